@@ -1,4 +1,3 @@
-import { serve } from '@hono/node-server';
 import { createAdmitApp } from '../../functions/admit/app.ts';
 import type { Rules } from '../../functions/core/admission/index.ts';
 import { handOutKnown } from '../../functions/core/directory/index.ts';
@@ -7,19 +6,17 @@ import type { Ledger } from '../../functions/core/ledger/index.ts';
 import type { LimitTable } from '../../functions/core/limits/index.ts';
 import { type RulesInForce, rulesInForce } from '../../functions/core/rules/index.ts';
 import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
+import { type LoopbackServer, serveOnLoopback } from './loopback-server.ts';
 
 /** The admit function on loopback: the app that Lambda runs, behind a socket. */
-export interface AdmitServer {
-  readonly url: string;
-  /** The rules of these jobs, also of those without an admission. */
+export interface AdmitServer extends LoopbackServer {
   readonly rulesFor: RulesInForce['rulesFor'];
   readonly directoryFor: RulesInForce['directoryFor'];
-  /** The limits in force now, all of them: those of the rules until a set is published. */
+  /** All limits in force: those of the rules until a set is published. */
   limits(): Promise<LimitSet>;
-  stop(): Promise<void>;
 }
 
-export function serveAdmit(
+export async function serveAdmit(
   ledger: Ledger,
   rules: Rules,
   table: LimitTable,
@@ -38,25 +35,10 @@ export function serveAdmit(
   const groups = [...(rules.directory?.groupById.keys() ?? [])].map((id) =>
     subjectKey({ kind: 'group', id }),
   );
-  return new Promise((resolve) => {
-    const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
-      resolve({
-        url: `http://127.0.0.1:${port}`,
-        rulesFor,
-        directoryFor,
-        limits: () => limitsFor(groups),
-        stop: () =>
-          new Promise((stopped) => {
-            server.close(() => stopped());
-            // Idle keep-alive connections would hold it open.
-            if ('closeAllConnections' in server) server.closeAllConnections();
-          }),
-      }),
-    );
-  });
+  return { ...(await serveOnLoopback(app)), rulesFor, directoryFor, limits: () => limitsFor(groups) };
 }
 
-/** A set that was published outlives the run, and whoever edits a file wonders: said at the start. */
+/** Says at the start that a published set is in force: it outlives runs, and edits of the file have no effect. */
 export async function publishedFact(table: LimitTable): Promise<Readonly<Record<string, string>>> {
   const live = await table.getPointer({ timeoutMs: POINTER_TIMEOUT_MS });
   return live === undefined

@@ -1,4 +1,4 @@
-/** The console's pages from their sources, which have JSX: programs that are not bundled take them from here. */
+/** The console's pages, compiled from JSX, for programs that are not bundled. */
 import './jsx.ts';
 
 const { createPages } = await import('../../functions/console/pages/create-pages.ts');

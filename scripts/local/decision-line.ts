@@ -2,10 +2,10 @@ import { styleText } from 'node:util';
 import type { Reason } from '../../policies/reason.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import { classColumn } from '../../policies/text/rejection-text.ts';
-import { durationText } from '../../policies/units/unit-texts.ts';
+import { isInFlight } from '../../policies/units/unit.ts';
+import { amountText, bareAmountText, durationText, limitLabelOf } from '../../policies/units/unit-texts.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { cutToColumns } from '../terminal/table.ts';
-import { formatMoney } from './amount-text.ts';
 
 export type AnsweredEvent = Extract<RelayEvent, { readonly type: 'answered' }>;
 
@@ -14,19 +14,19 @@ interface Layout {
   readonly job: number;
   readonly group: number;
   readonly cost: number;
-  /** Absent where there is no room: the two columns one misses least. */
+  /** Absent on narrow terminals. */
   readonly wide?: { readonly runnerClass: number; readonly latency: number };
 }
 
 const WIDE: Layout = { progress: 9, job: 34, group: 15, cost: 10, wide: { runnerClass: 8, latency: 5 } };
 const NARROW: Layout = { progress: 7, job: 15, group: 13, cost: 9 };
-/** From here on the wide layout leaves room for what was decided. */
+/** From this width on the wide layout leaves room for the decision. */
 const WIDE_COLUMNS_MIN = 120;
 const GAP = '  ';
 
 const layoutFor = (columns: number): Layout => (columns >= WIDE_COLUMNS_MIN ? WIDE : NARROW);
 
-/** Names longer than their column lose their middle. */
+/** Pads a name, or cuts its middle. */
 export const toWidth = (text: string, width: number): string => {
   if (text.length <= width) return text.padEnd(width);
   const tail = Math.floor((width - 1) / 2);
@@ -47,7 +47,7 @@ export function decisionHeader(columns: number): string {
   ].join(GAP);
 }
 
-/** One decision on one line: progress, job, group, cost, latency, decision and the limit that made it. */
+/** One decision on one line, with the limit that made it. */
 export function decisionLine(
   answered: AnsweredEvent,
   progress: string,
@@ -65,11 +65,11 @@ export function decisionLine(
     ...(wide === undefined
       ? []
       : [toWidth(terms === undefined ? '' : oneLine(classColumn(terms)), wide.runnerClass)]),
-    (terms === undefined ? '' : formatMoney(terms.costMicros, terms.currency)).padStart(layout.cost),
+    (terms === undefined ? '' : amountText(terms.costMicros, 'micros', terms.currency)).padStart(layout.cost),
     ...(wide === undefined ? [] : [answered.latencyMs.toFixed(0).padStart(wide.latency)]),
     '',
   ].join(GAP);
-  return `${before}${verdictText(answered, colour, columns - before.length)}`;
+  return `${before}${decisionText(answered, colour, columns - before.length)}`;
 }
 
 interface Part {
@@ -77,10 +77,10 @@ interface Part {
   readonly text: string;
 }
 
-/** Cut before it is painted: half an escape sequence would paint the rest of the screen. */
-function verdictText(answered: AnsweredEvent, colour: boolean, room: number): string {
+/** Cuts before it paints: half an escape sequence would paint the rest of the screen. */
+function decisionText(answered: AnsweredEvent, colour: boolean, room: number): string {
   let left = room;
-  return verdictOf(answered)
+  return partsOf(answered)
     .map(({ style, text }) => {
       const shown = left <= 0 ? '' : cutToColumns(text, left);
       left -= shown.length;
@@ -89,7 +89,7 @@ function verdictText(answered: AnsweredEvent, colour: boolean, room: number): st
     .join('');
 }
 
-function verdictOf({ decision, via, answer, cause }: AnsweredEvent): readonly Part[] {
+function partsOf({ decision, via, answer, cause }: AnsweredEvent): readonly Part[] {
   if (via === 'fallback') {
     return [{ style: 'yellow', text: `${answer.outcome} by fallback (${cause ?? 'unknown'})` }];
   }
@@ -107,13 +107,13 @@ function verdictOf({ decision, via, answer, cause }: AnsweredEvent): readonly Pa
   ];
 }
 
-/** Code and what it is about, e.g. `BUDGET_EXHAUSTED money-month of group acme/payments`. */
+/** Code and subject, e.g. `BUDGET_EXHAUSTED money-month of group acme/payments`. */
 function reasonShort(reason: Reason): string {
-  const about = aboutText(reason);
-  return about === '' ? reason.code : `${reason.code} ${oneLine(about)}`;
+  const subject = subjectText(reason);
+  return subject === '' ? reason.code : `${reason.code} ${oneLine(subject)}`;
 }
 
-function aboutText(reason: Reason): string {
+function subjectText(reason: Reason): string {
   switch (reason.code) {
     case 'BUDGET_EXHAUSTED':
     case 'CONCURRENCY_FULL':
@@ -151,4 +151,51 @@ function aboutText(reason: Reason): string {
     case 'CONTROLLER_ERROR':
       return '';
   }
+}
+
+/** A limit that rejected for the first time in this run and its period. */
+export interface ExhaustedLimit {
+  readonly subject: string;
+  readonly limit: string;
+  /** For people. */
+  readonly text: string;
+}
+
+type OfLimit = Extract<Reason, { readonly committed: number }>;
+
+/** Finds the first rejection by each limit. */
+export class ExhaustionWatch {
+  readonly #known = new Set<string>();
+  readonly #currency: string;
+
+  constructor(currency: string) {
+    this.#currency = currency;
+  }
+
+  /** Returns the limits whose first rejection this is. */
+  newIn({ decision }: AnsweredEvent): readonly ExhaustedLimit[] {
+    if (decision?.outcome !== 'rejected') return [];
+    return decision.violations.flatMap(({ reason }) => {
+      if (!('committed' in reason) || reason.code === 'SOFT_LIMIT') return [];
+      const { limit, subjectLabel, periodLabel } = reason;
+      const key = `${subjectLabel} ${limit} ${periodLabel ?? ''}`;
+      if (this.#known.has(key)) return [];
+      this.#known.add(key);
+      return [{ subject: subjectOf(reason), limit, text: ranOutText(reason, this.#currency) }];
+    });
+  }
+}
+
+/** `acme/payments` of `group acme/payments`, as in the decisions above it. */
+const subjectOf = (reason: OfLimit): string => limitLabelOf(reason).replace(/^(group|project) /, '');
+
+function ranOutText(reason: OfLimit, currency: string): string {
+  const { committed, settled, limitAmount, asked, unit, periodLabel } = reason;
+  const subject = subjectOf(reason);
+  if (periodLabel === undefined && isInFlight(unit)) {
+    return `${subject} is full: ${bareAmountText(committed, unit)} of ${amountText(limitAmount, unit, currency)} at once, the job needs ${bareAmountText(asked, unit)}`;
+  }
+  const period = periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;
+  const held = committed - settled;
+  return `${subject} has run out: ${bareAmountText(settled, unit)} spent + ${bareAmountText(held, unit)} held of ${amountText(limitAmount, unit, currency)}${period}, the job needs ${bareAmountText(asked, unit)}`;
 }

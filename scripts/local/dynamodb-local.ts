@@ -15,13 +15,13 @@ export interface DynamoDbLocal {
   stop(): Promise<void>;
 }
 
-/** It takes 2 to 4 s on a quiet machine; a busy one gets time. */
+/** The start takes 2 to 4 s on an idle machine. */
 const START_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
 /**
- * The quick compiler and one thread for garbage: on two cores the better compiler and the threads of a bigger collector
- * take more from the programs beside them than they give. No file for performance tools is left in the temporary folder.
+ * The first compiler and a serial collector: on two cores more threads slow the programs next to it. Without PerfData no
+ * file stays in the temporary folder.
  */
 const JVM = ['-Xmx512m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-XX:-UsePerfData'];
 
@@ -29,14 +29,14 @@ const EMULATOR = fileURLToPath(
   new URL('../../node_modules/amplify-dynamodb-simulator/emulator', import.meta.url),
 );
 
-/** Whether `java` runs here. DynamoDB Local needs Java 8 or newer. */
+/** Returns true if `java` runs here. DynamoDB Local needs Java 8 or newer. */
 export const javaAvailable = (): boolean => spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0;
 
 /**
- * Starts DynamoDB Local, in memory, from the jar of a development dependency and waits until it answers. It ends with this
- * process. Tests and the bench hold what a deployment does to it.
+ * Starts DynamoDB Local, in memory, from the jar of a development dependency, and waits until it answers. It ends with
+ * this process.
  *
- * @throws {Error} with the remedy, when Java or the jar is missing or it does not answer within 3 min.
+ * @throws {Error} if Java or the jar is missing, or it does not answer within 3 min.
  */
 export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
   if (!javaAvailable()) {
@@ -63,7 +63,7 @@ export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
   return { endpoint, stop };
 }
 
-/** Creates the ledger's table if it is not there yet. */
+/** Creates the ledger's table, unless it exists. */
 export async function ensureTable(client: DynamoDBClient, tableName: string): Promise<void> {
   try {
     await client.send(new CreateTableCommand(ledgerTable(tableName)));
@@ -73,14 +73,13 @@ export async function ensureTable(client: DynamoDBClient, tableName: string): Pr
 }
 
 /**
- * A killed parent runs no exit hook, so a shell in a process group of its own reads our pipe: when the pipe closes, for
- * whatever reason, it ends its group; when the server ends first, the group ends as well. The server's temporary folder
- * goes with it.
+ * A killed parent runs no exit hook. So a shell in its own process group reads our pipe: when the pipe closes or the server
+ * ends, it removes the server's temporary folder and kills its group.
  */
 const KEEPER = '{ "$@"; rm -rf "$0"; kill -9 0; } & cat > /dev/null; rm -rf "$0"; kill -9 0';
 
 function launch(port: number): ChildProcess {
-  // Java does not look at TMPDIR.
+  // Java ignores TMPDIR.
   const scratch = mkdtempSync(join(tmpdir(), 'tollgate-dynamodb-'));
   const places = [`-Djava.io.tmpdir=${scratch}`, '-Djava.library.path=./DynamoDBLocal_lib'];
   const java = [...JVM, ...places, '-jar', 'DynamoDBLocal.jar'];
@@ -97,7 +96,7 @@ function launch(port: number): ChildProcess {
   });
 }
 
-/** It must not keep a program alive that has nothing else to do. */
+/** Lets this program end although the child runs. */
 function letGo(child: ChildProcess): void {
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
@@ -134,7 +133,7 @@ async function end(child: ChildProcess): Promise<void> {
   child.ref();
   const ended = new Promise((done) => child.once('exit', done));
   child.stdin?.destroy();
-  // On Windows there is no shell between us, and the closed pipe says nothing.
+  // On Windows there is no shell that reads the pipe.
   const timer = setTimeout(() => child.kill('SIGKILL'), process.platform === 'win32' ? 0 : STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(timer);

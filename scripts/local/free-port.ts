@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A port of loopback that nobody listens on right now. @throws {Error} if there is none */
+/** Returns a free port of loopback. @throws {Error} if there is none */
 export async function loopbackPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

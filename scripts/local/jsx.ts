@@ -1,6 +1,6 @@
 /**
- * Lets Node load `.tsx`: by itself it takes types away but does not know JSX. Has to run before the first module with JSX is
- * asked for: tests set it up, programs import `console-pages.ts`. Bundles need none of this.
+ * Lets Node load `.tsx`: Node removes types but does not know JSX. It must run before the first module with JSX is loaded:
+ * tests set it up, programs import `console-pages.ts`. Bundles do not need it.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ registerHooks({
   },
 });
 
-/** The cache has one file for each source, whose first line says what it was made of. */
+/** The cache has one file per source; its first line is a hash of options and source. */
 function compiled(file: string): string {
   const source = readFileSync(file, 'utf8');
   const made = `//${createHash('sha256').update(JSON.stringify(OPTIONS)).update(source).digest('hex')}\n`;
@@ -38,7 +38,7 @@ function compiled(file: string): string {
   return text;
 }
 
-/** Whole or not at all, because other processes read it at the same time. */
+/** Writes by a rename, because other processes read the file at the same time. */
 function keep(file: string, text: string): void {
   const part = `${file}.${randomUUID()}`;
   try {
@@ -46,7 +46,7 @@ function keep(file: string, text: string): void {
     writeFileSync(part, text);
     renameSync(part, file);
   } catch {
-    // A folder that cannot be written to costs some time at each start, and nothing else.
+    // Without the cache each start takes longer.
   }
 }
 

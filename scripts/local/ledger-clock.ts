@@ -1,48 +1,56 @@
-/**
- * What time it is in the ledger of this machine. The jobs of `npm start` live faster than we do, so its books are hours ahead
- * by the evening; whoever asks them from another terminal means their time.
- */
+/** Two notes next to the database: the ledger's time, which runs ahead of ours, and the end of the last run. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../../policies/document/reading.ts';
 
-/** As the program wrote it that has the ledger open, or had it last. */
+/** The clock of the ledger, as the program wrote it that has the ledger open, or had it last. */
 interface LedgerClockNote {
-  /** The GitLab whose books go by it. */
+  /** The GitLab whose ledger this is. */
   readonly instance: string;
-  /** What it showed at `realMs`, both Unix ms. */
+  /** The ledger's time at `realMs`, both Unix ms. */
   readonly atMs: number;
   readonly realMs: number;
-  /** How many times as fast as ours it goes while that program runs; afterwards it stands until ours has caught up. */
+  /** Speed relative to ours while that program runs. Afterwards the clock stands until ours has caught up. */
   readonly pace: number;
-  /** That program. */
+  /** The process that wrote the note. */
   readonly pid: number;
 }
 
-const FILE = 'clock.json';
+/** The end of the last run in this folder: its time ran ahead of ours, and its job ids are taken. */
+interface LeftOff {
+  /** On the jobs' clock, Unix ms. */
+  readonly atMs: number;
+  /** The last job id that is taken. */
+  readonly jobId: number;
+}
 
-/** Undefined: nobody wrote one, or it cannot be read. */
+const CLOCK_FILE = 'clock.json';
+const LEFT_OFF_FILE = 'left-off.json';
+
+/** Returns undefined if there is no note, or none that can be read. */
 export function readLedgerClock(dataDir: string): LedgerClockNote | undefined {
-  const file = join(dataDir, FILE);
-  if (!existsSync(file)) return undefined;
-  try {
-    const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (!isRecord(read) || typeof read.instance !== 'string') return undefined;
-    const numbers = [read.atMs, read.realMs, read.pace, read.pid];
-    if (!numbers.every(Number.isFinite)) return undefined;
-    const [atMs = 0, realMs = 0, pace = 0, pid = 0] = numbers.map(Number);
-    return { instance: read.instance, atMs, realMs, pace, pid };
-  } catch {
-    return undefined;
-  }
+  const { instance, ...read } = readNote(dataDir, CLOCK_FILE);
+  const numbers = [read.atMs, read.realMs, read.pace, read.pid];
+  if (typeof instance !== 'string' || !numbers.every(Number.isFinite)) return undefined;
+  const [atMs = 0, realMs = 0, pace = 0, pid = 0] = numbers.map(Number);
+  return { instance, atMs, realMs, pace, pid };
 }
 
-/** Beside the database's own files, so that they are forgotten together. */
 export function writeLedgerClock(dataDir: string, note: LedgerClockNote): void {
-  if (existsSync(dataDir)) writeFileSync(join(dataDir, FILE), `${JSON.stringify(note)}\n`);
+  if (existsSync(dataDir)) writeNote(dataDir, CLOCK_FILE, note);
 }
 
-/** The ledger's time, never behind ours. @param isAlive - of the program that wrote it */
+/** Returns undefined if there was no run, or its note cannot be read. */
+export function readLeftOff(dataDir: string): LeftOff | undefined {
+  const { atMs, jobId } = readNote(dataDir, LEFT_OFF_FILE);
+  if (!Number.isSafeInteger(atMs) || !Number.isSafeInteger(jobId)) return undefined;
+  return { atMs: Number(atMs), jobId: Number(jobId) };
+}
+
+export const writeLeftOff = (dataDir: string, leftOff: LeftOff): void =>
+  writeNote(dataDir, LEFT_OFF_FILE, leftOff);
+
+/** The ledger's time, never behind ours. @param isAlive - true if the program that wrote the note runs */
 export function ledgerNowMs(
   { atMs, realMs, pace }: LedgerClockNote,
   nowMs: number,
@@ -52,12 +60,24 @@ export function ledgerNowMs(
   return Math.max(nowMs, Math.round(shownMs));
 }
 
-/** Whether there is a program of this id. */
+/** Returns true if a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It is there, and somebody else's.
+    // EPERM: it exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
+
+function readNote(dataDir: string, name: string): Readonly<Record<string, unknown>> {
+  try {
+    const read: unknown = JSON.parse(readFileSync(join(dataDir, name), 'utf8'));
+    return isRecord(read) ? read : {};
+  } catch {
+    return {};
+  }
+}
+
+const writeNote = (dataDir: string, name: string, note: object): void =>
+  writeFileSync(join(dataDir, name), `${JSON.stringify(note)}\n`);

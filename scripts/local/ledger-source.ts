@@ -1,4 +1,4 @@
-import type { LedgerClock } from '../../functions/core/environment/index.ts';
+import { type LedgerClock, systemClock } from '../../functions/core/environment/index.ts';
 import {
   createLedger,
   DynamoStore,
@@ -18,19 +18,12 @@ import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/i
 import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/index.ts';
 import { dynamoSessionStore, type SessionStore } from '../../functions/core/signin/index.ts';
 import { dynamoStatementChain, type StatementChain } from '../../functions/core/statements/index.ts';
-import {
-  type ItemTable,
-  type LedgerKeys,
-  ledgerKeys,
-  MemoryTable,
-} from '../../functions/core/store/index.ts';
+import { type ItemTable, type LedgerKeys, ledgerKeys } from '../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/index.ts';
-import type { TableStreamRecord } from '../../functions/settle/consume.ts';
-import { memoryStream } from './memory-stream.ts';
-import { type NotifyingStore, notifyingStore, type WriteListener } from './notifying-store.ts';
 import { openOwn } from './sqlite/ledger-folder.ts';
+import { type ItemChangeRecord, SqliteTable } from './sqlite/sqlite-table.ts';
 
-/** A ledger for this machine, and what to tell people about where it keeps its numbers. */
+/** The ledger of this machine with its stores. */
 export interface LocalLedger {
   readonly ledger: Ledger;
   readonly store: LedgerStore & InboxStore;
@@ -39,30 +32,27 @@ export interface LocalLedger {
   readonly instance: string;
   readonly marks: SweepMarkStore;
   readonly reported: ReportedEnds;
-  /** Sets of limits: `tollgate limits publish` writes one, whoever decides reads it. */
+  /** Published sets of limits. */
   readonly limits: LimitTable;
-  /** What pages show of the past. Whoever counts is told by `onWritten`. */
+  /** Usage by day, which pages show. */
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
   readonly chain: StatementChain;
-  /** What the last comparison of counters with their jobs found. */
+  /** Results of comparing counters with their jobs. */
   readonly recounts: RecountOutcomes;
-  /** What is packed of usage, for reports. */
+  /** Usage packed for reports. */
   readonly sheets: SheetStore;
-  /** From now on told of the jobs whose records were written, or perhaps were: to be read. */
-  onWritten(listener: WriteListener): void;
-  /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
-  quiet: NotifyingStore['quiet'];
-  /** The table's stream from now on. Ends with the signal. */
-  stream(signal: AbortSignal): AsyncIterable<readonly TableStreamRecord[]>;
+  /** The table's stream from now on. After the signal it yields what is already written, then ends. */
+  stream(signal: AbortSignal): AsyncIterable<readonly ItemChangeRecord[]>;
+  /** The place of the ledger, for people. */
   readonly description: string;
   stop(): void;
 }
 
 interface LedgerPlace {
   /**
-   * The GitLab whose books are opened, by what the folder knows; it is remembered there.
-   * @throws {UsageError} where they cannot be told.
+   * Chooses the GitLab whose ledger is opened, from those that the folder knows. The folder remembers it.
+   * @throws {UsageError} if it cannot choose.
    */
   readonly whose: (known: readonly KnownInstance[]) => Omit<KnownInstance, 'openedAtMs'>;
   /** Undefined: in memory. */
@@ -71,39 +61,25 @@ interface LedgerPlace {
   readonly clock: LedgerClock;
 }
 
-/** Between two looks at what other programs wrote. */
+/** Time between two looks at the changes of other programs. */
 const STREAM_PAUSE_MS = 200;
 
 /**
  * Opens the file in `dataDir`, or a ledger in memory.
  *
- * @throws {UsageError} when another `npm start` has that folder: one may not empty it under the other.
+ * @throws {UsageError} if another `npm start` uses that folder.
  */
-export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> {
-  const { dataDir } = place;
-  return dataDir === undefined ? inMemory(place) : inFile({ ...place, dataDir });
-}
-
-function inMemory({ whose, clock }: Pick<LedgerPlace, 'whose' | 'clock'>): LocalLedger {
-  const stream = memoryStream();
-  const table = new MemoryTable({ onWritten: stream.push });
-  return {
-    ...ledgerIn(table, whose([]).instance, clock),
-    stream: stream.read,
-    description: 'in memory, forgotten at the end (--memory)',
-    stop: () => {},
-  };
-}
-
-async function inFile(place: LedgerPlace & { readonly dataDir: string }): Promise<LocalLedger> {
-  const { whose, dataDir, fresh, clock } = place;
-  const { table, close } = openOwn(dataDir, fresh);
+export async function openLocalLedger({ whose, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
+  const { table, close } = dataDir === undefined ? inMemory() : openOwn(dataDir, fresh);
   try {
     table.collectGarbage(clock.nowMs());
     return {
       ...ledgerIn(table, await rememberedName(table, whose), clock),
       stream: (signal) => table.stream(signal, () => clock.sleep(STREAM_PAUSE_MS)),
-      description: `kept in ${dataDir.split('/').at(-2)}/ (start over with --fresh)`,
+      description:
+        dataDir === undefined
+          ? 'in memory, forgotten at the end (--memory)'
+          : `kept in ${dataDir.split('/').at(-2)}/ (start over with --fresh)`,
       stop: close,
     };
   } catch (error) {
@@ -112,18 +88,21 @@ async function inFile(place: LedgerPlace & { readonly dataDir: string }): Promis
   }
 }
 
+function inMemory() {
+  const table = new SqliteTable({ file: ':memory:', makes: true, nowMs: systemClock.nowMs });
+  return { table, close: () => table.close() };
+}
+
 function ledgerIn(
   table: ItemTable,
   instance: string,
   clock: LedgerClock,
 ): Omit<LocalLedger, 'stream' | 'description' | 'stop'> {
   const parts = { table, instance, clock, random: Math.random };
-  const { store, onWritten, quiet } = notifyingStore(new DynamoStore(parts));
+  const store = new DynamoStore(parts);
   return {
     ledger: createLedger({ store, clock }),
     store,
-    onWritten,
-    quiet,
     usage: new DynamoRollupStore(parts),
     sessions: dynamoSessionStore(parts),
     chain: dynamoStatementChain(parts),

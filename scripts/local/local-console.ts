@@ -21,15 +21,15 @@ import { PAST_RUNNERS } from './workload/past-jobs.ts';
 interface LocalConsoleOptions {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
-  /** Those of the file: in force until a set is published, and what the first edit edits. */
+  /** The limits of the file: in force until a set is published, and the base of the first edit. */
   readonly limits: LimitSet;
   readonly limitsDocument: LimitsDocument;
   /** IANA zone of the days of usage. */
   readonly zone: string;
-  /** The one the jobs live by. Sessions live by the machine's. */
+  /** The jobs' clock. Sessions use the machine's. */
   readonly clock: { nowMs(): number };
   readonly onTrouble: (text: string) => void;
-  /** A message to an owner, which nothing on this machine delivers. */
+  /** Called for a message to an owner, which this machine does not deliver. */
   readonly onMail: (message: Message) => void;
 }
 
@@ -37,9 +37,9 @@ interface LocalConsole {
   readonly url: string;
   readonly people: LocalSignIn['people'];
   /**
-   * Until then it says that it is starting.
+   * Shows the ledger; until then every page says that Tollgate is starting.
    *
-   * @param knownJobIds - where the ids of jobs are: there are leaps between those of a made-up past and of a run.
+   * @param knownJobIds - one id in each range of job ids: the made-up month's and the run's.
    */
   open(ledger: LocalLedger, knownJobIds?: readonly number[]): void;
   stop(): Promise<void>;
@@ -49,12 +49,12 @@ interface App {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** One of them is new enough to count back from. */
+/** Live jobs read to find a recent job id. */
 const LIVE_JOBS_MAX = 1_000;
 
 const STARTING: App = { fetch: () => new Response('Tollgate is starting.\n', { status: 503 }) };
 
-/** Listens at once, since the sign-in has to know where; it can be begun before there is a ledger. */
+/** Listens before there is a ledger, because the sign-in needs the address. */
 export async function startLocalConsole(options: LocalConsoleOptions): Promise<LocalConsole> {
   let app = STARTING;
   const server = await serveOnLoopback({ fetch: (request) => app.fetch(request) });
@@ -118,7 +118,7 @@ function consoleOn(
     },
     runnerDetails: async () => PAST_RUNNERS,
     userNames: async () => new Map(people.map(({ id, username }) => [id, username])),
-    // The file is GitLab's list here, and always new.
+    // The file stands for GitLab's list, and is always current.
     places: async () => placesOf(known, clock.nowMs()),
     zone,
     clock,

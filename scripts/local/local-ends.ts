@@ -1,5 +1,5 @@
 /**
- * What ends the holds of this machine's jobs: the programs of a deployment, around the local GitLab.
+ * The programs that settle this machine's jobs, around the local GitLab.
  *
  *   local GitLab ── webhooks ──▶ functions/settle ── inbox item ──▶ the table's stream ──▶ functions/settle/stream ──▶ ledger
  *        ▲                                                                                                             ▲
@@ -17,61 +17,44 @@ import { sweep } from '../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import { pathKey } from '../../policies/place/directory.ts';
 import type { Clock } from './clock/clock.ts';
-import type { HookCounters } from './gitlab/hook-sender.ts';
-import type { LocalJob } from './gitlab/job.ts';
-import { newSigningToken, type PlayedGitLab, playGitLabSignIn } from './gitlab/played-gitlab.ts';
-import { readInbox } from './inbox-reader.ts';
+import { newSigningToken, playGitLab } from './gitlab/played-gitlab.ts';
+import type { HookCounters } from './gitlab/webhooks.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback-server.ts';
-import { startSweeper } from './sweeper.ts';
-import { EndsBook, type ToldEnds } from './told-ends.ts';
+import { readInbox, type SettledBy, SettledJobs, startSweeper } from './settling.ts';
 
 interface LocalEndsOptions {
   readonly ledger: LocalLedger;
-  /** Charge jobs without an admission, and find the top-level group of a project. */
+  /** Charges jobs without a decision, and finds the top-level group of a project. */
   readonly rules: Pick<RulesInForce, 'rulesFor' | 'directoryFor'>;
   readonly clock: Clock;
   readonly seed: number;
   readonly onTrouble: (text: string) => void;
 }
 
-interface LocalEnds {
-  readonly settleUrl: string;
-  readonly gitlabUrl: string;
-  readonly play: PlayedGitLab['play'];
-  /** Jobs that have not ended in GitLab. */
-  living(): number;
-  /** Waits until every job has ended, in GitLab and then in the ledger. Gives up after a bounded time. */
-  finish(): Promise<void>;
-  summary(): EndsSummary;
-  /** What the local GitLab knows. */
-  jobs(): Iterable<Readonly<LocalJob>>;
-  close(): Promise<void>;
-}
-
-export interface EndsSummary extends ToldEnds {
+export interface EndsSummary extends SettledBy {
   readonly webhooks: Readonly<HookCounters>;
   readonly sweeps: number;
-  /** Holds that were still there at the end. */
+  /** Holds that are left at the end. */
   readonly holdsLeft: number;
 }
 
-/** The longest a job runs here is some 12 minutes of its clock, which is little more than a second. */
+/** The longest job runs for 12 minutes of its clock, little more than a second. */
 const LIVING_MS_MAX = 20_000;
 const INBOX_MS_MAX = 10_000;
 const SWEEPS_MAX = 20;
 const LOOK_EVERY_MS = 50;
-/** A hold younger than two minutes (of the fast clock) is not looked at yet. */
+/** The sweep skips holds younger than two minutes of the fast clock. */
 const SWEEP_AGAIN_MS = 250;
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
-/** Live holds are counted up to here. */
+/** Holds are counted up to this number. */
 const HOLDS_COUNTED_MAX = 10_000;
 
-export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnds> {
+export async function openLocalEnds(options: LocalEndsOptions) {
   const { rules, clock, seed, onTrouble } = options;
   const { ledger, store, keys, marks, reported, stream } = options.ledger;
   const groups = (await rules.directoryFor([]))?.groupByPath;
-  const book = new EndsBook();
+  const settled = new SettledJobs();
   const signingToken = newSigningToken();
   let received = 0;
   const inbox: InboxStore = {
@@ -90,7 +73,7 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
       log: silentLog,
     }),
   );
-  const played = playGitLabSignIn({
+  const played = playGitLab({
     clock,
     seed,
     hookFor: (projectPath) => {
@@ -100,12 +83,12 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
         signingToken: groupHookKey(signingToken, groupId),
       };
     },
-    onEndLost: (jobId) => book.lost(jobId),
+    onEndLost: (jobId) => settled.webhookLost(jobId),
   });
   const rest = await played.gitlab.listen();
 
-  const settling = (teller: 'webhook' | 'sweep') => ({
-    ledger: book.noting(ledger, teller),
+  const settling = (program: 'webhook' | 'sweep') => ({
+    ledger: settled.countFor(program, ledger),
     currentRules: rules.rulesFor,
     clock,
     log: silentLog,
@@ -138,7 +121,7 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
       }),
     onTrouble,
   );
-  // Sets the mark from which on jobs count as having been asked about.
+  // Writes the first checkpoint: later jobs without a decision count as bypass.
   await sweeper.once();
 
   let holdsLeft = 0;
@@ -150,8 +133,10 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
     settleUrl: settleServer.url,
     gitlabUrl: rest.url,
     play: played.play,
+    /** The number of jobs that have not ended in GitLab. */
     living: played.living,
-    async finish() {
+    /** Waits, for a bounded time, until every job has ended in GitLab and then in the ledger. */
+    async finish(): Promise<void> {
       await until(() => played.living() === 0, LIVING_MS_MAX);
       await played.gitlab.hooksIdle();
       await until(() => reader.items() >= received, INBOX_MS_MAX);
@@ -162,14 +147,14 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
         await clock.sleep(SWEEP_AGAIN_MS);
       }
     },
-    summary: () => ({
-      ...book.told,
+    summary: (): EndsSummary => ({
+      ...settled.counts,
       webhooks: played.gitlab.counters.hooks,
       sweeps: sweeper.runs(),
       holdsLeft,
     }),
     jobs: () => played.gitlab.jobs(),
-    async close() {
+    async close(): Promise<void> {
       played.gitlab.stop();
       await sweeper.stop();
       done.abort();

@@ -1,5 +1,6 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Directory } from '../../policies/place/directory.ts';
+import { pipelineFile } from '../cli/check/pipeline-file.ts';
 import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../cli/pipeline/expanded-pipeline.ts';
 import type { PipelineProject } from '../cli/pipeline/pipeline-run.ts';
@@ -8,24 +9,34 @@ import type { StartOptions } from './options.ts';
 import { pipelineQuestions } from './questions.ts';
 import type { AdmissionResult } from './router/admission.ts';
 import { startLocalRouter } from './router/local-router.ts';
-import type { JobQuestion } from './router/question.ts';
+import type { JobQuestion } from './router/messages.ts';
 
-/** A short pipeline runs several times, as it does in real groups, until a budget is used up. */
+/** A short pipeline runs several times, as in real groups, until a budget is exhausted. */
 const JOBS_MIN = 160;
 
-/** Brings the job to a runner, which has the router ask. */
+/** Gives the job to a runner; `admit` asks the router's controllers. */
 type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
 
 const TOKEN = 'glrct-local-not-a-secret';
-/** Where answers take longer than this, questions come more slowly: a slow machine should show decisions, not fallbacks. */
+/** If decisions take longer than this, requests slow down: a slow machine shows decisions, not fallbacks. */
 const ANSWER_SECONDS = 0.5;
-/** At the least as many as a few groups need to be asked about at the same time. */
+/** Enough for a few groups at the same time. */
 const OPEN_MIN = 8;
 
 /**
- * A job router on loopback that asks about the jobs of a pipeline.
+ * Returns the file of the pipeline to replay: the given one, or the sample.
  *
- * @param firstJobId - from where ids count up: those of jobs, and of pipelines.
+ * @throws {UsageError} if the given one does not exist, or is a folder without a pipeline.
+ */
+export const choosePipeline = (asked: string | undefined, root: string): string =>
+  asked === undefined
+    ? resolve(root, 'scripts/local/pipelines/web-shop')
+    : pipelineFile(asked, process.cwd()).file;
+
+/**
+ * Starts a job router on loopback that sends the jobs of a pipeline to its controller.
+ *
+ * @param firstJobId - the first id of jobs, and of pipelines.
  */
 export async function openLocalRouter(
   options: StartOptions,
@@ -49,7 +60,7 @@ export async function openLocalRouter(
     token: TOKEN,
     facts: pipelineFacts(relative(process.cwd(), pipelinePath), pipeline),
     total,
-    /** Asks about every job, by way of `play`; resolves when all are answered or `stopped` says so. */
+    /** Plays every job; resolves when all are decided, or `stopped` returns true. */
     async run(stopped: () => boolean, play: Play): Promise<void> {
       await router.until(() => router.waitingStreams() > 0, { what: 'a relay that waits for questions' });
       await replay(
@@ -85,7 +96,7 @@ function projectsOf(directory: Directory): readonly PipelineProject[] {
   }));
 }
 
-/** What people are told about the pipeline that is replayed: how much of it, and what it leaves open. */
+/** Facts about the pipeline for people: its size, and the rules and includes that are left open. */
 function pipelineFacts(
   path: string,
   { jobs, notRead }: Pick<ExpandedPipeline, 'jobs' | 'notRead'>,
@@ -94,7 +105,7 @@ function pipelineFacts(
   return {
     pipeline: `${path}, ${jobs.length} jobs`,
     ...(ruled > 0 && {
-      // Sources and branches are drawn by lot here, so no one run of the pipeline is the right one.
+      // Sources and branches are random here, so no single run of the pipeline is the right one.
       rules: `${ruled} of them depend on rules; each runs as if all that the file leaves open held (see npx tollgate check)`,
     }),
     ...(notRead.length > 0 && {
@@ -103,7 +114,7 @@ function pipelineFacts(
   };
 }
 
-/** Asks questions at a steady rate, several at the same time, as a router does; resolves when all are answered. */
+/** Sends requests at a steady rate, several at the same time; resolves when all are decided. */
 async function replay<Q>(
   questions: Iterable<Q>,
   options: {
@@ -121,7 +132,7 @@ async function replay<Q>(
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     while (open.size >= openMax) await Promise.race(open);
-    // What was held up is not made up for: that would be a burst.
+    // Delayed requests are not made up for: that would be a burst.
     dueMs = Math.max(dueMs, performance.now() - everyMs) + everyMs;
     const answered: Promise<unknown> = options.ask(question).finally(() => open.delete(answered));
     open.add(answered);

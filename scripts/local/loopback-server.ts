@@ -1,6 +1,6 @@
 import { serve } from '@hono/node-server';
 
-/** An app behind a socket of its own, on loopback. */
+/** An app on its own port of loopback. */
 export interface LoopbackServer {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
@@ -23,7 +23,7 @@ export function serveOnLoopback(
           stop: () =>
             new Promise((stopped) => {
               server.close(() => stopped());
-              // Idle keep-alive connections would hold it open.
+              // Idle keep-alive connections would keep it open.
               if ('closeAllConnections' in server) server.closeAllConnections();
             }),
         }),

@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util';
 import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
 
-/** What `npm start` was asked to do. */
+/** The flags of `npm start`. */
 export interface StartOptions {
   /** A real router instead of the local one. */
   readonly router: string | undefined;
   readonly tokenFile: string | undefined;
-  /** The GitLab whose jobs the router asks about. */
+  /** The GitLab behind the router. */
   readonly gitlabUrl: string | undefined;
   readonly protoFile: string | undefined;
   readonly allowPlaintextRouter: boolean;

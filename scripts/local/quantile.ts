@@ -1,3 +1,3 @@
-/** What so large a share of them does not reach; NaN: there are none. */
+/** Returns the quantile of sorted numbers; NaN if there are none. */
 export const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -6,7 +6,7 @@ import {
   type PipelineRun,
   pick,
 } from '../cli/pipeline/pipeline-run.ts';
-import type { JobQuestion } from './router/question.ts';
+import type { JobQuestion } from './router/messages.ts';
 import { seededRandom } from './seeded-random.ts';
 import { checksum } from './workload/draws.ts';
 
@@ -14,17 +14,17 @@ export interface QuestionOptions {
   readonly projects: readonly PipelineProject[];
   /** The same seed gives the same questions. @default 1 */
   readonly seed?: number;
-  /** How many; `Infinity` never ends. @default one for every job */
+  /** Number of requests; `Infinity` never ends. @default one for every job */
   readonly count?: number;
-  /** Ids count up from here; GitLab's are unique for the instance, so a second run needs another start. @default 1 */
+  /** The first job id. Ids are unique in GitLab, so a second run needs another one. @default 1 */
   readonly firstJobId?: number;
   /** @default 1 */
   readonly firstPipelineId?: number;
   /** The timeout of a job that sets none, in seconds. @default 3600, GitLab's own */
   readonly timeoutSeconds?: number;
   /**
-   * `as_written` sends `$CI_IMAGE` where the file says so: variables in image names are the runner's business, and a
-   * router may show a controller what the file says. @default 'expanded'
+   * `as_written` sends `$CI_IMAGE` unexpanded, because runners expand image names and a router may not.
+   * @default 'expanded'
    */
   readonly images?: 'expanded' | 'as_written';
 }
@@ -32,8 +32,8 @@ export interface QuestionOptions {
 const TIMEOUT_SECONDS = 3_600;
 
 /**
- * The questions a router would ask while these jobs run in these projects: the jobs in the order of the pipeline,
- * again and again, each in a project drawn at random. The jobs of one pass in one project share a pipeline.
+ * Yields the admission requests of a pipeline's jobs, again and again in the pipeline's order, each in a random project.
+ * The jobs of one pass in one project share a pipeline.
  */
 export function* pipelineQuestions(
   jobs: readonly PipelineJob[],
@@ -55,7 +55,7 @@ export function* pipelineQuestions(
   }
 }
 
-/** One question, in the field names of the wire message. */
+/** One admission request, in the field names of the wire message. */
 function jobQuestion(
   job: PipelineJob,
   jobId: number,
@@ -111,7 +111,7 @@ function containerFields({ pullPolicies, dockerUser, kubernetesUser }: Container
   };
 }
 
-/** The runner that takes jobs with these tags: always the same one, with a tag of its own besides. */
+/** The runner of jobs with these tags: always the same one, with one more tag. */
 function runnerFor(tags: readonly string[]): { uuid: string; id: number; tags: readonly string[] } {
   const sorted = [...tags].sort();
   const id = 1 + (checksum(sorted.join(',')) % 997);

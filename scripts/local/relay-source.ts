@@ -1,7 +1,7 @@
 import type { Rules } from '../../functions/core/admission/index.ts';
 import { isLoopback } from '../../relay/aws/aws-config.ts';
 import { readRelayConfig } from '../../relay/config.ts';
-import type { RelayObserver } from '../../relay/events.ts';
+import type { RelayEvent, RelayObserver } from '../../relay/events.ts';
 import * as names from '../../relay/names.ts';
 import { createRelay, type Relay } from '../../relay/relay.ts';
 import { RelayError } from '../../relay/relay-error.ts';
@@ -12,7 +12,7 @@ import { trustIn } from '../../relay/wire/schema-proof.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { StartOptions } from './options.ts';
 
-/** Flags of `npm start` and the settings of the relay they stand for: one set of checks serves both. */
+/** The flags of `npm start` by the relay's settings: the relay's checks serve both. */
 const FLAGS: Readonly<Record<string, string>> = {
   [names.ENV_ROUTER_URL]: '--router',
   [names.ENV_ROUTER_TOKEN_FILE]: '--token-file',
@@ -20,10 +20,13 @@ const FLAGS: Readonly<Record<string, string>> = {
   [`${names.ENV_ALLOW_PLAINTEXT_ROUTER}=yes`]: '--allow-plaintext-router',
 };
 
-/** A relay against the local router, or against the real one that the options name. Not started yet. */
+/** No job waits for a decision of the demo, which shows decisions and not fallbacks, also on a slow machine. */
+export const LOCAL_DEADLINE_MS = 10_000;
+
+/** Creates a relay for the local router, or for the real one in the options. It is not started yet. */
 export function newRelay(
   options: StartOptions,
-  router: { readonly url: string; readonly token: string; readonly deadlineMs: number } | undefined,
+  router: { readonly url: string; readonly token: string } | undefined,
   admitUrl: string,
   rules: Rules,
   observe: RelayObserver,
@@ -41,7 +44,7 @@ export function newRelay(
   );
   const schema = inFlags(() => loadSchema(config.protoFile));
   const token = 'file' in config.token ? fileToken(config.token.file) : literalToken(config.token.value);
-  // A relay waits for its token to appear; a person at a terminal wants to know.
+  // A deployed relay waits for its token; here a missing one is an error.
   inFlags(() => token.read());
   return createRelay({
     router: createRouter({
@@ -55,17 +58,17 @@ export function newRelay(
     admitUrl: config.admitUrl,
     fetch,
     policy: rules.policy,
-    deadlineMs: router?.deadlineMs ?? config.deadlineMs,
+    deadlineMs: router === undefined ? config.deadlineMs : LOCAL_DEADLINE_MS,
     fallback: config.fallback,
-    // The local router is started with the schema of this repository; nobody knows a real one's.
+    // The local router has the schema of this repository; a real one's is unknown.
     schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',
     observe,
-    // The local router is told to ask no more first; a real one may be about to.
+    // The local router has stopped asking by then; a real one may be about to ask.
     ...(router !== undefined && { leaveWaitingMs: 0 }),
   });
 }
 
-/** Complaints about settings name the flags people typed. */
+/** Errors about settings name the flags instead. */
 function inFlags<T>(read: () => T): T {
   try {
     return read();
@@ -76,3 +79,35 @@ function inFlags<T>(read: () => T): T {
     throw new UsageError(message);
   }
 }
+
+/** Returns one line about an event that a person should see. */
+export function troubleText(event: RelayEvent): string | undefined {
+  switch (event.type) {
+    case 'backing_off':
+      return `no stream to the router: ${event.details}${withRemedy(event.remedy)}; next try in ${Math.round(event.delayMs)} ms`;
+    case 'registration_failed':
+      return `registration failed: ${event.details}${withRemedy(event.remedy)}; admission goes on without it`;
+    case 'unreadable':
+      return `a question could not be read: ${event.problem}`;
+    case 'schema':
+      if (event.standing === 'placeholder')
+        return 'nothing is ever rejected: these descriptors are the placeholder; give GitLab’s own with --proto';
+      return event.standing === 'suspect'
+        ? 'nothing is rejected: most recent questions contradict the schema'
+        : undefined;
+    case 'rejection_withheld':
+      return `a rejection was withheld${event.code === undefined ? '' : ` (${event.code})`}: the schema is ${event.standing}`;
+    case 'own_fault':
+      return `a part of the relay failed: ${event.place}, ${event.error}`;
+    case 'unknown_fields':
+      return `the schema does not explain: ${event.fields.join(' ')}`;
+    case 'suspicious':
+      return `job ${event.jobId}: variables contradict GitLab in ${event.fields.join(', ')}`;
+    case 'admit_failed':
+      return `admit function: ${event.details}`;
+    default:
+      return undefined;
+  }
+}
+
+const withRemedy = (remedy: string | undefined): string => (remedy === undefined ? '' : `; ${remedy}`);

@@ -1,4 +1,4 @@
-/** The console beside a run: when it starts, what it is loaded with, and what people are told of it. */
+/** The console next to a run: its start, its made-up month, and the facts about it for people. */
 
 import type { Rules } from '../../functions/core/admission/index.ts';
 import type { RulesInForce } from '../../functions/core/rules/index.ts';
@@ -8,37 +8,22 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './clock/clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { closeLocalMonths } from './local-closing.ts';
-import { packLocalJobs } from './local-jobs.ts';
-import { recountLocalBooks } from './local-recount.ts';
+import { closeLocalMonths, packLocalJobs, recountLocalLedger } from './nightly-programs.ts';
 import type { StartOptions } from './options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
 import type { Screen } from './screen.ts';
 import { startUsageCounter } from './usage-counter.ts';
 import { firstJobId } from './workload/past-jobs.ts';
 
-interface RunConsole {
-  /** Puts it on the ledger, which gets a month before today first. Gives what to tell people. */
-  open(
-    ledger: LocalLedger,
-    rulesFor: RulesInForce['rulesFor'],
-    firstRunJobId: number,
-  ): Promise<Readonly<Record<string, string>>>;
-  readonly url: string;
-  /** Waits until all jobs are counted in what it shows of the past. */
-  counted(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Undefined: nobody is there to look at it. */
+/** Returns undefined for the pilot and with --json, where the console is not used. */
 export async function startRunConsole(
   options: StartOptions,
   rules: Rules,
   clock: FastClock,
   { trouble: onTrouble, mailed: onMail, loading }: Pick<Screen, 'trouble' | 'mailed' | 'loading'>,
-): Promise<RunConsole | undefined> {
+) {
   if (options.router !== undefined || options.json) return undefined;
-  // Whoever runs without it does not wait for its parts to load.
+  // A run without the console does not wait for its modules.
   const { startLocalConsole } = await import('./local-console.ts');
   const { policy, limits, directory } = rules;
   const { value } = readYaml(options.limitsFile);
@@ -54,19 +39,28 @@ export async function startRunConsole(
     onTrouble,
     onMail,
   });
-  let counted = async (): Promise<void> => {};
+  let counter: ReturnType<typeof startUsageCounter> | undefined;
   return {
     url: served.url,
-    counted: () => counted(),
-    stop: served.stop,
-    async open(ledger, rulesFor, firstRunJobId) {
+    /** Resolves when all jobs are counted in the usage that it shows. */
+    counted: async (): Promise<void> => counter?.idle(),
+    async stop(): Promise<void> {
+      await served.stop();
+      await counter?.stop();
+    },
+    /** Loads the month before today into the ledger and shows it. @returns facts for people. */
+    async open(
+      ledger: LocalLedger,
+      rulesFor: RulesInForce['rulesFor'],
+      firstRunJobId: number,
+    ): Promise<Readonly<Record<string, string>>> {
       const deps = { ledger, directory, zone, clock, onTrouble };
       const month = directory && (await pastMonth({ ...deps, directory, rulesFor, loading }));
       if (directory !== undefined) await closeLocalMonths({ ...deps, policy, limits, directory });
       const known = [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))];
       await packLocalJobs({ ...deps, knownJobIds: known });
-      await recountLocalBooks(deps);
-      counted = startUsageCounter(deps).idle;
+      await recountLocalLedger(deps);
+      counter = startUsageCounter(deps);
       served.open(ledger, known);
       const people = served.people.map(({ username }) => username);
       return {
@@ -89,7 +83,7 @@ async function pastMonth({
   try {
     return await loadPastMonth({ ...options, nowMs: options.clock.nowMs(), onDays: loading });
   } catch (error) {
-    // Nobody came for it: the jobs run without.
+    // The jobs run without it.
     options.onTrouble(`the made-up month is not whole (${String(error)}); the next start goes on with it`);
     return undefined;
   } finally {

@@ -3,44 +3,33 @@ import { systemClock } from '../../functions/core/environment/index.ts';
 import type { RelayEvent, RelayObserver } from '../../relay/events.ts';
 import { publishedFact, serveAdmit } from './admit-server.ts';
 import { fastClock, SPEED } from './clock/clock.ts';
-import type { AnsweredEvent } from './decision-line.ts';
-import { EstimatedLives } from './estimated-lives.ts';
-import type { Figures } from './figures.ts';
-import type { LocalJob } from './gitlab/job.ts';
+import { type AnsweredEvent, ExhaustionWatch } from './decision-line.ts';
+import type { LocalJob } from './gitlab/jobs.ts';
 import { WEBHOOK_FAULTS } from './gitlab/played-gitlab.ts';
-import { writeLedgerClock } from './ledger-clock.ts';
+import { readLeftOff, writeLedgerClock, writeLeftOff } from './ledger-clock.ts';
 import { openLocalLedger } from './ledger-source.ts';
-import { readLeftOff, writeLeftOff } from './left-off.ts';
-import { endLeftovers } from './leftovers.ts';
-import { limitFigures } from './limit-figures.ts';
-import { localDeadline } from './local-deadline.ts';
 import { openLocalEnds } from './local-ends.ts';
-import { openLocalRouter } from './local-router-source.ts';
+import { choosePipeline, openLocalRouter } from './local-router-source.ts';
 import type { StartOptions } from './options.ts';
-import { choosePipeline } from './pipeline-choice.ts';
-import { newRelay } from './relay-source.ts';
-import { repeat } from './repeat.ts';
+import { LOCAL_DEADLINE_MS, newRelay, troubleText } from './relay-source.ts';
 import { startRunConsole } from './run-console.ts';
-import { ExhaustionWatch } from './running-out.ts';
-import type { Screen } from './screen.ts';
+import type { Figures, Screen } from './screen.ts';
+import { EstimatedEnds, SWEEP_EVERY_MS, settleLeftovers } from './settling.ts';
 import { ledgerFolder, olderBooks } from './sqlite/ledger-folder.ts';
-import { DecisionTally, type Summary } from './summary.ts';
-import { SWEEP_EVERY_MS } from './sweeper.ts';
-import { troubleText } from './trouble-text.ts';
+import { DecisionTally, limitFigures, type Summary } from './summary.ts';
 import { whoseJobs } from './whose-jobs.ts';
 import { FIRST_RUN_JOB_ID } from './workload/past-jobs.ts';
 
-/** More than any run asks about. */
+/** More job ids than any run uses. */
 const IDS_RESERVED = 10_000_000;
 
-/** What the run came to. */
 interface RunResult {
   readonly summary: Summary;
-  /** What the local GitLab says became of its jobs; empty against a real one. */
+  /** The jobs of the local GitLab; empty against a real one. */
   readonly jobs: readonly Readonly<LocalJob>[];
 }
 
-/** Starts everything, lets it run until the pipeline is through or `stop` aborts, and takes it down again. */
+/** Starts everything, runs until the pipeline ends or `stop` aborts, and stops everything again. */
 export async function run(
   options: StartOptions,
   rules: Rules,
@@ -50,7 +39,7 @@ export async function run(
 ): Promise<RunResult> {
   const pipeline = options.router === undefined ? choosePipeline(options.pipeline, root) : undefined;
   const { memory, fresh, seed } = options;
-  /** Undefined: nothing is kept, so nothing is read or written. */
+  /** Undefined: nothing is read from or written to the disk. */
   const dataDir = memory ? undefined : ledgerFolder(root);
   const leftOff = fresh || dataDir === undefined ? undefined : readLeftOff(dataDir);
   const firstJobId = (leftOff?.jobId ?? FIRST_RUN_JOB_ID) + 1;
@@ -61,14 +50,14 @@ export async function run(
     openLocalLedger({ whose: whoseJobs(options), dataDir, fresh, clock }),
     startRunConsole(options, rules, fast, screen),
   ]);
-  // Whoever asks this ledger from another terminal means its time.
+  // Commands in other terminals use the ledger's time.
   const noteClock = (pace: number): void => {
     if (dataDir === undefined) return;
     const { instance } = ledger;
     writeLedgerClock(dataDir, { instance, atMs: clock.nowMs(), realMs: Date.now(), pace, pid: process.pid });
   };
   noteClock(pipeline === undefined ? 1 : SPEED);
-  await endLeftovers(ledger.store, ledger.ledger, clock.nowMs());
+  await settleLeftovers(ledger.store, ledger.ledger, clock.nowMs());
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock, desk?.url);
   const consoleFacts = await desk?.open(ledger, admit.rulesFor, firstJobId);
   const local =
@@ -81,9 +70,9 @@ export async function run(
   const noteLeftOff = (jobId: number): void => {
     if (dataDir !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId });
   };
-  // Until it is known where this run ends: far behind it, should it end by a blow.
+  // Reserves ids in case the run is killed before it writes its last one.
   if (local !== undefined) noteLeftOff(firstJobId + IDS_RESERVED);
-  const pilot = local === undefined ? new EstimatedLives(ledger.ledger) : undefined;
+  const pilot = local === undefined ? new EstimatedEnds(ledger.ledger) : undefined;
 
   const tally = new DecisionTally();
   const runningOut = new ExhaustionWatch(rules.policy.currency);
@@ -93,22 +82,16 @@ export async function run(
     tally.add(event);
     screen.answered(event, decided, local?.router.total);
     for (const ranOut of runningOut.newIn(event)) screen.ranOut(ranOut);
-    if (event.answer.outcome === 'admitted') pilot?.admitted(event);
+    const { request, decision } = event;
+    if (request !== undefined && decision?.outcome === 'admitted')
+      pilot?.start(request.jobId, decision.terms?.estimateSeconds ?? 0);
   };
   const observe: RelayObserver = (event: RelayEvent) => {
     if (event.type === 'answered') return answered(event);
     const text = troubleText(event);
     if (text !== undefined) screen.trouble(text);
   };
-  const patience = local === undefined ? undefined : await localDeadline(ledger.store);
-  const relay = newRelay(
-    options,
-    local &&
-      patience && { url: local.router.url, token: local.router.token, deadlineMs: patience.deadlineMs },
-    admit.url,
-    rules,
-    observe,
-  );
+  const relay = newRelay(options, local?.router, admit.url, rules, observe);
   const older = dataDir === undefined ? undefined : olderBooks(root);
   screen.started({
     ledger: ledger.description,
@@ -116,11 +99,9 @@ export async function run(
     ...(await publishedFact(ledger.limits)),
     admit: admit.url,
     ...(local === undefined ? pilotFacts(options, ledger.instance) : localFacts(local)),
-    ...(patience && { deadline: patience.text }),
     ...consoleFacts,
   });
 
-  // The first read opens the connections, which is nobody's latency.
   const limitsNow = async () =>
     limitFigures(await admit.limits(), rules.directory, ledger.ledger, clock.nowMs());
   const limitsBefore = await limitsNow();
@@ -136,7 +117,7 @@ export async function run(
   let shown = '';
   const figures = repeat(screen.figuresEveryMs, async () => {
     const now = await figuresNow();
-    // A pilot may wait for hours, and its log should not grow meanwhile.
+    // A pilot may wait for hours, and its log must not grow meanwhile.
     const said = JSON.stringify([now.decided, now.running, now.limits]);
     if (said !== shown) screen.figures(now);
     shown = said;
@@ -197,5 +178,24 @@ function localFacts({
     sweep: `every ${SWEEP_EVERY_MS / 1000} s`,
     time: `${SPEED} times as fast for jobs, limits and holds: a minute is ${60_000 / SPEED} ms`,
     ...router.facts,
+    deadline: `${LOCAL_DEADLINE_MS / 1000} s a question, then the fallback`,
+  };
+}
+
+/** Calls `work` at intervals, never twice at the same time. The next call repeats a failed one. */
+function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
+  let busy: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    busy ??= work()
+      .catch(() => {})
+      .finally(() => {
+        busy = undefined;
+      });
+  }, everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await busy;
+    },
   };
 }

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { PipelineError } from '../cli/pipeline/pipeline-error.ts';
 import { DocumentError } from '../policy/read-documents.ts';
 import { runProgram } from '../terminal/program.ts';
-import { jsonScreen } from './json-screen.ts';
 import { HELP, parseOptions } from './options.ts';
 import { readLocalRules } from './rules.ts';
 import { run } from './run.ts';
+import { jsonScreen } from './screen.ts';
 import { terminalScreen } from './terminal-screen.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,16 +1,16 @@
+import { amountText } from '../../policies/units/unit-texts.ts';
 import { table } from '../terminal/table.ts';
-import { formatMoney, limitAmountText } from './amount-text.ts';
 import { toWidth } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
 import type { GroupSummary, LimitSummary, Summary } from './summary.ts';
 
-/** From here on the tables fit as they are. */
+/** From this width on the tables fit with all columns. */
 const WIDE_COLUMNS_MIN = 105;
 const SUBJECT_NARROW = 15;
 const BAR_WIDTH = 10;
 
 /**
- * The summary for people: what each group met, what each limit holds now, who told of the ends, how long answers took.
+ * The summary for people: a table of groups, a table of limits, how jobs were settled, and the latency.
  * @param columns of the terminal; `Infinity` for files.
  */
 export function renderSummary(summary: Summary, currency: string, columns: number): string {
@@ -45,10 +45,10 @@ function groupTable(groups: readonly GroupSummary[], currency: string, columns: 
 
 function groupRow(group: GroupSummary, currency: string, wide: boolean): string[] {
   const { money } = group;
-  // Where nothing is limited nothing is counted on the way of an admission.
+  // An unlimited amount has no counter.
   const counted = money?.limitAmount === 'unlimited' ? undefined : money;
   const show = (amount: number | 'unlimited' | undefined): string =>
-    amount === undefined ? '–' : amount === 'unlimited' ? amount : formatMoney(amount, currency);
+    amount === undefined ? '–' : amount === 'unlimited' ? amount : amountText(amount, 'micros', currency);
   const rules = Object.entries(group.rejectedBy).map(([rule, count]) => `${count}× ${rule}`);
   return [
     group.group,
@@ -83,7 +83,7 @@ function limitTable(limits: readonly LimitSummary[], currency: string, columns: 
 function limitRow(limit: LimitSummary, currency: string, wide: boolean): string[] {
   const { unit, spent, held, limitAmount } = limit;
   const unlimited = limitAmount === 'unlimited';
-  const show = (amount: number): string => (unlimited ? '–' : limitAmountText(amount, unit, currency));
+  const show = (amount: number): string => (unlimited ? '–' : amountText(amount, unit, currency));
   const share = unlimited || limitAmount === 0 ? undefined : (spent + held) / limitAmount;
   const percent = share === undefined ? '' : `${Math.floor(share * 100)} %`;
   return [

@@ -1,9 +1,21 @@
+import type { Ledger } from '../../functions/core/ledger/index.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
+import {
+  counterOf,
+  type LimitSet,
+  limitAt,
+  limitsOfGroup,
+  limitsOn,
+  subjectKey,
+} from '../../policies/limits/limits.ts';
+import { validAt } from '../../policies/limits/period.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import { type Unit, unitRow } from '../../policies/units/unit.ts';
 import type { AnsweredEvent } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
 import { quantile } from './quantile.ts';
 
-/** What the run decided, per group and in all; figures of limits come from the ledger's counters. */
+/** The decisions of a run, by group and in total, and the counters of limits. */
 export interface Summary {
   readonly decisions: number;
   readonly admitted: number;
@@ -12,13 +24,13 @@ export interface Summary {
   readonly latencyMs: { readonly p50: number; readonly p99: number };
   readonly groups: readonly GroupSummary[];
   readonly limits: readonly LimitOfRun[];
-  /** Who told of the ends of the local GitLab's jobs; absent against a real one. */
+  /** How the local GitLab's jobs were settled; absent against a real GitLab. */
   readonly ends?: EndsSummary;
 }
 
 export interface GroupSummary {
   readonly group: string;
-  /** What the counter of the group's own money limit shows, earlier jobs of the period included; absent: it has none. */
+  /** The counter of the group's own money limit, with earlier jobs of the period; absent: it has none. */
   readonly money?: Pick<LimitOfRun, 'spent' | 'spentThisRun' | 'held' | 'limitAmount'>;
   readonly admitted: number;
   readonly rejected: number;
@@ -71,7 +83,7 @@ export class DecisionTally {
     }
   }
 
-  /** @param before - the limits as they were before the first question. */
+  /** @param before - the limits before the first admission request. */
   summary(
     now: readonly LimitSummary[],
     before: readonly LimitSummary[],
@@ -101,7 +113,7 @@ export class DecisionTally {
   }
 }
 
-/** Where a period has begun meanwhile, all of it is this run's. */
+/** Returns 0 for a period that began during the run. */
 const spentBefore = ({ subject, limit, period }: LimitSummary, before: readonly LimitSummary[]): number =>
   before.find((then) => then.subject === subject && then.limit === limit && then.period === period)?.spent ??
   0;
@@ -116,3 +128,57 @@ function moneyOf(group: string, limits: readonly LimitOfRun[]): Pick<GroupSummar
 }
 
 const tenths = (ms: number): number => (Number.isNaN(ms) ? 0 : Math.round(ms * 10) / 10);
+
+/** Reads every limit's counter for the current period; defaults of groups only if their counter moved. */
+export async function limitFigures(
+  limits: LimitSet,
+  directory: Directory | undefined,
+  ledger: Pick<Ledger, 'readCounters'>,
+  nowMs: number,
+): Promise<readonly LimitSummary[]> {
+  const all = limitsNow(limits, directory, nowMs);
+  const keys = all.map((limit) => counterOf(limit, nowMs));
+  const counters = await ledger.readCounters(keys);
+  return all.flatMap((limit, index): readonly LimitSummary[] => {
+    const counter = counters[index];
+    // A pattern may give a limit to thousands of groups, and most of them have no job here.
+    if ((counter?.rev ?? 0) === 0 && !limitsOn(limits, limit.subject).includes(limit)) return [];
+    const settled = counter?.settled ?? 0;
+    return [
+      {
+        subject: labelOf(limit.subject, directory),
+        limit: limit.id,
+        period: keys[index]?.period ?? '',
+        unit: limit.unit,
+        mode: limit.mode,
+        spent: settled,
+        held: (counter?.committed ?? 0) - settled,
+        limitAmount: limitAt(limit, nowMs).amount,
+      },
+    ];
+  });
+}
+
+/** All limits that apply now. */
+function limitsNow(limits: LimitSet, directory: Directory | undefined, nowMs: number): readonly Limit[] {
+  const groups = new Map(
+    [...(directory?.groupById.values() ?? [])].map((group) => [
+      subjectKey({ kind: 'group', id: group.id }),
+      group,
+    ]),
+  );
+  return [...new Set([...limits.bySubject.keys(), ...groups.keys()])].flatMap((subject) => {
+    const group = groups.get(subject);
+    return group === undefined
+      ? validAt(limitsOn(limits, subject), nowMs)
+      : limitsOfGroup(limits, group, nowMs);
+  });
+}
+
+/** Counters are named `group/101`; people know `acme/payments`. */
+function labelOf(subject: string, directory: Directory | undefined): string {
+  const [kind, id] = subject.split('/');
+  if (kind === 'group') return directory?.groupById.get(Number(id))?.path ?? subject;
+  if (kind === 'project') return directory?.projectById.get(Number(id))?.path ?? subject;
+  return subject;
+}

@@ -1,66 +1,68 @@
-/** What the jobs of this process do, counted into what pages show of the past. */
-import { type CountUsageDeps, countUsage } from './count-usage.ts';
+/** Counts jobs into usage by day, with the deployment's rollup. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '../../functions/core/environment/index.ts';
+import { placeBy, rollUp } from '../../functions/core/usage/index.ts';
+import type { TableStreamRecord } from '../../functions/settle/consume.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { politeRollupStore } from './polite-rollup-store.ts';
+import { STREAM_BATCH_MAX } from './sqlite/sqlite-table.ts';
 
-interface UsageCounter {
-  /** Resolves when everything that was written before is counted. */
-  idle(): Promise<void>;
+export interface CountUsageDeps {
+  readonly ledger: Pick<LocalLedger, 'keys' | 'usage'>;
+  readonly directory: Directory | undefined;
+  /** Zone of the days of usage. */
+  readonly zone: string;
+  readonly clock: Parameters<typeof rollUp>[1]['clock'];
+  readonly onTrouble: (text: string) => void;
 }
 
-interface UsageCounterOptions extends CountUsageDeps {
-  readonly ledger: LocalLedger;
-}
+const TRIES_MAX = 3;
+/** Leaves the machine to decisions: a job that is written several times meanwhile is counted once. */
+const PAUSE_MS = 1_000;
 
-/** A transaction of twice as many takes a database at home a tenth of a second, in which nothing is decided. */
-const BATCH_JOBS = 50;
-/** The same database decides jobs. So most jobs are counted once, when they are through, and many in one write. */
-const COUNT_EVERY_MS = 5_000;
-/** Where there is never a quiet moment, pages are behind by some of these. */
-const TURN_MS_MAX = 500;
-const READ_TIMEOUT_MS = 5_000;
-
-/** Begins with the jobs that the ledger tells of from now on. */
-export function startUsageCounter(options: UsageCounterOptions): UsageCounter {
-  const { ledger, onTrouble } = options;
-  const turn = (): Promise<void> => ledger.quiet(TURN_MS_MAX);
-  const usage = politeRollupStore(ledger.usage, turn);
-  // A job that is written again before it was counted is counted once, as it is then.
-  const waiting = new Set<number>();
-  let counting: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-
-  async function countAll(): Promise<void> {
-    while (waiting.size > 0) {
-      const batch = [...waiting].slice(0, BATCH_JOBS);
-      for (const jobId of batch) waiting.delete(jobId);
-      try {
-        const records = await ledger.store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
-        await countUsage(
-          records.filter((record) => record !== undefined),
-          { ...options, ledger: { keys: ledger.keys, usage } },
-        );
-      } catch (error) {
-        onTrouble(`usage is not counted (${String(error)})`);
-      }
-    }
-  }
-
-  const countNow = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    counting ??= countAll().finally(() => {
-      counting = undefined;
-    });
-    return counting;
+/** Counts stream records. Counting a record again changes nothing. */
+export async function countUsage(
+  Records: readonly TableStreamRecord[],
+  { ledger, directory, zone, clock, onTrouble }: CountUsageDeps,
+): Promise<void> {
+  const deps = {
+    ...{ store: ledger.usage, keys: ledger.keys, clock, random: Math.random, log: silentLog },
+    placeOf: placeBy(directory, zone),
   };
-  ledger.onWritten((jobIds) => {
-    for (const jobId of jobIds) waiting.add(jobId);
-    timer ??= setTimeout(() => void countNow(), COUNT_EVERY_MS).unref();
-  });
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1)
+    if ((await rollUp({ Records }, deps)).batchItemFailures.length === 0) return;
+  onTrouble('some jobs are not counted in what the console shows of the past');
+}
+
+/** Counts everything that is written from now on. */
+export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: LocalLedger }) {
+  const read = async (signal: AbortSignal): Promise<void> => {
+    try {
+      for await (const records of deps.ledger.stream(signal)) {
+        await countUsage(records, deps);
+        if (records.length < STREAM_BATCH_MAX) await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
+      }
+    } catch (error) {
+      deps.onTrouble(`usage is not counted (${String(error)})`);
+    }
+  };
+  const begin = () => {
+    const stop = new AbortController();
+    const done = read(stop.signal);
+    return async (): Promise<void> => {
+      stop.abort();
+      await done;
+    };
+  };
+  let end = begin();
   return {
-    async idle() {
-      while (counting !== undefined || waiting.size > 0) await countNow();
+    /** Resolves when everything written before is counted. */
+    idle(): Promise<void> {
+      const endEarlier = end;
+      // It begins before the other one ends, so that no record is missed.
+      end = begin();
+      return endEarlier();
     },
+    stop: (): Promise<void> => end(),
   };
 }

@@ -2,19 +2,18 @@ import type { KnownInstance } from '../../functions/core/ledger/index.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { StartOptions } from './options.ts';
 
-/** What `npm start` calls the GitLab it plays. */
+/** The host name of the GitLab that `npm start` plays. */
 export const PLAYED_GITLAB = 'gitlab.local';
 
-/** Below this path GitLab's own address answers for the router, where no host was set up for it. */
+/** The path of a router without a host of its own, below GitLab's address. */
 const ROUTER_BELOW_GITLAB = /\/-\/kubernetes-agent\/?$/;
 
 type Whose = (known: readonly KnownInstance[]) => Omit<KnownInstance, 'openedAtMs'>;
 
 /**
- * Tells whose jobs a run decides about. The router's host does not: usually GitLab answers at another one. So it is told
- * (`--gitlab`), remembered from the last run with this router, or the router is below GitLab's own address.
- *
- * @returns throws {UsageError} where it cannot be told, or is told otherwise than it is remembered.
+ * Returns a function that chooses the GitLab of a run. The router usually has another host than GitLab. So the GitLab is
+ * given (`--gitlab`), remembered from the last run with this router, or the router is below GitLab's address.
+ * The function throws {UsageError} if none is known, or if the given one differs from the remembered one.
  */
 export const whoseJobs =
   ({ router, gitlabUrl }: Pick<StartOptions, 'router' | 'gitlabUrl'>): Whose =>
@@ -44,7 +43,7 @@ const renamed = (instance: string, before: KnownInstance, routerHost: string): U
     `--gitlab says ${instance}, and the books here know the router ${routerHost} as that of ${before.instance}. Leave --gitlab away to go on with them, or say --fresh to start over (it empties .tollgate/)`,
   );
 
-/** As GitLab's charts name both: `kas.example.com` beside `gitlab.example.com`. A hint, never believed. */
+/** A hint for the error text: GitLab's charts name `kas.example.com` next to `gitlab.example.com`. */
 const likelyHost = (routerHost: string): string =>
   routerHost.startsWith('kas.')
     ? `gitlab.${routerHost.replace(/^kas\.(?:gitlab\.)?/, '')}`

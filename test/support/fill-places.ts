@@ -1,4 +1,4 @@
-import type { PlaceBook } from '../../scripts/local/gitlab/place-book.ts';
+import type { PlaceBook } from '../../scripts/local/gitlab/places.ts';
 
 /** `roots` trees of groups, two levels deep, `groups` in all, with so many projects spread over them. */
 export function fillPlaces(

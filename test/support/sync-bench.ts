@@ -11,7 +11,7 @@ import { createGitLabDirectory } from '../../functions/core/gitlab/rest-director
 import type { Directory } from '../../policies/place/directory.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
-import type { PlaceBook } from '../../scripts/local/gitlab/place-book.ts';
+import type { PlaceBook } from '../../scripts/local/gitlab/places.ts';
 import { manualClock } from './ledger/test-clock.ts';
 import {
   type DirectoryFault,

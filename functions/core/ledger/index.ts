@@ -63,7 +63,7 @@ export {
   type StoreOperation,
 } from './memory-store.ts';
 export { type KnownCounter, knownCounter, packs } from './merge.ts';
-export { type CounterChange, changesBetween, mergeChanges } from './move.ts';
+export type { CounterChange } from './move.ts';
 export { dynamoPseudonymKeys, type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
 export {
   dynamoRecountOutcomes,
@@ -83,7 +83,7 @@ export {
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { dynamoReportedEnds, type ReportedEnds } from './reported-ends.ts';
 export { isAwaited, isReserved, reservedClaims } from './reservation.ts';
-export { expiring, goesUnclosed, isWindow, recordExpiresAtSeconds } from './retention.ts';
+export { goesUnclosed, isWindow, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';
 export type {
   Announcement,

@@ -1,14 +1,14 @@
-/** The clocks of programs that play, measure and test: the machine's own, and one that hurries. See hand-clock.ts and virtual-time.ts. */
+/** The machine's clock and a faster one. See hand-clock.ts and virtual-time.ts for others. */
 import type { LedgerClock } from '../../../functions/core/environment/index.ts';
 import type { RelayClock } from '../../../relay/exchange.ts';
 
-/** As the ledger and the relay have it. */
+/** The clock of the ledger and of the relay. */
 export interface Clock extends LedgerClock, RelayClock {}
 
-/** What needs the time of day, and to be called later. */
+/** The time of day, and timers. */
 export type WallClock = Pick<Clock, 'nowMs' | 'after'>;
 
-/** What needs to know how long something took, and to be called later. */
+/** Durations, and timers. */
 export type RouterClock = Pick<Clock, 'monotonicMs' | 'after'>;
 
 export const machineClock: Clock = {
@@ -21,7 +21,7 @@ export const machineClock: Clock = {
   },
 };
 
-/** The same clock; what is still to come can be called off at once. */
+/** Returns the same clock with a `stop` that cancels all pending timers. */
 export function stoppable(clock: WallClock): WallClock & { stop(): void } {
   const pending = new Set<() => void>();
   return {
@@ -44,17 +44,17 @@ export function stoppable(clock: WallClock): WallClock & { stop(): void } {
   };
 }
 
-/** A minute of a job is a tenth of a second: whole lives are seen while one watches. */
+/** A minute of a job takes a tenth of a second, so that a whole run is short. */
 export const SPEED = 600;
 
 export interface FastClock extends Clock {
-  /** From now on a minute takes a minute; what waits already still comes early. */
+  /** From now on a minute takes a minute. Pending timers keep their time. */
   slowDown(): void;
 }
 
 /**
- * The time of day goes faster, from `beginsMs` on: jobs start and end by it, holds are due by it, periods change by it, and so
- * every charged duration is a true one. What bounds this machine stays real: deadlines, and pauses between tries.
+ * Makes the time of day go faster, from `beginsMs` on. Jobs, holds and periods use it, so charged durations are right.
+ * Deadlines and pauses between retries stay real.
  */
 export function fastClock(speed = SPEED, beginsMs = Date.now()): FastClock {
   let pace = speed;

@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts';
 
-/** A clock that never runs by itself: whoever sleeps moves it on at once. */
+/** A clock that moves only by `advance`; `sleep` moves it immediately. */
 export interface HandClock extends Clock {
-  /** What is still to come. */
+  /** The number of pending timers. */
   readonly timers: number;
-  /** Runs what comes due meanwhile, each at its own time. Below 0 it steps back. */
+  /** Runs the timers that come due, each at its own time. A negative time steps back. */
   advance(ms: number): void;
-  /** Never back: what was planned for an earlier moment happens now. */
+  /** Like `advance`, but never back: a timer of an earlier moment runs now. */
   advanceTo(atMs: number): void;
 }
 
-/** Its time of day is whole ms, as every wall clock tells them. */
+/** The time of day is in whole ms, as wall clocks have it. */
 export function handClock(startMs = 0): HandClock {
   let nowMs = startMs;
   const due = new Set<{ atMs: number; run: () => void }>();

@@ -1,16 +1,21 @@
 import type { Clock } from './clock.ts';
 
+interface Timer {
+  readonly atMs: number;
+  readonly run: () => void;
+}
+
 /**
- * Time that passes only when nothing else can happen: a modelled transaction of 7 ms costs no real time, and a run
- * gives the same figures on any machine. Promises and queued callbacks run in between as usual.
+ * Time that passes only when nothing else can happen. A modelled transaction of 7 ms costs no real time, and a run gives
+ * the same figures on any machine.
  */
 export class VirtualTime implements Clock {
   readonly #startMs: number;
   #nowMs = 0;
-  #order = 0;
+  /** In the order they run; timers of one moment in the order they were set. */
   readonly #timers: Timer[] = [];
 
-  /** @param startMs - what the wall clock shows when the monotonic one begins at 0. */
+  /** @param startMs - the wall clock when the monotonic one is at 0. */
   constructor(startMs = 0) {
     this.#startMs = startMs;
   }
@@ -28,30 +33,26 @@ export class VirtualTime implements Clock {
   }
 
   after(delayMs: number, run: () => void): () => void {
-    const timer: Timer = {
-      atMs: this.#nowMs + Math.max(0, delayMs),
-      order: this.#order,
-      run,
-    };
-    this.#order += 1;
-    push(this.#timers, timer);
+    const timer: Timer = { atMs: this.#nowMs + Math.max(0, delayMs), run };
+    const place = this.#timers.findLastIndex(({ atMs }) => atMs <= timer.atMs) + 1;
+    this.#timers.splice(place, 0, timer);
     return () => {
-      timer.run = undefined;
+      const at = this.#timers.indexOf(timer);
+      if (at >= 0) this.#timers.splice(at, 1);
     };
   }
 
-  /** Lets time pass until `done` settles. @throws {Error} if nothing is left that could settle it. */
+  /** Lets time pass until `done` settles. @throws {Error} if nothing is scheduled that could settle it. */
   async run<T>(done: Promise<T>): Promise<T> {
-    let settled = false;
-    const mark = (): void => {
-      settled = true;
+    let isSettled = false;
+    const settle = (): void => {
+      isSettled = true;
     };
-    done.then(mark, mark);
+    done.then(settle, settle);
     await idle();
-    while (!settled) {
-      const next = pop(this.#timers);
+    while (!isSettled) {
+      const next = this.#timers.shift();
       if (next === undefined) throw new Error('virtual time stands still: nothing is scheduled');
-      if (next.run === undefined) continue;
       this.#nowMs = next.atMs;
       next.run();
       await idle();
@@ -60,43 +61,5 @@ export class VirtualTime implements Clock {
   }
 }
 
-interface Timer {
-  readonly atMs: number;
-  /** First scheduled, first run. */
-  readonly order: number;
-  run: (() => void) | undefined;
-}
-
-/** Every promise that can move has moved once the event loop comes round to its check phase. */
+/** Resolves in the event loop's check phase, when every promise that can move has moved. */
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-const before = (a: Timer, b: Timer): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
-
-function push(heap: Timer[], timer: Timer): void {
-  heap.push(timer);
-  let index = heap.length - 1;
-  while (index > 0) {
-    const parent = (index - 1) >> 1;
-    if (!before(timer, heap[parent] as Timer)) break;
-    heap[index] = heap[parent] as Timer;
-    index = parent;
-  }
-  heap[index] = timer;
-}
-
-function pop(heap: Timer[]): Timer | undefined {
-  const first = heap[0];
-  const last = heap.pop();
-  if (first === undefined || last === undefined || heap.length === 0) return first;
-  let index = 0;
-  for (;;) {
-    let child = 2 * index + 1;
-    if (child >= heap.length) break;
-    if (child + 1 < heap.length && before(heap[child + 1] as Timer, heap[child] as Timer)) child += 1;
-    if (!before(heap[child] as Timer, last)) break;
-    heap[index] = heap[child] as Timer;
-    index = child;
-  }
-  heap[index] = last;
-  return first;
-}

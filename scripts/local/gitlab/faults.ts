@@ -10,36 +10,38 @@ export interface HookFaultShares {
   readonly delay: number;
 }
 
-/** A span of wall time, half-open, Unix ms, in which nothing goes out or nothing answers. */
+/** A half-open span of time, Unix ms, in which GitLab neither answers nor sends webhooks. */
 interface Outage {
   readonly fromMs: number;
   readonly toMs: number;
-  /** @default 'all' */
-  readonly what?: 'rest' | 'hooks' | 'all';
 }
 
-/** An answer of the REST API instead of the real one. */
-type RestFault =
-  | { readonly status: number; readonly retryAfterSeconds?: number }
-  /** Takes the call and never answers. */
-  | 'stall';
+/** A response of the REST API instead of the real one. `stall` never answers. */
+type RestFault = { readonly status: number; readonly retryAfterSeconds?: number } | 'stall';
+
+export interface FaultOptions {
+  readonly hooks?: Partial<HookFaultShares>;
+  readonly outages?: readonly Outage[];
+  readonly delayMsMax?: number;
+}
 
 const NO_HOOK_FAULTS: HookFaultShares = { lose: 0, repeat: 0, reorder: 0, delay: 0 };
+const DELAY_MS_MAX = 120_000;
 
-/** What goes wrong on purpose, switchable while the local GitLab runs. Everything is off at the start. */
+/** Faults of the local GitLab, switchable while it runs. All are off at the start. */
 export class LocalGitLabFaults {
   hooks: HookFaultShares;
   outages: readonly Outage[];
-  /** Answers 405 to `pagination=keyset`, as versions do that cannot page runner jobs that way. */
+  /** Answers 405 to `pagination=keyset` on runner jobs, as older versions do. */
   refuseKeyset = false;
   /** Longest delay of a delivery that is late, repeated or out of order, ms. */
-  delayMsMax: number;
+  readonly delayMsMax: number;
   #rest: { fault: RestFault; left: number }[] = [];
 
-  constructor(options: FaultOptions = {}) {
-    this.hooks = { ...NO_HOOK_FAULTS, ...options.hooks };
-    this.outages = options.outages ?? [];
-    this.delayMsMax = options.delayMsMax ?? DELAY_MS_MAX;
+  constructor({ hooks, outages = [], delayMsMax = DELAY_MS_MAX }: FaultOptions = {}) {
+    this.hooks = { ...NO_HOOK_FAULTS, ...hooks };
+    this.outages = outages;
+    this.delayMsMax = delayMsMax;
   }
 
   /** Answers the next `calls` REST calls this way. `Infinity` lasts until `clear`. */
@@ -54,9 +56,9 @@ export class LocalGitLabFaults {
     this.#rest = [];
   }
 
-  /** Asked for every REST call; uses up one fault. */
+  /** Returns the fault of this REST call, and uses it up. */
   takeRest(nowMs: number): RestFault | undefined {
-    if (this.isOut('rest', nowMs)) return { status: 503 };
+    if (this.isOut(nowMs)) return { status: 503 };
     const [first] = this.#rest;
     if (first === undefined) return undefined;
     first.left -= 1;
@@ -64,20 +66,7 @@ export class LocalGitLabFaults {
     return first.fault;
   }
 
-  isOut(what: 'rest' | 'hooks', nowMs: number): boolean {
-    return this.outages.some(
-      (outage) =>
-        nowMs >= outage.fromMs &&
-        nowMs < outage.toMs &&
-        (outage.what === undefined || outage.what === 'all' || outage.what === what),
-    );
+  isOut(nowMs: number): boolean {
+    return this.outages.some(({ fromMs, toMs }) => nowMs >= fromMs && nowMs < toMs);
   }
 }
-
-export interface FaultOptions {
-  readonly hooks?: Partial<HookFaultShares>;
-  readonly outages?: readonly Outage[];
-  readonly delayMsMax?: number;
-}
-
-const DELAY_MS_MAX = 120_000;

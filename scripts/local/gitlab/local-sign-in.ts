@@ -1,15 +1,15 @@
-/** Who can sign in on this machine: a GitLab that asks for no password, with one person for each role. */
+/** Users of this machine's console: a GitLab without passwords, with one user for each role. */
 import type { Directory } from '../../../policies/place/directory.ts';
 import { type GitLabUser, type SignInGitLab, startSignInGitLab } from './sign-in-gitlab.ts';
 
 export interface LocalSignIn {
   readonly gitlab: SignInGitLab;
   readonly roles: { readonly adminGroupId: number; readonly financeGroupId: number };
-  /** Named by what they are. */
+  /** Their names say their roles. */
   readonly people: readonly { readonly id: number; readonly username: string }[];
 }
 
-/** Ids of groups that are in no directory here. */
+/** Ids of groups outside of any directory here. */
 const ADMINS = 7;
 const FINANCE = 8;
 const DEVELOPER = 30;
@@ -17,7 +17,7 @@ const MAINTAINER = 40;
 /** The group with the small budget in policies/limits.yaml. */
 const OWNED_GROUP = 101;
 
-/** @param redirectUrl - where the console wants people back. */
+/** @param redirectUrl - the console's address for users who have signed in. */
 export async function openLocalSignIn(
   redirectUrl: string,
   directory: Directory | undefined,
@@ -49,7 +49,7 @@ export async function openLocalSignIn(
   };
 }
 
-/** One below another, where there is one: its owner then sees less than everything. */
+/** Prefers a subgroup: its owner then sees less than everything. */
 function ownedGroup(directory: Directory | undefined) {
   const groups = [...(directory?.groupById.values() ?? [])].filter(({ personal }) => !personal);
   return (

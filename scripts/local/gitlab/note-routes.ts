@@ -1,23 +1,23 @@
 import type { Hono } from 'hono';
-import { numberedPage } from './pagination.ts';
+import { listPage } from './pagination.ts';
 
 /** A note in a merge request. */
 export interface LocalNote {
   readonly id: number;
   readonly authorId: number;
-  /** Project and merge request, as the path has them. */
+  /** `<project>!<iid>`. */
   readonly place: string;
   body: string;
 }
 
-/** Whose token asks: there is one. */
+/** The user of the only token. */
 export const NOTE_USER_ID = 1;
 const LIST = '/projects/:projectId/merge_requests/:iid/notes';
 
 /**
- * Notes of merge requests; only their author changes them.
+ * Notes of merge requests. Only the author may change one.
  *
- * @param notes - all of them, kept here.
+ * @param notes - holds all notes.
  * @see https://docs.gitlab.com/api/notes/#merge-requests
  */
 export function noteRoutes(app: Hono, notes: LocalNote[]): void {
@@ -29,8 +29,7 @@ export function noteRoutes(app: Hono, notes: LocalNote[]): void {
 
   app.get(LIST, (c) => {
     const here = notes.filter(({ place }) => place === placeOf(c.req.param()));
-    const page = numberedPage(here, new URL(c.req.url));
-    return c.json(page.entries.map(entity), 200, page.headers);
+    return listPage(c, here, entity);
   });
 
   app.post(LIST, async (c) => {

@@ -1,16 +1,37 @@
+import type { Context } from 'hono';
+
 /** GitLab's defaults and bounds. */
 const PER_PAGE = 20;
-/** Beyond it GitLab does not count. */
+/** GitLab does not count lists longer than this. */
 const COUNTED_MAX = 10_000;
 export const PER_PAGE_MAX = 100;
 
-/** One page, and the headers that tell of the others. */
+/** One page, and the headers that lead to the others. */
 interface RestPage<Entry> {
   readonly entries: readonly Entry[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Pages by number: they shift when an entry comes or goes in between, as GitLab's do. */
+/** Answers one numbered page of a list. */
+export function listPage<Entry>(
+  c: Context,
+  all: readonly Entry[],
+  entity: (entry: Entry) => object,
+): Response {
+  const { entries, headers } = numberedPage(all, new URL(c.req.url));
+  return c.json(
+    entries.map((entry) => entity(entry)),
+    200,
+    headers,
+  );
+}
+
+export const notFound = (c: Context): Response => c.json({ message: '404 Not found' }, 404);
+
+export const noKeyset = (c: Context): Response =>
+  c.json({ error: 'Keyset pagination is not yet available for this type of request' }, 405);
+
+/** Pages by number: they shift when an entry is added or removed in between, as GitLab's do. */
 export function numberedPage<Entry>(all: readonly Entry[], url: URL): RestPage<Entry> {
   const perPage = perPageOf(url);
   const page = Math.max(1, Math.trunc(Number(url.searchParams.get('page'))) || 1);
@@ -32,7 +53,7 @@ export function numberedPage<Entry>(all: readonly Entry[], url: URL): RestPage<E
   };
 }
 
-/** Pages by the last id seen: nothing shifts. `Link` is the only header. */
+/** Pages by a cursor at the last id: nothing shifts. `Link` is the only header. */
 export function keysetPage(ascending: readonly number[], url: URL): RestPage<number> {
   const perPage = perPageOf(url);
   const { ids, isLast } = olderThan(ascending, readCursor(url.searchParams.get('cursor')), perPage);
@@ -43,7 +64,7 @@ export function keysetPage(ascending: readonly number[], url: URL): RestPage<num
   };
 }
 
-/** Pages by the last id seen, in either order; `id_after` and `id_before` in the link say where the next one begins. */
+/** Pages by the last id, in either order: the link has `id_after` or `id_before`. */
 export function keysetPageById(ascending: readonly number[], url: URL): RestPage<number> {
   const perPage = perPageOf(url);
   const rising = url.searchParams.get('sort') === 'asc';
@@ -55,7 +76,7 @@ export function keysetPageById(ascending: readonly number[], url: URL): RestPage
   return { entries, headers: link };
 }
 
-/** The newest first, below an id or from the top. */
+/** Ids below `id` in descending order; without `id`, from the highest. */
 export function olderThan(
   ascending: readonly number[],
   id: number | undefined,
@@ -85,7 +106,7 @@ function readCursor(cursor: string | null): number | undefined {
   return Number(id);
 }
 
-/** How many of the ascending ids are below one. */
+/** The number of ascending ids below `id`. */
 function countBelow(ascending: readonly number[], id: number): number {
   let low = 0;
   let high = ascending.length;

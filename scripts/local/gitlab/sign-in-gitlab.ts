@@ -1,7 +1,10 @@
-/** A GitLab to sign in with: a real OpenID provider with GitLab's claims, and the part of its REST API that says who is in what. */
+/** A GitLab to sign in with: a real OpenID provider with GitLab's claims, and the REST API of users and memberships. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
 import {
   type AccountClaims,
   type Adapter,
@@ -9,14 +12,7 @@ import {
   type Configuration,
   Provider,
 } from 'oidc-provider';
-import {
-  answerDevice,
-  DEVICE_GRANT,
-  type DeviceBook,
-  deviceBook,
-  serveDeviceGrant,
-  showDevicePage,
-} from './device-grant.ts';
+import { DEVICE_GRANT, deviceGrant, page } from './device-grant.ts';
 
 export interface GitLabUser {
   readonly id: number;
@@ -41,8 +37,7 @@ export interface SignInGitLab {
   readonly clientSecret: string;
   /** The application for terminals. */
   readonly deviceClientId: string;
-  readonly devices: DeviceBook;
-  /** What `PRIVATE-TOKEN` has to be. */
+  /** REST callers send it as `PRIVATE-TOKEN`. */
   readonly token: string;
   readonly users: Map<number, GitLabUser>;
   /** Answers the REST API with 503. */
@@ -57,15 +52,15 @@ interface SignInGitLabOptions {
   readonly users: readonly GitLabUser[];
   /** @default 120, as GitLab's */
   readonly idTokenTtlSeconds?: number;
-  /** Forgets who signed in last, so that one browser can be one person after the other. @default false */
+  /** Forgets the last sign-in, so that one browser can sign in as several users. @default false */
   readonly asksEachTime?: boolean;
-  /** For codes of devices. @default the machine's */
+  /** For codes of devices. @default the machine's clock */
   readonly nowMs?: () => number;
 }
 
 const CLAIMS = 'https://gitlab.org/claims/groups';
 const PER_PAGE = 100;
-/** As GitLab has them. */
+/** GitLab's paths. */
 const ROUTES = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',
@@ -74,8 +69,8 @@ const ROUTES = {
 };
 
 /**
- * Listens on loopback. `/interaction/<uid>` lists the users as links; whoever follows one is signed in as that user and
- * asked nothing more, as by an application that GitLab's administrator trusts.
+ * Listens on loopback. `/interaction/<uid>` lists the users as links; a link signs in as that user without a question, as
+ * an application does that GitLab's administrator trusts.
  */
 export async function startSignInGitLab(options: SignInGitLabOptions): Promise<SignInGitLab> {
   const server = createServer();
@@ -85,7 +80,6 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
     url,
     clientId: 'tollgate',
     deviceClientId: 'tollgate-terminal',
-    devices: deviceBook(options.nowMs ?? Date.now),
     clientSecret: randomBytes(24).toString('base64url'),
     token: randomBytes(24).toString('base64url'),
     users: new Map(options.users.map((user) => [user.id, user])),
@@ -97,25 +91,69 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
     },
   };
   const provider = new Provider(url, configurationOf(gitlab, options));
-  serveDeviceGrant(provider, gitlab.devices);
+  const app = new Hono();
+  userRoutes(app, gitlab);
+  const { nowMs = Date.now, asksEachTime = false } = options;
+  deviceGrant(app, { provider, url, users: gitlab.users, nowMs });
   const signIn = provider.callback();
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const asked = new URL(request.url ?? '/', url);
-    const { pathname } = asked;
-    if (pathname === '/oauth/authorize_device') answerDevice(response, url, gitlab.devices);
-    else if (/^\/oauth\/device(\/|$)/.test(pathname))
-      showDevicePage(response, asked, gitlab.users, gitlab.devices);
-    else if (pathname.startsWith('/api/v4/')) answerRest(request, response, gitlab);
-    else if (pathname.startsWith('/interaction/')) {
-      chooseUser(pathname, request, response, provider, gitlab).catch((error: unknown) => {
-        response.writeHead(400).end(String(error));
-      });
-    } else {
-      if (pathname === ROUTES.authorization && options.asksEachTime === true) delete request.headers.cookie;
-      signIn(request, response);
-    }
+  const bindings = (c: Context) => c.env as HttpBindings;
+
+  app.get('/interaction/:uid', (c) => {
+    const uid = c.req.param('uid');
+    const links = [...gitlab.users.values()].map(
+      ({ id, username }) => `<li><a href="/interaction/${uid}/${id}">${username}</a></li>`,
+    );
+    return c.html(page('Sign in as', `<ul>${links.join('')}</ul>`));
   });
+  app.get('/interaction/:uid/:chosen', async (c) => {
+    const accountId = c.req.param('chosen');
+    const result = accountId === 'decline' ? { error: 'access_denied' } : { login: { accountId } };
+    const { incoming, outgoing } = bindings(c);
+    await provider.interactionFinished(incoming as never, outgoing as never, result);
+    return RESPONSE_ALREADY_SENT;
+  });
+  app.all('*', async (c) => {
+    const { incoming, outgoing } = bindings(c);
+    if (asksEachTime && c.req.path === ROUTES.authorization) delete incoming.headers.cookie;
+    await signIn(incoming as never, outgoing as never);
+    return RESPONSE_ALREADY_SENT;
+  });
+  app.onError((error, c) => c.text(String(error), 400));
+  server.on('request', getRequestListener(app.fetch, { autoCleanupIncoming: false }));
   return gitlab;
+}
+
+/** `GET /users/:id` and `GET /users/:id/memberships`, as an administrator sees them. */
+function userRoutes(app: Hono, gitlab: SignInGitLab): void {
+  const userOf = (c: Context): GitLabUser | undefined => gitlab.users.get(Number(c.req.param('id')));
+  const missing = (c: Context) => c.json({ message: '404 User Not Found' }, 404);
+  app.use('/api/v4/*', async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    gitlab.calls.push(`${pathname}${search}`);
+    if (gitlab.silent) return c.json({}, 503);
+    return c.req.header('private-token') === gitlab.token
+      ? next()
+      : c.json({ message: '401 Unauthorized' }, 401);
+  });
+  app.get('/api/v4/users/:id', (c) => {
+    const user = userOf(c);
+    if (user === undefined) return missing(c);
+    const { id, username, name, state = 'active' } = user;
+    return c.json({ id, username, name, state, is_admin: false });
+  });
+  app.get('/api/v4/users/:id/memberships', (c) => {
+    const user = userOf(c);
+    if (user === undefined) return missing(c);
+    // Without the type GitLab lists requests for access as well, so no caller may leave it out.
+    if (c.req.query('type') !== 'Namespace') return c.json({ message: 'type is missing' }, 400);
+    const pageNumber = Number(c.req.query('page') ?? 1);
+    const end = pageNumber * PER_PAGE;
+    const body = user.memberships.slice(end - PER_PAGE, end).map(({ groupId, path, level }) => ({
+      ...{ source_id: groupId, source_name: path, source_type: 'Namespace', access_level: level },
+    }));
+    const next = user.memberships.length > end ? String(pageNumber + 1) : '';
+    return c.json(body, 200, { 'x-next-page': next });
+  });
 }
 
 function configurationOf(
@@ -124,19 +162,14 @@ function configurationOf(
 ): Configuration {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   return {
-    adapter: adapters(),
+    adapter: memoryAdapter(),
     clients: [
       {
-        client_id: clientId,
-        client_secret: clientSecret,
-        redirect_uris: [redirectUrl],
+        ...{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUrl] },
         token_endpoint_auth_method: 'client_secret_post',
       },
       {
-        client_id: deviceClientId,
-        redirect_uris: [],
-        response_types: [],
-        grant_types: [DEVICE_GRANT],
+        ...{ client_id: deviceClientId, redirect_uris: [], response_types: [], grant_types: [DEVICE_GRANT] },
         token_endpoint_auth_method: 'none',
       },
     ],
@@ -153,22 +186,16 @@ function configurationOf(
     pkce: { required: () => true },
     routes: ROUTES,
     ttl: {
-      AccessToken: 7_200,
-      AuthorizationCode: 600,
-      IdToken: idTokenTtlSeconds,
-      Interaction: 3_600,
-      Session: 86_400,
-      Grant: 86_400,
+      ...{ AccessToken: 7_200, AuthorizationCode: 600, IdToken: idTokenTtlSeconds },
+      ...{ Interaction: 3_600, Session: 86_400, Grant: 86_400 },
     },
     findAccount(_, sub) {
       const user = users.get(Number(sub));
       return user && { accountId: sub, claims: () => claimsOf(user) };
     },
     async loadExistingGrant({ oidc }) {
-      const grant = new oidc.provider.Grant({
-        accountId: oidc.session?.accountId ?? '',
-        clientId: oidc.client?.clientId ?? '',
-      });
+      const accountId = oidc.session?.accountId ?? '';
+      const grant = new oidc.provider.Grant({ accountId, clientId: oidc.client?.clientId ?? '' });
       grant.addOIDCScope('openid');
       await grant.save();
       return grant;
@@ -181,108 +208,30 @@ function claimsOf({ id, username, name, memberships }: GitLabUser): AccountClaim
     memberships.filter((one) => one.level === level).map(({ path }) => path);
   const paths = memberships.map(({ path }) => path);
   return {
-    sub: String(id),
-    name,
-    nickname: username,
-    preferred_username: username,
-    groups: paths,
-    groups_direct: paths,
+    ...{ sub: String(id), name, nickname: username, preferred_username: username },
+    ...{ groups: paths, groups_direct: paths },
     [`${CLAIMS}/owner`]: at(50),
     [`${CLAIMS}/maintainer`]: at(40),
     [`${CLAIMS}/developer`]: at(30),
   };
 }
 
-async function chooseUser(
-  pathname: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  provider: Provider,
-  { users }: SignInGitLab,
-): Promise<void> {
-  const [, , uid, chosen] = pathname.split('/');
-  if (chosen === 'decline') {
-    await provider.interactionFinished(request, response, { error: 'access_denied' });
-    return;
-  }
-  if (chosen !== undefined) {
-    await provider.interactionFinished(request, response, { login: { accountId: chosen } });
-    return;
-  }
-  const links = [...users.values()].map(
-    ({ id, username }) => `<li><a href="/interaction/${uid}/${id}">${username}</a></li>`,
-  );
-  response.setHeader('content-type', 'text/html; charset=utf-8');
-  response.end(
-    `<!doctype html><html lang="en"><title>GitLab</title><h1>Sign in as</h1><ul>${links.join('')}</ul>`,
-  );
-}
-
-/** `GET /users/:id` and `GET /users/:id/memberships`, as an administrator sees them. */
-function answerRest(request: IncomingMessage, response: ServerResponse, gitlab: SignInGitLab): void {
-  const url = new URL(request.url ?? '/', gitlab.url);
-  gitlab.calls.push(`${url.pathname}${url.search}`);
-  const { status, body, nextPage } = restAnswer(url, request.headers['private-token'], gitlab);
-  response.writeHead(status, { 'content-type': 'application/json', 'x-next-page': nextPage ?? '' });
-  response.end(JSON.stringify(body));
-}
-
-interface RestAnswer {
-  readonly status: number;
-  readonly body: unknown;
-  readonly nextPage?: string;
-}
-
-function restAnswer({ pathname, searchParams }: URL, token: unknown, gitlab: SignInGitLab): RestAnswer {
-  if (gitlab.silent) return { status: 503, body: {} };
-  if (token !== gitlab.token) return { status: 401, body: { message: '401 Unauthorized' } };
-  const [, id, list] = /^\/api\/v4\/users\/(\d+)(\/memberships)?$/.exec(pathname) ?? [];
-  const user = gitlab.users.get(Number(id));
-  if (user === undefined) return { status: 404, body: { message: '404 User Not Found' } };
-  if (list === undefined) {
-    const { username, name, state = 'active' } = user;
-    return { status: 200, body: { id: user.id, username, name, state, is_admin: false } };
-  }
-  // A question without the type lists requests for access as well, at GitLab; nobody may ask so.
-  if (searchParams.get('type') !== 'Namespace') return { status: 400, body: { message: 'type is missing' } };
-  const page = Number(searchParams.get('page') ?? 1);
-  const first = (page - 1) * PER_PAGE;
-  const body = user.memberships.slice(first, first + PER_PAGE).map(({ groupId, path, level }) => ({
-    source_id: groupId,
-    source_name: path,
-    source_type: 'Namespace',
-    access_level: level,
-  }));
-  const isLast = user.memberships.length <= first + PER_PAGE;
-  return { status: 200, body, ...(!isLast && { nextPage: String(page + 1) }) };
-}
-
-/** What the provider keeps, for as long as it runs. */
-function adapters(): (kind: string) => Adapter {
+/** The provider's own adapter for memory warns that it is for development. */
+function memoryAdapter(): (kind: string) => Adapter {
   const kept = new Map<string, AdapterPayload>();
-  const isOf = (grantId: string) => (entry: [string, AdapterPayload]) => entry[1].grantId === grantId;
   return (kind) => ({
-    async upsert(id, payload) {
-      kept.set(`${kind} ${id}`, payload);
-    },
-    async find(id) {
-      return kept.get(`${kind} ${id}`);
-    },
-    async findByUid(uid) {
-      return [...kept].find(([key, { uid: its }]) => key.startsWith(`${kind} `) && its === uid)?.[1];
-    },
-    async findByUserCode() {
-      return undefined;
-    },
+    upsert: async (id, payload) => void kept.set(`${kind} ${id}`, payload),
+    find: async (id) => kept.get(`${kind} ${id}`),
+    findByUid: async (uid) =>
+      [...kept].find(([key, payload]) => key.startsWith(`${kind} `) && payload.uid === uid)?.[1],
+    findByUserCode: async () => undefined,
     async consume(id) {
       const payload = kept.get(`${kind} ${id}`);
       if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1_000);
     },
-    async destroy(id) {
-      kept.delete(`${kind} ${id}`);
-    },
+    destroy: async (id) => void kept.delete(`${kind} ${id}`),
     async revokeByGrantId(grantId) {
-      for (const [key] of [...kept].filter(isOf(grantId))) kept.delete(key);
+      for (const [key, payload] of [...kept]) if (payload.grantId === grantId) kept.delete(key);
     },
   });
 }

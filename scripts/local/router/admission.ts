@@ -4,7 +4,7 @@ import type { Controllers } from './controllers.ts';
 import type { AskResult, JobResult, RouterCounters } from './counters.ts';
 import type { WaitingStreams } from './waiting-streams.ts';
 
-/** What became of one job, as GitLab would see it. */
+/** The decision about one job, as GitLab sees it. */
 export interface AdmissionResult {
   readonly result: JobResult;
   /** The message for the job page when rejected, the failure when failed. */
@@ -17,7 +17,7 @@ export interface AdmissionResult {
 
 interface ControllerResult {
   readonly controllerId: number;
-  /** Asked and recorded, never followed. */
+  /** Recorded, and without effect on the job. */
   readonly dryRun: boolean;
   readonly result: AskResult;
   readonly reason?: string;
@@ -29,9 +29,9 @@ interface AdmissionParts {
   readonly streamsOf: (controllerId: number) => WaitingStreams<AdmitStream>;
   readonly counters: RouterCounters;
   readonly clock: RouterClock;
-  /** How long a job waits for an idle stream, in ms. */
+  /** Time that a job waits for an idle stream. */
   readonly findTimeoutMs: number;
-  /** Whose job it is: controllers may be scoped to runners. */
+  /** Controllers may be scoped to runners. */
   readonly runnerId?: number | undefined;
 }
 
@@ -39,8 +39,8 @@ interface AdmissionParts {
 const NOT_FOUND = 'Agent connection not found';
 
 /**
- * Asks every applicable controller, one after another in their order, until an enabled one stops the job. A dry-run
- * controller is asked like any other and its answer only recorded; like any other it takes its time.
+ * Sends the request to every applicable controller, one after another, until an enabled one stops the job. The answer
+ * of a dry-run controller is only recorded.
  */
 export async function admitJob(question: Uint8Array, parts: AdmissionParts): Promise<AdmissionResult> {
   const startedMs = parts.clock.monotonicMs();

@@ -1,3 +1,5 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { reflect } from '@bufbuild/protobuf/reflect';
 import {
   type handleBidiStreamingCall,
   type handleUnaryCall,
@@ -18,25 +20,25 @@ import {
 } from './controllers.ts';
 import type { RouterCounters } from './counters.ts';
 import { GET_JOB_PATH } from './get-job.ts';
-import { instanceIdReader, type Registrations } from './registrations.ts';
 
 interface ServiceParts {
   readonly schema: WireSchema;
   readonly controllers: Controllers;
-  readonly registrations: Registrations;
+  /** The controller that registered an instance, by instance id. */
+  readonly registered: Map<bigint, number>;
   readonly counters: RouterCounters;
   readonly surroundings: StreamSurroundings;
-  /** True: response headers go out when the call is accepted; false: with the question, as grpc-go does. */
+  /** Sends response headers when the call is accepted; otherwise with the question, as grpc-go does. */
   readonly headersAtOnce: boolean;
   readonly serverOptions: Readonly<Record<string, number>>;
   onStream(controller: RegisteredController, stream: AdmitStream, token: string): void;
-  /** Undefined: the router has no jobs to hand out, and no such method. @returns undefined for a token nobody knows */
+  /** Absent: the router has no such method. @returns undefined for an unknown token */
   readonly getJob: ((runnerToken: string) => Promise<Bytes | undefined>) | undefined;
   onRegistered(): void;
 }
 
 type Bytes = Uint8Array;
-/** Messages stay bytes on this level: the schema is input, and encoding happens once per job. */
+/** Messages stay bytes on this level: the schema is input. */
 const asBuffer = (bytes: Bytes): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 const asBytes = (buffer: Buffer): Bytes => buffer;
@@ -57,18 +59,12 @@ export function admitService(parts: ServiceParts): Server {
       return;
     }
     parts.counters.streams.opened += 1;
-    if (surroundings.faults.endStreamsAtOnce) {
-      call.end();
-      return;
-    }
     if (parts.headersAtOnce) call.sendMetadata(new Metadata());
     parts.onStream(controller, new AdmitStream(call, surroundings), bearerToken(call.metadata) ?? '');
   };
   server.register(schema.admitJobPath, admit, asBuffer, asBytes, 'bidi');
-  registerUnary(schema.registerPath, (controllerId, instanceId) => {
-    parts.registrations.add({ controllerId, instanceId, atMs: surroundings.clock.monotonicMs() });
-  });
-  registerUnary(schema.unregisterPath, (_controllerId, instanceId) => parts.registrations.remove(instanceId));
+  registerUnary(schema.registerPath, (controllerId, id) => void parts.registered.set(id, controllerId));
+  registerUnary(schema.unregisterPath, (_controllerId, id) => void parts.registered.delete(id));
   const { getJob } = parts;
   if (getJob !== undefined) server.register(GET_JOB_PATH, jobHandler(getJob), asBuffer, asBytes, 'unary');
   return server;
@@ -115,3 +111,13 @@ const isRefusal = (found: RegisteredController | CallRefusal): found is CallRefu
 
 const asError = ({ code, details }: CallRefusal): ServerErrorResponse =>
   Object.assign(new Error(details), { code, details });
+
+/** Returns a reader of the instance id in a Register or Unregister message; it reads 0 if the schema has none. */
+function instanceIdReader(schema: WireSchema, methodPath: string): (bytes: Uint8Array) => bigint {
+  const [, service = '', method = ''] = methodPath.split('/');
+  const methods = schema.registry.getService(service)?.methods;
+  const desc = methods?.find(({ name }) => name === method)?.input;
+  const field = desc?.fields.find(({ name }) => name === 'instance_id');
+  if (desc === undefined || field === undefined) return () => 0n;
+  return (bytes) => BigInt(String(reflect(desc, fromBinary(desc, bytes)).get(field)));
+}

@@ -1,42 +1,38 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { STATUS } from '../../../relay/router/router.ts';
 import type { RouterClock } from '../clock/clock.ts';
-import type { ControllerAnswer } from './answer.ts';
 import type { ProtocolViolation } from './counters.ts';
-import type { CutMeans, Faults } from './faults.ts';
+import type { CutMeans, CutPoint, Faults } from './faults.ts';
+import type { ControllerAnswer } from './messages.ts';
 
-/** How an asked stream ended for the job. `lost`: nobody can use the answer any more. */
+/** The outcome of a stream for its job. `lost`: no answer counts any more. */
 type StreamOutcome =
   | { readonly result: 'admitted' }
   | { readonly result: 'rejected'; readonly reason: string }
   | { readonly result: 'lost'; readonly reason: string };
 
-/** What a stream needs of its router. */
+/** The router, as its streams see it. */
 export interface StreamSurroundings {
   readonly clock: RouterClock;
   readonly faults: Faults;
   readonly decisionTimeoutMs: number;
-  /** Waiting streams end cleanly at this age; undefined: never. */
-  readonly streamMaxAgeMs: number | undefined;
   readAnswer(bytes: Uint8Array): ControllerAnswer;
   /** Resets the TCP connection under a call. */
   resetConnectionOf(peer: string): void;
   onViolation(violation: ProtocolViolation): void;
-  onAged(): void;
   /** The stream can no longer be asked. */
   onGone(stream: AdmitStream): void;
 }
 
-/** How long a controller may keep its side open after its answer before we close ours; kind enough for any client. */
+/** A controller must half-close within this time after its answer; then the router ends the stream. */
 const HALF_CLOSE_MS = 1_000;
 
 type State = 'waiting' | 'asked' | 'answered' | 'ended';
 
-/** One AdmitJob call: waits, carries one question and one answer, ends. It is never used again. */
+/** One AdmitJob call: it waits, carries one question and one answer, and ends. */
 export class AdmitStream {
   readonly #call: ServerDuplexStream<Uint8Array, Uint8Array>;
   readonly #around: StreamSurroundings;
-  readonly #cancelAge: (() => void) | undefined;
   #state: State = 'waiting';
   #cancelTimer: (() => void) | undefined;
   #resolve: ((outcome: StreamOutcome) => void) | undefined;
@@ -44,9 +40,6 @@ export class AdmitStream {
   constructor(call: ServerDuplexStream<Uint8Array, Uint8Array>, around: StreamSurroundings) {
     this.#call = call;
     this.#around = around;
-    if (around.streamMaxAgeMs !== undefined) {
-      this.#cancelAge = around.clock.after(around.streamMaxAgeMs, () => this.#comeOfAge());
-    }
     call.on('data', (bytes: Uint8Array) => this.#onMessage(bytes));
     call.on('end', () => this.#onHalfClose());
     call.on('cancelled', () => this.#onCancelled());
@@ -58,7 +51,6 @@ export class AdmitStream {
     if (this.#state !== 'waiting')
       return Promise.resolve({ result: 'lost', reason: 'the stream had just ended' });
     this.#state = 'asked';
-    this.#cancelAge?.();
     return new Promise((resolve) => {
       this.#resolve = resolve;
       if (this.#cut('before_question')) return;
@@ -66,19 +58,19 @@ export class AdmitStream {
       this.#cancelTimer = clock.after(decisionTimeoutMs, () =>
         this.#fail(STATUS.DEADLINE_EXCEEDED, `no answer within ${decisionTimeoutMs} ms`),
       );
-      // The callback comes when the bytes have left, so that this cut never overtakes its question.
+      // The callback runs after the bytes have left, so that the cut never overtakes its question.
       this.#call.write(question, () => this.#cut('after_question'));
     });
   }
 
-  /** Ends the call with OK: the clean end of a stream that was not asked. */
+  /** Ends the call with OK. */
   endCleanly(): void {
     if (this.#state === 'ended') return;
     this.#leave();
     this.#call.end();
   }
 
-  /** Ends the call with a status; a job that waits for its answer is told why. */
+  /** Ends the call with a status; a job that waits for its answer gets the details. */
   #fail(code: number, details: string): void {
     this.#settle({ result: 'lost', reason: details });
     this.#leave();
@@ -135,13 +127,7 @@ export class AdmitStream {
     this.#leave();
   }
 
-  #comeOfAge(): void {
-    if (this.#state !== 'waiting') return;
-    this.#around.onAged();
-    this.endCleanly();
-  }
-
-  #cut(point: Parameters<Faults['takeCut']>[0]): boolean {
+  #cut(point: CutPoint): boolean {
     if (this.#state === 'ended') return false;
     const means: CutMeans | undefined = this.#around.faults.takeCut(point);
     if (means === 'status') this.#fail(STATUS.UNAVAILABLE, `cut on purpose: ${point}`);
@@ -159,7 +145,6 @@ export class AdmitStream {
 
   #leave(): void {
     this.#state = 'ended';
-    this.#cancelAge?.();
     this.#cancelTimer?.();
     this.#around.onGone(this);
   }

@@ -1,13 +1,13 @@
 export interface AwaitedCondition {
-  /** Names what was waited for, in the error. */
+  /** Names the condition in the error. */
   readonly what?: string;
-  /** Real time, so that a test that hangs says why. @default 120_000 */
+  /** Real time, so that a hanging test fails with a reason. @default 120_000 */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 120_000;
 
-/** Waiting for something to become true, without sleeping: whoever changes something calls `look`. */
+/** Waits for conditions without sleeping: every change calls `look`. */
 export class ConditionWaiters {
   readonly #pending = new Set<() => void>();
 

@@ -2,13 +2,13 @@ import type { Metadata } from '@grpc/grpc-js';
 import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
 import { STATUS } from '../../../relay/router/router.ts';
 
-/** A runner controller as an administrator would have made it. One that has no scope in GitLab is `disabled` here. */
+/** A runner controller. One without a scope in GitLab is `disabled` here. */
 export interface RegisteredController {
   readonly id: number;
-  /** Active tokens; GitLab allows several, which is how a token is changed without a gap. */
+  /** Active tokens. GitLab allows several, so that a token is changed without a gap. */
   readonly tokens: readonly string[];
   readonly state: ControllerState;
-  /** Runners whose jobs it is asked about. @default all */
+  /** Runners whose jobs it decides. @default all */
   readonly runnerIds?: readonly number[];
 }
 
@@ -16,7 +16,7 @@ export interface RegisteredController {
 export interface CallRefusal {
   readonly code: number;
   readonly details: string;
-  /** How long a stream stands before it is refused. @default 0 */
+  /** Time from the call to its refusal. @default 0 */
   readonly afterMs?: number;
 }
 
@@ -25,7 +25,7 @@ export class Controllers {
   readonly #byId = new Map<number, RegisteredController>();
   readonly #live: () => readonly RegisteredController[];
 
-  /** @param live - more of them, as GitLab has them at this moment. */
+  /** @param live - returns the controllers of a GitLab, read again each time. */
   constructor(controllers: readonly RegisteredController[], live: () => readonly RegisteredController[]) {
     this.#live = live;
     for (const controller of controllers) {
@@ -35,7 +35,7 @@ export class Controllers {
     }
   }
 
-  /** In the order they are asked. @param runnerId - absent: a runner in everybody's scope */
+  /** In the order of their requests. @param runnerId - absent: a runner in every scope */
   applicable(runnerId?: number): RegisteredController[] {
     return this.#all().filter(
       ({ state, runnerIds }) =>
@@ -52,7 +52,7 @@ export class Controllers {
     return [...this.#byId.values(), ...this.#live()];
   }
 
-  /** New tokens replace the old ones at once, as GitLab's rotation does; open streams live on. */
+  /** Changes a controller. New tokens replace the old ones immediately; open streams live on. */
   change(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {
     const controller = this.#byId.get(id);
     if (controller === undefined)
@@ -60,7 +60,7 @@ export class Controllers {
     this.#byId.set(id, { ...controller, ...change });
   }
 
-  /** The controller that calls, or why it is refused. A disabled controller may still connect. */
+  /** Returns the controller that calls, or the refusal. A disabled controller may still connect. */
   identify(metadata: Metadata): RegisteredController | CallRefusal {
     if (metadata.get('gitlab-agent-type')[0] !== 'runnerc') {
       return unauthenticated('metadata gitlab-agent-type is not "runnerc"');

@@ -1,12 +1,12 @@
-import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
+/** The router's two listeners, and their live connections with the ways to break them. */
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
-import type { Server as GrpcServer } from '@grpc/grpc-js';
+import { type ConnectionInjector, type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { RouterClock } from '../clock/clock.ts';
-import { type Connections, openConnections } from './connections.ts';
 import type { RouterCounters } from './counters.ts';
 
 interface ListenerOptions {
@@ -14,8 +14,6 @@ interface ListenerOptions {
   /** 0: any free port, kept for later starts. */
   readonly port: number;
   readonly tls: ListenerTlsFiles | undefined;
-  /** Puts a tap before every connection so that it can stall; costs throughput. */
-  readonly stallable: boolean;
   /** Age at which a connection gets GOAWAY, by `clock`; undefined: never. */
   readonly maxAgeMs: number | undefined;
   readonly clock: RouterClock;
@@ -31,105 +29,180 @@ export interface ListenerTlsFiles {
 
 export interface Listener {
   readonly url: string;
-  readonly connections: Connections;
-  /** Stops listening and drops every connection; the port stays ours to start on again. */
-  stop(): Promise<void>;
+  connections(): number;
+  /** Sends TCP RST on every connection, or on the one under the call with this peer. @returns their number. */
+  reset(peer?: string): number;
   start(): Promise<void>;
+  /** Stops listening and resets every connection; a later start uses the same port. */
+  stop(): Promise<void>;
+  close(): void;
 }
 
+const LOOPBACK = '127.0.0.1';
 /** GitLab's limit for one WebSocket message. */
 const WS_MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
 const SUBPROTOCOL = 'ws-tunnel';
 const CLOSE_PROTOCOL_ERROR = 1002;
 const CLOSE_UNSUPPORTED = 1003;
+/** Longer than any run: streams on an aged connection go on until they end. */
+const AGED_GRACE_MS = 2 ** 31 - 1;
 
 /** `grpc://` or, with TLS, `grpcs://`. */
 export async function grpcListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
-  const connections = await openConnections(server, options);
-  const onSocket = (socket: Socket) => connections.inject(socket, socket);
+  const onSocket = grpcEntrance(server, options);
   const tcp =
     options.tls === undefined
       ? createTcpServer({ noDelay: true }, onSocket)
       : createTlsServer({ ...options.tls, ALPNProtocols: ['h2'], noDelay: true }, onSocket);
-  return listen(tcp, options.tls === undefined ? 'grpc' : 'grpcs', connections, options);
+  return listen(tcp, options.tls === undefined ? 'grpc' : 'grpcs', new Map(), options);
 }
 
 /** `ws://` or, with TLS, `wss://`: the bytes of one HTTP/2 connection inside binary messages. */
 export async function wsListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
-  const connections = await openConnections(server, options);
-  const http: HttpServer =
-    options.tls === undefined ? createHttpServer() : createHttpsServer({ ...options.tls });
+  const { counters } = options;
+  const http = options.tls === undefined ? createHttpServer() : createHttpsServer({ ...options.tls });
   const upgrades = new WebSocketServer({
     noServer: true,
     maxPayload: WS_MESSAGE_BYTES_MAX,
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
+  /** The carrying TCP socket by the address of the inner hop, which is the peer that gRPC sees. */
+  const carriers = new Map<string, Socket>();
+  const hop = await openHop(grpcEntrance(server, options));
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // A stalled router accepts the connection and then says nothing at all.
-    if (connections.stalled) return;
-    options.counters.connections.upgrades += 1;
-    if (request.headers.authorization?.startsWith('Bearer '))
-      options.counters.connections.upgradesWithToken += 1;
-    upgrades.handleUpgrade(request, socket, head, (tunnel) =>
-      openTunnel(tunnel, request.socket, connections, options.counters),
-    );
+    counters.connections.upgrades += 1;
+    if (request.headers.authorization?.startsWith('Bearer ')) counters.connections.upgradesWithToken += 1;
+    upgrades.handleUpgrade(request, socket, head, (tunnel) => {
+      if (tunnel.protocol !== SUBPROTOCOL) {
+        counters.violations.wrong_subprotocol += 1;
+        tunnel.close(CLOSE_PROTOCOL_ERROR, `the subprotocol must be ${SUBPROTOCOL}`);
+        return;
+      }
+      tunnel.on('message', (_bytes, isBinary) => {
+        if (isBinary) return;
+        counters.violations.text_frame += 1;
+        tunnel.close(CLOSE_UNSUPPORTED, 'only binary messages');
+      });
+      const inside = joinTunnel(tunnel, hop.port);
+      inside.on('connect', () => {
+        const peer = `${LOOPBACK}:${inside.localPort}`;
+        carriers.set(peer, request.socket);
+        inside.on('close', () => carriers.delete(peer));
+      });
+    });
   });
-  return listen(http, options.tls === undefined ? 'ws' : 'wss', connections, options);
+  const listener = await listen(http, options.tls === undefined ? 'ws' : 'wss', carriers, options);
+  return {
+    ...listener,
+    close() {
+      listener.close();
+      hop.close();
+    },
+  };
 }
 
-function openTunnel(
-  tunnel: WebSocket,
-  carrier: Socket,
-  connections: Connections,
-  counters: RouterCounters,
-): void {
-  if (tunnel.protocol !== SUBPROTOCOL) {
-    counters.violations.wrong_subprotocol += 1;
-    tunnel.close(CLOSE_PROTOCOL_ERROR, `the subprotocol must be ${SUBPROTOCOL}`);
-    return;
-  }
-  tunnel.on('message', (_bytes, isBinary) => {
-    if (isBinary) return;
-    counters.violations.text_frame += 1;
-    tunnel.close(CLOSE_UNSUPPORTED, 'only binary messages');
+/** Returns what gives a native socket to the gRPC server, so that the sockets stay in our hands. */
+function grpcEntrance(server: GrpcServer, { maxAgeMs, clock }: ListenerOptions): (socket: Socket) => void {
+  const newInjector = (): ConnectionInjector =>
+    server.createConnectionInjector(ServerCredentials.createInsecure());
+  const shared = newInjector();
+  return (socket) => {
+    // Resets are normal here; the peer sees them.
+    socket.on('error', () => {});
+    if (maxAgeMs === undefined) {
+      shared.injectConnection(socket);
+      return;
+    }
+    // GOAWAY goes to all connections of an injector, so an aging connection has its own.
+    const own = newInjector();
+    const cancelAge = clock.after(maxAgeMs, () => own.drain(AGED_GRACE_MS));
+    socket.on('close', () => {
+      cancelAge();
+      own.destroy();
+    });
+    own.injectConnection(socket);
+  };
+}
+
+/**
+ * A hop over loopback for the bytes inside WebSockets. Node's HTTP/2 is only safe on native sockets: on a stream
+ * written in JavaScript it ends the process with a failed assertion when the peer resets.
+ */
+async function openHop(onSocket: (socket: Socket) => void): Promise<{ port: number; close(): void }> {
+  const server = createTcpServer({ noDelay: true }, onSocket);
+  await listenOn(server, LOOPBACK, 0);
+  return { port: portOf(server), close: () => server.close() };
+}
+
+function joinTunnel(tunnel: WebSocket, port: number): Socket {
+  const inside = connect({ host: LOOPBACK, port, noDelay: true });
+  tunnel.on('message', (bytes: Buffer, isBinary: boolean) => {
+    if (isBinary && !inside.write(bytes)) tunnel.pause();
   });
-  connections.injectTunnel(tunnel, carrier);
+  inside.on('drain', () => tunnel.resume());
+  inside.on('data', (bytes: Buffer) => tunnel.send(bytes));
+  tunnel.on('error', () => inside.destroy());
+  tunnel.on('close', () => inside.destroy());
+  inside.on('error', () => tunnel.terminate());
+  inside.on('close', () => tunnel.terminate());
+  return inside;
 }
 
 async function listen(
   server: TcpServer,
   scheme: string,
-  connections: Connections,
-  options: ListenerOptions,
+  carriers: ReadonlyMap<string, Socket>,
+  { host, port, counters, onConnection }: ListenerOptions,
 ): Promise<Listener> {
-  let port = options.port;
-  // For TLS servers this is the raw socket below, the only one that can be reset.
+  const sockets = new Set<Socket>();
+  // For TLS servers this is the raw socket, the only one that can be reset.
   server.on('connection', (socket: Socket) => {
-    connections.track(socket);
-    options.counters.connections.opened += 1;
-    options.onConnection();
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    counters.connections.opened += 1;
+    onConnection();
   });
-  const start = () =>
-    new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, options.host, () => {
-        server.off('error', reject);
-        const address = server.address();
-        if (typeof address === 'object' && address !== null) port = address.port;
-        resolve();
-      });
-    });
-  await start();
+  await listenOn(server, host, port);
+  const ownPort = portOf(server);
+  const reset = (peer?: string): number => {
+    const carrier = peer === undefined ? undefined : carriers.get(peer);
+    const hit = [...sockets].filter(
+      (socket) => peer === undefined || socket === carrier || peerOf(socket) === peer,
+    );
+    for (const socket of hit) socket.resetAndDestroy();
+    return hit.length;
+  };
   return {
-    url: `${scheme}://${options.host}:${port}`,
-    connections,
-    start,
+    url: `${scheme}://${host}:${ownPort}`,
+    connections: () => sockets.size,
+    reset,
+    start: () => listenOn(server, host, ownPort),
     stop: () =>
       new Promise((resolve) => {
         if (!server.listening) return resolve();
         server.close(() => resolve());
-        connections.reset();
+        reset();
       }),
+    close() {
+      for (const socket of sockets) socket.destroy();
+    },
   };
 }
+
+const listenOn = (server: TcpServer, host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+
+function portOf(server: TcpServer): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress}:${remotePort}`;

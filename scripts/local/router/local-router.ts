@@ -1,36 +1,63 @@
 /**
- * A stand-in for GitLab's job router: the other end of AdmitJob, for `npm start` and for tests. It behaves as the
- * real one is known to (one question per stream, random choice of stream, all controllers must pass) and can be told
- * to misbehave in every way the real one might (`faults`, and the methods that break connections).
+ * A stand-in for GitLab's job router: the other end of AdmitJob. It behaves as the real one is known to: one question
+ * per stream, random choice of stream, all controllers must admit. `faults` and the methods that break connections
+ * make it misbehave.
  *
  * Unknown of the real router and chosen here: the decision timeout, the order of controllers (as listed), that a job
  * is not asked again on another stream when its stream is lost.
  */
 import { loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
-import { machineClock } from '../clock/clock.ts';
+import { machineClock, type RouterClock } from '../clock/clock.ts';
 import { type AdmissionResult, admitJob } from './admission.ts';
 import { admitService } from './admit-service.ts';
 import type { AdmitStream, StreamSurroundings } from './admit-stream.ts';
-import { answerReader } from './answer.ts';
 import { type AwaitedCondition, ConditionWaiters } from './conditions.ts';
 import { Controllers, type RegisteredController } from './controllers.ts';
 import { newCounters, type RouterCounters } from './counters.ts';
 import { Faults } from './faults.ts';
-import { grpcListener, type Listener, wsListener } from './listeners.ts';
-import type { LocalRouterOptions } from './options.ts';
-import { type JobQuestion, questionEncoder } from './question.ts';
-import { Registrations } from './registrations.ts';
-import { answerGetJob } from './router-gitlab.ts';
+import { answerGetJob, type RouterGitLab } from './get-job.ts';
+import { grpcListener, type Listener, type ListenerTlsFiles, wsListener } from './listeners.ts';
+import { answerReader, type JobQuestion, questionEncoder } from './messages.ts';
 import { WaitingStreams } from './waiting-streams.ts';
 
-export type { LocalRouterOptions } from './options.ts';
+export interface LocalRouterOptions {
+  /** @default the built-in descriptors */
+  readonly schema?: WireSchema;
+  readonly controllers: readonly RegisteredController[];
+  /** Adds its controllers, and gives its jobs to runners. @default none */
+  readonly gitlab?: RouterGitLab;
+  /** @default '127.0.0.1' */
+  readonly host?: string;
+  /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */
+  readonly grpcPort?: number | 'off';
+  /** Port of the WebSocket listener, likewise. @default 0 */
+  readonly wsPort?: number | 'off';
+  /** Makes both listeners speak TLS. */
+  readonly tls?: ListenerTlsFiles;
+  /** Time that a job waits for an idle stream. @default 20_000, GitLab's last known number */
+  readonly findTimeoutMs?: number;
+  /** Time that a job waits for its answer. @default 10_000; GitLab's number is not public */
+  readonly decisionTimeoutMs?: number;
+  /** Age at which a connection gets GOAWAY, by the clock; GitLab's is about 24 min. @default never */
+  readonly connectionMaxAgeMs?: number;
+  /** Concurrent calls of one connection, as HTTP/2 announces it. @default unlimited */
+  readonly callsPerConnectionMax?: number;
+  /**
+   * The moment of AdmitJob's response headers. GitLab's grpc-go server sends them with the first message, so a client
+   * cannot see that its stream was accepted. @default 'with_question'
+   */
+  readonly headers?: 'with_question' | 'at_once';
+  readonly clock?: RouterClock;
+  /** [0, 1), chooses among idle streams. @default Math.random */
+  readonly random?: () => number;
+}
 
 interface AskOptions {
-  /** Sent instead of the encoded job: poison, or a question encoded before. */
+  /** Sent instead of the encoded job. */
   readonly bytes?: Uint8Array;
   /** Appended to this question: unknown or oversized fields. */
   readonly append?: Uint8Array;
-  /** Whose job it is. @default a runner in everybody's scope */
+  /** @default a runner in every scope */
   readonly runnerId?: number;
 }
 
@@ -40,14 +67,17 @@ export interface LocalRouter {
   readonly wsUrl: string | undefined;
   readonly schema: WireSchema;
   readonly counters: RouterCounters;
-  readonly registrations: Registrations;
+  /** Instances that are registered. Presence only: routing looks at open streams. */
+  readonly registrations: {
+    present(): readonly { readonly controllerId: number; readonly instanceId: bigint }[];
+  };
   readonly faults: Faults;
 
-  /** Brings one job before every applicable controller. Always resolves; throws only for a job it cannot encode. */
+  /** Sends one job to every applicable controller. @throws {Error} only for a job it cannot encode. */
   admit(job: JobQuestion, ask?: AskOptions): Promise<AdmissionResult>;
   /** The same job from two routers at once. */
   admitTwice(job: JobQuestion): Promise<readonly [AdmissionResult, AdmissionResult]>;
-  /** The bytes `admit` would send, to pay for encoding before a measurement. */
+  /** The bytes that `admit` would send, for encoding before a measurement. */
   encode(job: JobQuestion): Uint8Array;
 
   /** Idle streams, of one controller or of all. */
@@ -55,7 +85,7 @@ export interface LocalRouter {
   /** Jobs that wait for an idle stream. */
   waitingJobs(): number;
   connections(): number;
-  /** Resolves when `holds` is true, looked at after every change; rejects in plain words after `timeoutMs`. */
+  /** Resolves when `holds` is true, checked after every change; rejects after `timeoutMs`. */
   until(holds: () => boolean, condition?: AwaitedCondition): Promise<void>;
 
   changeController(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void;
@@ -63,9 +93,7 @@ export interface LocalRouter {
   endWaitingStreams(): void;
   /** TCP RST on every connection; the number of them. */
   resetConnections(): number;
-  goAway(graceMs?: number): void;
-  /** Swallows all traffic (a black hole) or lets it flow again. Needs `stallable`. */
-  stall(on: boolean): void;
+  /** Resets every connection, too. */
   stopListening(): Promise<void>;
   /** Listens again, on the same ports. */
   startListening(): Promise<void>;
@@ -74,14 +102,14 @@ export interface LocalRouter {
 
 const FIND_TIMEOUT_MS = 20_000;
 const DECISION_TIMEOUT_MS = 10_000;
-const GOAWAY_GRACE_MS = 60_000;
 
 export async function startLocalRouter(options: LocalRouterOptions): Promise<LocalRouter> {
   const schema = options.schema ?? loadSchema();
   const clock = options.clock ?? machineClock;
   const counters = newCounters();
   const faults = new Faults();
-  const registrations = new Registrations();
+  /** Controller ids by instance id. */
+  const registered = new Map<bigint, number>();
   const { gitlab } = options;
   const controllers = new Controllers(options.controllers, () => gitlab?.controllers() ?? []);
   const conditions = new ConditionWaiters();
@@ -99,17 +127,13 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     clock,
     faults,
     decisionTimeoutMs: options.decisionTimeoutMs ?? DECISION_TIMEOUT_MS,
-    streamMaxAgeMs: options.streamMaxAgeMs,
     readAnswer: answerReader(schema),
     resetConnectionOf(peer) {
-      for (const listener of listeners) listener.connections.reset(peer);
+      for (const listener of listeners) listener.reset(peer);
     },
     onViolation(violation) {
       counters.violations[violation] += 1;
       conditions.look();
-    },
-    onAged() {
-      counters.streams.aged += 1;
     },
     onGone(stream) {
       for (const pool of pools.values()) pool.remove(stream);
@@ -119,7 +143,7 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
   const server = admitService({
     schema,
     controllers,
-    registrations,
+    registered,
     counters,
     surroundings,
     headersAtOnce: options.headers === 'at_once',
@@ -143,7 +167,6 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     host: options.host ?? '127.0.0.1',
     port,
     tls: options.tls,
-    stallable: options.stallable ?? false,
     maxAgeMs: options.connectionMaxAgeMs,
     clock,
     counters,
@@ -155,7 +178,7 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
   const ws = wsPort === 'off' ? undefined : await wsListener(server, listenerOptions(wsPort));
   if (ws !== undefined) listeners.push(ws);
 
-  const encode = questionEncoder(schema.question, options.strict ?? false);
+  const encode = questionEncoder(schema.question, false);
   const parts = {
     controllers,
     streamsOf,
@@ -164,7 +187,9 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     findTimeoutMs: options.findTimeoutMs ?? FIND_TIMEOUT_MS,
   };
   const admit = async (job: JobQuestion, ask: AskOptions = {}): Promise<AdmissionResult> => {
-    const question = join(ask.bytes ?? encode(job), ask.append, faults.appendToQuestions);
+    const added = [ask.append, faults.appendToQuestions].filter((bytes) => bytes !== undefined);
+    const encoded = ask.bytes ?? encode(job);
+    const question = added.length === 0 ? encoded : Buffer.concat([encoded, ...added]);
     const result = await admitJob(question, { ...parts, runnerId: ask.runnerId });
     conditions.look();
     return result;
@@ -175,7 +200,9 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     wsUrl: ws?.url,
     schema,
     counters,
-    registrations,
+    registrations: {
+      present: () => [...registered].map(([instanceId, controllerId]) => ({ instanceId, controllerId })),
+    },
     faults,
     admit,
     admitTwice: (job) => Promise.all([admit(job), admit(job)]),
@@ -183,19 +210,13 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     waitingStreams: (id) =>
       id === undefined ? sum([...pools.values()].map((pool) => pool.size)) : streamsOf(id).size,
     waitingJobs: () => sum([...pools.values()].map((pool) => pool.finders)),
-    connections: () => sum(listeners.map((listener) => listener.connections.size)),
+    connections: () => sum(listeners.map((listener) => listener.connections())),
     until: (holds, condition) => conditions.until(holds, condition),
     changeController: (id, change) => controllers.change(id, change),
     endWaitingStreams() {
       for (const pool of pools.values()) for (const stream of pool.all()) stream.endCleanly();
     },
-    resetConnections: () => sum(listeners.map((listener) => listener.connections.reset())),
-    goAway(graceMs = GOAWAY_GRACE_MS) {
-      for (const listener of listeners) listener.connections.goAway(graceMs);
-    },
-    stall(on) {
-      for (const listener of listeners) listener.connections.stall(on);
-    },
+    resetConnections: () => sum(listeners.map((listener) => listener.reset())),
     async stopListening() {
       await Promise.all(listeners.map((listener) => listener.stop()));
     },
@@ -206,14 +227,9 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
       for (const pool of pools.values()) pool.close();
       server.forceShutdown();
       await Promise.all(listeners.map((listener) => listener.stop()));
-      for (const listener of listeners) listener.connections.close();
+      for (const listener of listeners) listener.close();
     },
   };
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-
-function join(question: Uint8Array, ...more: readonly (Uint8Array | undefined)[]): Uint8Array {
-  const added = more.filter((bytes) => bytes !== undefined);
-  return added.length === 0 ? question : Buffer.concat([question, ...added]);
-}

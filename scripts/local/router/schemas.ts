@@ -1,8 +1,4 @@
-/**
- * Descriptor sets that differ from ours the way GitLab's might: another package, other numbers, more fields. Each
- * builder returns the bytes of a FileDescriptorSet for `parseSchema`, so that a test can put a router with one
- * schema before a relay with the same, or with another.
- */
+/** Descriptor sets that differ from ours as GitLab's might: another package, other numbers, more fields. */
 import { readFileSync } from 'node:fs';
 import { clone, create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
@@ -21,15 +17,16 @@ interface SchemaVariant {
   readonly packages?: Readonly<Record<string, string>>;
   /** The new number of a field. Numbers of one message must stay distinct. */
   readonly renumber?: (number: number, message: string) => number;
-  /** String fields added, by message name: `{ JobInfo: ['region'] }`. A reader without them sees unknown fields. */
+  /** String fields to add, by message name: `{ JobInfo: ['region'] }`. */
   readonly addedStrings?: Readonly<Record<string, readonly string[]>>;
-  /** Fields taken away, by message name. Gone services are not supported: nothing to test remains. */
+  /** Fields to remove, by message name. */
   readonly removed?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Every number is another one, and the answer's arms have changed places: the worst a wrong schema can do. */
+/** Other numbers for all fields, and the answer's variants swapped: the worst that a wrong schema can do. */
 export const renumbered = (): Uint8Array => schemaVariant({ renumber: renumberedField });
 
+/** Returns the bytes of a FileDescriptorSet for `parseSchema`. */
 export function schemaVariant(variant: SchemaVariant): Uint8Array {
   const set = fromBinary(FileDescriptorSetSchema, readFileSync(DEFAULT_DESCRIPTORS));
   const varied: FileDescriptorSet = clone(FileDescriptorSetSchema, set);
@@ -70,7 +67,6 @@ function varyMessage(message: DescriptorProto, variant: SchemaVariant): void {
 /** Above every number in use, below the reserved range of 19 000. */
 const ADDED_FROM = 900;
 
-/** Another number for every field, and the arms of the answer in each other's place. */
 export function renumberedField(number: number, message: string): number {
   if (message === 'AdmitJobResponse') return 3 - number;
   return 140 - 3 * number;

@@ -1,15 +1,14 @@
 import type { RouterClock } from '../clock/clock.ts';
 
-/** Jobs that may wait for a stream at once; beyond that memory, not the controller, would be what is tested. */
+/** Jobs that may wait for a stream at the same time; more would test this machine's memory. */
 const FINDERS_MAX = 100_000;
 
 /**
- * The idle streams of one controller. A job takes one at random, as GitLab does by walking an unordered map: no
- * stickiness, no fairness. The job waits if no stream is idle; the next stream to come serves the oldest job.
+ * The idle streams of one controller. A job takes one at random, as GitLab does by walking an unordered map. If no
+ * stream is idle, the job waits, and the next stream serves the oldest job.
  */
 export class WaitingStreams<Stream> {
   readonly #streams: Stream[] = [];
-  readonly #places = new Map<Stream, number>();
   readonly #finders = new Set<(stream: Stream | undefined) => void>();
   readonly #clock: RouterClock;
   readonly #random: () => number;
@@ -23,7 +22,7 @@ export class WaitingStreams<Stream> {
     return this.#streams.length;
   }
 
-  /** Jobs waiting for a stream. */
+  /** Jobs that wait for a stream. */
   get finders(): number {
     return this.#finders.size;
   }
@@ -34,32 +33,21 @@ export class WaitingStreams<Stream> {
 
   add(stream: Stream): void {
     const [finder] = this.#finders;
-    if (finder !== undefined) {
-      finder(stream);
-      return;
-    }
-    this.#places.set(stream, this.#streams.length);
-    this.#streams.push(stream);
+    if (finder === undefined) this.#streams.push(stream);
+    else finder(stream);
   }
 
-  /** Forgets a stream that ended; no harm if a job has just taken it. */
+  /** Removes a stream that ended, if no job has just taken it. */
   remove(stream: Stream): void {
-    const place = this.#places.get(stream);
-    if (place === undefined) return;
-    this.#places.delete(stream);
-    const last = this.#streams.pop();
-    if (last === undefined || last === stream) return;
-    this.#streams[place] = last;
-    this.#places.set(last, place);
+    const place = this.#streams.indexOf(stream);
+    if (place >= 0) this.#streams.splice(place, 1);
   }
 
-  /** One idle stream, now or within `timeoutMs`; undefined if none came. */
+  /** Returns an idle stream, now or within `timeoutMs`; undefined if none came. */
   take(timeoutMs: number): Promise<Stream | undefined> {
-    const stream = this.#streams[Math.floor(this.#random() * this.#streams.length)];
-    if (stream !== undefined) {
-      this.remove(stream);
-      return Promise.resolve(stream);
-    }
+    const place = Math.floor(this.#random() * this.#streams.length);
+    const [stream] = this.#streams.splice(place, 1);
+    if (stream !== undefined) return Promise.resolve(stream);
     if (this.#finders.size >= FINDERS_MAX) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const finish = (found: Stream | undefined) => {
@@ -72,7 +60,7 @@ export class WaitingStreams<Stream> {
     });
   }
 
-  /** Sends every waiting job away empty-handed. */
+  /** Ends the wait of every job without a stream. */
   close(): void {
     for (const finder of [...this.#finders]) finder(undefined);
   }

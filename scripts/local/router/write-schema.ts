@@ -1,6 +1,6 @@
 /**
- * `node scripts/local/router/write-schema.ts <file>`: writes descriptors that are nobody's: every number is another one than in
- * the placeholder, so that a synth, a rehearsal or a test of a deployment has some without asking GitLab for its own.
+ * `node scripts/local/router/write-schema.ts <file>`: writes descriptors with other numbers than the placeholder, so
+ * that a synth, a rehearsal or a test of a deployment needs none from GitLab.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

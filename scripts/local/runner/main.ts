@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const job = { tags: [TAG], onlyApi: true };
+  const job = { tags: [TAG] };
   const routed = await startRoutedGitLab({
     token: ADMIN_TOKEN,
     runners: [{ id: 1, token: RUNNER_TOKEN, tags: [TAG], runUntagged: false }],

@@ -1,12 +1,12 @@
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import { type Clock, machineClock } from '../clock/clock.ts';
-import type { AdministrationSetting } from '../gitlab/administration.ts';
-import type { LocalController } from '../gitlab/controller-routes.ts';
-import type { GitLabVersion } from '../gitlab/hook-request.ts';
-import type { LocalRunner } from '../gitlab/job.ts';
-import { createLocalGitLab, type LocalGitLab, type LocalGitLabOptions } from '../gitlab/local-gitlab.ts';
-import type { LocalCiProject } from '../gitlab/pipeline-book.ts';
-import { type LocalRouter, startLocalRouter } from '../router/local-router.ts';
+import type { LocalController } from '../gitlab/controllers.ts';
+import type { InstanceSettings } from '../gitlab/instance.ts';
+import type { LocalRunner } from '../gitlab/jobs.ts';
+import { createLocalGitLab, type LocalGitLabOptions } from '../gitlab/local-gitlab.ts';
+import type { LocalCiProject } from '../gitlab/pipelines.ts';
+import type { GitLabVersion } from '../gitlab/webhooks.ts';
+import { startLocalRouter } from '../router/local-router.ts';
 import { seededRandom } from '../seeded-random.ts';
 
 interface RoutedOptions extends Pick<LocalGitLabOptions, 'deliver'> {
@@ -15,28 +15,22 @@ interface RoutedOptions extends Pick<LocalGitLabOptions, 'deliver'> {
   readonly runners: readonly LocalRunner[];
   readonly projects: readonly LocalCiProject[];
   readonly version?: GitLabVersion;
-  readonly administration?: AdministrationSetting;
-  /** What the router speaks. @default the placeholder */
+  readonly administration?: InstanceSettings;
+  /** The router's descriptors. @default the placeholder */
   readonly schema?: WireSchema;
-  /** How long a job waits for a controller. @default GitLab's */
+  /** Time that a job waits for a controller. @default GitLab's */
   readonly findTimeoutMs?: number;
-  /** How long it waits for a controller's answer. @default GitLab's */
+  /** Time that it waits for the controller's answer. @default GitLab's */
   readonly decisionTimeoutMs?: number;
   /** @default the machine's */
   readonly clock?: Clock;
   readonly seed?: number;
-  /** Controllers that are there already, but their tokens. @default none */
+  /** Existing controllers, without tokens. @default none */
   readonly controllers?: readonly Omit<LocalController, 'id'>[];
 }
 
-/** A GitLab whose runners ask its job router, and whose router asks its controllers: those that REST made, by their scopes. */
-interface RoutedGitLab {
-  readonly gitlab: LocalGitLab;
-  readonly router: LocalRouter;
-  close(): Promise<void>;
-}
-
-export async function startRoutedGitLab(options: RoutedOptions): Promise<RoutedGitLab> {
+/** Starts a GitLab with its job router, which applies the controllers that were made over REST, by their scopes. */
+export async function startRoutedGitLab(options: RoutedOptions) {
   const { clock = machineClock, schema, findTimeoutMs, decisionTimeoutMs } = options;
   let routerUrl: string | null = null;
   const gitlab = createLocalGitLab({
@@ -68,7 +62,7 @@ export async function startRoutedGitLab(options: RoutedOptions): Promise<RoutedG
   return {
     gitlab,
     router,
-    async close() {
+    async close(): Promise<void> {
       gitlab.stop();
       await router.close();
     },

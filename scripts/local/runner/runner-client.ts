@@ -1,9 +1,10 @@
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { z } from 'zod';
+import { parseTarget } from '../../../relay/router/target.ts';
 import type { RouterClock } from '../clock/clock.ts';
-import { dialRouter, type RunnerRouter } from './ask-router.ts';
-import { RouterBreaker } from './router-breaker.ts';
+import { decodeGetJob, encodeGetJob, GET_JOB_PATH } from '../router/get-job.ts';
 
-/** Why a runner asked GitLab itself, past the router and its controllers: the labels of GitLab Runner's own metric. */
+/** The reason for a request to GitLab past the router: labels of GitLab Runner's own metric. */
 type FallbackCause = 'no_discovery' | 'breaker_open' | 'dial_failed' | 'breaker_tripped' | 'router_disabled';
 
 interface RunnerOptions {
@@ -17,25 +18,17 @@ interface RunnerOptions {
   readonly usesRouter?: boolean;
 }
 
-/** One look for a job, and what became of the job. */
+/** The outcome of one poll. */
 interface RunnerOutcome {
-  /** Undefined: there was none. */
+  /** Undefined: there was no job. */
   readonly jobId: number | undefined;
   readonly way: 'router' | 'gitlab';
-  /** Whether the runner would ask again at its usual pace. */
+  /** True if GitLab Runner would poll again at its usual pace. */
   readonly healthy: boolean;
 }
 
-/** A runner of the shape of GitLab Runner. Its jobs are played: each line of the script is written to the trace. */
-interface RunnerClient {
-  poll(): Promise<RunnerOutcome>;
-  readonly breaker: RouterBreaker;
-  readonly fallbacks: Readonly<Record<FallbackCause, number>>;
-  close(): void;
-}
-
 const DISCOVERY_MS = 3_600_000;
-/** GitLab Runner's own figures of GetJob end here. */
+/** GitLab Runner's own histogram of GetJob ends here. */
 const GET_JOB_MS = 60_000;
 const REST_MS = 10_000;
 
@@ -46,10 +39,11 @@ const Payload = z.object({
 });
 const Discovery = z.object({ server_url: z.string() });
 
-export function createRunnerClient(options: RunnerOptions): RunnerClient {
+/** A runner that behaves as GitLab Runner. It plays jobs: each line of the script is written to the trace. */
+export function createRunnerClient(options: RunnerOptions) {
   const { token, clock } = options;
   const breaker = new RouterBreaker(() => clock.monotonicMs());
-  const fallbacks = {
+  const fallbacks: Record<FallbackCause, number> = {
     ...{ no_discovery: 0, breaker_open: 0, dial_failed: 0 },
     ...{ breaker_tripped: 0, router_disabled: 0 },
   };
@@ -82,7 +76,7 @@ export function createRunnerClient(options: RunnerOptions): RunnerClient {
     return connection.router;
   }
 
-  /** Past the router: whatever GitLab hands out has not been asked about. */
+  /** Requests a job from GitLab, past the router: no controller decides about it. */
   async function askGitLab(cause?: FallbackCause): Promise<RunnerOutcome> {
     if (cause !== undefined) fallbacks[cause] += 1;
     const answer = await call('POST', '/jobs/request', request);
@@ -107,9 +101,9 @@ export function createRunnerClient(options: RunnerOptions): RunnerClient {
   return {
     breaker,
     fallbacks,
-    async poll() {
+    async poll(): Promise<RunnerOutcome> {
       if (options.usesRouter === false) return askGitLab();
-      // Before the breaker: a GitLab without a router must not use up its trial.
+      // Discovery comes first: a GitLab without a router must not use up the breaker's trial.
       const url = await routerUrl();
       if (url === undefined) return askGitLab('no_discovery');
       if (!breaker.allows()) return askGitLab('breaker_open');
@@ -133,6 +127,108 @@ export function createRunnerClient(options: RunnerOptions): RunnerClient {
       if (answer.kind === 'job') return run(answer.payload, 'router');
       return { jobId: undefined, way: 'router', healthy: answer.kind === 'none' };
     },
-    close: () => connection?.router.close(),
+    close: (): void => connection?.router.close(),
+  };
+}
+
+/** GitLab Runner's numbers since 19.2. */
+const FAILURES_MIN = 3;
+/** A dropped connection fails many calls together, which alone is not an outage. */
+const FAILING_MS_MIN = 5_000;
+/** After this time one call tries the router again. */
+const OPEN_MS = 30_000;
+
+type BreakerPhase = 'closed' | 'open' | 'half_open';
+
+/** Opens after repeated failures: the runner then requests jobs from GitLab, past every controller. */
+class RouterBreaker {
+  readonly #monotonicMs: () => number;
+  #phase: BreakerPhase = 'closed';
+  #failures = 0;
+  #failingSinceMs = 0;
+  #openedAtMs = 0;
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get phase(): BreakerPhase {
+    return this.#phase;
+  }
+
+  /** Returns true if the router may be called now. The trial of an open breaker must be followed by its outcome. */
+  allows(): boolean {
+    if (this.#phase === 'open' && this.#monotonicMs() - this.#openedAtMs >= OPEN_MS) {
+      this.#phase = 'half_open';
+      return true;
+    }
+    return this.#phase === 'closed';
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#phase = 'closed';
+  }
+
+  /** @returns true if this failure opened it. */
+  failed(): boolean {
+    if (this.#phase === 'open') return false;
+    const nowMs = this.#monotonicMs();
+    if (this.#failures === 0) this.#failingSinceMs = nowMs;
+    this.#failures += 1;
+    const lasts = this.#failures >= FAILURES_MIN && nowMs - this.#failingSinceMs >= FAILING_MS_MIN;
+    if (this.#phase === 'closed' && !lasts) return false;
+    this.#phase = 'open';
+    this.#openedAtMs = nowMs;
+    return true;
+  }
+}
+
+/** The outcome of one GetJob. */
+type GetJobOutcome =
+  | { readonly kind: 'job'; readonly payload: unknown }
+  | { readonly kind: 'none' }
+  /** The router has no GetJob. */
+  | { readonly kind: 'disabled' }
+  /** Out of reach; the breaker counts it. */
+  | { readonly kind: 'unreachable' }
+  /** Answered with an error. */
+  | { readonly kind: 'refused'; readonly code: number };
+
+type RunnerRouter = ReturnType<typeof dialRouter>;
+
+const UNREACHABLE: readonly number[] = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED];
+
+/** A runner's connection to the router. `grpc://` only. @throws {RelayError} for an invalid address. */
+function dialRouter(url: string, runnerToken: string) {
+  const { host, port } = parseTarget(url);
+  const client = new Client(`dns:${host}:${port}`, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.initial_reconnect_backoff_ms': 20,
+    'grpc.max_reconnect_backoff_ms': 100,
+  });
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${runnerToken}`);
+  metadata.set('gitlab-agent-type', 'runner');
+  return {
+    getJob: (request: object, deadlineMs: number): Promise<GetJobOutcome> =>
+      new Promise((resolve) => {
+        const answered = (error: ServiceError | null, payload?: unknown): void => {
+          if (error === null) resolve(payload === undefined ? { kind: 'none' } : { kind: 'job', payload });
+          else if (error.code === status.UNIMPLEMENTED) resolve({ kind: 'disabled' });
+          else if (UNREACHABLE.includes(error.code)) resolve({ kind: 'unreachable' });
+          else resolve({ kind: 'refused', code: error.code });
+        };
+        client.makeUnaryRequest(
+          GET_JOB_PATH,
+          (body: object) => Buffer.from(encodeGetJob(body)),
+          (bytes: Buffer) => decodeGetJob(bytes),
+          request,
+          metadata,
+          { deadline: Date.now() + deadlineMs },
+          answered,
+        );
+      }),
+    close: () => client.close(),
   };
 }

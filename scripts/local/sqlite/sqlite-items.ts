@@ -1,4 +1,4 @@
-/** Items by their keys in a SQLite file: as JSON, with what they are found by in columns. */
+/** Items in a SQLite file: as JSON, with their keys in columns. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type AttributeValue,
@@ -15,7 +15,7 @@ import {
   TTL_ATTRIBUTE,
 } from '../../../functions/core/store/index.ts';
 
-/** `at` is the order of scans: it rises with every item that was not there before. */
+/** `at` is the order of scans: it rises with every new item. */
 export const ITEMS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS items (
     at INTEGER PRIMARY KEY, pk TEXT NOT NULL, sk TEXT NOT NULL, due_pk TEXT, due_at REAL, item TEXT NOT NULL,
@@ -25,7 +25,7 @@ export const ITEMS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-/** Text is ordered by its bytes, as DynamoDB orders it; bytes come behind every text. */
+/** Text is ordered by its bytes, as in DynamoDB; a blob sorts after every text. */
 const BEHIND_ALL = Uint8Array.of(0);
 const LAST_CHARACTER = '\u{10ffff}';
 
@@ -99,7 +99,7 @@ export class SqliteItems implements KeptItems {
     let [low, high]: [string, string | Uint8Array] = ['', BEHIND_ALL];
     if (sk !== undefined)
       [low, high] = 'begins' in sk ? [sk.begins, sk.begins + LAST_CHARACTER] : ['', sk.before];
-    // The first key behind another one is the same with a zero.
+    // The first key after another one is the same key with a zero byte.
     if (end !== undefined && !backwards) low = `${end}\0`;
     if (end !== undefined && backwards) high = end;
     return this.#span[direction].all(pk, low, high, max).map(itemIn);
@@ -122,12 +122,12 @@ export class SqliteItems implements KeptItems {
     this.#remember.run(token, this.#nowMs());
   }
 
-  /** Forgets the tokens that are too old. */
+  /** Deletes tokens that are too old. */
   forgetTokens(): void {
     this.#forget.run(this.#nowMs() - TOKEN_MEMORY_MS);
   }
 
-  /** Deletes what DynamoDB's TTL would have deleted by then. */
+  /** Deletes items that DynamoDB's TTL would have deleted by then. */
   collectGarbage(nowMs: number): void {
     this.#expire.run(nowMs);
   }

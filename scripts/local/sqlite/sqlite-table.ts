@@ -1,34 +1,47 @@
 /**
- * The table in a SQLite file that several programs may have open. One operation that writes is one transaction of the file,
- * its conditions included. What was changed goes into a journal in the same transaction: it is the table's stream.
+ * The ledger's table in a SQLite file that several programs may have open. One write operation, its conditions included,
+ * is one SQLite transaction. The same transaction writes the changes into a journal, which is the table's stream.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import {
   type Answers,
+  type Item,
   type ItemChange,
   type ItemTable,
   type Operations,
   TableEvaluation,
 } from '../../../functions/core/store/index.ts';
-import { BATCH_RECORDS_MAX, type ItemChangeRecord, StreamReader, streamRecord } from '../stream-reader.ts';
+import type { TableStreamRecord } from '../../../functions/settle/consume.ts';
 import { ITEMS_SCHEMA, itemOfText, itemText, SqliteItems } from './sqlite-items.ts';
 
+/** A stream record with both images, as DynamoDB writes it. */
+export interface ItemChangeRecord extends TableStreamRecord {
+  readonly dynamodb: {
+    readonly SequenceNumber: string;
+    readonly OldImage?: Item;
+    readonly NewImage?: Item;
+  };
+}
+
 interface SqliteTableOptions {
+  /** `:memory:` keeps nothing. */
   readonly file: string;
-  /** Whether a file that is missing, or has no table yet, is made. */
+  /** Creates a file that is missing or empty. */
   readonly makes: boolean;
-  /** Ages the tokens of transactions: every program's own time, so a real one. */
+  /** Ages the tokens of transactions: the real time, which all programs share. */
   readonly nowMs: () => number;
 }
 
-/** The version of the tables in the file. A file of another one is refused. */
+/** The version of the tables in the file. Files of other versions are refused. */
 const SCHEMA_VERSION = 1;
-/** So long this program stands still for another one that writes; what they write takes a millisecond. */
+/** SQLite blocks this program for at most this long while another one writes; a write takes a millisecond. */
 const BUSY_MS = 500;
-/** A reader that falls further behind misses changes, as DynamoDB's does after a day. */
+/** A reader that falls further behind misses changes, as one of DynamoDB's stream does after a day. */
 const JOURNAL_MAX = 20_000;
-/** The journal and the tokens are cleared up once in so many changes. */
+/** Old entries of the journal and old tokens are deleted once per this many changes. */
 const TRIM_EVERY = 1_000;
+/** Lambda's default batch size. */
+export const STREAM_BATCH_MAX = 100;
 
 const WRITES: ReadonlySet<keyof Operations> = new Set([
   'PutItem',
@@ -42,14 +55,15 @@ export class SqliteTable implements ItemTable {
   readonly #database: DatabaseSync;
   readonly #items: SqliteItems;
   readonly #evaluation: TableEvaluation;
-  readonly #readers = new Set<StreamReader>();
+  /** Wakes each reader of the stream. */
+  readonly #readers = new Set<() => void>();
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #note: StatementSync;
   readonly #trim: StatementSync;
   readonly #noted: StatementSync;
 
-  /** @throws {Error} when the file is none of ours, has no table and is not to be made, or stays busy. */
+  /** @throws {Error} if the file has another format, has no table and must not be created, or stays busy. */
   constructor({ file, makes, nowMs }: SqliteTableOptions) {
     this.#database = new DatabaseSync(file, { timeout: BUSY_MS });
     try {
@@ -77,7 +91,7 @@ export class SqliteTable implements ItemTable {
     try {
       if (!WRITES.has(name)) return answer();
       const written = this.#inTransaction(answer);
-      for (const reader of this.#readers) reader.wake();
+      for (const wake of this.#readers) wake();
       return written;
     } catch (error) {
       if (isBusy(error) && name === 'TransactWriteItems') return { outcome: 'throttled' } as Answers[Name];
@@ -86,38 +100,45 @@ export class SqliteTable implements ItemTable {
   }
 
   /**
-   * What this and other programs write from now on, in order.
+   * Yields batches of the changes by this and other programs from now on, in order. After the signal it yields what is
+   * already written, then ends.
    *
-   * @param pause - between two looks at what others wrote; our own writes are told at once.
+   * @param pause - the time between two looks at other programs' changes; own changes arrive immediately.
    */
   stream(signal: AbortSignal, pause: () => Promise<void>): AsyncIterable<readonly ItemChangeRecord[]> {
     const last = this.#database.prepare('SELECT coalesce(max(sequence), 0) AS last FROM journal').get();
-    let since = Number(last?.last);
-    const reader = new StreamReader(() => {
-      const rows = this.#noted.all(since, BATCH_RECORDS_MAX);
-      since = Number(rows.at(-1)?.sequence ?? since);
-      return rows.map((row) => streamRecord(changeIn(row), Number(row.sequence)));
-    }, signal);
-    this.#readers.add(reader);
-    const look = async (): Promise<void> => {
+    let wake = (): void => {};
+    const wakeReader = (): void => wake();
+    this.#readers.add(wakeReader);
+    signal.addEventListener('abort', wakeReader, { once: true });
+    const lookForOthers = async (): Promise<void> => {
       while (!signal.aborted) {
         await pause();
-        reader.wake();
+        wake();
       }
-      this.#readers.delete(reader);
+      this.#readers.delete(wakeReader);
     };
-    void look();
-    return reader.batches();
+    void lookForOthers();
+    const read = this.#noted;
+    return (async function* batches() {
+      for (let since = Number(last?.last); ; ) {
+        const rows = read.all(since, STREAM_BATCH_MAX);
+        since = Number(rows.at(-1)?.sequence ?? since);
+        if (rows.length > 0) yield rows.map(recordIn);
+        else if (signal.aborted) return;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    })();
   }
 
-  /** Forgets everything, for other programs that have the file open as well. */
+  /** Deletes everything, also for other programs that have the file open. */
   empty(): void {
     this.#inTransaction(() =>
       this.#database.exec('DELETE FROM items; DELETE FROM tokens; DELETE FROM journal'),
     );
   }
 
-  /** Deletes what DynamoDB's TTL would have deleted by then; the stream does not tell it. */
+  /** Deletes the items that DynamoDB's TTL would have deleted by then, without a stream record. */
   collectGarbage(nowMs: number): void {
     this.#inTransaction(() => this.#items.collectGarbage(nowMs));
   }
@@ -133,7 +154,7 @@ export class SqliteTable implements ItemTable {
       this.#commit.run();
       return result;
     } catch (error) {
-      // After some faults SQLite has rolled back by itself.
+      // After some faults SQLite has rolled back on its own.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
@@ -153,7 +174,7 @@ export class SqliteTable implements ItemTable {
   }
 }
 
-/** Sequences are never given twice, so a reader in another program goes on behind whatever was emptied. */
+/** Sequences are never reused, so a reader in another program continues after `empty`. */
 const SCHEMA = `${ITEMS_SCHEMA}
   CREATE TABLE IF NOT EXISTS journal (sequence INTEGER PRIMARY KEY AUTOINCREMENT, old_item TEXT, new_item TEXT);
   PRAGMA user_version = ${SCHEMA_VERSION};
@@ -171,21 +192,29 @@ function prepareFile(database: DatabaseSync, makes: boolean): void {
   database.exec('PRAGMA synchronous = NORMAL');
 }
 
-function changeIn({ old_item: before, new_item: after }: Record<string, unknown>): ItemChange {
+function recordIn({
+  sequence,
+  old_item: before,
+  new_item: after,
+}: Record<string, unknown>): ItemChangeRecord {
   return {
-    ...(typeof before === 'string' && { before: itemOfText(before) }),
-    ...(typeof after === 'string' && { after: itemOfText(after) }),
+    eventName: typeof after !== 'string' ? 'REMOVE' : typeof before !== 'string' ? 'INSERT' : 'MODIFY',
+    dynamodb: {
+      SequenceNumber: String(sequence),
+      ...(typeof before === 'string' && { OldImage: itemOfText(before) }),
+      ...(typeof after === 'string' && { NewImage: itemOfText(after) }),
+    },
   };
 }
 
-/** https://sqlite.org/rescode.html; the rest of the number says which kind. */
+/** The low byte of a result code, https://sqlite.org/rescode.html. */
 const SQLITE_BUSY = 5;
 
-/** Whether another program holds the file. */
+/** True if another program holds the file. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
 
-/** Under DynamoDB's names, by which the stores know what may be tried again. */
+/** Gives an error DynamoDB's name, by which the stores know if a retry may help. */
 function asTheTables(error: unknown): unknown {
   if (!(error instanceof Error && 'errcode' in error)) return error;
   const name = isBusy(error) ? 'ThrottlingException' : 'InternalServerError';

@@ -1,10 +1,10 @@
-/** Pipelines as the workload has them: the one place where jobs are drawn, for the simulated month and the made-up one. */
+/** Draws pipelines with their jobs, for the simulated month and the made-up one. */
 import { logNormal } from './draws.ts';
 import { HOUR_WEIGHTS, JOB_CHANCE, type JobKind, STAGES, WEEKDAY_WEIGHTS } from './job-kinds.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The jobs of one pipeline in their order: a stage begins when the last job of the one before has ended. */
+/** Draws the jobs of one pipeline. A stage begins when the last job of the stage before has ended. */
 export function drawPipeline<Job extends { readonly endsAtMs: number }>(
   startMs: number,
   random: () => number,
@@ -25,7 +25,7 @@ export function drawPipeline<Job extends { readonly endsAtMs: number }>(
   return jobs;
 }
 
-/** How long one run takes, around the median of its project. */
+/** Draws the duration of one run, around the median of its project. */
 export const drawSeconds = (kind: JobKind, medianSeconds: number, random: () => number): number =>
   Math.min(kind.timeoutSeconds, Math.max(1, logNormal(medianSeconds, kind.sigma, random)));
 
@@ -33,7 +33,7 @@ export const drawSeconds = (kind: JobKind, medianSeconds: number, random: () => 
 export const weightOfDay = (day: number): number => WEEKDAY_WEIGHTS[(day + 3) % 7] ?? 0;
 
 /**
- * When pipelines start: hours by their weight, and any moment within.
+ * Returns a draw of start times: hours by their weight, and any moment within.
  *
  * @param firstDay - counted from 1 January 1970, in the zone of `startMs`.
  */
@@ -50,7 +50,7 @@ export function startsWithin(
   return (random) => startMs + indexAt(ends, random()) * HOUR_MS + random() * HOUR_MS;
 }
 
-/** Where the share of each weight ends on a scale from 0 to 1. */
+/** Returns the end of each weight's share on a scale from 0 to 1. */
 export function shareEnds(weights: readonly number[]): readonly number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let until = 0;
@@ -60,7 +60,7 @@ export function shareEnds(weights: readonly number[]): readonly number[] {
   });
 }
 
-/** The first whose end is above the share. */
+/** Returns the index of the first end above the share. */
 export function indexAt(ends: readonly number[], share: number): number {
   let low = 0;
   let high = ends.length - 1;

@@ -1,20 +1,57 @@
-/** The jobs of a made-up month: the same day always has the same ones. Pure. */
+/** The jobs of the made-up month. The same day always has the same jobs. */
 import type { RunnerDetail } from '../../../functions/core/gitlab/index.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import type { Directory, DirectoryProject } from '../../../policies/place/directory.ts';
+import type { RanOutcome } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { type DrawnEnd, withEnds } from './draw-ends.ts';
 import { drawPipeline, drawSeconds, weightOfDay } from './draw-pipeline.ts';
+import { logNormal } from './draws.ts';
 import { type JobKind, WEEKDAY_WEIGHTS } from './job-kinds.ts';
+
+interface DrawnEnd {
+  readonly outcome: RanOutcome;
+  /** Earlier runs of the same job. */
+  readonly retryCount: number;
+  readonly queuedSeconds: number;
+}
+
+const FAILS_SHARE = 0.06;
+const CANCELED_SHARE = 0.02;
+/** Share of failed jobs that are retried. */
+const RETRIED_SHARE = 0.75;
+const RETRIES_MAX = 2;
+/** Most jobs find a runner soon, and some wait in a long queue. */
+const QUEUED_MEDIAN_SECONDS = 18;
+const QUEUED_SIGMA = 1.6;
+
+/** Draws endings; a failed job may be followed by one or two retries. */
+function withEnds<Job extends object>(
+  jobs: readonly Job[],
+  random: () => number,
+): readonly (Job & DrawnEnd)[] {
+  const ended: (Job & DrawnEnd)[] = [];
+  for (const job of jobs) {
+    for (let retryCount = 0; retryCount <= RETRIES_MAX; retryCount += 1) {
+      const outcome = outcomeOf(random());
+      const queuedSeconds = Math.round(logNormal(QUEUED_MEDIAN_SECONDS, QUEUED_SIGMA, random));
+      ended.push({ ...job, outcome, retryCount, queuedSeconds });
+      if (outcome !== 'failed' || random() >= RETRIED_SHARE) break;
+    }
+  }
+  return ended;
+}
+
+const outcomeOf = (drawn: number): RanOutcome =>
+  drawn < FAILS_SHARE ? 'failed' : drawn < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success';
 
 export interface PastJob extends DrawnEnd {
   readonly request: AdmissionRequest & { readonly runnerId: number };
   readonly runsSeconds: number;
-  /** Its runner asked nobody: the job runs whatever its limits say. */
+  /** The job runs without a decision, because its runner bypasses the router. */
   readonly unasked: boolean;
 }
 
@@ -24,11 +61,11 @@ const WORKING_DAYS = 21;
 const PROJECTS_MAX = 20;
 /** Ids of a day's jobs. */
 const IDS_A_DAY = 500;
-/** How much of a month's budget its projects use in the made-up month: the jobs of a run are to find room, and to use it up. */
+/** Share of a budget that the made-up month uses: a run then finds room and exhausts it. */
 const BUDGET_SHARE = 0.25;
-/** What a job of the workload costs on average, at the prices of policies/policy.yaml. */
+/** Average cost of a job at the prices of policies/policy.yaml. */
 const USUAL_MICROS = 210_000;
-/** How much shorter or longer jobs may be than the workload's. */
+/** Bounds on the factor between these jobs and the workload's. */
 const SCALE = { least: 0.05, most: 3 } as const;
 const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   small: [],
@@ -36,12 +73,12 @@ const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   large: ['large'],
 };
 
-/** Ends are drawn apart from jobs: a change of one leaves the other as it was. */
+/** Endings have their own seed: a change of one leaves the other unchanged. */
 const ENDS_SEED = 1_000_003;
-/** Whose pipelines they are: people who can sign in here. */
+/** Users who can sign in here. */
 const PAST_USERS = [42, 43, 44] as const;
 
-/** What the console knows of the month's runners. Their ids are above those of the runners of a run. */
+/** The month's runners for the console. Their ids are above those of a run's runners. */
 export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
   [2011, { description: 'linux-small-1', version: '19.4.0' }],
   [2012, { description: 'build-host-old', version: '18.8.1' }],
@@ -50,7 +87,7 @@ export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
   [2031, { description: 'linux-large-1', version: '18.11.2' }],
 ]);
 
-/** One project in three has a runner of its own: one never asks about a job, and one at times. */
+/** One project in three has its own runners: one always bypasses the router, and one sometimes. */
 function runnerOf(
   { runnerClass }: JobKind,
   place: number,
@@ -64,7 +101,7 @@ function runnerOf(
   return ofItsOwn && turn < 2 ? { runnerId: 2012, unasked: true } : { runnerId: 2011, unasked: false };
 }
 
-/** Ids of jobs that really run begin here: above those of any day that is made up this century. */
+/** Job ids of runs begin here, above those of any made-up day of this century. */
 export const FIRST_RUN_JOB_ID = 25_000_000;
 
 /** Days are counted from 1 January 1970, UTC. */
@@ -82,7 +119,7 @@ export function jobsOfDay(
   const projects = pastProjects(directory);
   const random = seededRandom(day);
   const weight = weightOfDay(day) / Math.max(...WEEKDAY_WEIGHTS);
-  // At least one: by the first of them a loaded day is known.
+  // At least one: the first job marks the day as loaded.
   const count = projects.length === 0 ? 0 : Math.max(1, Math.round(JOBS_A_DAY * weight));
   const drawn: Drawn[] = [];
   for (let pipeline = 0; drawn.length < count; pipeline += 1) {
@@ -131,7 +168,7 @@ interface Drawn {
   readonly runsSeconds: number;
 }
 
-/** What a month may use of a budget of each period, in amounts. Those that begin anew all the time ask nothing of a month. */
+/** Amounts of a budget in a month, by period. A concurrency limit does not bound a month. */
 const IN_A_MONTH: Readonly<Partial<Record<PeriodKind, number>>> = {
   day: WORKING_DAYS,
   week: 4,
@@ -141,7 +178,7 @@ const IN_A_MONTH: Readonly<Partial<Record<PeriodKind, number>>> = {
   once: 1,
 };
 
-/** One scale per project, so that the smallest budget above it suits all its projects, those by default included. */
+/** Returns a factor per project, so that the smallest budget above it suffices for all its projects. */
 export function scalesOf(directory: Directory, limits: LimitSet, nowMs: number): ReadonlyMap<number, number> {
   const projects = pastProjects(directory);
   const jobsEach = (JOBS_A_DAY * WORKING_DAYS) / Math.max(1, projects.length);
@@ -159,7 +196,7 @@ export function scalesOf(directory: Directory, limits: LimitSet, nowMs: number):
   );
 }
 
-/** What each of so many projects may use in a month, where the limit is a budget of money that rejects. */
+/** Returns each project's share of a month, if the limit is a budget of money that rejects. */
 function sharesOf({ unit, per, amount, mode }: Limit, projects: number): readonly number[] {
   const months = per === undefined ? undefined : IN_A_MONTH[per];
   if (!unitRow(unit).inCurrency || mode !== 'enforce' || typeof amount !== 'number' || months === undefined)

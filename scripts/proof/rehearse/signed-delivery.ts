@@ -1,8 +1,8 @@
 import { groupHookKey, groupHookUrl } from '../../../functions/core/gitlab/index.ts';
 import { WEBHOOK_PATH } from '../../../functions/names.ts';
-import { jobHookBody } from '../../local/gitlab/hook-body.ts';
-import { hookRequester } from '../../local/gitlab/hook-request.ts';
-import type { LocalJob } from '../../local/gitlab/job.ts';
+import { jobHookBody } from '../../local/gitlab/bodies.ts';
+import type { LocalJob } from '../../local/gitlab/jobs.ts';
+import { hookRequester } from '../../local/gitlab/webhooks.ts';
 import { documentedUrlEvent } from './function-url-event.ts';
 
 const GITLAB = 'https://gitlab.example.com';

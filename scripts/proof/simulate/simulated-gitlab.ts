@@ -14,12 +14,10 @@ import {
   type RunnersPage,
 } from '../../../functions/core/gitlab/index.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { jobEntity, jobHookBody, jobOfRunnerEntity } from '../../local/gitlab/bodies.ts';
 import { LocalGitLabFaults } from '../../local/gitlab/faults.ts';
-import { jobHookBody } from '../../local/gitlab/hook-body.ts';
-import type { LocalJob } from '../../local/gitlab/job.ts';
-import { JobBook, listsOf } from '../../local/gitlab/job-book.ts';
+import { JobBook, type LocalJob, listsOf } from '../../local/gitlab/jobs.ts';
 import { olderThan, PER_PAGE_MAX } from '../../local/gitlab/pagination.ts';
-import { jobEntity, jobOfRunnerEntity } from '../../local/gitlab/rest-bodies.ts';
 import { Agenda } from './agenda.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Tree } from './tree.ts';
@@ -162,7 +160,7 @@ export class SimulatedGitLab implements GitLab {
   /** Lost for good where GitLab is away when the job ends or when it would be delivered. */
   #send({ endsAtMs }: SimulatedRun, delayMs: number, of: () => LocalJob, saidAtMs: number): void {
     const atMs = endsAtMs + delayMs;
-    if (this.#faults.isOut('hooks', endsAtMs) || this.#faults.isOut('hooks', atMs)) return;
+    if (this.#faults.isOut(endsAtMs) || this.#faults.isOut(atMs)) return;
     this.#hooks.add(atMs, () => {
       const job = of();
       return readAs(job, parseJobHook(jobHookBody(job, INSTANCE_URL, saidAtMs)));
@@ -191,7 +189,7 @@ export class SimulatedGitLab implements GitLab {
   #called(): number {
     const nowMs = this.#catchUp();
     this.calls += 1;
-    if (this.#faults.isOut('rest', nowMs))
+    if (this.#faults.isOut(nowMs))
       throw new GitLabError('gitlab_unavailable', 'the simulated GitLab is away');
     return nowMs;
   }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
 import { makeHooks } from '../../../functions/directory-sync/make-hooks.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
-import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
+import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
 import { seededRandom } from '../../../scripts/local/seeded-random.ts';
 
 const URL_OF_HOOKS = 'https://hooks.example.com/webhook';

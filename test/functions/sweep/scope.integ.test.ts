@@ -6,9 +6,9 @@ import { dynamoRecountOutcomes } from '../../../functions/core/ledger/recount-ou
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { READ_EVERY_MS, scopeKeeper } from '../../../functions/sweep/keep-scope.ts';
-import type { LocalController } from '../../../scripts/local/gitlab/controller-routes.ts';
-import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
+import type { LocalController } from '../../../scripts/local/gitlab/controllers.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
+import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { books, ranFor } from '../../support/ledger/truths.ts';
 

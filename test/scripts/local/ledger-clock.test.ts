@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_FLAGS_HELP } from '../../../scripts/cli/ledger/ledger-flags.ts';
-import { ledgerNowMs, readLedgerClock, writeLedgerClock } from '../../../scripts/local/ledger-clock.ts';
+import {
+  ledgerNowMs,
+  readLedgerClock,
+  readLeftOff,
+  writeLedgerClock,
+  writeLeftOff,
+} from '../../../scripts/local/ledger-clock.ts';
 import { ledgerFolder } from '../../../scripts/local/sqlite/ledger-folder.ts';
 import { type Command, EXIT } from '../../../scripts/terminal/command.ts';
 import { runDesk } from '../cli/desk-run.ts';
@@ -72,5 +78,21 @@ test.each(['', '{', 'null', '{"instance":"a","atMs":"now","realMs":1,"pace":1,"p
     const { dataDir } = aRoot();
     writeFileSync(join(dataDir, 'clock.json'), text);
     expect(readLedgerClock(dataDir)).toBeUndefined();
+  },
+);
+
+test('a run goes on where the one before left off', () => {
+  const folder = aRoot().dataDir;
+  expect(readLeftOff(folder)).toBeUndefined();
+  writeLeftOff(folder, { atMs: 1_795_262_400_000, jobId: 25_000_160 });
+  expect(readLeftOff(folder)).toEqual({ atMs: 1_795_262_400_000, jobId: 25_000_160 });
+});
+
+test.each(['', '{', 'null', '{"atMs":"now","jobId":1}', '{"atMs":1}'])(
+  'what cannot be read, %j, is nothing',
+  (text) => {
+    const folder = aRoot().dataDir;
+    writeFileSync(join(folder, 'left-off.json'), text);
+    expect(readLeftOff(folder)).toBeUndefined();
   },
 );

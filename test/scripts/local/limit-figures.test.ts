@@ -3,7 +3,7 @@ import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
-import { limitFigures } from '../../../scripts/local/limit-figures.ts';
+import { limitFigures } from '../../../scripts/local/summary.ts';
 import { policyDocument } from '../../policies/documents.ts';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { figureLine, liveLines } from '../../../scripts/local/figure-lines.ts';
-import type { Figures } from '../../../scripts/local/figures.ts';
-import { LiveBlock } from '../../../scripts/local/live-block.ts';
+import type { Figures } from '../../../scripts/local/screen.ts';
 import type { LimitSummary } from '../../../scripts/local/summary.ts';
+import { figureLine, LiveBlock, liveLines } from '../../../scripts/local/terminal-screen.ts';
 
 const ESCAPE = String.fromCharCode(27);
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { coverageOfDays } from '../../../functions/core/usage/coverage.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import type { LocalLedger } from '../../../scripts/local/ledger-source.ts';
-import { closeLocalMonths } from '../../../scripts/local/local-closing.ts';
+import { closeLocalMonths } from '../../../scripts/local/nightly-programs.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonthOptions } from '../../../scripts/local/past-month.ts';
 import { PAST_RUNNERS } from '../../../scripts/local/workload/past-jobs.ts';
@@ -111,6 +111,7 @@ test.each([1, 2, 4])(
       ...cut.ledger,
       store: {
         ...cut.ledger.store,
+        readCounters: (keys, options) => store.readCounters(keys, options),
         readRecords: (ids, options) => store.readRecords(ids, options),
         transact: async (some, options) => {
           left -= 1;

@@ -3,7 +3,7 @@ import { loadSchema } from '../../../relay/wire/schema.ts';
 import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
 import type { PipelineJob } from '../../../scripts/cli/pipeline/pipeline-job.ts';
 import { pipelineQuestions, type QuestionOptions } from '../../../scripts/local/questions.ts';
-import { questionEncoder } from '../../../scripts/local/router/question.ts';
+import { questionEncoder } from '../../../scripts/local/router/messages.ts';
 
 const projects = [
   { id: 201, path: 'acme/payments/api', namespaceId: 101, rootNamespaceId: 100 },

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { HealthFinding } from '../../../../functions/answers/health/model.ts';
 import type { ItemTable, Operations } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
-import type { AdministrationSetting } from '../../../../scripts/local/gitlab/administration.ts';
+import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { aSetUp, type LookOptions, type SetUp } from './set-up.ts';
 
 let setUp: SetUp | undefined;
@@ -15,7 +15,7 @@ const DAY_MS = 24 * HOUR_MS;
 const dayIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
 interface BrokenSetUp {
-  readonly administration?: AdministrationSetting;
+  readonly administration?: InstanceSettings;
   /** What is done to it. */
   readonly by?: (setUp: SetUp) => unknown;
   readonly look?: LookOptions | ((setUp: SetUp) => LookOptions);

@@ -17,9 +17,9 @@ import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type Item, type ItemTable, TimeLimit } from '../../../../functions/core/store/operation.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
 import * as names from '../../../../functions/names.ts';
-import type { AdministrationSetting } from '../../../../scripts/local/gitlab/administration.ts';
-import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
+import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
 
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 const CONTROLLER = 7;
 
 interface SetUpOptions {
-  readonly administration?: AdministrationSetting;
+  readonly administration?: InstanceSettings;
   readonly version?: GitLabVersion;
 }
 

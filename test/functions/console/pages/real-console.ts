@@ -104,6 +104,7 @@ export async function openRealConsole(
     async close() {
       await console.stop();
       await admit.stop();
+      await usage.stop();
       ledger.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },

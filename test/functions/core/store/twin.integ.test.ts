@@ -28,8 +28,7 @@ import {
 import { signedTable } from '../../../../functions/core/store/signed-table.ts';
 import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
 import type { ItemChange } from '../../../../functions/core/store/table-evaluation.ts';
-import { SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';
-import type { ItemChangeRecord } from '../../../../scripts/local/stream-reader.ts';
+import { type ItemChangeRecord, SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 

@@ -15,7 +15,6 @@ import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { historiesOf } from '../../../../policies/run-history.ts';
-import { politeRollupStore } from '../../../../scripts/local/polite-rollup-store.ts';
 import { blocked, counter, someFacts } from '../../../support/ledger/asks.ts';
 import {
   aRecord,
@@ -73,7 +72,13 @@ test('whoever read a stale contribution, list or history writes nothing by it, a
   const asked: (string | undefined)[] = [];
   // As if nothing had been written yet.
   const stale: RollupStore = {
-    ...politeRollupStore(bench.store, async () => {}),
+    commit: (writes) => bench.store.commit(writes),
+    readUsage: (keys) => bench.store.readUsage(keys),
+    readEstimates: (projectIds) => bench.store.readEstimates(projectIds),
+    writeEstimates: (...estimates) => bench.store.writeEstimates(...estimates),
+    writeTop: (top) => bench.store.writeTop(top),
+    readRejections: (subjects) => bench.store.readRejections(subjects),
+    writeRejections: (latest) => bench.store.writeRejections(latest),
     readContributions: async (jobIds, consistency) => {
       asked.push(consistency);
       return consistency === 'eventual' ? jobIds.map(() => undefined) : bench.store.readContributions(jobIds);

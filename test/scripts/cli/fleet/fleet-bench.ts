@@ -1,7 +1,7 @@
 import { createFleet } from '../../../../functions/core/gitlab/index.ts';
 import { fleetLsCommandOn } from '../../../../scripts/cli/fleet/ls-command.ts';
 import { migrateCommandOn } from '../../../../scripts/cli/fleet/migrate-command.ts';
-import type { LocalManager } from '../../../../scripts/local/gitlab/job.ts';
+import type { LocalManager } from '../../../../scripts/local/gitlab/jobs.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
 import type { CommandEntry } from '../../../../scripts/terminal/command.ts';

@@ -43,7 +43,7 @@ import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.t
 import { rolloutBackCommandOn, rolloutNextCommandOn } from '../../../../scripts/cli/rollout/move-commands.ts';
 import { rolloutReportCommandOn } from '../../../../scripts/cli/rollout/report-command.ts';
 import { readRules } from '../../../../scripts/cli/rules-flags.ts';
-import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
+import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { flowRelay, listen } from '../../../support/flow/flow.ts';
 import { patientRouter } from '../../../support/flow/patient-router.ts';

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
+import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { afternoonHouse, RECEIVER } from './afternoon-house.ts';
 
 const WHY = '--reason because';

@@ -2,14 +2,14 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { AdministrationSetting } from '../../../../scripts/local/gitlab/administration.ts';
+import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { HOOK_URL, setupBench, someGroups } from './setup-bench.ts';
 
 const SETUP = `setup --webhook-url ${HOOK_URL}`;
 const groups = someGroups(3);
 
 interface RefusalExample {
-  readonly administration: AdministrationSetting;
+  readonly administration: InstanceSettings;
   readonly says: string;
   readonly remedy: string;
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
-import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
+import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { HOOK_URL, setupBench, someGroups } from './setup-bench.ts';
 
 const SETUP = `setup --webhook-url ${HOOK_URL}`;

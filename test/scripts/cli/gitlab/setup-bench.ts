@@ -11,9 +11,9 @@ import type { SetupDeps } from '../../../../scripts/cli/gitlab/setup-flags.ts';
 import { teardownCommandOn } from '../../../../scripts/cli/gitlab/teardown-command.ts';
 import { machineClock } from '../../../../scripts/local/clock/clock.ts';
 import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
-import type { AdministrationSetting } from '../../../../scripts/local/gitlab/administration.ts';
-import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
+import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
 import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
@@ -28,7 +28,7 @@ export const someGroups = (count: number) =>
 
 interface BenchOptions {
   readonly version?: GitLabVersion;
-  readonly administration?: AdministrationSetting;
+  readonly administration?: InstanceSettings;
   /** Where calls go. @default without a socket */
   readonly fetch?: typeof fetch;
   /** Whether a relay reads the token's file and uses what it says. @default true */

@@ -233,10 +233,12 @@ test.each(VERSIONS)('GitLab %s answers each route as its documentation shows', a
 });
 
 test('every route of these files has its example', () => {
-  const files = ['controller', 'controller-admin', 'group-hook', 'instance', 'place'];
+  const files = ['controllers', 'group-hooks', 'instance', 'places'];
   const played = files.flatMap((name) => {
-    const file = new URL(`../../../../scripts/local/gitlab/${name}-routes.ts`, import.meta.url);
-    const routes = readFileSync(file, 'utf8').matchAll(/\bapp\.(get|post|put|delete)\((?:'([^']+)'|(\w+))/g);
+    const file = new URL(`../../../../scripts/local/gitlab/${name}.ts`, import.meta.url);
+    const routes = readFileSync(file, 'utf8').matchAll(
+      /\bapp\.(get|post|put|delete)\(\s*(?:'([^']+)'|(\w+))/g,
+    );
     return [...routes].map(([, method = '', path, named]) => `${method.toUpperCase()} ${path ?? named}`);
   });
   expect(played.length).toBeGreaterThan(25);

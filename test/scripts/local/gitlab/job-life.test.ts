@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
-import { jobFromQuestion } from '../../../../scripts/local/gitlab/job-from-question.ts';
+import { jobFromQuestion } from '../../../../scripts/local/gitlab/played-gitlab.ts';
 import { hookBench, newJob, RUNNER, START_MS } from '../../../support/hook-bench.ts';
 
 test('a job tells of every change of its status, and ends with what it took', async () => {
@@ -94,15 +94,6 @@ test('an ended job does not change, and an id is given once', () => {
   expect(() => local.end(5, { status: 'canceled' })).toThrow(/job 5 has ended with success/);
   expect(() => local.create(newJob(5))).toThrow(/job 5 is there already/);
   expect(() => local.start(6, RUNNER)).toThrow(/there is no job 6/);
-});
-
-test('only the statuses asked for are told', async () => {
-  const { local, delivered, clock } = hookBench({ hookStatuses: ['success'] });
-  local.create(newJob(5));
-  local.play(5, { runner: RUNNER, runsMs: 1_000 });
-  clock.advance(2_000);
-  await local.hooksIdle();
-  expect(delivered.map(({ status }) => status)).toEqual(['success']);
 });
 
 test('after stop nothing happens any more', () => {

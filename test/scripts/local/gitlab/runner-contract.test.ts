@@ -6,8 +6,8 @@ import {
   DOCUMENTED_LIST,
   DOCUMENTED_MANAGERS,
   DOCUMENTED_RUNNER,
-} from './documented-runners.ts';
-import { keepsTo } from './keeps-to.ts';
+  keepsTo,
+} from './documented-examples.ts';
 
 const bench = () => {
   const { local } = hookBench();

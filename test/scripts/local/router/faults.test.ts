@@ -119,15 +119,6 @@ test('registration can be refused while streams are accepted', async () => {
   await client.register(1n);
 });
 
-test('streams can be made to end at once with OK', async () => {
-  const router = await aRouter();
-  const client = aClient(router);
-  router.faults.endStreamsAtOnce = true;
-  for (let turn = 0; turn < 3; turn += 1) expect(await client.open().ended).toMatchObject({ code: 0 });
-  router.faults.clear();
-  await aStream(router, client);
-});
-
 test('all waiting streams can be ended cleanly', async () => {
   const router = await aRouter();
   const client = aClient(router);
@@ -144,20 +135,6 @@ test('poison arrives byte for byte', async () => {
   expect([...(await stream.question)]).toEqual([0xff, 0, 0x7f]);
   stream.admit();
   expect((await admission).result).toBe('admitted');
-});
-
-test('an oversized question ends its own stream with RESOURCE_EXHAUSTED and no other', async () => {
-  const router = await aRouter();
-  const client = aClient(router, { grpc: { 'grpc.max_receive_message_length': 64 * 1024 } });
-  const stream = await aStream(router, client);
-  const admission = router.admit(job, { append: unknownFields(new Uint8Array(65 * 1024)) });
-  expect((await stream.ended).code).toBe(8);
-  expect((await admission).result).toBe('failed');
-  const next = await aStream(router, client);
-  const second = router.admit(job);
-  await next.question;
-  next.admit();
-  expect((await second).result).toBe('admitted');
 });
 
 test('fields nobody knows ride along with every question', async () => {

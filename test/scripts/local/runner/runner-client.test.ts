@@ -5,8 +5,7 @@ import { loadSchema } from '../../../../relay/wire/schema.ts';
 import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import { startRoutedGitLab } from '../../../../scripts/local/runner/routed-gitlab.ts';
 import { createRunnerClient } from '../../../../scripts/local/runner/runner-client.ts';
-import { DOCUMENTED_PIPELINE, DOCUMENTED_PIPELINES } from '../gitlab/documented-pipelines.ts';
-import { keepsTo } from '../gitlab/keeps-to.ts';
+import { DOCUMENTED_PIPELINE, DOCUMENTED_PIPELINES, keepsTo } from '../gitlab/documented-examples.ts';
 import { bareClient } from '../router/bare-client.ts';
 
 const TOKEN = 'glrt-one';
@@ -25,9 +24,9 @@ async function aBench({ usesRouter = true, withController = true } = {}) {
         id: 900,
         path: 'platform/canary',
         jobs: [
-          { name: 'fails', tags: ['canary'], script: ['echo one'], onlyApi: true },
-          { name: 'runs', tags: ['canary', 'linux'], script: ['echo two'], onlyApi: true },
-          { name: 'elsewhere', tags: ['arm'], onlyApi: true },
+          { name: 'fails', tags: ['canary'], script: ['echo one'] },
+          { name: 'runs', tags: ['canary', 'linux'], script: ['echo two'] },
+          { name: 'elsewhere', tags: ['arm'] },
         ],
       },
     ],

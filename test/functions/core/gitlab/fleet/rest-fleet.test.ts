@@ -7,7 +7,7 @@ import {
   DOCUMENTED_LIST,
   DOCUMENTED_MANAGERS,
   DOCUMENTED_RUNNER,
-} from '../../../../scripts/local/gitlab/documented-runners.ts';
+} from '../../../../scripts/local/gitlab/documented-examples.ts';
 import { manualClock } from '../../../../support/ledger/test-clock.ts';
 
 const TOKEN = 'glpat-a-token-nobody-may-see';

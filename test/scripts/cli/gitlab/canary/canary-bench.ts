@@ -5,10 +5,10 @@ import { dynamoCanaryOutcomes } from '../../../../../functions/core/ledger/canar
 import { MemoryTable } from '../../../../../functions/core/store/memory-table.ts';
 import { canaryCommandOn } from '../../../../../scripts/cli/gitlab/canary/canary-command.ts';
 import { machineClock } from '../../../../../scripts/local/clock/clock.ts';
-import type { LocalController } from '../../../../../scripts/local/gitlab/controller-routes.ts';
-import type { GitLabVersion } from '../../../../../scripts/local/gitlab/hook-request.ts';
-import type { LocalRunner } from '../../../../../scripts/local/gitlab/job.ts';
-import type { LocalCiProject } from '../../../../../scripts/local/gitlab/pipeline-book.ts';
+import type { LocalController } from '../../../../../scripts/local/gitlab/controllers.ts';
+import type { LocalRunner } from '../../../../../scripts/local/gitlab/jobs.ts';
+import type { LocalCiProject } from '../../../../../scripts/local/gitlab/pipelines.ts';
+import type { GitLabVersion } from '../../../../../scripts/local/gitlab/webhooks.ts';
 import { startRoutedGitLab } from '../../../../../scripts/local/runner/routed-gitlab.ts';
 import { createRunnerClient } from '../../../../../scripts/local/runner/runner-client.ts';
 import type { CommandEntry } from '../../../../../scripts/terminal/command.ts';
@@ -25,7 +25,7 @@ const FASTER_IN_HASTE = 10;
 /** Timers of this length or longer are there for what does not come: a busy machine needs the whole of them. */
 const PATIENT_FROM_MS = 20_000;
 
-const JOB = { tags: ['tollgate-canary'], onlyApi: true };
+const JOB = { tags: ['tollgate-canary'] };
 export const CANARY_PROJECT: LocalCiProject = {
   id: 900,
   path: 'platform/tollgate-canary',

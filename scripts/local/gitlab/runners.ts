@@ -1,0 +1,207 @@
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import { isTerminal, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { JobRequestOutcome, RouterGitLab } from '../router/get-job.ts';
+import type { JobQuestion } from '../router/messages.ts';
+import { managerEntity, runnerDetailEntity, runnerEntity } from './bodies.ts';
+import { tokenText } from './controllers.ts';
+import { forbidden } from './instance.ts';
+import type { LocalJob, LocalRunner } from './jobs.ts';
+import { listPage, notFound } from './pagination.ts';
+import type { GitLabState } from './state.ts';
+
+/** Runners authenticate here with their own tokens, or with those of their jobs. */
+export const RUNNER_PATH = /^\/api\/v4\/jobs\//;
+
+const TIMEOUT_SECONDS = 3_600;
+
+const Creation = z.object({
+  runner_type: z.enum(['instance_type', 'group_type', 'project_type']),
+  group_id: z.int().optional(),
+  project_id: z.int().optional(),
+  description: z.string().optional(),
+  tag_list: z.array(z.string()).optional(),
+  run_untagged: z.boolean().optional(),
+  // GitLab requires at least ten minutes.
+  maximum_timeout: z.int().min(600).optional(),
+  maintenance_note: z.string().max(1_024).optional(),
+});
+const Update = z.object({ paused: z.boolean() });
+const JobRequest = z.object({ token: z.string() });
+const JobUpdate = z.object({
+  token: z.string(),
+  state: z.enum(['running', 'success', 'failed']),
+  failure_reason: z.string().optional(),
+});
+
+/** Runners for administrators: lists, details, creation and pausing. */
+export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
+  const withRunner =
+    (answer: (c: Context, runner: LocalRunner) => Response | Promise<Response>) => (c: Context) => {
+      const runner = jobs.runner(Number(c.req.param('runnerId')));
+      return runner === undefined ? notFound(c) : answer(c, runner);
+    };
+  app.get('/runners/all', (c) => {
+    const query = new URL(c.req.url).searchParams;
+    return listPage(
+      c,
+      jobs.runners().filter((runner) => matches(runner, query)),
+      runnerEntity,
+    );
+  });
+  app.get(
+    '/runners/:runnerId',
+    withRunner((c, runner) => c.json(runnerDetailEntity(runner))),
+  );
+  app.get(
+    '/runners/:runnerId/managers',
+    withRunner((c, { managers = [] }) => c.json(managers.map(managerEntity))),
+  );
+  app.put(
+    '/runners/:runnerId',
+    withRunner(async (c, runner) => {
+      const update = Update.safeParse(await c.req.json());
+      if (!update.success) return c.json({ error: 'paused is missing' }, 400);
+      const changed = { ...runner, paused: update.data.paused };
+      jobs.addRunner(changed);
+      return c.json(runnerDetailEntity(changed));
+    }),
+  );
+  app.post('/user/runners', async (c) => {
+    const creation = Creation.safeParse(await c.req.json());
+    if (!creation.success) return c.json({ error: 'runner_type does not have a valid value' }, 400);
+    const { data } = creation;
+    const ownerId = data.group_id ?? data.project_id;
+    if ((ownerId === undefined) !== (data.runner_type === 'instance_type'))
+      return c.json({ message: 'Failed to create runner: a group or project runner needs its owner' }, 400);
+    const id = Math.max(0, ...jobs.runners().map((runner) => runner.id)) + 1;
+    const token = `glrt-${tokenText(random)}`;
+    jobs.addRunner({
+      ...{ id, type: data.runner_type, status: 'never_contacted', createdBy: 1, token },
+      tags: data.tag_list ?? [],
+      ...withoutAbsent({
+        description: data.description,
+        runUntagged: data.run_untagged,
+        maximumTimeoutSeconds: data.maximum_timeout,
+        maintenanceNote: data.maintenance_note,
+        ownerId,
+      }),
+    });
+    return c.json({ id, token, token_expires_at: null }, 201);
+  });
+}
+
+/** The filters of `GET /runners/all`. A runner must have all of the tags. */
+function matches(runner: LocalRunner, query: URLSearchParams): boolean {
+  const { type = 'instance_type', status = 'online', paused = false, tags = [], managers = [] } = runner;
+  const wanted = (name: string, value: string): boolean => (query.get(name) ?? value) === value;
+  const prefix = query.get('version_prefix') ?? '';
+  return (
+    wanted('type', type) &&
+    wanted('status', status) &&
+    wanted('paused', String(paused)) &&
+    (query.get('tag_list') ?? '').split(',').every((tag) => tag === '' || tags.includes(tag)) &&
+    (prefix === '' || managers.some(({ version }) => version.startsWith(prefix)))
+  );
+}
+
+/** The runner's own API: requests a job, reports its state, appends to its trace. */
+export function runnerJobRoutes(app: Hono, state: GitLabState): void {
+  const jobOf = (c: Context, token: string | undefined): LocalJob | undefined => {
+    const id = Number(c.req.param('jobId'));
+    return token !== undefined && state.jobTokens.get(id) === token ? state.jobs.job(id) : undefined;
+  };
+  app.post('/jobs/request', async (c) => {
+    const request = JobRequest.safeParse(await c.req.json());
+    const outcome = request.success ? requestJob(state, request.data.token) : { kind: 'refused' as const };
+    if (outcome.kind === 'refused') return forbidden(c);
+    return outcome.kind === 'none' ? c.body(null, 204) : c.json(outcome.payload, 201);
+  });
+  app.put('/jobs/:jobId', async (c) => {
+    const update = JobUpdate.safeParse(await c.req.json());
+    if (!update.success) return c.json({ error: 'state does not have a valid value' }, 400);
+    const job = jobOf(c, update.data.token);
+    if (job === undefined) return forbidden(c);
+    const { state: status, failure_reason } = update.data;
+    // A job that ended meanwhile, e.g. was canceled, keeps its status.
+    if (status !== 'running' && !isTerminal(job.status))
+      state.end(job.id, { status, ...(failure_reason !== undefined && { failureReason: failure_reason }) });
+    c.header('Job-Status', job.status);
+    return c.json(200);
+  });
+  app.patch('/jobs/:jobId/trace', async (c) => {
+    const job = jobOf(c, c.req.header('job-token'));
+    if (job === undefined) return forbidden(c);
+    c.header('Job-Status', job.status);
+    if (job.status !== 'running') return forbidden(c);
+    job.trace = `${job.trace ?? ''}${await c.req.text()}`;
+    return c.body(null, 202);
+  });
+}
+
+/** GitLab as its job router sees it. A controller without a scope gets no requests. */
+export const routerSideOf = (state: GitLabState): RouterGitLab => ({
+  controllers: () =>
+    state.controllers.all().map(({ id, state: mode, instanceScope = false, runnerScopes = [] }) => ({
+      ...{ id, state: mode, tokens: state.controllerTokens.of(id).map(({ value }) => value) },
+      ...(!instanceScope && { runnerIds: runnerScopes }),
+    })),
+  tokenUsed: (token) => state.controllerTokens.use(token, state.clock.nowMs()),
+  requestJob: (token) => requestJob(state, token),
+  failJob(jobId, message) {
+    if (state.jobs.job(jobId)?.status === 'running')
+      state.end(jobId, { status: 'failed', failureReason: REJECTED_BY_ROUTER, message });
+  },
+});
+
+export const runnerOf = ({ jobs }: GitLabState, token: string): LocalRunner | undefined =>
+  jobs.runners().find((runner) => runner.token !== undefined && runner.token === token);
+
+/** Starts the oldest pending job that the runner may take, and returns it with a token of its own. */
+function requestJob(state: GitLabState, runnerToken: string): JobRequestOutcome {
+  const runner = runnerOf(state, runnerToken);
+  if (runner === undefined) return { kind: 'refused' };
+  const [job] = [...state.jobs.jobs()].filter((each) => mayTake(runner, each)).sort((a, b) => a.id - b.id);
+  if (job === undefined) return { kind: 'none' };
+  state.start(job.id, runner);
+  const token = `glcbt-${Math.floor(state.random() * 2 ** 48).toString(36)}`;
+  state.jobTokens.set(job.id, token);
+  const question = questionOf(job, runner);
+  const steps = [{ name: 'script', script: job.script ?? [], timeout: TIMEOUT_SECONDS, when: 'on_success' }];
+  const payload = { ...question, token, allow_git_fetch: true, steps };
+  return { kind: 'job', jobId: job.id, runnerId: runner.id, payload, question };
+}
+
+/** A runner needs all tags of a job; a job without tags goes to runners that accept untagged jobs. */
+function mayTake(runner: LocalRunner, { status, tags = [] }: LocalJob): boolean {
+  if (status !== 'pending' || runner.paused === true) return false;
+  const own = runner.tags ?? [];
+  return tags.length === 0
+    ? (runner.runUntagged ?? own.length === 0)
+    : tags.every((tag) => own.includes(tag));
+}
+
+/** The admission request for a job, without its secrets. */
+function questionOf(job: LocalJob, runner: LocalRunner): JobQuestion {
+  const { id, name, stage = 'test', pipelineId = id, projectId, projectPath, userId = 1, ref = 'main' } = job;
+  return {
+    id,
+    job_info: {
+      ...{ id, name, stage, pipeline_id: pipelineId, project_id: projectId, user_id: userId },
+      project_name: projectPath.slice(projectPath.lastIndexOf('/') + 1),
+      project_full_path: projectPath,
+      tags: job.tags ?? [],
+    },
+    git_info: { ref, ref_type: 'branch', protected: true },
+    runner_info: {
+      ...{ timeout: TIMEOUT_SECONDS, uuid: `runner-${runner.id}`, id: runner.id, tags: runner.tags ?? [] },
+    },
+    variables: [
+      { key: 'CI_PROJECT_PATH', value: projectPath, public: true },
+      { key: 'CI_PIPELINE_SOURCE', value: 'api', public: true },
+      { key: 'CI_RUNNER_ID', value: String(runner.id), public: true },
+    ],
+    image: { name: 'alpine:3.22' },
+  };
+}
