@@ -1,7 +1,7 @@
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { RelayObserver } from '../events.ts';
+import { ownFault } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
-import { ownFault } from '../own-fault.ts';
 import { type LedgerVerdict, undecided } from '../verdict.ts';
 import {
   type BatchJob,

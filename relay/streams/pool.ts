@@ -6,8 +6,8 @@
  * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every question be answered.
  */
 import type { RelayObserver } from '../events.ts';
+import { ownFault } from '../events.ts';
 import type { AnswerQuestion, RelayClock } from '../exchange.ts';
-import { ownFault } from '../own-fault.ts';
 import type { RouterFailure } from '../router/failure.ts';
 import type { Router } from '../router/router.ts';
 import { Connection, type ConnectionState, Timers } from './connection.ts';

@@ -1,5 +1,9 @@
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
+
+/** Paths of a container's settings, from the message of an image or a service. */
+export const PULL_POLICY: readonly string[] = ['pull_policy', 'pull_policies'];
+export const DOCKER_USER: readonly string[] = ['executor_opts.docker.user', 'docker.user'];
+export const KUBERNETES_USER: readonly string[] = ['executor_opts.kubernetes.user', 'kubernetes.user'];
 
 /** How a value is read: what it must be on the wire and what becomes of it. */
 export type AliasKind =

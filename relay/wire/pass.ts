@@ -4,8 +4,8 @@
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { FieldPlan, MessagePlan } from './plan.ts';
+import { WIRE_NAMES } from './plan.ts';
 import { CUT_OFF, DEPTH_MAX, type ReadingBudget, Skipper, TOO_DEEP, WireText } from './reading-budget.ts';
-import { WIRE_NAMES } from './wire-form.ts';
 
 /** What is read of a message: plain properties under the fields' local names. */
 export type MessageDraft = Record<string, unknown>;

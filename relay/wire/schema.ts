@@ -20,9 +20,9 @@ import {
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { shellWord } from '../../policies/text/shell-word.ts';
 import { RelayError } from '../relay-error.ts';
-import { checkAnswerArms } from './answer-arms.ts';
+import { checkAnswerVariants } from './answer-variants.ts';
 
-export { encodeAdmitted, encodeRejected } from './answer-arms.ts';
+export { encodeAdmitted, encodeRejected } from './answer-variants.ts';
 
 /** What both ends of the stream need to know of the schema. */
 export interface WireSchema {
@@ -105,7 +105,7 @@ export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
     placeholder: hash === PLACEHOLDER_HASH,
     registry,
   };
-  checkAnswerArms(schema);
+  checkAnswerVariants(schema);
   return schema;
 }
 
