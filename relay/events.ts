@@ -37,7 +37,7 @@ export type RelayEvent =
       readonly details: string;
       readonly attempt: number;
       readonly delayMs: number;
-      /** What an operator can do. */
+      /** An action for the operator. */
       readonly remedy?: string;
     }
   /** The first stream after a time without any. */
@@ -83,7 +83,6 @@ export type RelayEvent =
   | {
       readonly type: 'answered';
       readonly answer: RouterAnswer;
-      /** Who decided. */
       readonly via: 'ledger' | 'fallback';
       /** Present for the fallback. */
       readonly cause?: string;
@@ -212,7 +211,7 @@ export const framesOf = (error: unknown): readonly string[] =>
 
 export type RelayObserver = (event: RelayEvent) => void;
 
-/** Returns an observer for several. If one of them throws, the others still run: an observer must not stop an answer. */
+/** Returns an observer for several. If one throws, the others still run: an observer must not stop an answer. */
 export function observeAll(
   observers: readonly RelayObserver[],
   failed: (error: unknown) => void,

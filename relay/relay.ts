@@ -53,7 +53,7 @@ interface RelayOptions {
   /** @default Math.random */
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
-  /** How long a relay that stops leaves its waiting streams to the router. @default 3 s */
+  /** A relay that stops leaves its waiting streams to the router this long. @default 3 s */
   readonly leaveWaitingMs?: number;
   /** @default 20 */
   readonly unreadablePerHour?: number;

@@ -35,7 +35,7 @@ interface WaitingJobs {
   onHeadroom(headroom: readonly LimitRoom[]): void;
 }
 
-/** What one response says about the headroom of limits. */
+/** The headroom of limits in one response. */
 export interface HeadroomReport {
   readonly headroom: readonly LimitRoom[];
   /** Jobs of the same response. Its headroom does not include them. */
@@ -64,7 +64,7 @@ export interface UnmeteredPost {
 export type UnmeteredOutcome =
   /** By job id. A missing job must be posted again. */
   | { readonly kind: 'reported'; readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']> }
-  /** The service refused the batch. `content`: because of what is in it, so another batch may pass. */
+  /** The service refused the batch. `content`: because of its content, so another batch may pass. */
   | { readonly kind: 'refused'; readonly content: boolean }
   | { readonly kind: 'unreachable' };
 

@@ -102,7 +102,7 @@ function entriesOf(
   return Array.isArray(entries) ? entries.filter(isRecord) : undefined;
 }
 
-/** An id that several entries name belongs to none of them. */
+/** An id that several entries name counts for no entry. */
 function byJobId(entries: readonly Entry[]): ReadonlyMap<unknown, Entry | undefined> {
   const byJob = new Map<unknown, Entry | undefined>();
   for (const entry of entries) byJob.set(entry.jobId, byJob.has(entry.jobId) ? undefined : entry);

@@ -75,7 +75,7 @@ interface HeadroomOptions {
   /** Holds the prices. Without a policy a relay knows no amounts, and admits. */
   readonly policy: Policy | undefined;
   readonly directory: () => Directory | undefined;
-  /** How many relays share the headroom. */
+  /** The number of relays that share the headroom. */
   readonly relays: number;
   /** Returns true if the ledger has booked every fallback decision since then (monotonic), so reports include them. */
   readonly isBookedSince: (sinceMs: number) => boolean;
@@ -85,7 +85,7 @@ interface HeadroomOptions {
 
 export type HeadroomChange = 'reported' | 'given' | 'refused';
 
-/** What a relay leaves to the one that replaces it. */
+/** The state that a relay leaves to the one that replaces it. */
 export interface KeptHeadrooms {
   readonly rooms: readonly KeptHeadroom[];
   /** Ids of jobs that were given headroom. */

@@ -9,7 +9,7 @@ import { amountText, limitNameFirst } from '../../policies/units/unit-texts.ts';
 /** Running jobs that one limit remembers. Beyond it the earliest count as ended. */
 export const SLOTS_MAX = 10_000;
 
-/** What a job takes of a limit on concurrent use, until it must have ended (Unix ms). */
+/** A job's amount of a limit on concurrent use, until the job must have ended (Unix ms). */
 interface Slot {
   readonly endsMs: number;
   readonly amount: number;

@@ -1,5 +1,5 @@
 /**
- * Delivers the fallback's decisions to the ledger, which did not make them.
+ * Delivers the fallback's decisions to the ledger.
  *
  * 1. A decision waits in one queue in memory, oldest first. Beyond the queue's bound the oldest are lost.
  * 2. A batch goes to the function. If the function cannot be reached, the batch goes into the journal in the table.
@@ -54,7 +54,7 @@ interface UnmeteredOptions {
 
 export interface UnmeteredAnswers {
   add(answer: UnmeteredAnswer): void;
-  /** The relay begins to stop: everything is delivered now, whatever the breaker says. */
+  /** Delivers everything now, even if the breaker is open, because the relay stops. */
   leave(): void;
   /** Waits until all is delivered, at most `withinMs`; the rest is lost. */
   flush(withinMs: number): Promise<void>;

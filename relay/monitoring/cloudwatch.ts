@@ -1,6 +1,6 @@
 /**
  * Writes one line per minute that CloudWatch turns into metrics (embedded metric format), counted from the relay's events. A quiet
- * minute is a line of zeros, so a missing line means a dead relay. Memory is bounded whatever happens in a minute.
+ * minute is a line of zeros, so a missing line means a dead relay. Memory is bounded.
  */
 import { emfLine, type Metric } from '../../functions/core/contract/index.ts';
 import type { EventOf, RelayEvent, RelayObserver } from '../events.ts';
@@ -97,7 +97,7 @@ const LEVELS = [
   row('directory', names.RELAY_DIRECTORY_AGE_SECONDS, ({ ageMs }) => Math.round(ageMs / 1_000)),
 ];
 
-/** All values of the minute, or a fair choice of them. */
+/** All values of the minute, or a fair sample. */
 const SAMPLES = [
   row('answered', names.RELAY_ANSWER_LATENCY_MS, (event) => Math.round(decisionMs(event) * 10) / 10),
   row('answered', names.RELAY_WAIT_MS, ({ waitedMs }) => waitedMs && Math.round(waitedMs)),
@@ -168,7 +168,7 @@ export class Minute {
 /** Forty values per second are kept whole. Of more, each has the same chance to be kept. */
 export const SAMPLE_MAX = 2_400;
 
-/** A reservoir sample of the minute's values, and always the largest of them. */
+/** A reservoir sample of the minute's values, with the largest one. */
 class Sample {
   readonly #random: () => number;
   #kept: number[] = [];

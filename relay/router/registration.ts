@@ -1,7 +1,4 @@
-/**
- * Tells the router that this controller is here. Presence only: questions are routed by open streams, so a failure is
- * an event and never stops admission.
- */
+/** Registers this controller at the router. The router routes questions by open streams, so a failure never stops admission. */
 import { randomBytes } from 'node:crypto';
 import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
@@ -10,13 +7,13 @@ import { type Router, RouterStatus, STATUS } from './router.ts';
 
 /** The router forgets a controller after 5 min. */
 const REGISTER_EVERY_MS = 180_000;
-/** The first retry after a failure; each further one waits twice as long. */
+/** The first retry after a failure. Each further one waits twice as long. */
 const RETRY_MS_MIN = 60_000;
-/** A router without the method gets it by an upgrade, which is no matter of minutes. */
+/** A router without the method gets it by an upgrade, which takes longer than minutes. */
 const RETRY_UNIMPLEMENTED_MS_MAX = 3_600_000;
-/** Either way, so that relays that start together do not register together. */
+/** Plus or minus, so that relays that start together do not register together. */
 const JITTER_MS = 10_000;
-/** Saying goodbye is courtesy: it must not hold up the end. */
+/** Unregistering is optional, so it must not delay the stop. */
 const UNREGISTER_MS_MAX = 2_000;
 
 interface RegistrationOptions {
@@ -29,11 +26,11 @@ interface RegistrationOptions {
 }
 
 export interface Registration {
-  /** Ends the period and takes the announcement back where the router knows how; resolves in 2 s at most, never rejects. */
+  /** Stops registering, and unregisters if the router supports it. Resolves within 2 s, never rejects. */
   stop(): Promise<void>;
 }
 
-/** Registers now and every 3 min until stopped. After a failure it retries, with pauses from 1 min up to 3 min (or an hour). */
+/** Registers now and every 3 min until stopped. Retries failures with pauses from 1 min up to 3 min (or an hour). */
 export function startRegistration(options: RegistrationOptions): Registration {
   const { router, clock, random, observe } = options;
   const instanceId = options.instanceId ?? randomInstanceId();
@@ -76,7 +73,7 @@ export function startRegistration(options: RegistrationOptions): Registration {
           resolve();
         };
         router.unregister(instanceId).then(done, (error: unknown) => {
-          // The relay has closed the router meanwhile, so this failure is its own.
+          // The relay has closed the router meanwhile.
           if (waited) return;
           const status = statusOf(error);
           observe({ type: 'registration_failed', ...status, details: `taking it back: ${status.details}` });
@@ -87,7 +84,7 @@ export function startRegistration(options: RegistrationOptions): Registration {
   };
 }
 
-/** A positive int64, new with every start of the process: tells two relays of one token apart. */
+/** Returns a positive int64, new with every start, which distinguishes two relays of one token. */
 export const randomInstanceId = (): bigint => randomBytes(8).readBigUInt64BE() >> 1n || 1n;
 
 function retryMs(code: number, failures: number): number {

@@ -2,7 +2,7 @@ import { type AwsService, awsEndpoint } from '../aws/aws-json.ts';
 import * as names from '../names.ts';
 import type { EnvReader } from './env-reader.ts';
 
-/** How the deciding service is called. */
+/** The route to the admit function. */
 export type AdmitRoute =
   | { readonly kind: 'plain' }
   | { readonly kind: 'url' }
@@ -15,9 +15,9 @@ interface TablePlace {
   readonly instance: string;
 }
 
-/** What a relay in an AWS account is told besides; all of it absent on a laptop. */
+/** Settings of a relay in an AWS account. All are absent on a laptop. */
 export interface AwsConfig {
-  /** Present when any of the following needs it. */
+  /** Present if one of the others needs it. */
   readonly region: string | undefined;
   readonly endpoints: Readonly<Record<AwsService, string>>;
   readonly tokenParameter: string | undefined;
@@ -30,7 +30,7 @@ export interface AwsConfig {
 const REGION = /^[a-z]{2,}(-[a-z]+)+-\d+$/;
 const FUNCTION = /^(arn:[\w-]+:lambda:[\w:-]+|[\w-]{1,140}(:[\w$-]+)?)$/;
 
-/** The route as it is set; what it misses is a problem of `read`. */
+/** Reports missing settings of the route to `read`. */
 export function readAdmitRoute(read: EnvReader): AdmitRoute {
   const kind = read.choice(names.ENV_ADMIT_ROUTE, ['plain', 'url', 'invoke'], 'plain');
   if (kind !== 'invoke') return { kind };
@@ -87,7 +87,7 @@ function readInstance(read: EnvReader): string {
   return instance;
 }
 
-/** Secrets travel on these ways: without TLS only inside this machine. */
+/** Secrets travel to these endpoints, so without TLS only inside this machine. */
 function readEndpoint(read: EnvReader, name: string): string | undefined {
   const text = read.optional(name);
   if (text === undefined) return undefined;

@@ -7,10 +7,9 @@ import { parseTarget, type RouterTarget } from '../router/target.ts';
 import { type AdmitRoute, type AwsConfig, isLoopback, readAdmitRoute, readAwsConfig } from './aws-config.ts';
 import { EnvReader } from './env-reader.ts';
 
-/** Everything a relay is told at its start. */
 export interface RelayConfig {
   readonly router: RouterTarget;
-  /** Exactly one of the two; an empty value while the token is in `aws.tokenParameter`. */
+  /** An empty value if the token is in `aws.tokenParameter`. */
   readonly token: { readonly file: string } | { readonly value: string };
   readonly caFile: string | undefined;
   readonly protoFile: string | undefined;
@@ -19,10 +18,10 @@ export interface RelayConfig {
   readonly admitRoute: AdmitRoute;
   readonly aws: AwsConfig;
   readonly deadlineMs: number;
-  /** For a job that waits for room; at least {@link deadlineMs}. */
+  /** For a job that waits for headroom. At least {@link deadlineMs}. */
   readonly answerWithinMs: number;
   readonly fallback: 'admit' | 'reject';
-  /** Relays that share what is left of limits while nobody can be asked. */
+  /** The number of relays that share headroom while the ledger is out of reach. */
   readonly relays: number;
   readonly health: { readonly host: string; readonly port: number };
   readonly logLevel: LogLevel;
@@ -30,9 +29,9 @@ export interface RelayConfig {
   readonly deployment: string | undefined;
 }
 
-/** The router's own patience is not known; its users' is: a runner's poll that takes longer is felt. */
+/** Users notice a runner's poll that takes longer. */
 export const RELAY_DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
-/** The router's own patience seems to be some 20 s; a stream that is deciding for 30 s is given up by us. */
+/** The router times out after some 20 s, as observed. The relay gives a stream up after 30 s. */
 export const ANSWER_WITHIN_MS = { min: 200, max: 25_000 } as const;
 const RELAYS = { min: 1, max: 100, fallback: 1 } as const;
 const HEALTH_PORT = { min: 1, max: 65_535, fallback: 8_081 } as const;
@@ -168,6 +167,6 @@ function readDeployment(read: EnvReader): string | undefined {
   return text;
 }
 
-/** What is wrong without the code, which the whole list carries once. */
+/** Returns the problem without its code, which the whole list has once. */
 const problemOf = (error: unknown): string =>
   error instanceof RelayError ? error.message.replace(/^\[\w+\] /, '') : 'is not a router URL';

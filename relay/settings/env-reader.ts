@@ -1,6 +1,6 @@
 import { RelayError } from '../relay-error.ts';
 
-/** Reads settings from the environment and reports every problem at once, so that one failed start names them all. */
+/** Reads settings from the environment and collects problems, so one failed start names them all. */
 export class EnvReader {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #problems: string[] = [];
@@ -9,7 +9,7 @@ export class EnvReader {
     this.#env = env;
   }
 
-  /** Empty is unset: that is how compose files and task definitions leave a variable out. */
+  /** Compose files and task definitions leave a variable out by an empty value. */
   optional(name: string): string | undefined {
     const value = this.#env[name]?.trim();
     return value === '' ? undefined : value;

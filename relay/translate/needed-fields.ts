@@ -5,7 +5,7 @@ import { PROJECTS_MIN } from '../wire/schema-proof.ts';
 
 type Field = keyof AdmissionRequest;
 
-/** Every job has these, so a few jobs without one are enough. */
+/** Every job has these, so a few jobs without one are enough evidence. */
 const OF_EVERY_JOB: ReadonlySet<string> = new Set<Field>([
   ...([
     'projectId',
@@ -18,9 +18,9 @@ const OF_EVERY_JOB: ReadonlySet<string> = new Set<Field>([
   ...(['userId', 'ref', 'jobName', 'jobStage', 'runnerId', 'timeoutSeconds', 'variables'] as const),
 ]);
 const JOBS_MIN = 50;
-/** Of the others, e.g. an environment, one job in a hundred may be the only one that has it. */
+/** Other fields are rare: one job in a hundred may have an environment. */
 const JOBS_MIN_OTHERS = 1_000;
-/** A charge without these is a guess. */
+/** Without these a charge is a guess. */
 const OF_COUNTED_RULES = ['projectId', 'timeoutSeconds'];
 
 interface NeededFieldsDeps {
@@ -31,12 +31,12 @@ interface NeededFieldsDeps {
   readonly changed: (missing: readonly string[]) => void;
 }
 
-/** Watches the fields that the rules of the policy need: what has no source, and what came once and comes no more. */
+/** Watches the fields that the policy's rules need: those without a source, and those that GitLab stopped sending. */
 export class NeededFields {
   readonly #missing: Set<string>;
   readonly #watched: readonly string[];
   readonly #changed: NeededFieldsDeps['changed'];
-  /** The jobs since a field came last. Without an entry it never came. */
+  /** The jobs since a field was last sent. Without an entry it never was. */
   readonly #since = new Map<string, { jobs: number; readonly projects: Set<number | undefined> }>();
 
   constructor({ policy, withoutSource, nowMs, changed }: NeededFieldsDeps) {

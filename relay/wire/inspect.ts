@@ -73,7 +73,7 @@ export function formatDump({ fields, problem, cut }: Dump): string {
   return lines.join('\n');
 }
 
-/** A job has some hundred variables. A few of them show their form. */
+/** A job has some hundred variables. A few show their form. */
 const REPEATS_MAX = 4;
 
 function linesOfAll(fields: readonly DumpField[], indent: string): string[] {
