@@ -1,24 +1,31 @@
+/**
+ * Answers one question of the router.
+ *
+ * 1. Read the bytes, and note what they say about the schema. An unreadable question goes to the fallback.
+ * 2. Ask the ledger, in a batch with others. The job may wait for headroom. If the ledger does not decide, the fallback does.
+ * 3. Send a rejection only under a proven schema, else admit.
+ * 4. When the stream has ended, report the answer to log, metrics and, if the fallback decided, to the ledger.
+ */
 import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
-import type { RelayObserver } from './events.ts';
+import { type FaultPlace, ownFault, type RelayObserver } from './events.ts';
 import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from './exchange.ts';
-import type { Fallback, FallbackAnswer } from './fallback.ts';
-import type { NeededFields } from './needed-fields.ts';
-import { type FaultPlace, ownFault } from './own-fault.ts';
+import type { Fallback, FallbackAnswer } from './fallback/fallback.ts';
+import type { UnmeteredAnswers } from './fallback/unmetered.ts';
+import type { NeededFields } from './translate/needed-fields.ts';
 import type { JudgePlausibility, ReadQuestion } from './translate/question-reader.ts';
-import type { UnmeteredAnswers } from './unmetered.ts';
 import type { FallbackCause } from './verdict.ts';
-import type { WaitingQueue } from './waiting/waiting-queue.ts';
+import type { WaitQueue } from './waiting/wait-queue.ts';
 import { wireReason } from './wire/reason.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
 type QuestionOutcome =
-  /** `explained`: it speaks for the schema; after a refusal only once the router has taken the answer. */
+  /** `explained`: the question supports the schema. */
   | { readonly ok: true; readonly request: AdmissionRequest; readonly explained: boolean }
-  /** The ids that GitLab gave, where they can be relied on: enough to book the job. */
+  /** `ids`: GitLab's own ids if they are reliable, which is enough to book the job. */
   | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly ids?: AdmissionRequest };
 
-interface ReadQuestionDeps {
+interface QuestionReaderOptions {
   readonly read: ReadQuestion;
   readonly judge: JudgePlausibility;
   readonly proof: Pick<SchemaProof, 'note'>;
@@ -26,12 +33,11 @@ interface ReadQuestionDeps {
   readonly observe: RelayObserver;
 }
 
-/** Reads one question, and what it says about the schema. */
-export function createQuestionReader(deps: ReadQuestionDeps): (bytes: Uint8Array) => QuestionOutcome {
-  const { observe, proof } = deps;
-
+/** Returns a function that reads a question and notes what it says about the schema. */
+export function createQuestionReader(options: QuestionReaderOptions): (bytes: Uint8Array) => QuestionOutcome {
+  const { observe, proof } = options;
   return (bytes) => {
-    const read = deps.read(bytes);
+    const read = options.read(bytes);
     if (read.unknown.length > 0) observe({ type: 'unknown_fields', fields: read.unknown });
     if (!read.ok) {
       const { cause, problem, blame, ids } = read;
@@ -41,18 +47,18 @@ export function createQuestionReader(deps: ReadQuestionDeps): (bytes: Uint8Array
     }
     const { request, suspicious } = read;
     const { jobId } = request;
-    deps.fields?.note(request);
+    options.fields?.note(request);
     if (suspicious.length > 0) observe({ type: 'suspicious', jobId, fields: suspicious });
-    const plausibility = deps.judge(request);
+    const plausibility = options.judge(request);
     if (plausibility !== 'plausible') observe({ type: 'implausible', jobId, why: plausibility });
     if (plausibility === 'impossible') proof.note({ kind: 'contradicted' });
     return { ok: true, request, explained: plausibility === 'plausible' };
   };
 }
 
-interface AnsweringDeps {
+interface AnsweringOptions {
   readonly read: (bytes: Uint8Array) => QuestionOutcome;
-  readonly waiting: Pick<WaitingQueue, 'decide'>;
+  readonly waiting: Pick<WaitQueue, 'decide'>;
   readonly fallback: Fallback;
   readonly proof: SchemaProof;
   readonly unmetered: UnmeteredAnswers;
@@ -60,7 +66,7 @@ interface AnsweringDeps {
   readonly observe: RelayObserver;
 }
 
-/** An answer with everything that is told about it. */
+/** An answer with everything that is reported about it. */
 interface Settled {
   readonly answer: RouterAnswer;
   readonly request?: AdmissionRequest;
@@ -68,40 +74,39 @@ interface Settled {
   readonly decision?: Decision;
   /** Present if the job went to the ledger. */
   readonly batch?: string | undefined;
-  /** Present if it waited for room. */
+  /** Present if the job waited for headroom. */
   readonly waitedMs?: number | undefined;
-  /** Present when the ledger did not decide. */
+  /** Present if the ledger did not decide. */
   readonly cause?: FallbackCause;
 }
 
-/** The way of one question: read it, ask the ledger together with its neighbours, else fall back. Always an answer. */
-export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
-  const { clock, observe, fallback, proof } = deps;
+export function createAnswering(options: AnsweringOptions): AnswerQuestion {
+  const { clock, observe, fallback, proof } = options;
+  /** Until then every rejection has the short text (monotonic). */
   let shortUntilMs = Number.NEGATIVE_INFINITY;
 
   return async (question) => {
     const settled = sendable(await settle(question));
     const { answer } = settled;
-    // A router may leave answered calls open. After a refusal only an answer that was taken counts.
-    if (proof.standing === 'unproven') explained(settled);
-    // How the call ends is told later; the answer is given now.
+    // A router may leave answered calls open. After a refusal only an answer that the router took counts.
+    if (proof.standing === 'unproven') noteExplained(settled);
     const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - question.arrivedAtMs };
     const delivered = (heard: boolean, refusal?: string): void => {
       guarded('tell', () => {
-        told(settled, given, heard);
-        if (refusal !== undefined) refused(answer, refusal);
-        else if (heard) explained(settled);
+        report(settled, given, heard);
+        if (refusal !== undefined) onRefused(answer, refusal);
+        else if (heard) noteExplained(settled);
       });
     };
     return { answer, delivered };
   };
 
   async function settle(question: Question): Promise<Settled> {
-    const read = guarded('read', () => deps.read(question.bytes));
-    if (read === undefined) return fromFallback(fallback.operatorsWord('error'), 'error');
+    const read = guarded('read', () => options.read(question.bytes));
+    if (read === undefined) return { ...fallback.operatorsChoice('error'), cause: 'error' };
     if (!read.ok) {
       const { ids, cause } = read;
-      const given = byFallback(() => fallback.answerUnread(ids?.projectId, cause), cause);
+      const given = guarded('fallback', () => fallback.answerUnread(ids?.projectId, cause));
       return fromFallback(given, cause, ids);
     }
     try {
@@ -114,7 +119,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
 
   async function decide(request: AdmissionRequest, question: Question): Promise<Settled> {
     let batch: string | undefined;
-    const { verdict, waitedMs } = await deps.waiting.decide(request, {
+    const { verdict, waitedMs } = await options.waiting.decide(request, {
       arrivedAtMs: question.arrivedAtMs,
       sent: (id) => {
         batch = id;
@@ -127,35 +132,36 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     switch (verdict.outcome) {
       case 'admitted':
         return { answer: { outcome: 'admitted' }, request, decision: verdict, batch, waitedMs };
-      case 'rejected':
-        return {
-          answer: { outcome: 'rejected', reason: wireReason(verdict.text) },
-          request,
-          decision: verdict,
-          batch,
-          waitedMs,
-        };
+      case 'rejected': {
+        const answer = { outcome: 'rejected', reason: wireReason(verdict.text) } as const;
+        return { answer, request, decision: verdict, batch, waitedMs };
+      }
       case 'undecided':
         return { ...instead(request, verdict.cause), batch, waitedMs };
     }
   }
 
   function instead(request: AdmissionRequest, cause: FallbackCause): Settled {
-    // Nobody hears it, so nothing is spent on it.
-    const ask = cause === 'abandoned' ? fallback.operatorsWord : () => fallback.answer(request, cause);
-    return fromFallback(
-      byFallback(() => ask(cause), cause),
+    // No router hears an abandoned answer, so it spends no headroom.
+    const given =
+      cause === 'abandoned' ? undefined : guarded('fallback', () => fallback.answer(request, cause));
+    return fromFallback(given, cause, request);
+  }
+
+  /** If the fallback itself failed, the operator's choice decides. */
+  function fromFallback(
+    given: FallbackAnswer | undefined,
+    cause: FallbackCause,
+    request: AdmissionRequest | undefined,
+  ): Settled {
+    return {
+      ...(given ?? fallback.operatorsChoice(cause)),
       cause,
-      request,
-    );
+      ...(request !== undefined && { request }),
+    };
   }
 
-  /** A fallback that fails is our fault, too: then the operator's word alone decides. */
-  function byFallback(ask: () => FallbackAnswer, cause: FallbackCause): FallbackAnswer {
-    return guarded('fallback', ask) ?? fallback.operatorsWord(cause);
-  }
-
-  /** A rejection fails the job for good: without a schema that is proven nobody can say that it is the right job. */
+  /** A rejection fails the job for good, and under an unproven schema it may hit the wrong job. */
   function sendable(settled: Settled): Settled {
     if (settled.answer.outcome === 'admitted') return settled;
     const { standing } = proof;
@@ -167,32 +173,33 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     return { ...settled, answer: { outcome: 'admitted' }, cause: 'schema_unproven' };
   }
 
-  /** The text of a rejection holds what authors write, so a refusal may be its fault alone. All else is the form's. */
-  function refused(answer: RouterAnswer, refusal: string): void {
+  /** The text of a rejection holds what authors write and may be at fault alone. Any other refusal is about the schema. */
+  function onRefused(answer: RouterAnswer, refusal: string): void {
     const { outcome } = answer;
     observe({ type: 'answer_refused', outcome, refusal });
     if (outcome === 'rejected' && answer !== SHORT_REJECTION) shortUntilMs = clock.monotonicMs() + SHORT_MS;
     else proof.note({ kind: 'refused' });
   }
 
-  function explained({ request, explained = false }: Settled): void {
+  function noteExplained({ request, explained = false }: Settled): void {
     if (request === undefined || !explained) return;
     const { jobId, projectId, projectPath } = request;
     const project = projectId === undefined ? projectPath : String(projectId);
     proof.note({ kind: 'explained', jobId, project });
   }
 
-  function told(
+  function report(
     settled: Settled,
     given: { readonly atMs: number; readonly latencyMs: number },
     heard: boolean,
   ): void {
     const { answer, request, decision, cause, batch, waitedMs } = settled;
-    const unwritten = decision?.outcome === 'rejected' && decision.unwritten === true;
-    const unbooked = cause ?? (unwritten ? 'unwritten' : undefined);
-    // Not known to be heard: the job is asked again, or fails without us; should it run all the same, settling finds it.
+    const isUnwritten = decision?.outcome === 'rejected' && decision.unwritten === true;
+    const unbooked = cause ?? (isUnwritten ? 'unwritten' : undefined);
+    // If the router may not have the answer, it asks again or the job fails. Settlement finds a job that runs anyway.
     if (unbooked !== undefined && request !== undefined && heard) {
-      deps.unmetered.add({ request, answered: answer.outcome, cause: unbooked, answeredAtMs: given.atMs });
+      const answered = answer.outcome;
+      options.unmetered.add({ request, answered, cause: unbooked, answeredAtMs: given.atMs });
     }
     observe({
       type: 'answered',
@@ -208,7 +215,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     });
   }
 
-  /** Nothing if it threw, which is told. */
+  /** Returns undefined if `run` throws, and reports the fault. */
   function guarded<T>(place: FaultPlace, run: () => T): T | undefined {
     try {
       return run();
@@ -219,15 +226,9 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
   }
 }
 
-/** Long enough that one author’s texts cost few rejections, short enough that reasons come back. */
+/** Long enough that the texts of one author cost few rejections, short enough that reasons come back. */
 const SHORT_MS = 10 * 60_000;
 const SHORT_REJECTION: RouterAnswer = {
   outcome: 'rejected',
   reason: 'Rejected by Tollgate. "tollgate explain" and the console say why.',
 };
-
-const fromFallback = (given: FallbackAnswer, cause: FallbackCause, request?: AdmissionRequest): Settled => ({
-  ...given,
-  cause,
-  ...(request !== undefined && { request }),
-});

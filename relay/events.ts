@@ -1,34 +1,35 @@
+/**
+ * Everything that a relay reports about itself. Parts take a {@link RelayObserver}; `main.ts` subscribes the log, Prometheus and
+ * CloudWatch metrics, and local runs the terminal. No event carries a token, a variable or an undecoded byte.
+ */
 import type { Decision, NoticeOrder } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { RouterAnswer } from './exchange.ts';
-import type { OwnFault } from './own-fault.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
 
-/**
- * Everything worth telling that happens in a relay. Parts take an `RelayObserver` and say what they did; `main.ts`
- * subscribes metrics, the log and (locally) the terminal. No event carries a token, a variable or an undecoded byte.
- */
 export type RelayEvent =
-  /** The pool changed: `open` streams are at the router, `waiting` of them without a question. */
+  /** The pool changed. */
   | {
       readonly type: 'streams';
+      /** Streams at the router. */
       readonly open: number;
+      /** Part of `open`: without a question. */
       readonly waiting: number;
       readonly wanted: number;
     }
-  /** One stream ended. Code 0 is a clean end: age or drain. `asked`: it had carried a question. */
   | {
       readonly type: 'stream_ended';
+      /** A gRPC status. 0 is a clean end, by age or drain. */
       readonly code: number;
       readonly details: string;
       readonly remedy?: string;
+      /** It had carried a question. */
       readonly asked: boolean;
       /** The router refused the stream or lost it. @default false */
       readonly failed?: boolean;
-      /** What it was answered, if it was. */
       readonly answered?: RouterAnswer['outcome'];
     }
-  /** The pool waits before it opens streams again. `remedy` says what an operator can do, where they can. */
+  /** The pool waits before it opens streams again. */
   | {
       readonly type: 'backing_off';
       readonly code: number;
@@ -36,6 +37,7 @@ export type RelayEvent =
       readonly details: string;
       readonly attempt: number;
       readonly delayMs: number;
+      /** An action for the operator. */
       readonly remedy?: string;
     }
   /** The first stream after a time without any. */
@@ -48,21 +50,21 @@ export type RelayEvent =
       readonly remedy?: string;
     }
   | { readonly type: 'question' }
-  /** Fields the schema does not explain: `job_info.21:varint`. Counted, never fatal. */
+  /** Fields that the schema does not explain, e.g. `job_info.21:varint`. */
   | { readonly type: 'unknown_fields'; readonly fields: readonly string[] }
-  /** A question that could not be read: answered by the fallback. */
+  /** The fallback decides about this question. */
   | {
       readonly type: 'unreadable';
       readonly problem: string;
       readonly sizeBytes: number;
     }
-  /** A question that was read, and cannot be true as it was read. */
+  /** The question was decoded, but cannot be true as it was read. */
   | {
       readonly type: 'implausible';
       readonly jobId: number;
       readonly why: 'impossible' | 'against_directory';
     }
-  /** Identity variables that contradict each other. */
+  /** Identity variables that contradict GitLab's fields. */
   | {
       readonly type: 'suspicious';
       readonly jobId: number;
@@ -71,103 +73,146 @@ export type RelayEvent =
   | {
       readonly type: 'batch';
       readonly id?: string;
-      /** A root of its own, roots that share one, or what fights for the same counter. */
       readonly lane: string;
       readonly jobs: number;
       readonly waiters: number;
     }
-  /** So many jobs wait for room now. */
+  /** The number of jobs that wait for headroom changed. */
   | { readonly type: 'waiting'; readonly jobs: number }
+  /** Reported once the stream has ended. */
   | {
       readonly type: 'answered';
       readonly answer: RouterAnswer;
-      /** Who decided: the ledger's decision, or the relay's own fallback with its cause. */
       readonly via: 'ledger' | 'fallback';
+      /** Present for the fallback. */
       readonly cause?: string;
-      /** The batch in which the job went to the admit function, as that function logs it. */
+      /** The batch that carried the job to the admit function, as that function logs it. */
       readonly batch?: string;
-      /** From question to answer; the event itself comes once the stream has ended. */
+      /** From question to answer. */
       readonly latencyMs: number;
-      /** Part of that: how long the job was kept waiting for room. Absent: not at all. */
+      /** The part of it that the job waited for headroom. Absent: none. */
       readonly waitedMs?: number;
-      /** False when the router had gone before it was told, or went in a way that leaves it open. */
+      /** False if the router went before it had the answer, or may have. */
       readonly heard: boolean;
       readonly request?: AdmissionRequest;
       readonly decision?: Decision;
     }
-  /** The function that decides failed, as a whole call. `details` never quotes an answer. */
+  /** A whole call of the admit function failed. `details` never quotes a response. */
   | {
       readonly type: 'admit_failed';
       readonly code: 'admit_unreachable' | 'admit_throttled' | 'admit_refused';
       readonly details: string;
     }
-  /** How far the schema is trusted: told at the start and at every change. */
+  /** The status of the schema, at the start and at every change. */
   | {
       readonly type: 'schema';
       readonly standing: SchemaState;
-      /** File of the descriptors, and their hash. */
+      /** File of the descriptors. */
       readonly source: string;
       readonly hash: string;
       readonly placeholder: boolean;
     }
-  /** A rejection that was not sent, because the schema is not proven: the job was admitted. */
+  /** The job was admitted instead of rejected, because the schema is not proven. */
   | {
       readonly type: 'rejection_withheld';
       readonly standing: SchemaState;
-      /** The code of the rejection's first violation; absent where none is known. */
+      /** The code of the rejection's first violation, if one is known. */
       readonly code?: string;
     }
-  /** The router did not accept an answer; `refusal` is what it says. */
+  /** The router did not accept an answer. */
   | {
       readonly type: 'answer_refused';
       readonly outcome: RouterAnswer['outcome'];
+      /** The router's text. */
       readonly refusal: string;
     }
-  /** Fields of a request that rules need and no question has any more: told at the start and at every change. */
+  /** Fields that rules need and GitLab does not send any more, at the start and at every change. */
   | { readonly type: 'fields'; readonly missing: readonly string[] }
   | OwnFault
   | {
       readonly type: 'breaker';
       readonly state: 'closed' | 'open' | 'half_open';
     }
-  /** The directory was asked for. `problem`: what went wrong, and the one before goes on getting older. */
+  /** The relay asked for the directory. After a `problem` it keeps the one before. */
   | {
       readonly type: 'directory';
       readonly ageMs: number;
       readonly groups: number;
       readonly problem?: string;
     }
-  /** Fallback decisions, or headroom, were not written into the table; they are in memory. */
+  /** The table did not take fallback decisions or headroom. They stay in memory. */
   | {
       readonly type: 'not_written';
-      readonly where: 'journal' | 'rooms';
+      readonly where: 'journal' | 'headroom';
       /** The error's name, e.g. `AccessDeniedException`. */
       readonly error: string;
     }
   | {
       readonly type: 'unmetered';
-      /** Not told yet, those on their way included. */
+      /** Not delivered yet, those on their way included. */
       readonly queued: number;
-      /** Told to the function. */
+      /** Delivered to the function. */
       readonly posted: number;
-      /** Written into the journal, which the function is not needed for. @default 0 */
+      /** Written into the journal. @default 0 */
       readonly journaled?: number;
-      /** Lost, for whatever reason: the ledger never hears of these from this relay. */
+      /** Lost: the ledger does not learn of these from this relay. */
       readonly dropped: number;
       /** Why some are lost, and at most `LOST_NAMED_MAX` of their job ids. */
       readonly lost?: { readonly why: UnmeteredLoss; readonly jobIds: readonly number[] };
     };
 
-/** `queue_full`: others came. `refused`: the service takes others and never this one. `stopping`: there was no time left. */
+export type EventOf<Type extends RelayEvent['type']> = Extract<RelayEvent, { readonly type: Type }>;
+
+/** `refused`: the service takes others and never this one. `stopping`: there was no time left. */
 export type UnmeteredLoss = 'queue_full' | 'refused' | 'stopping';
+
+/** A mistake of the relay itself, with its place and never with a value. */
+interface OwnFault {
+  readonly type: 'own_fault';
+  readonly place: FaultPlace;
+  /** The error's class, e.g. `TypeError`. */
+  readonly error: string;
+  /** The nearest frames of its stack. */
+  readonly frames: readonly string[];
+}
+
+/** A fixed set, because a metric has it as label. */
+export type FaultPlace =
+  /** Reading the question. */
+  | 'read'
+  /** Between a readable request and its answer. */
+  | 'decide'
+  | 'fallback'
+  /** Between the answer and the stream. */
+  | 'stream'
+  /** After the answer: request accounting, log and metrics. */
+  | 'tell'
+  | 'batch';
+
+/** The nearest frames show the place. The others are those of the event loop. */
+const FRAMES_MAX = 8;
+
+/** Leaves out the message of the error, which may quote input. */
+export const ownFault = (place: FaultPlace, error: unknown): OwnFault => ({
+  type: 'own_fault',
+  place,
+  error: error instanceof Error ? error.name : typeof error,
+  frames: framesOf(error),
+});
+
+export const framesOf = (error: unknown): readonly string[] =>
+  error instanceof Error && error.stack !== undefined
+    ? error.stack
+        .split('\n')
+        .filter((line) => /^\s+at /.test(line))
+        .slice(0, FRAMES_MAX)
+        .map((line) => line.trim())
+    : [];
 
 export type RelayObserver = (event: RelayEvent) => void;
 
-/**
- * One observer that tells several. Whoever watches must not be able to stop an answer: what one of them throws is
- * given to `failed` and the others are told all the same.
- */
-export function tellAll(
+/** Returns an observer for several. If one throws, the others still run: an observer must not stop an answer. */
+export function observeAll(
   observers: readonly RelayObserver[],
   failed: (error: unknown) => void,
 ): RelayObserver {
@@ -182,20 +227,12 @@ export function tellAll(
   };
 }
 
-/**
- * Whether people are to be told of a rejection. Who decided may not say, or say what is no word of ours: rather told
- * twice than never.
- */
-export function noticeOf({
-  answer,
-  decision,
-}: Extract<RelayEvent, { readonly type: 'answered' }>): NoticeOrder | undefined {
+/** Returns whether users are notified of a rejection for the first time. If the service does not say, they are. */
+export function noticeOf({ answer, decision }: EventOf<'answered'>): NoticeOrder | undefined {
   if (answer.outcome !== 'rejected') return undefined;
   return decision?.outcome === 'rejected' && decision.notice === 'repeat' ? 'repeat' : 'first';
 }
 
-/** How long it took to decide: waiting for room is no slowness. */
-export const decisionMs = ({
-  latencyMs,
-  waitedMs = 0,
-}: Extract<RelayEvent, { readonly type: 'answered' }>): number => Math.max(0, latencyMs - waitedMs);
+/** Returns the time to decide, without the time that the job waited for headroom. */
+export const decisionMs = ({ latencyMs, waitedMs = 0 }: EventOf<'answered'>): number =>
+  Math.max(0, latencyMs - waitedMs);

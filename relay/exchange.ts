@@ -1,26 +1,23 @@
-/**
- * The seam between the streams (which know gRPC and nothing of jobs) and the answering core (which knows jobs and
- * nothing of gRPC): bytes of one question in, one answer out.
- */
+/** The interface between the streams, which know gRPC and no jobs, and the code that decides, which knows jobs and no gRPC. */
 
-/** What the router is told. `reason` is plain text, never empty. */
+/** `reason` is plain text and never empty. */
 export type RouterAnswer =
   | { readonly outcome: 'admitted' }
   | { readonly outcome: 'rejected'; readonly reason: string };
 
+/** One admission request on a stream. */
 export interface Question {
-  /** The undecoded message: decoding happens in the core so that a poisoned message costs its own stream only. */
+  /** Undecoded, so a malformed message harms its own stream only. */
   readonly bytes: Uint8Array;
-  /** When it arrived, on {@link RelayClock.monotonicMs}. */
+  /** Monotonic. */
   readonly arrivedAtMs: number;
-  /** Set by whoever keeps it open for long; called once if the router goes before it has an answer. */
+  /** Runs once if the router goes before it has an answer. Set by the code that keeps a question open. */
   onGone?: () => void;
 }
 
 /**
- * Answers one question, always: resolves in time, never rejects. `delivered` is called once, when the stream has ended,
- * with whether the router has the answer; `false` means that it went before, or that nobody can know. `refusal` is there if
- * the router does not accept the answer, in the router's words.
+ * Answers one question. Always resolves in time, never rejects. `delivered` runs once, when the stream has ended. `heard` is
+ * true only if the router is known to have the answer. `refusal` is the router's text if it does not accept the answer.
  */
 export type AnswerQuestion = (question: Question) => Promise<{
   readonly answer: RouterAnswer;
@@ -30,8 +27,8 @@ export type AnswerQuestion = (question: Question) => Promise<{
 export interface RelayClock {
   /** Wall clock, Unix ms. */
   nowMs(): number;
-  /** For deadlines and latencies: never steps back. */
+  /** For deadlines and latencies, since it never steps back. */
   monotonicMs(): number;
-  /** Calls `run` once after `delayMs`; the result cancels it. */
+  /** Calls `run` once after `delayMs`. The result cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }

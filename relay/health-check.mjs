@@ -1,4 +1,4 @@
-/** What the container's health check runs: 0 if the relay beside it has a stream at the router. */
+/** The container's health check. Exits with 0 if the relay has a stream at the router. */
 const port = process.env.TOLLGATE_HEALTH_PORT || '8081';
 const answer = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(3_000) }).catch(
   () => undefined,

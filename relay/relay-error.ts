@@ -1,6 +1,6 @@
 import { codedError } from '../policies/coded-error.ts';
 
-/** What can go wrong in the relay. Rejections of jobs are never errors. */
+/** Errors of the relay. A rejected job is not an error. */
 export class RelayError extends codedError('RelayError', {
   config_invalid: false,
   schema_invalid: false,

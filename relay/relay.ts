@@ -1,91 +1,80 @@
+/** Wires the parts of a relay: streams → translate → group commit → admit function, and the fallback if that does not decide. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Policy } from '../policies/policy.ts';
-import type { Fetch } from './admit-call.ts';
+import type { Fetch } from './admit/admit-call.ts';
+import { createBreaker } from './admit/breaker.ts';
+import { createForwarder } from './admit/forward.ts';
 import { createAnswering, createQuestionReader } from './answer.ts';
-import { createBreaker } from './breaker.ts';
+import type { WriteJournal } from './aws/relay-items.ts';
 import { createGroupCommit } from './commit/group-commit.ts';
 import { createLanes, eventLoopShare } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
-import { createFallback } from './fallback.ts';
-import { createForwarder } from './forward.ts';
-import type { RelayStatus } from './health.ts';
-import type { WriteJournal } from './journal.ts';
-import { createLiveDirectory, groupsAbove } from './live-directory.ts';
-import { NeededFields } from './needed-fields.ts';
-import { type Registration, startRegistration } from './registration.ts';
-import { type KeptRooms, RelayRoom } from './room.ts';
-import { RoomSnapshots } from './room-snapshot.ts';
+import { createFallback } from './fallback/fallback.ts';
+import { Headroom, type KeptHeadrooms } from './fallback/headroom.ts';
+import { HeadroomSnapshots } from './fallback/headroom-snapshot.ts';
+import { createLiveDirectory, groupsAbove } from './fallback/live-directory.ts';
+import { statelessCheck } from './fallback/stateless-check.ts';
+import { createUnmetered } from './fallback/unmetered.ts';
+import type { RelayStatus } from './monitoring/health.ts';
+import { type Registration, startRegistration } from './router/registration.ts';
 import type { Router } from './router/router.ts';
-import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool, type PoolSizes } from './streams/pool.ts';
-import { fieldsWithoutSource } from './translate/describe.ts';
+import { fieldsWithoutSource } from './translate/alias-sources.ts';
+import { NeededFields } from './translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
-import { createUnmetered } from './unmetered.ts';
-import { WaitingQueue } from './waiting/waiting-queue.ts';
+import { WaitQueue } from './waiting/wait-queue.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
 interface RelayOptions {
   readonly router: Router;
   readonly schema: WireSchema;
-  /** Where the deciding service is, and how to call it: `fetch`, or `inlineFetch` with `INLINE_URL`. */
+  /** The admit function and how to call it: `fetch`, or `inlineFetch` with `INLINE_URL`. */
   readonly admitUrl: string;
   readonly fetch: Fetch;
-  /** Absent: no variables but the context, no identity from variables, no security rules in the fallback. */
+  /** Absent: no variables except the context, no identity from variables, no security rules in the fallback. */
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
-  /** From question to answer for a job that waits for room. @default `deadlineMs` */
+  /** From question to answer for a job that waits for headroom. @default `deadlineMs` */
   readonly answerWithinMs?: number;
   readonly fallback: 'admit' | 'reject';
-  /** How many relays there are: each admits its share of what is left while nobody can be asked. @default 1 */
+  /** The number of relays, which share the headroom while the ledger is out of reach. @default 1 */
   readonly relays?: number;
   readonly observe: RelayObserver;
-  /** Takes fallback decisions while the function cannot be reached. Absent: they wait in memory alone. */
+  /** Takes fallback decisions while the function is out of reach. Absent: they wait in memory alone. */
   readonly writeJournal?: WriteJournal | undefined;
-  /**
-   * Snapshots of headroom: what other relays left when this one started, and how it writes its own. Absent: a relay that starts
-   * in an outage knows of no limits.
-   */
-  readonly rooms?:
-    | { readonly left: readonly KeptRooms[]; readonly write: (kept: KeptRooms) => Promise<void> }
+  /** Snapshots that other relays left, and how this one writes its own. Absent: a relay that starts knows of no limits. */
+  readonly headroom?:
+    | { readonly left: readonly KeptHeadrooms[]; readonly write: (kept: KeptHeadrooms) => Promise<void> }
     | undefined;
   /** @default the system's */
   readonly clock?: RelayClock;
   /** @default Math.random */
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
-  /** How long a relay that stops leaves its waiting streams to the router. @default 3 s */
+  /** A relay that stops leaves its waiting streams to the router this long. @default 3 s */
   readonly leaveWaitingMs?: number;
   /** @default 20 */
   readonly unreadablePerHour?: number;
-  /**
-   * How far the schema is trusted before the first question. `given`: by whoever started the router of this repository
-   * with the same schema, nobody else can know. `placeholder`: never, see {@link trustIn}.
-   *
-   * @default 'earned'
-   */
+  /** The status of the schema before the first question. @default 'earned' */
   readonly schemaTrust?: SchemaTrust;
 }
 
 export interface Relay {
   start(): void;
-  /**
-   * Opens no more streams, lets what is asked or about to be asked be answered, tells the ledger what it missed. Within
-   * 10 s; once is enough.
-   */
+  /** Opens no more streams, answers open questions and delivers fallback decisions. Takes at most 10 s. */
   stop(): Promise<void>;
   status(): RelayStatus;
 }
 
 /**
- * A container has 10 s: the router may ask for 3 s more, what it asked is decided by 6 s and else gets the fallback,
- * streams are cut at 7 s, and 2 s are for telling the ledger.
+ * A container has 10 s to stop. The router may ask for 3 s more. Those questions are decided by 6 s, else by the fallback.
+ * Streams are cut at 7 s, and 2 s are for delivering fallback decisions.
  */
 const DECIDE_MS_MAX = 6_000;
 const FLUSH_MS_MAX = 2_000;
 
-/** Wires the parts of a relay: streams → translate → group commit → the deciding service, with the fallback beside. */
 export function createRelay(options: RelayOptions): Relay {
   const { router, schema, policy } = options;
   const clock = options.clock ?? systemRelayClock;
@@ -102,25 +91,25 @@ export function createRelay(options: RelayOptions): Relay {
     () => clock.monotonicMs(),
     (state) => observe({ type: 'breaker', state }),
   );
-  const way = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
+  const service = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
   const lanes = createLanes(clock, eventLoopShare());
-  const directory = createLiveDirectory(way);
-  const room = new RelayRoom({
+  const directory = createLiveDirectory(service);
+  const headroom = new Headroom({
     clock,
     policy,
     directory: directory.current,
     relays: options.relays ?? 1,
-    isSettled: (sinceMs) => unmetered.isBookedSince(sinceMs),
+    isBookedSince: (sinceMs) => unmetered.isBookedSince(sinceMs),
     changed: (how) => snapshots?.changed(how),
   });
   const forwarder = createForwarder({
-    ...way,
+    ...service,
     ...{ breaker, lanes },
-    roomTold: (told) => room.tell(told),
+    onHeadroom: (report) => headroom.report(report),
     waiting: {
-      inTurn: (jobs) => waiting.inTurn(jobs),
+      inOrder: (jobs) => waiting.inOrder(jobs),
       terms: (jobIds) => waiting.terms(jobIds),
-      roomTold: (rooms) => waiting.roomTold(rooms),
+      onHeadroom: (reported) => waiting.onHeadroom(reported),
     },
   });
   const commit = createGroupCommit({
@@ -132,19 +121,20 @@ export function createRelay(options: RelayOptions): Relay {
     newBatchId: () => randomBytes(9).toString('base64url'),
   });
   const { source, hash, placeholder } = schema;
-  const tellSchema = (standing: SchemaState): void =>
+  const observeSchema = (standing: SchemaState): void =>
     observe({ type: 'schema', standing, source, hash, placeholder });
-  const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
+  const proof = createSchemaProof(options.schemaTrust ?? 'earned', observeSchema);
   const fields = new NeededFields({
     policy,
     withoutSource: new Set(fieldsWithoutSource(schema.question, policy)),
     nowMs: clock.nowMs(),
     changed: (missing) => observe({ type: 'fields', missing }),
   });
-  const notWritten = (where: 'journal' | 'rooms') => (error: unknown) =>
+  const notWritten = (where: 'journal' | 'headroom') => (error: unknown) =>
     observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
   const snapshots =
-    options.rooms && new RoomSnapshots({ ...options.rooms, clock, room, failed: notWritten('rooms') });
+    options.headroom &&
+    new HeadroomSnapshots({ ...options.headroom, clock, headroom, failed: notWritten('headroom') });
   const unmetered = createUnmetered({
     post: forwarder.postUnmetered,
     writeJournal: options.writeJournal,
@@ -156,12 +146,12 @@ export function createRelay(options: RelayOptions): Relay {
     stateless: statelessCheck(policy, clock, directory.current),
     groupsAbove: (request) => groupsAbove(request, directory.current()),
     costAndCapacity: options.fallback,
-    room,
+    headroom,
     newDecisionId: () => `f-${randomUUID()}`,
     ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),
   });
   const { deadlineMs, answerWithinMs = deadlineMs } = options;
-  const waiting = new WaitingQueue({
+  const waiting = new WaitQueue({
     ...{ commit, lanes, clock, observe, deadlineMs, answerWithinMs },
     weightOf: (root) => policy?.waitWeights?.get(Number(root)) ?? 1,
     isRejecting: () => proof.standing === 'proven',
@@ -178,12 +168,7 @@ export function createRelay(options: RelayOptions): Relay {
       fields,
       observe,
     }),
-    proof,
-    waiting,
-    fallback,
-    unmetered,
-    clock,
-    observe,
+    ...{ proof, waiting, fallback, unmetered, clock, observe },
   });
   const admitted = encodeAdmitted(schema);
   const pool = createStreamPool({
@@ -193,9 +178,7 @@ export function createRelay(options: RelayOptions): Relay {
       admitted: () => admitted,
       rejected: (reason) => encodeRejected(schema, reason),
     },
-    clock,
-    random,
-    observe,
+    ...{ clock, random, observe },
     parked: () => waiting.size,
     ...(options.poolSizes !== undefined && { sizes: options.poolSizes }),
     ...(options.leaveWaitingMs !== undefined && { leaveWaitingMs: options.leaveWaitingMs }),
@@ -217,7 +200,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   return {
     start: () => {
-      tellSchema(proof.standing);
+      observeSchema(proof.standing);
       observe({ type: 'fields', missing: fields.missing });
       directory.start();
       snapshots?.restore();
@@ -240,7 +223,7 @@ export function createRelay(options: RelayOptions): Relay {
         everConnected,
         lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
         schema: { source, hash, placeholder, standing: proof.standing },
-        breaker: breaker.state.name,
+        breaker: breaker.state,
         openJobs: commit.open,
         waitingJobs: waiting.size,
         waitingLines: waiting.longestLines(),
@@ -252,7 +235,6 @@ export function createRelay(options: RelayOptions): Relay {
   };
 }
 
-/** The machine's clocks. Tests pass their own. */
 export const systemRelayClock: RelayClock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -1,30 +1,30 @@
 import { readFileSync, statSync } from 'node:fs';
 import { RelayError } from './relay-error.ts';
 
-/** The controller's token, read for every call so that a rotated one is used without a restart. Never logged. */
+/** The controller's token. It is read for every call, so a rotated one is used without a restart. Never logged. */
 export interface TokenSource {
-  /** @throws {RelayError} `token_unreadable`: there is none and never was a good one. */
+  /** @throws {RelayError} `token_unreadable` if no valid token was ever read. */
   read(): string;
-  /** The router refused the token: read the source again with the next call. */
+  /** Reads the source again with the next call, because the router refused the token. */
   refresh(): void;
 }
 
-/** Between looks at the file: a rotated token is used within a second, at 1000 calls/s the file costs nothing. */
+/** A rotated token is used within a second, and at 1000 calls/s the check costs nothing. */
 const CHECK_EVERY_MS = 1_000;
-/** GitLab's tokens have some 30 characters; more than this is another file. */
+/** GitLab's tokens have some 30 characters. A larger file is not a token. */
 const TOKEN_BYTES_MAX = 4_096;
-/** What may stand in a header: a line break inside would let a file write headers. */
+/** Characters that are safe in a header. A line break would let a file write headers. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** A token given by value, e.g. from the environment. Throws like {@link TokenSource.read}, immediately. */
+/** For a token from the environment. Throws like {@link TokenSource.read}, immediately. */
 export function literalToken(text: string): TokenSource {
   const token = checkedToken(text, 'the token given by value');
   return { read: () => token, refresh: () => {} };
 }
 
 /**
- * A token in a file: read again when the file's time, size or inode changes. While a new file is unreadable (caught
- * half written, or its mount is being swapped) the last good token stays in use.
+ * For a token in a file. It is read again when the file's time, size or inode changes. While the new file cannot be read (half
+ * written, or its mount is being replaced) the last token stays in use.
  */
 export function fileToken(path: string, monotonicMs: () => number = () => performance.now()): TokenSource {
   let token: string | undefined;
@@ -66,7 +66,7 @@ export function fileToken(path: string, monotonicMs: () => number = () => perfor
   };
 }
 
-/** The token in a text. @throws {RelayError} `token_unreadable`, naming the place and never the text. */
+/** Trims and checks a token. @throws {RelayError} `token_unreadable`, which names the source and never the text. */
 export function checkedToken(text: string, where: string): string {
   const token = text.trim();
   if (token === '') throw unreadable(where, 'is empty');

@@ -1,36 +1,35 @@
 import type { WaitingAnswer } from '../functions/core/contract/index.ts';
 import type { Decision, UndecidedCause } from '../policies/decision.ts';
 
-/** Why a question got the fallback's answer. Labels of a metric: a fixed set. */
+/** Why the fallback decided. A fixed set, because a metric has it as label. */
 export type FallbackCause =
   | UndecidedCause
-  /** The breaker is open: nobody was asked. */
+  /** The breaker is open, so the relay made no call. */
   | 'circuit_open'
-  /** No answer from the function: network error, 429 or 5xx, after all tries. */
+  /** Network error, 429 or 5xx after all tries. */
   | 'unreachable'
   /** The function refused the whole batch (4xx). */
   | 'refused'
-  /** An answer that is not of the contract. */
+  /** The response breaks the contract. */
   | 'malformed'
-  /** The relay's queue was full and this project had the most in it. */
+  /** The relay's queue was full, and this project had the most jobs in it. */
   | 'queue_full'
-  /** The question could not be decoded or names no job. */
+  /** The request could not be decoded, or names no job. */
   | 'unreadable'
-  /** The question is larger than we are willing to carry. */
   | 'oversized'
-  /** The relay is stopping and did not wait for the answer. */
+  /** The relay stops and did not wait for the decision. */
   | 'stopping'
-  /** The router gave the question up while its job waited for room: nobody hears the answer. */
+  /** The router gave up while the job waited for headroom. */
   | 'abandoned'
-  /** It would have been rejected, and the schema is not proven: nobody can say that the right thing was read. */
+  /** The decision was a rejection, but the schema is not proven, so the relay may have misread the request. */
   | 'schema_unproven';
 
-/** What the ledger's side said of one job in the end, or why it said nothing. */
+/** The final decision about one job, or why there is none. */
 export type FinalVerdict =
   | Exclude<Decision, { readonly outcome: 'undecided' }>
   | { readonly outcome: 'undecided'; readonly cause: FallbackCause };
 
-/** The same of one call, after which the job may have to wait. */
+/** The decision of one call, after which the job may have to wait. */
 export type LedgerVerdict = FinalVerdict | WaitingAnswer;
 
 export const undecided = (cause: FallbackCause): FinalVerdict => ({ outcome: 'undecided', cause });

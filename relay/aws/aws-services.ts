@@ -1,44 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import type { Beat } from '../../functions/core/contract/index.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import type { Fetch } from '../admit-call.ts';
-import type { RelayConfig } from '../config.ts';
-import { putHeartbeat } from '../heartbeat/put-heartbeat.ts';
-import { journalWriter, type WriteJournal } from '../journal.ts';
-import { type RoomTable, roomTable } from '../room-snapshot.ts';
-import { invokeRoute } from '../route/invoke-route.ts';
-import { urlRoute } from '../route/url-route.ts';
-import type { CredentialsProvider } from '../signing/credentials.ts';
-import { signedFetch } from '../signing/signed-fetch.ts';
-import { type AwsJsonDeps, awsJson } from './aws-json.ts';
-import type { AwsService } from './endpoint.ts';
+import type { Fetch } from '../admit/admit-call.ts';
+import { invokeRoute, urlRoute } from '../admit/routes.ts';
+import { type HeadroomTable, headroomTable } from '../fallback/headroom-snapshot.ts';
+import type { RelayConfig } from '../settings/config.ts';
+import { type AwsClient, type AwsService, awsJson } from './aws-json.ts';
+import { heartbeatWriter, journalWriter, type WriteJournal } from './relay-items.ts';
+import { type CredentialsProvider, signedFetch } from './signed-fetch.ts';
 
-interface AwsServicesDeps {
-  readonly fetch: Fetch;
-  readonly credentials: CredentialsProvider;
-  readonly nowMs: () => number;
-}
-
-/** What the relay does at AWS, each call signed. */
+/** Everything that the relay calls at AWS. Tables are absent if no setting names one. */
 export interface AwsServices {
-  /** How the deciding service is called. */
   readonly admitFetch: Fetch;
   readonly parameter: (name: string) => Promise<string>;
-  /** Absent unless there is a table for it. */
-  readonly putBeat: ((beat: Beat) => Promise<void>) | undefined;
-  /** Likewise. */
+  readonly putHeartbeat: ((beat: Beat) => Promise<void>) | undefined;
   readonly writeJournal: WriteJournal | undefined;
-  /** Beside the journal. */
-  readonly rooms: RoomTable | undefined;
+  readonly headroom: HeadroomTable | undefined;
 }
 
 /** Asks for no credentials before the first call. */
 export function awsServices(
   { admitRoute, aws }: Pick<RelayConfig, 'admitRoute' | 'aws'>,
-  { fetch, credentials, nowMs }: AwsServicesDeps,
+  calls: { readonly fetch: Fetch; readonly credentials: CredentialsProvider; readonly nowMs: () => number },
 ): AwsServices {
+  const { fetch, nowMs } = calls;
   const { region = '', endpoints, heartbeat, journal } = aws;
-  const signed = (service: AwsService): Fetch => signedFetch({ fetch, credentials, region, service, nowMs });
+  const signed = (service: AwsService): Fetch => signedFetch({ ...calls, region, service });
   const ssm = { fetch: signed('ssm'), endpoint: endpoints.ssm };
   const dynamodb = { fetch: signed('dynamodb'), endpoint: endpoints.dynamodb };
   const relayId = randomUUID();
@@ -46,8 +33,8 @@ export function awsServices(
     admitFetch: admitFetch(),
     parameter: (name) => readParameter(ssm, name),
     writeJournal: journal && journalWriter({ ...dynamodb, ...journal, nowMs }),
-    rooms: journal && roomTable({ ...dynamodb, ...journal, relayId, nowMs }),
-    putBeat: heartbeat && putHeartbeat({ ...dynamodb, ...heartbeat, relayId }),
+    headroom: journal && headroomTable({ ...dynamodb, ...journal, relayId, nowMs }),
+    putHeartbeat: heartbeat && heartbeatWriter({ ...dynamodb, ...heartbeat, relayId }),
   };
 
   function admitFetch(): Fetch {
@@ -64,21 +51,21 @@ export function awsServices(
   }
 }
 
-const TIMEOUT_MS = 3_000;
+const PARAMETER_TIMEOUT_MS = 3_000;
 
 /**
- * The text of one SSM parameter, decrypted.
+ * Reads and decrypts one SSM parameter.
  *
- * @throws {Error} named like SSM's error, or because there is no value; never quoting one.
+ * @throws {Error} named like SSM's error, or because the parameter has no value. It never quotes a value.
  */
-export async function readParameter(deps: AwsJsonDeps, name: string): Promise<string> {
-  const answer = await awsJson(deps, {
+export async function readParameter(ssm: AwsClient, name: string): Promise<string> {
+  const response = await awsJson(ssm, {
     target: 'AmazonSSM.GetParameter',
     version: '1.1',
     input: { Name: name, WithDecryption: true },
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: PARAMETER_TIMEOUT_MS,
   });
-  const parameter = isRecord(answer) ? answer.Parameter : undefined;
+  const parameter = isRecord(response) ? response.Parameter : undefined;
   const value = isRecord(parameter) ? parameter.Value : undefined;
   if (typeof value !== 'string') throw new Error(`parameter ${name} has no value`);
   return value;

@@ -1,122 +1,112 @@
-import type { RelayConfig } from '../config.ts';
+/** Reads token, private authority and proxy credentials from files, the environment or SSM parameters. */
 import type { RelayClock } from '../exchange.ts';
 import { RelayError } from '../relay-error.ts';
 import type { TlsFiles } from '../router/target.ts';
+import type { RelayConfig } from '../settings/config.ts';
 import { checkedToken, fileToken, literalToken, type TokenSource } from '../token.ts';
-import type { AwsServices } from './aws-services.ts';
 
-type SecretsDeps = StartReadingDeps & Pick<AwsServices, 'parameter'>;
+interface ParameterReading {
+  readonly parameter: (name: string) => Promise<string>;
+  readonly clock: RelayClock;
+  readonly random: () => number;
+  /** Runs for every failure except the last. */
+  readonly failed: (error: unknown) => void;
+}
 
-/** The token from wherever it is kept. @throws {RelayError} `token_unreadable` */
+/** @throws {RelayError} `token_unreadable` */
 export async function openToken(
-  { token, aws }: Pick<RelayConfig, 'token' | 'aws'>,
-  deps: SecretsDeps,
+  { token, aws: { tokenParameter } }: Pick<RelayConfig, 'token' | 'aws'>,
+  reading: ParameterReading,
 ): Promise<TokenSource> {
-  const name = aws.tokenParameter;
-  if (name !== undefined) return parameterToken({ ...deps, name, load: () => deps.parameter(name) });
+  if (tokenParameter !== undefined) return parameterToken(tokenParameter, reading);
   return 'file' in token ? fileToken(token.file) : literalToken(token.value);
 }
 
-/** Whom to trust besides the system's authorities. @throws {RelayError} `config_invalid` */
+/** Returns an authority that the relay trusts in addition to the system's. @throws {RelayError} `config_invalid` */
 export async function openAuthority(
-  { caFile, aws }: Pick<RelayConfig, 'caFile' | 'aws'>,
-  deps: SecretsDeps,
+  { caFile, aws: { caParameter } }: Pick<RelayConfig, 'caFile' | 'aws'>,
+  reading: ParameterReading,
 ): Promise<TlsFiles> {
-  const name = aws.caParameter;
-  if (name === undefined) return caFile === undefined ? {} : { caFile };
-  return { caPem: await readSetting(name, deps) };
+  if (caParameter === undefined) return caFile === undefined ? {} : { caFile };
+  return { caPem: await readSetting(caParameter, reading) };
 }
 
-/** `user:password` for the proxy; undefined: it wants none. @throws {RelayError} `config_invalid` */
+/** Returns `user:password` for the proxy, or undefined if it asks for none. @throws {RelayError} `config_invalid` */
 export const openProxyCredentials = async (
   { aws: { proxyParameter } }: Pick<RelayConfig, 'aws'>,
-  deps: SecretsDeps,
+  reading: ParameterReading,
 ): Promise<string | undefined> =>
-  proxyParameter === undefined ? undefined : readSetting(proxyParameter, deps);
+  proxyParameter === undefined ? undefined : readSetting(proxyParameter, reading);
 
-const readSetting = (name: string, deps: SecretsDeps): Promise<string> =>
-  startReading(() => deps.parameter(name), deps).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.name : 'unknown failure';
-    throw new RelayError('config_invalid', `parameter ${name} could not be read (${why})`, { cause });
+const readSetting = (name: string, reading: ParameterReading): Promise<string> =>
+  retryAtStart(() => reading.parameter(name), reading).catch((cause: unknown) => {
+    throw new RelayError('config_invalid', `parameter ${name} could not be read (${nameOf(cause)})`, {
+      cause,
+    });
   });
 
-interface ParameterTokenDeps extends StartReadingDeps {
-  /** Name of the parameter. */
-  readonly name: string;
-  /** Reads its text. */
-  readonly load: () => Promise<string>;
-}
-
-/** The router refuses every stream of a pool at once; one look serves them all. */
-const LOOK_EVERY_MS = 5_000;
-/** A token that was put beside a valid one is in use this soon, so that the valid one may be revoked after it. */
+/** The router refuses every stream of a pool together. One read serves them all. */
+const REFRESH_EVERY_MS = 5_000;
+/** A new token is in use this soon, so the old one may be revoked after it. */
 const READ_EVERY_MS = 600_000;
 
 /**
- * A token in a parameter, read now, every ten minutes, and when the router refuses it. While it cannot be read anew the last one stays
- * in use.
+ * Reads a token from a parameter: now, every ten minutes, and when the router refuses it. If a later read fails, the last
+ * token stays in use.
  *
  * @throws {RelayError} `token_unreadable` if there is none within two minutes.
  */
-export async function parameterToken(deps: ParameterTokenDeps): Promise<TokenSource> {
-  const { name, load, clock } = deps;
-  const read = async (): Promise<string> => checkedToken(await load(), `parameter ${name}`);
-  let token = await startReading(read, deps).catch((cause: unknown) => {
+export async function parameterToken(name: string, reading: ParameterReading): Promise<TokenSource> {
+  const { clock } = reading;
+  const read = async (): Promise<string> => checkedToken(await reading.parameter(name), `parameter ${name}`);
+  let token = await retryAtStart(read, reading).catch((cause: unknown) => {
     throw unreadable(name, cause);
   });
-  let looking = false;
-  let lookAgainAtMs = Number.NEGATIVE_INFINITY;
-  let readAgainAtMs = clock.monotonicMs() + READ_EVERY_MS;
-  const look = (): void => {
-    if (looking || clock.monotonicMs() < lookAgainAtMs) return;
-    looking = true;
-    lookAgainAtMs = clock.monotonicMs() + LOOK_EVERY_MS;
-    readAgainAtMs = clock.monotonicMs() + READ_EVERY_MS;
+  let isReading = false;
+  let refreshAtMs = Number.NEGATIVE_INFINITY;
+  let readAtMs = clock.monotonicMs() + READ_EVERY_MS;
+  const refresh = (): void => {
+    const nowMs = clock.monotonicMs();
+    if (isReading || nowMs < refreshAtMs) return;
+    isReading = true;
+    refreshAtMs = nowMs + REFRESH_EVERY_MS;
+    readAtMs = nowMs + READ_EVERY_MS;
     read()
       .then((found) => {
         token = found;
-      }, deps.failed)
+      }, reading.failed)
       .finally(() => {
-        looking = false;
+        isReading = false;
       });
   };
   return {
     read: () => {
-      if (clock.monotonicMs() >= readAgainAtMs) look();
+      if (clock.monotonicMs() >= readAtMs) refresh();
       return token;
     },
-    refresh: look,
+    refresh,
   };
 }
+
+const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : 'unknown failure');
 
 const unreadable = (name: string, cause: unknown): RelayError =>
   cause instanceof RelayError
     ? cause
     : new RelayError(
         'token_unreadable',
-        `parameter ${name} could not be read (${cause instanceof Error ? cause.name : 'unknown failure'}); check that it exists and that the task's role may read and decrypt it`,
+        `parameter ${name} could not be read (${nameOf(cause)}); check that it exists and that the task's role may read and decrypt it`,
         { cause },
       );
 
-interface StartReadingDeps {
-  readonly clock: RelayClock;
-  readonly random: () => number;
-  /** Told of every failure but the last. */
-  readonly failed: (error: unknown) => void;
-}
-
-/** A task that starts often meets a role or a network a moment before they work; after this its platform should know. */
+/** A new task may start a moment before its role or network works. After this time its platform should see it fail. */
 export const START_MS_MAX = 120_000;
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 10_000;
 
-/**
- * Reads what the relay cannot start without, again and again for two minutes.
- *
- * @throws what the last read threw.
- */
-async function startReading<T>(read: () => Promise<T>, deps: StartReadingDeps): Promise<T> {
-  const { clock, random } = deps;
+/** Retries a read that the relay cannot start without. @throws the last error, after two minutes. */
+async function retryAtStart<T>(read: () => Promise<T>, reading: ParameterReading): Promise<T> {
+  const { clock, random } = reading;
   const endMs = clock.monotonicMs() + START_MS_MAX;
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -124,7 +114,7 @@ async function startReading<T>(read: () => Promise<T>, deps: StartReadingDeps): 
     } catch (error) {
       const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** attempt) * (0.5 + random() / 2);
       if (clock.monotonicMs() + pauseMs >= endMs) throw error;
-      deps.failed(error);
+      reading.failed(error);
       await new Promise<void>((resume) => clock.after(pauseMs, resume));
     }
   }

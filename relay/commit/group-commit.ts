@@ -1,26 +1,38 @@
+/**
+ * Gathers jobs into batches per lane: while one batch is at the ledger, the next one fills up. Forty jobs of one group then cost two
+ * transactions instead of forty that compete for the same counters.
+ *
+ * 1. A job joins the queue, and its root joins a lane. A job that is asked about twice is sent once.
+ * 2. A lane with waiting jobs and no batch in flight starts one, once all questions of the current network read are in.
+ * 3. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
+ * 4. Past its deadline a caller gets `undecided`.
+ */
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import type { RelayObserver } from '../events.ts';
+import { ownFault, type RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
-import { ownFault } from '../own-fault.ts';
 import { type LedgerVerdict, undecided } from '../verdict.ts';
 import {
   type BatchJob,
-  batchStart,
   createBatchJob,
-  Deadlines,
   latestDeadlineMs,
   type SentListener,
   type Waiter,
 } from './batch-job.ts';
+import { Deadlines } from './deadlines.ts';
 import { FairQueue, takeBatch } from './fair-queue.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 
-/** Bounds of translation allow less; a request beyond this would push its neighbours out of their batch. */
+/** Translation bounds a request to less. A larger one would crowd others out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;
+/** One batch in flight keeps counters free of conflicts and makes the next batch large. Two are enough for a hung call. */
+export const SECOND_BATCH_MS = 250;
+const IN_FLIGHT_MAX = 2;
 
 /**
- * One verdict per job, in order. Never rejects; `remainingMs` is how long anybody still waits, `batch` the name by which logs
- * on both sides call it.
+ * Returns one verdict per job, in order. Never rejects.
+ *
+ * @param remainingMs - time until the last deadline.
+ * @param batch - its id in the logs of relay and function.
  */
 export type SendBatch = (
   jobs: readonly BatchJob[],
@@ -28,38 +40,37 @@ export type SendBatch = (
   batch?: string,
 ) => Promise<readonly LedgerVerdict[]>;
 
-interface GroupCommitDeps {
+interface GroupCommitOptions {
   readonly send: SendBatch;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
-  /** Whose jobs go together. @default its own, which hear of no fights */
+  /** @default lanes without contention */
   readonly lanes?: Lanes;
-  /** Runs a thing a little later, so that questions of one network read share a batch: `setImmediate`. */
+  /** Runs after the current network read, so its questions share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
   /** @default QUEUED_MAX */
   readonly queuedMax?: number;
-  /** Names a batch. @default batches have no names */
+  /** @default batches have no id */
   readonly newBatchId?: () => string;
 }
 
 export interface GroupCommit {
-  /** Resolves by `deadlineMs` (monotonic), never rejects. Asking twice about one job asks the ledger once. */
+  /** Resolves by `deadlineMs` (monotonic), never rejects. */
   decide(request: AdmissionRequest, deadlineMs: number, sent?: SentListener): Promise<LedgerVerdict>;
   /** Jobs that wait or are in flight. */
   readonly open: number;
-  /** Answers everybody `undecided{stopping}` and lets go of all timers. */
+  /** Answers all jobs `undecided{stopping}` and cancels all timers. */
   close(): void;
 }
 
-/** One queue of batches. */
 interface Lane {
   readonly name: string;
-  /** Those with jobs that wait, in the order of their turns. */
+  /** Roots with waiting jobs, in the order of their turns. */
   readonly roots: Set<string>;
   readonly inFlight: Set<Batch>;
-  /** A batch is about to start or to be planned, after the current network read. */
+  /** A batch starts after the current network read. */
   starting: boolean;
-  /** Set while a second batch waits for the first to have been out long enough; takes the plan back. */
+  /** Set while a second batch is planned. */
   cancelSecond: (() => void) | undefined;
 }
 
@@ -69,15 +80,11 @@ interface Batch {
   readonly forgetDeadline: () => void;
 }
 
-/**
- * Gathers questions into batches per lane: while one batch is at the ledger, the next one fills up. Forty jobs of one group
- * cost then two transactions instead of forty that fight for the same counters.
- */
-export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
-  const { clock, lanes: plan = createLanes(clock) } = deps;
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const { clock, lanes: plan = createLanes(clock) } = options;
   const jobs = new Map<number, BatchJob>();
   const lanes = new Map<string, Lane>();
-  const queue = new FairQueue(deps.queuedMax);
+  const queue = new FairQueue(options.queuedMax);
   const deadlines = new Deadlines(clock);
   let version = plan.version;
 
@@ -110,7 +117,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     };
     const forget = deadlines.at(deadlineMs, () => {
       job.waiters.delete(waiter);
-      // Nobody wants it any more. In flight it stays known, so that a late duplicate still finds it.
+      // A job in flight stays known, so a late duplicate finds it.
       if (job.waiters.size === 0 && queue.waits(job)) {
         queue.remove(job);
         jobs.delete(job.request.jobId);
@@ -126,34 +133,31 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     moveRoots();
     const evicted = queue.push(job);
     if (evicted !== undefined) answer(evicted, undecided('queue_full'));
-    if (evicted !== job) lineUp(job.root);
+    if (evicted !== job) joinLane(job.root);
   }
 
-  /** Puts a root with jobs into its lane, which starts as soon as it may. */
-  function lineUp(root: string): void {
-    const lane = laneOf(plan.laneOf(root));
+  function joinLane(root: string): void {
+    const lane = laneNamed(plan.laneOf(root));
     lane.roots.add(root);
     if (lane.starting || lane.cancelSecond !== undefined) return;
     lane.starting = true;
-    deps.defer(() => {
+    options.defer(() => {
       lane.starting = false;
       start(lane);
     });
   }
 
-  /** Starts what may start and plans what may start later. */
+  /** Starts the batches that may start now, and plans a second one. */
   function start(lane: Lane): void {
     lane.cancelSecond?.();
     lane.cancelSecond = undefined;
-    while (waits(lane)) {
+    while (hasJobs(lane)) {
       const nowMs = clock.monotonicMs();
-      const allowed = batchStart(
-        [...lane.inFlight].map((batch) => batch.startedAtMs),
-        nowMs,
-      );
-      if (allowed.when === 'batch_ends') return;
-      if (allowed.when === 'later') {
-        lane.cancelSecond = clock.after(Math.ceil(allowed.afterMs), () => start(lane));
+      const [first] = lane.inFlight;
+      if (lane.inFlight.size === IN_FLIGHT_MAX) return;
+      const waitMs = first === undefined ? 0 : first.startedAtMs + SECOND_BATCH_MS - nowMs;
+      if (waitMs > 0) {
+        lane.cancelSecond = clock.after(Math.ceil(waitMs), () => start(lane));
         return;
       }
       const taken = takeBatch(queue, lane.roots, nowMs);
@@ -163,13 +167,13 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     if (lane.inFlight.size === 0 && !lane.starting) lanes.delete(lane.name);
   }
 
-  /** Whether any job waits in it: those of its roots may have gone meanwhile. */
-  function waits({ roots }: Lane): boolean {
+  /** The jobs of its roots may have expired. */
+  function hasJobs({ roots }: Lane): boolean {
     for (const root of roots) if (queue.has(root)) return true;
     return false;
   }
 
-  /** Whoever waits where its root does not belong any more goes where it does; batches that are out end where they began. */
+  /** Moves waiting roots to their new lanes. Batches in flight end in their old ones. */
   function moveRoots(): void {
     if (version === plan.version) return;
     version = plan.version;
@@ -177,50 +181,39 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
       for (const root of [...lane.roots]) {
         if (plan.laneOf(root) === lane.name) continue;
         lane.roots.delete(root);
-        lineUp(root);
+        joinLane(root);
       }
     }
   }
 
   function send(lane: Lane, sent: readonly BatchJob[], startedAtMs: number): void {
     const latestMs = Math.max(...sent.map(latestDeadlineMs));
-    // The sender keeps its own time; this is for one that does not, so that a root is never stuck behind it.
+    // A sender that ignores the deadline must not block the lane.
     const forgetDeadline = deadlines.at(latestMs, () => end(lane, batch, []));
     const batch: Batch = { jobs: sent, startedAtMs, forgetDeadline };
     lane.inFlight.add(batch);
-    const id = deps.newBatchId?.();
-    if (id !== undefined) name(sent, id);
+    const id = options.newBatchId?.();
     let waiters = 0;
-    for (const job of sent) waiters += job.waiters.size;
-    deps.observe({
-      type: 'batch',
-      ...(id !== undefined && { id }),
-      lane: lane.name,
-      jobs: sent.length,
-      waiters,
-    });
-    deps.send(sent, latestMs - startedAtMs, id).then(
+    for (const job of sent) {
+      waiters += job.waiters.size;
+      if (id === undefined) continue;
+      job.batch = id;
+      for (const waiter of job.waiters) waiter.sent?.(id);
+    }
+    const named = id !== undefined && { id };
+    options.observe({ type: 'batch', ...named, lane: lane.name, jobs: sent.length, waiters });
+    options.send(sent, latestMs - startedAtMs, id).then(
       (verdicts) => end(lane, batch, verdicts),
       (error: unknown) => {
-        deps.observe(ownFault('batch', error));
-        end(
-          lane,
-          batch,
-          sent.map(() => undecided('error')),
-        );
+        options.observe(ownFault('batch', error));
+        const failed = sent.map(() => undecided('error'));
+        end(lane, batch, failed);
       },
     );
   }
 
-  function name(sent: readonly BatchJob[], id: string): void {
-    for (const job of sent) {
-      job.batch = id;
-      for (const waiter of job.waiters) waiter.sent?.(id);
-    }
-  }
-
   function end(lane: Lane, batch: Batch, verdicts: readonly LedgerVerdict[]): void {
-    // A verdict after the deadline: everybody has got the fallback's answer, the ledger keeps its own record.
+    // After the deadline all callers have the answer of the fallback, and the ledger has its own record.
     if (!lane.inFlight.delete(batch)) return;
     batch.forgetDeadline();
     moveRoots();
@@ -234,16 +227,11 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     job.waiters.clear();
   }
 
-  function laneOf(name: string): Lane {
+  function laneNamed(name: string): Lane {
     const known = lanes.get(name);
     if (known !== undefined) return known;
-    const lane: Lane = {
-      name,
-      roots: new Set(),
-      inFlight: new Set(),
-      starting: false,
-      cancelSecond: undefined,
-    };
+    const none = { starting: false, cancelSecond: undefined };
+    const lane: Lane = { name, roots: new Set(), inFlight: new Set(), ...none };
     lanes.set(name, lane);
     return lane;
   }

@@ -1,64 +1,59 @@
+/**
+ * Decides which jobs go to the ledger together. Each lane has its own batches, and jobs in one batch do not compete for counters.
+ *
+ * 1. A busy root group has a lane of its own. Quiet root groups share eight lanes by hash.
+ * 2. Lanes that compete for one counter become one lane for as long as they compete: more lanes would be more rivals.
+ * 3. A relay that is short of CPU time uses fewer lanes, because most of its time goes into calls.
+ */
 import { performance } from 'node:perf_hooks';
 import { keepLatest } from '../../policies/keep-latest.ts';
 import type { RelayClock } from '../exchange.ts';
 
-/** Roots with little traffic share so many lanes, by hash: fewer calls and transactions, and still not all in one. */
+/** Fewer calls and transactions than a lane per root, and still not everything in one. */
 const QUIET_LANES = Array.from({ length: 8 }, (_, index) => `quiet ${index}`);
-/**
- * A relay that is short of time makes fewer, so that each call carries more: writing calls is what takes its time. By the share of it
- * that its loop is busy for; each step takes a sixth of that away, and is taken back well below.
- */
+/** Steps by the share of time that the event loop is busy. Each step saves about a sixth of it, so it ends well below. */
 const FEWER_LANES = [
   { lanes: 4, from: 0.5, untilBelow: 0.35 },
   { lanes: 2, from: 0.75, untilBelow: 0.55 },
-].map((step) => ({ ...step, sets: lanesInSets(step.lanes) }));
-/** So many of them that fight for one counter stand for all. */
+].map((step) => ({ ...step, sets: quietLanesInSets(step.lanes) }));
+/** If this many quiet lanes compete for a counter, the others will too, since the hash makes them alike. */
 const ALL_QUIET_FROM = 3;
-/** How often it is looked at which roots are busy. */
-const LOOK_MS = 1_000;
-/** And whether the relay itself is: a burst may be over within a second. */
-const TIME_LOOK_MS = 250;
-/** A busy root fills batches by itself: so many jobs a second, and so large a share of all. At half of both it is quiet again. */
+/** Interval for finding busy roots. */
+const COUNT_MS = 1_000;
+/** Interval for reading the load of the event loop. A burst may be over within a second. */
+const LOAD_MS = 250;
+/** A root with this rate and this share of all jobs fills batches alone. At half of both it is quiet again. */
 const BUSY_PER_SECOND = 20;
 const BUSY_SHARE = 1 / 8;
-/** Roots counted between two looks; beyond it the relay has no time to count more. */
+/** Roots counted in one interval. With more, a relay has no time to count. */
 const COUNTED_MAX = 10_000;
-/**
- * What was fought for stays in one lane for so long after the last fight: within a lane there are none, so silence does not mean
- * that they would not begin again. Each time they do, it stays twice as long.
- */
+/** Joined lanes do not compete, so only time can show that they may part. Each new contention doubles the time. */
 const JOINED_MS_MIN = 10_000;
 const JOINED_MS_MAX = 320_000;
-/** A counter's past is forgotten so long after its lanes were parted. */
+/** After this long without contention a counter starts at {@link JOINED_MS_MIN} again. */
 const REMEMBERED_MS = 600_000;
-/** Counters and lanes remembered; a deployment has a handful of limits that many roots share. */
+/** A deployment has a handful of limits that many roots share. */
 const COUNTERS_MAX = 256;
 const JOINED_LANES_MAX = 64;
 
-/** What belongs into one batch. */
 export interface Lanes {
-  /** The name of the lane that a root's next batch goes by. */
+  /** Returns the name of the lane for the next batch of a root. */
   laneOf(root: string): string;
-  /** A question about a job of the root arrived. */
+  /** Counts a job of the root. */
   noteJob(root: string): void;
-  /** Jobs of these roots fought for a counter that several roots share: with each other, or with another relay. */
+  /** Jobs of these roots competed for a counter that several roots share: with each other, or with another relay. */
   noteContended(counter: string, roots: readonly string[]): void;
-  /** Another number than before: some root may have another lane. */
+  /** Changes when some root may have another lane. */
   readonly version: number;
 }
 
-interface FoughtCounter {
+interface ContendedCounter {
   readonly lanes: Set<string>;
   readonly joinedMs: number;
   readonly untilMs: number;
 }
 
-/**
- * A busy root has a lane of its own, quiet roots share lanes by hash, and lanes that fought for one counter are one lane for as
- * long as it is fought for: as many lanes would be as many rivals for one item.
- *
- * @param busyShare - of the relay's time since it was last asked, 0 to 1. @default it has time
- */
+/** @param busyShare - share of the time since its last call that the relay was busy, 0 to 1. @default 0 */
 export function createLanes(
   clock: Pick<RelayClock, 'monotonicMs'>,
   busyShare: () => number = () => 0,
@@ -66,13 +61,13 @@ export function createLanes(
   let busy: ReadonlySet<string> = new Set();
   const counts = new Map<string, number>();
   let countedSinceMs = clock.monotonicMs();
-  const fought = new Map<string, FoughtCounter>();
-  /** By lane, the name of the one that it is a part of. */
+  const contended = new Map<string, ContendedCounter>();
+  /** By lane, the lane that it is part of. */
   let joined: ReadonlyMap<string, string> = new Map();
   let partsAtMs = Number.POSITIVE_INFINITY;
-  /** How many steps of {@link FEWER_LANES} are taken. */
+  /** Active steps of {@link FEWER_LANES}. */
   let steps = 0;
-  let timedSinceMs = countedSinceMs;
+  let loadReadMs = countedSinceMs;
   let version = 0;
 
   const ownLaneOf = (root: string): string =>
@@ -81,13 +76,13 @@ export function createLanes(
   function noteJob(root: string): void {
     const nowMs = clock.monotonicMs();
     if (nowMs >= partsAtMs) join(nowMs);
-    if (nowMs - countedSinceMs >= LOOK_MS) look(nowMs);
-    if (nowMs - timedSinceMs >= TIME_LOOK_MS) lookAtTime(nowMs);
+    if (nowMs - countedSinceMs >= COUNT_MS) findBusy(nowMs);
+    if (nowMs - loadReadMs >= LOAD_MS) readLoad(nowMs);
     const count = counts.get(root);
     if (count !== undefined || counts.size < COUNTED_MAX) counts.set(root, (count ?? 0) + 1);
   }
 
-  function look(nowMs: number): void {
+  function findBusy(nowMs: number): void {
     const seconds = (nowMs - countedSinceMs) / 1000;
     let jobs = 0;
     for (const count of counts.values()) jobs += count;
@@ -101,46 +96,45 @@ export function createLanes(
     if (next.size === busy.size && [...next].every((root) => busy.has(root))) return;
     const quietLanes = new Map([...next].map((root) => [root, ownLaneOf(root)]));
     busy = next;
-    // What it fought for as a quiet root it goes on fighting for.
+    // A root that competed in its quiet lane goes on competing in its own.
     for (const [root, quietLane] of quietLanes)
-      for (const { lanes } of fought.values()) if (lanes.has(quietLane)) add(lanes, ownLaneOf(root));
+      for (const { lanes } of contended.values()) if (lanes.has(quietLane)) add(lanes, ownLaneOf(root));
     join(nowMs);
     version += 1;
   }
 
-  function lookAtTime(nowMs: number): void {
-    timedSinceMs = nowMs;
-    const [was, share] = [steps, busyShare()];
+  function readLoad(nowMs: number): void {
+    loadReadMs = nowMs;
+    const [before, share] = [steps, busyShare()];
     steps = FEWER_LANES.filter(
-      ({ from, untilBelow }, step) => share >= (step < was ? untilBelow : from),
+      ({ from, untilBelow }, step) => share >= (step < before ? untilBelow : from),
     ).length;
-    if (steps !== was) join(nowMs);
+    if (steps !== before) join(nowMs);
   }
 
   function noteContended(counter: string, roots: readonly string[]): void {
     const nowMs = clock.monotonicMs();
-    const known = fought.get(counter);
+    const known = contended.get(counter);
     const sinceMs = known === undefined ? Number.POSITIVE_INFINITY : nowMs - known.untilMs;
     const lanes = known === undefined || sinceMs >= 0 ? new Set<string>() : known.lanes;
     for (const root of roots) add(lanes, ownLaneOf(root));
-    // By hash they are alike: what so many of them fight for, the others will, too.
     if (QUIET_LANES.filter((lane) => lanes.has(lane)).length >= ALL_QUIET_FROM)
       for (const lane of QUIET_LANES) add(lanes, lane);
-    const longer = sinceMs >= 0 ? 2 : 1;
+    const factor = sinceMs >= 0 ? 2 : 1;
     const joinedMs =
       known === undefined || sinceMs >= REMEMBERED_MS
         ? JOINED_MS_MIN
-        : Math.min(JOINED_MS_MAX, longer * known.joinedMs);
-    keepLatest(fought, counter, { lanes, joinedMs, untilMs: nowMs + joinedMs }, COUNTERS_MAX);
+        : Math.min(JOINED_MS_MAX, factor * known.joinedMs);
+    keepLatest(contended, counter, { lanes, joinedMs, untilMs: nowMs + joinedMs }, COUNTERS_MAX);
     join(nowMs);
   }
 
-  /** Joins the lanes that fought for one counter and those that time is too short for, and what has a lane in common with either. */
+  /** Joins lanes that compete for one counter and those of the active step, and sets with a lane in common. */
   function join(nowMs: number): void {
     const next = new Map<string, string>();
     partsAtMs = Number.POSITIVE_INFINITY;
     const sets: Iterable<string>[] = [...(FEWER_LANES[steps - 1]?.sets ?? [])];
-    for (const { lanes, untilMs } of fought.values()) {
+    for (const { lanes, untilMs } of contended.values()) {
       if (untilMs <= nowMs) continue;
       partsAtMs = Math.min(partsAtMs, untilMs);
       sets.push(lanes);
@@ -169,8 +163,7 @@ export function createLanes(
   };
 }
 
-/** The quiet lanes in so many sets. */
-function lanesInSets(count: number): readonly (readonly string[])[] {
+function quietLanesInSets(count: number): readonly (readonly string[])[] {
   return Array.from({ length: count }, (_, set) =>
     QUIET_LANES.filter((_lane, index) => index % count === set),
   );
@@ -188,7 +181,7 @@ function hash(text: string): number {
   return sum >>> 0;
 }
 
-/** @returns tells what share of the time since it was last asked this process's loop was busy for, 0 to 1. */
+/** Returns a function that reads the share of time since its last call that the event loop was busy, 0 to 1. */
 export function eventLoopShare(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {

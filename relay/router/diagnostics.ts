@@ -1,4 +1,4 @@
-/** Reads through Node's diagnostics channels what grpc-js keeps to itself. Both cover the process: a relay has one router. */
+/** Reads from Node's diagnostics channels what grpc-js does not expose. Both watch the whole process, which has one router. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';

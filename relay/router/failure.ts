@@ -1,4 +1,4 @@
-/** Why the router cannot be reached, or refuses a call: address, cause and remedy. One table for the log and the doctor. */
+/** Explains why the router cannot be reached or refuses a call: address, cause and remedy. The log and the doctor use it. */
 import {
   networkFailure as connectionFailure,
   PROXY_CREDENTIALS,
@@ -10,7 +10,7 @@ export interface RouterFailure {
   readonly code: number;
   /** Address and cause. */
   readonly details: string;
-  /** What an operator can do. Absent if the relay mends it alone. */
+  /** An action for the operator. Absent if the relay recovers alone. */
   readonly remedy?: string;
 }
 
@@ -41,13 +41,13 @@ const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: st
   },
 };
 
-/** Remedies that know what a router is; the others are the same for every server. */
+/** Remedies that are specific to routers. The others are the same for every server. */
 const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['kind'], string>>> = {
   notTls: 'Use the TLS port, or grpc:// or ws:// for a router without TLS.',
   refused: 'Check the port (8150 is grpc, 8154 or 443 usually ws) and that the router runs.',
 };
 
-/** What the router answered a call. Statuses that are missing here need no operator. */
+/** Remedies by the status of a call. Statuses that are missing here need no operator. */
 const ANSWERED: Readonly<Record<number, string>> = {
   [STATUS.UNAUTHENTICATED]:
     'check that the token belongs to a runner controller and is not revoked; a new one is used as soon as it is there',
@@ -84,7 +84,7 @@ export function httpFailure(address: string, httpStatus: number, step: string): 
 
 interface CallPlace {
   readonly url: string;
-  /** Which of the addresses behind the name it was, or the proxy. Empty if the call did not get that far. */
+  /** The address behind the name, or the proxy. Empty if the call did not get that far. */
   readonly peer: string;
   /** The proxy's last answer to CONNECT, which grpc-js does not pass on: an HTTP status or an error. */
   readonly proxy: number | string | undefined;
@@ -121,7 +121,7 @@ const failure = (code: number, details: string, remedy: string | undefined): Rou
   ...(remedy !== undefined && { remedy }),
 });
 
-/** Without what changes from try to try, and without Node's advice about a flag that the relay does not have. */
+/** Removes parts that change between tries, and Node's advice about a flag that the relay does not have. */
 const plain = (message: string): string =>
   message
     .replace(/^Error: /, '')

@@ -1,4 +1,4 @@
-/** The only file that knows gRPC: AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. */
+/** AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. No other file knows gRPC. */
 import {
   Client,
   type ClientDuplexStream,
@@ -10,12 +10,59 @@ import {
 } from '@grpc/grpc-js';
 import type { TokenSource } from '../token.ts';
 import { encodeKnown, type WireSchema } from '../wire/schema.ts';
-import { type ChannelNumbers, channelOptions, ROUTER_MESSAGE_BYTES_MAX } from './channel-options.ts';
 import { watchProxy, watchQueuedCalls } from './diagnostics.ts';
 import { callFailure, type RouterFailure } from './failure.ts';
 import { type AdmitCall, type AdmitCallListener, type Router, RouterStatus, STATUS } from './router.ts';
 import { type RouterTarget, readTls, type TlsFiles, type TlsMaterial } from './target.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
+
+interface ChannelNumbers {
+  /** @default 10 MiB both ways */
+  readonly messageBytesMax?: number;
+  /** @default 25 s; a router closes connections that ping more often than every 20 s */
+  readonly keepaliveMs?: number;
+  /** Time for the router to answer a ping. @default 5 s */
+  readonly keepaliveTimeoutMs?: number;
+  readonly reconnectMsMax?: number;
+}
+
+/** "matches kas limit" says GitLab Runner. */
+const ROUTER_MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
+/** A dead connection is noticed by the next ping, and brings no question until then. */
+const KEEPALIVE_MS = 25_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
+/** HTTP/2's 64 KB hold some thirty questions. A larger burst would wait for acknowledgements. */
+const FLOW_CONTROL_BYTES = 1024 * 1024;
+const RECONNECT_MS_MIN = 100;
+/** Short, because calls fail while the channel waits. The pool has a longer backoff. */
+const RECONNECT_MS_MAX = 1_000;
+/** By default grpc-js would find a router at a new address only after 30 s. */
+const RESOLVE_EVERY_MS_MIN = 1_000;
+
+/** @see https://github.com/grpc/grpc-node/tree/master/packages/grpc-js#supported-channel-options */
+export const channelOptions = (
+  userAgent: string,
+  numbers: ChannelNumbers,
+): Readonly<Record<string, string | number>> => ({
+  'grpc.primary_user_agent': userAgent,
+  'grpc.keepalive_time_ms': numbers.keepaliveMs ?? KEEPALIVE_MS,
+  'grpc.keepalive_timeout_ms': numbers.keepaliveTimeoutMs ?? KEEPALIVE_TIMEOUT_MS,
+  'grpc.keepalive_permit_without_calls': 1,
+  'grpc.max_receive_message_length': numbers.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': numbers.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
+  'grpc-node.flow_control_window': FLOW_CONTROL_BYTES,
+  'grpc.initial_reconnect_backoff_ms': RECONNECT_MS_MIN,
+  'grpc.max_reconnect_backoff_ms': numbers.reconnectMsMax ?? RECONNECT_MS_MAX,
+  'grpc.dns_min_time_between_resolutions_ms': RESOLVE_EVERY_MS_MIN,
+  // With a retry buffer an answer would count as written before it was sent.
+  'grpc.per_rpc_retry_buffer_size': 0,
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+  // A TXT record must not change the service configuration.
+  'grpc.service_config_disable_resolution': 1,
+  // Two routers in one process need two connections.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_channelz': 0,
+});
 
 const UNARY_DEADLINE_MS = 10_000;
 
@@ -24,19 +71,19 @@ export interface RouterOptions extends ChannelNumbers {
   readonly schema: WireSchema;
   readonly token: TokenSource;
   readonly tls?: TlsFiles;
-  /** Our name and version, e.g. `tollgate/0.1.0`. */
+  /** `tollgate/0.1.0` */
   readonly userAgent: string;
   /** Sent with registration. */
   readonly version?: string;
   /** Writable folder for the tunnel's socket, ws and wss only. @default the system's temporary folder */
   readonly socketDir?: string;
   readonly proxyFor?: (httpUrl: string) => string;
-  /** Full method paths instead of those the schema has, for a router that renamed a package. */
+  /** Full method paths that replace those of the schema, for a router with a renamed package. */
   readonly paths?: { readonly admitJob?: string; readonly register?: string; readonly unregister?: string };
 }
 
 /**
- * A router over gRPC. Connects with the first call and reconnects by itself; nothing is thrown later.
+ * Connects with the first call and reconnects on its own. Throws nothing later.
  *
  * @throws {RelayError} `config_invalid`: TLS files or the socket folder.
  */
@@ -55,7 +102,7 @@ class GrpcRouter implements Router {
   #ready = false;
   #closed = false;
   #token = '';
-  /** The one the last AdmitJob call carried; empty when there was none to show. */
+  /** The token of the last AdmitJob call. Empty if there was none. */
   #tokenShown = '';
   #metadata = new Metadata();
   readonly #queued: ReturnType<typeof watchQueuedCalls>;
@@ -89,7 +136,7 @@ class GrpcRouter implements Router {
     const metadata = this.#authenticated();
     this.#tokenShown = this.#token;
     if (typeof metadata === 'string') return new UnopenedCall(listener, STATUS.UNAUTHENTICATED, metadata);
-    // Fails with the dial that it brings about, and not with the one before.
+    // The call must fail with its own dial, not with the one before.
     metadata.setOptions({ waitForReady: this.#tunnel?.failure() !== undefined });
     const stream = this.#client.makeBidiStreamRequest(this.#admitJobPath, asBuffer, asIs, metadata);
     const call = new GrpcAdmitCall(stream, listener, this.#ended);
@@ -105,7 +152,7 @@ class GrpcRouter implements Router {
     try {
       return token.read() !== this.#tokenShown;
     } catch {
-      // Still none that could be read, as the last call said.
+      // The token is still unreadable.
       return false;
     }
   }
@@ -139,7 +186,7 @@ class GrpcRouter implements Router {
   #newClient(): Client {
     const { target, userAgent } = this.#options;
     if (this.#tunnel !== undefined) {
-      // No TLS inside: wss has it around the whole tunnel.
+      // wss has TLS around the whole tunnel.
       return new Client(this.#tunnel.address, credentials.createInsecure(), {
         ...channelOptions(userAgent, this.#options),
         'grpc.default_authority': target.authority,
@@ -170,7 +217,7 @@ class GrpcRouter implements Router {
     for (const call of calls) call.fail(code, details, remedy);
   }
 
-  /** @param peer - which of the addresses behind the router's name it was, if the call got that far. */
+  /** @param peer - the address behind the router's name, if the call got that far. */
   #explained(status: { readonly code: number; readonly details: string }, peer = ''): RouterFailure {
     if (status.code === STATUS.UNAUTHENTICATED) this.#options.token.refresh();
     const failure = status.code === STATUS.UNAVAILABLE ? this.#tunnel?.failure() : undefined;
@@ -179,7 +226,7 @@ class GrpcRouter implements Router {
     return callFailure({ url, peer: tunnel ? '' : peer, proxy: this.#proxy.current() }, status);
   }
 
-  /** The metadata of a call, or why there can be none. gRPC copies it, so one serves until the token changes. */
+  /** Returns the metadata of a call, or the problem with the token. gRPC copies metadata, so one serves until the token changes. */
   #authenticated(): Metadata | string {
     let token: string;
     try {
@@ -205,7 +252,7 @@ class GrpcRouter implements Router {
     const metadata = this.#authenticated();
     if (typeof metadata === 'string')
       return Promise.reject(new RouterStatus(STATUS.UNAUTHENTICATED, metadata));
-    // Names of before and after the registrar was split from the Kubernetes agent's; encodeKnown takes what fits.
+    // Field names from before and after GitLab split the registrar from the Kubernetes agent. The schema has one set.
     const meta = { version: this.#options.version ?? '', git_ref: '', architecture: process.arch };
     const request = encodeKnown(desc, {
       meta,
@@ -214,7 +261,7 @@ class GrpcRouter implements Router {
       pod_id: instanceId,
     });
     const deadline = Date.now() + UNARY_DEADLINE_MS;
-    // A connection of its own, for as long as the call takes: that of the streams may have no room for another call.
+    // The connection of the streams may be full, so the call has a connection of its own.
     const client = this.#newClient();
     this.#tunnel?.want();
     return new Promise((resolve, reject) => {
@@ -235,7 +282,7 @@ class GrpcRouter implements Router {
     });
   }
 
-  /** One watcher for all calls: those made without a connection wait from the moment there is one. */
+  /** One watcher for all calls. Calls made without a connection count as waiting once there is one. */
   #watchConnection(): void {
     if (this.#closed) return;
     const channel = this.#client.getChannel();
@@ -252,7 +299,7 @@ class GrpcRouter implements Router {
 
 type Ended = (call: GrpcAdmitCall, listener: AdmitCallListener, status: StatusObject) => void;
 
-/** What grpc-js says when a message is beyond our limit, and how large it is. */
+/** The text of grpc-js for a message beyond the limit, with its size. */
 const OVERSIZED = /^Received message larger than max \((\d+)/;
 
 class GrpcAdmitCall implements AdmitCall {
@@ -267,7 +314,7 @@ class GrpcAdmitCall implements AdmitCall {
     this.#onEnded = onEnded;
     stream.on('data', this.#message);
     stream.on('status', this.#status);
-    // The status says it; without a listener Node would end the process.
+    // The status reports errors. Without a listener Node would end the process.
     stream.on('error', ignored);
   }
 
@@ -294,7 +341,7 @@ class GrpcAdmitCall implements AdmitCall {
     this.#listener.onEnd(code, details, remedy);
   }
 
-  /** Address of the server that has the call; the target's own while none has. */
+  /** The address of the server that has the call, or of the target. */
   get peer(): string {
     return this.#stream.getPeer().replace(/^dns:/, '');
   }
@@ -305,7 +352,7 @@ class GrpcAdmitCall implements AdmitCall {
 
   readonly #status = (status: StatusObject): void => {
     if (this.#ended) return;
-    // A question that came in the same packet as the end must be passed on first; read() emits it.
+    // A question in the same packet as the end comes first. read() emits it.
     if (this.#stream.readableLength > 0) this.#stream.read();
     this.#ended = true;
     const oversized = status.code === STATUS.RESOURCE_EXHAUSTED ? OVERSIZED.exec(status.details) : null;
@@ -314,7 +361,7 @@ class GrpcAdmitCall implements AdmitCall {
   };
 }
 
-/** A call that could not be made, e.g. for want of a token; it ends like one the router refused. */
+/** A call that could not be made, e.g. without a token. It ends like one that the router refused. */
 class UnopenedCall implements AdmitCall {
   constructor(listener: AdmitCallListener, code: number, problem: string) {
     queueMicrotask(() => listener.onEnd(code, problem));

@@ -1,22 +1,22 @@
-/** The router as the relay sees it: open a call, answer it, register. `router-client.ts` is the one over gRPC. */
+/** The port to GitLab's job router. `router-client.ts` implements it over gRPC. */
 export interface Router {
-  /** Opens one AdmitJob call; the listener hears everything that happens to it, and `onEnd` last and once. */
+  /** Opens one AdmitJob call. The listener's `onEnd` runs last and once. */
   admitJob(listener: AdmitCallListener): AdmitCall;
-  /** Looks whether the token is another one than that of the last call; cheap enough for every second. */
+  /** Returns true if the token is not that of the last call. Cheap enough for every second. */
   tokenReplaced(): boolean;
   /** Calls that a full connection (MAX_CONCURRENT_STREAMS) holds back in this process, unseen by the router. */
   queuedCalls(): number;
-  /** Announces this process. @throws {RouterStatus} */
+  /** @throws {RouterStatus} */
   register(instanceId: bigint): Promise<void>;
-  /** Takes the announcement back, where the service can. @throws {RouterStatus} */
+  /** @throws {RouterStatus}, e.g. if the service does not support it. */
   unregister(instanceId: bigint): Promise<void>;
   close(): void;
 }
 
 export interface AdmitCall {
   /**
-   * Sends the answer and half-closes. False when the call has already ended. `sent` runs later, once the operating system
-   * has taken the bytes; that the router read them is only known from how the call ends.
+   * Sends the answer and half-closes. Returns false if the call has ended. `sent` runs once the operating system has the bytes.
+   * Only the end of the call shows that the router read them.
    */
   answer(bytes: Uint8Array, sent?: () => void): boolean;
   cancel(): void;
@@ -24,18 +24,18 @@ export interface AdmitCall {
 
 export interface AdmitCallListener {
   /**
-   * The call is on a live connection, where the router may pick it; also before `admitJob` returns. It is not yet
-   * proof that the router accepted it: a server that waits may send nothing before its question.
+   * The call is on a live connection, where the router may pick it. May run before `admitJob` returns. The router may still
+   * refuse the call: a server may send nothing before its question.
    */
   onWaiting(): void;
   onQuestion(bytes: Uint8Array): void;
-  /** A question beyond the message limit. It cannot be answered; `onEnd` follows. */
+  /** A question beyond the message limit cannot be answered. `onEnd` follows. */
   onOversized(sizeBytes: number): void;
-  /** `code` is a gRPC status; 0 with no question before it is a stream that came of age. `details`: address and cause. */
+  /** @param code - a gRPC status. 0 without a question is an aged stream. @param details - address and cause. */
   onEnd(code: number, details: string, remedy?: string): void;
 }
 
-/** A gRPC status as an error, for the unary calls. */
+/** A gRPC status as an error, for unary calls. */
 export class RouterStatus extends Error {
   override readonly name = 'RouterStatus';
   readonly code: number;

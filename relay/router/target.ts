@@ -1,9 +1,8 @@
-/** Where the job router listens: its URL and the certificates. */
+/** Reads the URL of the job router and the TLS files. */
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { RelayError } from '../relay-error.ts';
 
-/** Where the job router listens, and how it is spoken to. */
 export interface RouterTarget {
   readonly scheme: 'grpc' | 'grpcs' | 'ws' | 'wss';
   /** Name or address, IPv6 without brackets. */
@@ -11,13 +10,13 @@ export interface RouterTarget {
   readonly port: number;
   /** Path of the WebSocket upgrade; empty for grpc and grpcs. */
   readonly path: string;
-  /** TLS: by gRPC (grpcs) or around the WebSocket (wss). */
+  /** TLS by gRPC (grpcs) or around the WebSocket (wss). */
   readonly secure: boolean;
   /** gRPC inside a WebSocket. */
   readonly tunnel: boolean;
-  /** What HTTP/2 calls the server: the host, with the port where it is not the scheme's own. */
+  /** The `:authority` of HTTP/2: the host, with the port if it is not the scheme's default. */
   readonly authority: string;
-  /** The whole URL, normal form. */
+  /** The normalized URL. */
   readonly url: string;
 }
 
@@ -27,7 +26,7 @@ const DEFAULT_PORT = { grpc: 80, grpcs: 443, ws: 80, wss: 443 } as const;
 /**
  * Reads a router URL as GitLab Runner does: `grpc://`, `grpcs://`, `ws://`, `wss://`, default ports 80 and 443.
  *
- * @throws {RelayError} `config_invalid`, naming the value and the remedy; never repeating credentials.
+ * @throws {RelayError} `config_invalid`, which names value and remedy, and no credentials.
  */
 export function parseTarget(text: string): RouterTarget {
   const scheme = SCHEME.exec(text)?.[1] as RouterTarget['scheme'] | undefined;
@@ -36,7 +35,7 @@ export function parseTarget(text: string): RouterTarget {
   }
   const secure = scheme === 'grpcs' || scheme === 'wss';
   const rest = text.slice(scheme.length);
-  // As http(s), so that the host is checked as strictly as a browser would.
+  // As http(s), so the host is checked as in a browser.
   const url = URL.parse(`${secure ? 'https' : 'http'}${rest}`);
   if (url === null) {
     throw invalid(
@@ -72,7 +71,7 @@ export function parseTarget(text: string): RouterTarget {
   };
 }
 
-/** A broken value may still hold a secret, or be one: the token given in the URL's place. */
+/** A broken value may hold a secret, or be one, if the token was given as URL. */
 const withoutSecrets = (text: string): string =>
   text
     .replace(/\/\/.*@/s, '//…@')
@@ -83,11 +82,11 @@ const invalid = (value: string, problem: string): RelayError =>
   new RelayError('config_invalid', `router URL "${value}" ${problem}`);
 
 export interface TlsFiles {
-  /** PEM of authorities that may have signed the router's certificate, in addition to those the system trusts. */
+  /** PEM of authorities that are trusted in addition to the system's. */
   readonly caFile?: string;
   /** The same as text, where no file can be mounted. */
   readonly caPem?: string;
-  /** PEM of our own certificate and key, where the router asks for one; both or neither. */
+  /** PEM of the relay's own certificate and key, if the router asks for one. Both or neither. */
   readonly certFile?: string;
   readonly keyFile?: string;
 }
@@ -98,7 +97,7 @@ export interface TlsMaterial {
   readonly key?: Buffer;
 }
 
-/** @throws {RelayError} `config_invalid`: a file cannot be read, or of certificate and key one is missing. */
+/** @throws {RelayError} `config_invalid` if a file cannot be read, or a certificate has no key or a key no certificate. */
 export function readTls(files: TlsFiles = {}): TlsMaterial {
   if ((files.certFile === undefined) !== (files.keyFile === undefined)) {
     throw new RelayError('config_invalid', 'a client certificate needs its key, and a key its certificate');
@@ -112,7 +111,7 @@ export function readTls(files: TlsFiles = {}): TlsMaterial {
   };
 }
 
-/** As GitLab Runner does with its CA file: a private authority in addition to the public ones. */
+/** Like GitLab Runner's CA file, a private authority is added to the public ones. */
 const withSystemAuthorities = (pem: Buffer): Buffer =>
   Buffer.from([...getCACertificates('default'), pem.toString()].join('\n'));
 

@@ -1,10 +1,9 @@
 /**
- * gRPC inside a WebSocket, by public APIs only: grpc-js dials a unix socket in a private folder, and each connection it
- * makes is tied to one WebSocket of the router. Node's HTTP/2 keeps a native socket that way, which is what makes
- * this faster than handing it a JavaScript stream.
+ * Carries gRPC inside a WebSocket, with public APIs only. grpc-js dials a unix socket in a private folder, and each of its
+ * connections gets one WebSocket to the router. Node's HTTP/2 then has a native socket, which is faster than a JavaScript stream.
  *
- * grpc-js redials every second. After a failure the tunnel holds its connections back until a call wants one, so the
- * router sees one dial for each probe of the pool.
+ * grpc-js redials every second. After a failure the tunnel holds its connections until a call wants one, so the router sees one
+ * dial per probe of the pool.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -19,17 +18,17 @@ import { httpFailure, networkFailure, type RouterFailure, tokenFailure } from '.
 import { STATUS } from './router.ts';
 import type { TlsMaterial } from './target.ts';
 
-/** What GitLab's router speaks; the WebSocket carries plain HTTP/2. */
+/** GitLab's subprotocol: plain HTTP/2 in the frames. */
 const SUBPROTOCOL = 'ws-tunnel';
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Bytes waiting to go out before the other end is asked to pause: some frames of HTTP/2, not a queue. */
+/** Unsent bytes before the other end must pause: some frames of HTTP/2, not a queue. */
 const BUFFERED_BYTES_HIGH = 1024 * 1024;
-/** One connection, its successor after GOAWAY, and room for both to change again. */
+/** More than one connection, its successor after GOAWAY, and both of these again. */
 const CONNECTIONS_MAX = 16;
-/** The smallest of the platforms' limits (macOS), less the closing zero. */
+/** The smallest limit of all platforms (macOS), without the final zero. */
 const SOCKET_PATH_BYTES_MAX = 103;
 const UNSUPPORTED_DATA = 1003;
-/** After `close`, what is still buffered has this long to leave. */
+/** After `close`, buffered bytes have this long to be sent. */
 const FLUSH_MS_MAX = 1_000;
 
 interface TunnelOptions {
@@ -37,21 +36,21 @@ interface TunnelOptions {
   readonly token: TokenSource;
   readonly userAgent: string;
   readonly tls: TlsMaterial;
-  /** Where the socket's private folder is made. @default the system's temporary folder */
+  /** The parent of the socket's private folder. @default the system's temporary folder */
   readonly socketDir?: string;
   readonly messageBytesMax: number;
   /** The HTTP proxy for an http(s) URL, empty for none. @default HTTP(S)_PROXY and NO_PROXY */
   readonly proxyFor?: (httpUrl: string) => string;
-  /** A dial failed: calls that wait for it will not be served. */
+  /** Runs after a failed dial, for the calls that wait for it. */
   readonly failed: (failure: RouterFailure) => void;
 }
 
 export interface Tunnel {
-  /** What grpc-js dials: `unix:/…`. */
+  /** The address for grpc-js: `unix:/…`. */
   readonly address: string;
-  /** Why the last dial failed; undefined once one has worked. */
+  /** Returns why the last dial failed. Undefined after a success. */
   failure(): RouterFailure | undefined;
-  /** A call wants a connection: the next dial is allowed, after a failure, too. */
+  /** Allows the next dial after a failure, because a call wants a connection. */
   want(): void;
   close(): void;
 }
@@ -97,7 +96,7 @@ export function openTunnel(options: TunnelOptions): Tunnel {
       sockets.delete(socket);
       held.delete(socket);
     });
-    // Every failure also closes the socket, which is what grpc-js acts on.
+    // Every failure also closes the socket, which grpc-js handles.
     socket.on('error', () => {});
     if (holds) held.add(socket);
     else dialFor(socket);
@@ -117,7 +116,7 @@ export function openTunnel(options: TunnelOptions): Tunnel {
     close() {
       server.close();
       for (const socket of held) socket.destroy();
-      // grpc-js closes the others once it has written what it has.
+      // grpc-js closes the others once it has flushed them.
       const destroy = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, FLUSH_MS_MAX);
@@ -136,7 +135,7 @@ function privateSocketPath(parent: string): { readonly dir: string; readonly pat
     );
   }
   try {
-    // mkdtemp makes it 0700: no other user may speak through our tunnel with our token.
+    // mkdtemp sets 0700, so no other user can use the tunnel with the relay's token.
     const dir = mkdtempSync(join(parent, 'tollgate-'));
     return { dir, path: join(dir, 'router.sock') };
   } catch (cause) {
@@ -165,10 +164,10 @@ interface DialReport {
   readonly opened: () => void;
 }
 
-/** Ties the two ends together: each passes on what it hears, and ends once the other has, with all it was given. */
+/** Forwards bytes in both directions. Each end closes after the other, once all bytes are sent. */
 function tie(socket: Socket, ws: WebSocket, { address, failed, opened }: DialReport): void {
   let failure: RouterFailure | undefined;
-  /** The first cause is the one to keep: ending a handshake raises an error of its own. */
+  /** Keeps the first cause, because ending a handshake raises another error. */
   const fail = (why: RouterFailure): void => {
     if (failure !== undefined || socket.destroyed) return;
     failure = why;
@@ -205,7 +204,7 @@ function tie(socket: Socket, ws: WebSocket, { address, failed, opened }: DialRep
   ws.on('error', (error) => fail(networkFailure(address, error)));
   ws.on('close', () => {
     socket.off('data', forward);
-    // A paused socket would never notice that grpc-js has closed its end.
+    // A paused socket would not notice that grpc-js closed its end.
     socket.resume();
     socket.end();
   });

@@ -6,8 +6,8 @@
  * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every question be answered.
  */
 import type { RelayObserver } from '../events.ts';
+import { ownFault } from '../events.ts';
 import type { AnswerQuestion, RelayClock } from '../exchange.ts';
-import { ownFault } from '../own-fault.ts';
 import type { RouterFailure } from '../router/failure.ts';
 import type { Router } from '../router/router.ts';
 import { Connection, type ConnectionState, Timers } from './connection.ts';
@@ -21,13 +21,13 @@ import {
   wasAsked,
 } from './stream.ts';
 
-/** How many streams should wait for a question: grows immediately when they run short, shrinks slowly. */
+/** Bounds of the number of waiting streams, which grows immediately when they run short and shrinks slowly. */
 export interface PoolSizes {
   /** Waiting streams at the start, and never fewer. */
   readonly start: number;
   /** Waiting streams at most. */
   readonly max: number;
-  /** Streams at most that wait or carry a question, so how many jobs one relay decides at the same time. */
+  /** Streams at most that wait or carry a question. It bounds the jobs that one relay decides at the same time. */
   readonly openMax: number;
 }
 
@@ -39,7 +39,7 @@ export const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
 
 /** Questions that come a while apart must not undo in a moment what a burst has shown. */
 const SHRINK_EVERY_MS = 30_000;
-/** How often streams that are stuck in one state are looked for. */
+/** Interval for finding streams that are stuck in one state. */
 const SWEEP_EVERY_MS = 1_000;
 /** Spreads the reopening of streams that ended together. A person does not notice 50 ms. */
 const REOPEN_MS_MAX = 50;
@@ -64,9 +64,9 @@ export interface StreamPoolOptions {
   readonly observe: RelayObserver;
   /** @default {@link POOL_SIZES} */
   readonly sizes?: PoolSizes;
-  /** Questions kept open while their jobs wait for room. They come on top of all bounds. @default none */
+  /** Questions whose jobs wait for headroom. They come on top of all bounds. @default none */
   readonly parked?: () => number;
-  /** How long a drain leaves waiting streams to the router. @default 3 s */
+  /** A drain leaves waiting streams to the router this long. @default 3 s */
   readonly leaveWaitingMs?: number;
   /** Runs once the questions of one packet are all in. @default setImmediate */
   readonly defer?: (run: () => void) => void;
@@ -109,7 +109,7 @@ class Pool implements StreamPool, StreamOwner {
   readonly #streams = new Set<Stream>();
   /** Streams by state. */
   readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, sent: 0 };
-  /** How many streams should wait. */
+  /** Streams that should wait. */
   #wanted: number;
   /** Questions since the last refill. Only these show that the pool is too small; streams that ended do not. */
   #taken = 0;
@@ -152,7 +152,7 @@ class Pool implements StreamPool, StreamOwner {
     this.#timers.cancelAll();
     this.#sweep();
     const { leaveWaitingMs = LEAVE_WAITING_MS } = this.#options;
-    // What arrived in this moment is read first.
+    // Questions of the current network read come first.
     this.#timers.after('leave', leaveWaitingMs, () => this.#defer(() => this.#cancel(({ free }) => free)));
     this.#timers.after('cut', CUT_MS, () => {
       this.#timers.after('grace', CUT_GRACE_MS, () => this.#finishDrain());
@@ -183,7 +183,7 @@ class Pool implements StreamPool, StreamOwner {
   moved(from: StreamState['name'], to: StreamState['name']): void {
     if (from !== 'ended') this.#in[from] -= 1;
     if (to !== 'ended') this.#in[to] += 1;
-    // A question gave its place back, which may be what was missing.
+    // The answer freed a place that a refill may have missed.
     if (to === 'answered' && this.#isShort) this.#refillAfter('served');
     this.#observeSoon();
   }
@@ -336,27 +336,27 @@ class Pool implements StreamPool, StreamOwner {
 }
 
 interface Occupancy {
-  /** How many streams should wait. */
+  /** Streams that should wait. */
   readonly wanted: number;
-  /** How many do. */
+  /** Streams that wait. */
   readonly waiting: number;
-  /** How many carry a question without an answer, except those whose jobs wait for room. */
+  /** Streams with an unanswered question, except those whose jobs wait for headroom. */
   readonly busy: number;
 }
 
-/** Doubles while fewer than a quarter wait, either of those that should or of all that are open. */
+/** Doubles while less than a quarter of the wanted streams, or of the open ones, wait. */
 export function grown({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
   const short = waiting * 4 < Math.max(wanted, waiting + busy);
   return short ? Math.min(sizes.max, wanted * 2) : wanted;
 }
 
-/** One eighth less (at least one) while more than half wait. Streams that are too many age out; none is cut off. */
+/** Shrinks by an eighth (at least one) while more than half wait. Surplus streams age out. None is cut off. */
 export function shrunk({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
   const idle = waiting * 2 > waiting + busy;
   return idle ? Math.max(sizes.start, wanted - Math.ceil(wanted / 8)) : wanted;
 }
 
-/** How many to open now. @param lingering - how many are answered and not ended yet. */
+/** Returns the number of streams to open. @param lingering - answered streams that have not ended. */
 export function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, lingering = 0): number {
   const places = sizes.openMax - waiting - busy - Math.floor(lingering / LINGERING_PER_PLACE);
   return Math.max(0, Math.min(wanted - waiting, places));

@@ -8,7 +8,7 @@ export interface EncodeAnswer {
   rejected(reason: string): Uint8Array;
 }
 
-/** What a stream needs of the pool it belongs to, and tells it. */
+/** The pool, as its streams see it. */
 export interface StreamOwner {
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
@@ -18,7 +18,7 @@ export interface StreamOwner {
   accepted(stream: Stream): void;
   asked(stream: Stream): void;
   oversized(sizeBytes: number): void;
-  /** Something threw on the way from a question to its answer. */
+  /** An error was thrown between question and answer. */
   failedToAnswer(error: unknown): void;
   /** @param last - the state it was in before. */
   ended(stream: Stream, last: StreamState, end: RouterFailure): void;
@@ -81,7 +81,7 @@ export class Stream implements AdmitCallListener {
         if (this.#send(bytes)) this.answered = answer.outcome;
         else delivered(false);
       })
-      // The core answers always; should it ever not, the router must not wait for it.
+      // `answer` never rejects. If it does, the router must not wait for it.
       .catch((error: unknown) => {
         this.#owner.failedToAnswer(error);
         this.cancel();
@@ -102,15 +102,12 @@ export class Stream implements AdmitCallListener {
     this.#owner.ended(this, last, { code, details, ...(remedy !== undefined && { remedy }) });
   }
 
-  /**
-   * Whether the router has the answer: it ended the call in peace, or left it open until we did, long after the transport
-   * had taken the answer. A call that is torn down says nothing of the kind.
-   */
+  /** Returns true if the router ended the call without an error, or left it open until we cancelled it long after sending. */
   #heard(last: StreamState, code: number): boolean {
     return code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED && last.name === 'sent');
   }
 
-  /** Whether an open call took the answer. */
+  /** Returns true if an open call took the answer. */
   #send(bytes: Uint8Array): boolean {
     if (this.#cancelled || next(this.#state, 'answer', 0) === undefined) return false;
     if (this.#call?.answer(bytes, () => this.#step('taken')) !== true) return false;
@@ -127,33 +124,33 @@ export class Stream implements AdmitCallListener {
   }
 }
 
-/** Why the router does not accept what it was sent. A stream that was reset is `INTERNAL` to grpc-js and says nothing. */
+/** Returns the router's text if it does not accept the answer. To grpc-js a stream reset is `INTERNAL`, and no refusal. */
 const refusalOf = (code: number, details: string): string | undefined =>
   code === STATUS.INVALID_ARGUMENT || (code === STATUS.INTERNAL && !details.includes('Received RST_STREAM'))
     ? details
     : undefined;
 
 /**
- * The life of one AdmitJob stream: opening → waiting → deciding → answered → sent → ended. One question per stream; what
- * does not fit the state (a second question, an answer after the end) is refused by the transition, not by its callers.
+ * The states of one AdmitJob stream: opening → waiting → deciding → answered → sent → ended. The transition refuses steps that do
+ * not fit, such as a second question or an answer after the end.
  */
 export type StreamState =
-  /** The call exists, the connection may not. */
+  /** The call exists, but maybe no connection yet. */
   | { readonly name: 'opening'; readonly sinceMs: number }
   /** The router may pick it. */
   | { readonly name: 'waiting'; readonly sinceMs: number }
-  /** It carried its question; the answer is being found. */
+  /** It carried its question, and has no answer yet. */
   | { readonly name: 'deciding'; readonly sinceMs: number }
-  /** Answered; the transport has yet to take the answer. */
+  /** The transport has yet to take the answer. */
   | { readonly name: 'answered'; readonly sinceMs: number }
-  /** The transport has the answer; the router has yet to end the stream. */
+  /** The transport has the answer, and the router has yet to end the stream. */
   | { readonly name: 'sent'; readonly sinceMs: number }
   | { readonly name: 'ended'; readonly sinceMs: number };
 
 export type StreamStep = 'accepted' | 'question' | 'answer' | 'taken' | 'end';
 
 const NEXT: Readonly<Record<StreamState['name'], Partial<Record<StreamStep, StreamState['name']>>>> = {
-  // A question may overtake the news that the connection stands.
+  // A question may arrive before the notification that the connection is up.
   opening: { accepted: 'waiting', question: 'deciding', end: 'ended' },
   waiting: { question: 'deciding', end: 'ended' },
   deciding: { answer: 'answered', end: 'ended' },
@@ -162,7 +159,7 @@ const NEXT: Readonly<Record<StreamState['name'], Partial<Record<StreamStep, Stre
   ended: {},
 };
 
-/** The state after a step, or undefined if the step does not apply and nothing may be done. */
+/** Returns the state after a step, or undefined if the step does not apply. */
 export function next(state: StreamState, step: StreamStep, nowMs: number): StreamState | undefined {
   const name = NEXT[state.name][step];
   return name === undefined ? undefined : { name, sinceMs: nowMs };
@@ -175,9 +172,9 @@ export const isFree = (state: StreamState): boolean => state.name === 'opening' 
 export const wasAsked = (state: StreamState): boolean => !isFree(state) && state.name !== 'ended';
 
 /**
- * How long a stream may stay in one state before we end it ourselves; waiting has no bound, the router ages those.
- * Connecting includes DNS, TLS and a proxy; the router gives a decision up within 20 s, and ends an answered stream at
- * once. One that is slower is left in peace for a while: servers and proxies take many cancelled streams for an attack.
+ * The relay cancels a stream that stays longer in one state. Waiting has no bound, since the router ages those. Opening includes
+ * DNS, TLS and a proxy. The router times out within 20 s, and ends an answered stream immediately. Slower ends get time, because
+ * servers and proxies take many cancelled streams for an attack.
  */
 const LONGEST_MS = { opening: 20_000, deciding: 30_000, answered: 10_000, sent: 10_000 } as const;
 
@@ -194,7 +191,7 @@ export type EndKind = 'served' | 'aged' | 'brief' | 'refused' | 'failed';
 /** A router that ends younger streams has no room for them or is broken. One that is silent longer accepts them. */
 export const ACCEPTED_AFTER_MS = 1_000;
 
-/** The router gave this one question up, or did not like our answer: no reason to keep others from being asked. */
+/** The router gave up this question or refused its answer. Other streams are not affected. */
 const OF_THE_QUESTION: ReadonlySet<number> = new Set([
   STATUS.OK,
   STATUS.CANCELLED,
@@ -202,9 +199,9 @@ const OF_THE_QUESTION: ReadonlySet<number> = new Set([
   STATUS.DEADLINE_EXCEEDED,
 ]);
 
-/** @param last - the state the stream was in; `oversized`: its question was beyond our limit. */
+/** @param last - the state before. @param oversized - the question was beyond the message limit. */
 export function endKind(last: StreamState, code: number, oversized: boolean, nowMs: number): EndKind {
-  // The limit was ours, whatever the code says; a router that sends many such questions is still held to a pace.
+  // The limit is our own, but many such questions must still slow the pool down.
   if (oversized) return 'brief';
   if (wasAsked(last)) return OF_THE_QUESTION.has(code) ? 'served' : 'failed';
   const accepted = last.name === 'waiting' && nowMs - last.sinceMs >= ACCEPTED_AFTER_MS;

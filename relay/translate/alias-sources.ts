@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { WantedField } from '../wire/plan.ts';
-import type { Alias } from './aliases.ts';
+import { ALIASES, type Alias } from './aliases.ts';
 import { LIST_LENGTH_MAX } from './text-length.ts';
 import {
   type ListReading,
@@ -9,26 +9,25 @@ import {
   type ValueReader,
   valueReader,
 } from './value-reader.ts';
-import { type MessageObject, type ResolvedPath, resolvePath } from './variables.ts';
+import { findVariables, type MessageObject, type ResolvedPath, resolvePath } from './variables.ts';
 
-/** One place of a schema that can fill a field. */
+/** A field of the question that can fill a field of the request. */
 export interface AliasSource {
   /** As the schema spells it, e.g. `job_info.project_id`. */
   readonly path: string;
   readonly get: (message: MessageObject) => unknown;
   readonly read: ValueReader;
-  /** What must be decoded of a question for it. */
   readonly wanted: WantedField;
 }
 
-/** The paths of an alias that exist in this schema with a type that fits, best first. */
+/** Returns the paths of an alias that this schema has with a suitable type, best first. */
 export function aliasSources(desc: DescMessage, alias: Alias): readonly AliasSource[] {
   return alias.paths.flatMap((wanted) => {
     const found = resolvePath(desc, wanted);
     const reading = found && readingOf(alias, found);
     if (found === undefined || reading === undefined) return [];
     const { read, within } = reading;
-    // One more than is read: that there are too many must show.
+    // One more than the bound, so that a longer list is noticed.
     const itemsMax = LIST_LENGTH_MAX + 1;
     return [
       {
@@ -47,3 +46,40 @@ function readingOf({ kind }: Alias, { leaf, path }: ResolvedPath): ListReading |
   const read = valueReader(kind, leaf, path);
   return read && { read, within: [] };
 }
+
+/** The sources of a field of the request, for `doctor`. */
+interface FieldSources {
+  readonly field: Alias['field'] | 'variables';
+  /** Paths of the schema, best first, e.g. `job_info.project_id`. */
+  readonly paths: readonly string[];
+  /** Variables that replace a missing value. */
+  readonly variables: readonly string[];
+  /** There is no source, so rules that need this field never fire. */
+  readonly never: boolean;
+}
+
+/** Returns every field of the request with its sources in this schema. A source may still be empty in questions. */
+export function describeAliases(
+  desc: DescMessage,
+  options: { readonly trustVariables: boolean },
+): readonly FieldSources[] {
+  const list = findVariables(desc);
+  const fields = ALIASES.map((alias): FieldSources => {
+    const paths = aliasSources(desc, alias).map((source) => source.path);
+    const variables = alias.variables
+      .filter((variable) => list !== undefined && (options.trustVariables || !variable.needsTrust))
+      .map((variable) => variable.name);
+    return { field: alias.field, paths, variables, never: paths.length === 0 && variables.length === 0 };
+  });
+  const paths = list === undefined ? [] : [list.path];
+  return [...fields, { field: 'variables', paths, variables: [], never: list === undefined }];
+}
+
+/** Returns the fields that no question can fill under these descriptors. */
+export const fieldsWithoutSource = (
+  desc: DescMessage,
+  { trustVariables = false }: { readonly trustVariables?: boolean } = {},
+): readonly string[] =>
+  describeAliases(desc, { trustVariables })
+    .filter(({ never }) => never)
+    .map(({ field }) => field);

@@ -1,12 +1,16 @@
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
 
-/** How a value is read: what it must be on the wire and what becomes of it. */
+/** Paths of a container's settings, from the message of an image or a service. */
+export const PULL_POLICY: readonly string[] = ['pull_policy', 'pull_policies'];
+export const DOCKER_USER: readonly string[] = ['executor_opts.docker.user', 'docker.user'];
+export const KUBERNETES_USER: readonly string[] = ['executor_opts.kubernetes.user', 'kubernetes.user'];
+
+/** The form of a value on the wire, and how it is read. */
 export type AliasKind =
   | 'id'
   | 'seconds'
   | 'text'
-  /** An image or a user of a container: cut and marked where it is too long. */
+  /** An image or a user of a container. Cut and marked if it is too long. */
   | 'container'
   | 'label'
   | 'boolean'
@@ -17,13 +21,13 @@ export type AliasKind =
 
 export interface VariableAlias {
   readonly name: string;
-  /** Users can set variables: identity is taken from them only where the operator says `trustVariables`. */
+  /** Users can set variables, so identity is read from them only if the operator sets `trustVariables`. */
   readonly needsTrust: boolean;
-  /** Whether a value that differs from the typed field is worth an alarm. Some differ for good reasons. */
+  /** A value that differs from the typed field is suspicious. Some variables differ for good reasons. */
   readonly mustAgree: boolean;
 }
 
-/** Where one field of the admission request may come from, best source first. */
+/** The sources of one field of the admission request, best first. */
 export interface Alias {
   readonly field: Exclude<keyof AdmissionRequest, 'variables' | 'suspicious'>;
   readonly kind: AliasKind;
@@ -42,17 +46,17 @@ const timeouts = (paths: readonly string[]): readonly string[] =>
 const context = (name: string): VariableAlias => ({ name, needsTrust: false, mustAgree: false });
 
 /**
- * GitLab's versions send different sets under different names; the table is what we have seen or expect. Typed fields
- * come before variables, numeric ids stand beside paths and win later because they are separate fields.
+ * GitLab's versions send different fields under different names. The table has those seen or expected. Typed fields come before
+ * variables.
  *
- * An `id` (a whole number > 0) is GitLab's own, and one that is none contradicts the schema. What a job's author writes does
- * not: a `text` that is too long is unknown, a `label` is cut.
+ * An `id` is a whole number > 0 that GitLab writes, so another value contradicts the schema. Authors write texts, which cannot: a
+ * `text` that is too long is unknown, a `label` is cut.
  */
 export const ALIASES: readonly Alias[] = [
   {
     field: 'jobId',
     kind: 'id',
-    // The question's own `id` is last: another service may number its questions.
+    // The `id` of the question is last, because another service may number its questions.
     paths: ['job_info.id', 'job.id', 'job_id', 'build_id', 'id'],
     variables: [identity('CI_JOB_ID')],
   },
@@ -86,7 +90,7 @@ export const ALIASES: readonly Alias[] = [
     paths: ['job_info.merge_request_id', 'merge_request.id', 'merge_request_id'],
     variables: [context('CI_MERGE_REQUEST_ID')],
   },
-  // GitLab sends no id of a schedule. Its description is people's own text: what leaves here only tells schedules apart.
+  // GitLab sends no id of a schedule. Users write its description, so only a digest leaves the relay.
   {
     field: 'scheduleDigest',
     kind: 'digest',
@@ -144,10 +148,10 @@ export const ALIASES: readonly Alias[] = [
     field: 'userId',
     kind: 'id',
     paths: ['job_info.user_id', 'user.id', 'user_id'],
-    // A manual job names the one who clicked, the typed field the one who started the pipeline: both are right.
+    // For a manual job the variable is the user who clicked, the typed field the user who started the pipeline.
     variables: [{ name: 'GITLAB_USER_ID', needsTrust: true, mustAgree: false }],
   },
-  // The name itself stays here. Service accounts may have any name: those with one of their own are taken for people.
+  // The name does not leave the relay. A service account with a custom name counts as a person.
   { field: 'byBot', kind: 'bot', paths: [], variables: [context('GITLAB_USER_LOGIN')] },
   {
     field: 'ref',
@@ -172,7 +176,7 @@ export const ALIASES: readonly Alias[] = [
     field: 'image',
     kind: 'container',
     paths: [...ofImage(['name']), ...IMAGES, 'image_name'],
-    // The image decides a security rule, so a variable a user can set must not stand in for it unasked.
+    // Security rules judge the image, so a variable that users can set must not replace it unless trusted.
     variables: [{ name: 'CI_JOB_IMAGE', needsTrust: true, mustAgree: false }],
   },
   { field: 'pullPolicies', kind: 'texts', paths: ofImage(PULL_POLICY), variables: [] },

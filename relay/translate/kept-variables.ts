@@ -2,30 +2,30 @@ import { HIDDEN_VALUE, overwriteVariable } from '../../policies/kubernetes/resou
 import { WireText } from '../wire/reading-budget.ts';
 import { TEXT_LENGTH_MAX } from './text-length.ts';
 
-/** More survivors than any policy reads; a flood of allowed names must not make a request large. */
+/** More than any policy reads. A flood of allowed names must not make a request large. */
 export const VARIABLES_KEPT_MAX = 128;
-/** GitLab's own bound for names of variables; one that a pipeline names longer cannot be passed on. */
+/** GitLab's bound for names of variables. A pipeline may name one longer, which is dropped. */
 const NAME_LENGTH_MAX = 255;
-/** Room for ` (32)`, see {@link KeptVariables}. */
+/** The length of ` (32)`, see {@link KeptVariables}. */
 const COPY_MARK_LENGTH_MAX = 5;
-/** More labels, tolerations or annotations than a job sets by hand; each kind counts for itself. */
+/** More labels, tolerations or annotations than a job sets by hand. Each kind counts alone. */
 export const OVERWRITES_KEPT_MAX = 32;
 
-/** Whether the Kubernetes executor acts on a variable of this name. */
+/** Returns true if the Kubernetes executor acts on a variable of this name. */
 export const isActedOn = (name: string): boolean =>
   overwriteVariable(name) !== undefined || isResourceVariable(name);
 
 /**
- * The survivors of one job's variables. The runner lets the last one of a name win, so a later one that may not be read
- * also takes away the earlier. What the executor acts on is kept apart: no flood of others pushes it out, and where its
- * value cannot be told, that it is set still is.
+ * Collects the variables of one job that may leave the relay. The last one of a name wins, as in the runner, so a later one that
+ * must not be read removes an earlier one. Variables that the executor acts on are kept apart: no flood of others displaces them,
+ * and if a value must be hidden, the name is still kept.
  */
 export class KeptVariables {
   readonly #kept = new Map<string, string>();
-  /** Bounded, too: the names are few, and behind each prefix they are counted. */
+  /** Bounded, because there are few names, and names with a prefix are counted. */
   readonly #actedOn = new Map<string, string>();
   readonly #countOf = new Map<string, number>();
-  /** Prefixes of which more came than are kept: what else comes behind them changes nothing. */
+  /** Prefixes with more names than are kept. Further names change nothing. */
   readonly #overfull = new Set<string>();
 
   put(name: string, value: unknown, fate: Fate): void {
@@ -68,12 +68,12 @@ export class KeptVariables {
     this.#countOf.set(prefix, count + 1);
   }
 
-  /** One entry for all that are not looked at: rules must not take them to be allowed. */
+  /** One entry for all unread names, so that rules do not allow them. */
   #putUnseen(prefix: string): void {
     this.#actedOn.set(`${prefix}…`, HIDDEN_VALUE);
   }
 
-  /** The runner takes every value of such a variable that comes twice, so each is an entry: `NAME`, `NAME (2)`. */
+  /** The runner takes every value of such a variable, so each is an entry: `NAME`, `NAME (2)`. */
   #entryFor(name: string, value: string, count: number): string {
     let entry = name;
     for (let copy = 2; copy <= count + 1; copy += 1) {
@@ -85,16 +85,16 @@ export class KeptVariables {
   }
 }
 
-/** A variable's value as it came; undefined is an empty one. */
+/** A variable's value as received. Undefined is an empty one. */
 export type RawValue = WireText | string | undefined;
 
-/** A value that may be read, or only the bytes of one that is longer than any that is. */
+/** A text, or the bytes of a value that is too long to read. */
 export type VariableValue = string | Uint8Array;
 
-/** No character of a text has more bytes, counted in halves of UTF-16. */
+/** UTF-8 bytes per UTF-16 code unit, at most. */
 const BYTES_PER_LENGTH_MAX = 3;
 
-/** Decodes it, unless it is too long to be of use: then nobody pays for what large files in variables hold. */
+/** Decodes a value unless it is too long to be of use, such as a large file. */
 export function readValue(raw: RawValue): VariableValue {
   if (raw instanceof WireText) {
     if (raw.sizeBytes > BYTES_PER_LENGTH_MAX * TEXT_LENGTH_MAX) return raw.bytes();
@@ -110,17 +110,17 @@ export const isEmptyValue = (raw: RawValue): boolean =>
 export const sameValue = (one: VariableValue, other: VariableValue): boolean =>
   typeof one === 'string' || typeof other === 'string' ? one === other : Buffer.compare(one, other) === 0;
 
-/** Which variables may leave the relay. Everything else is forgotten where it was read. */
+/** The variables that may leave the relay. All others are dropped while reading. */
 export interface AllowedVariables {
   /** Names the policy reads, e.g. `COST_CENTER`. */
   readonly names: readonly string[];
-  /** Beginnings of names the policy reads, e.g. `TEAM_`. */
+  /** Prefixes of names that the policy reads, e.g. `TEAM_`. */
   readonly prefixes: readonly string[];
-  /** Names whose values rules compare. They leave like those of `names`; what may not leave is told to be set. */
+  /** Names whose values rules compare. They leave like those of `names`. A hidden one is reported as set. */
   readonly compared?: readonly string[];
 }
 
-/** What GitLab says about a variable; a flag the schema does not have is `undefined`. */
+/** GitLab's flags of a variable. A flag that the schema lacks is `undefined`. */
 export interface VariableFlags {
   readonly public: boolean | undefined;
   readonly masked: boolean | undefined;
@@ -162,7 +162,7 @@ const CONTEXT: ReadonlySet<string> = new Set([
   'CI_RUNNER_TAGS',
 ]);
 
-/** Secrets by definition, or URLs that embed one: not even a policy may ask for them. */
+/** Secrets, or URLs that contain one. A policy must not read them. */
 const NEVER: ReadonlySet<string> = new Set([
   'CI_BUILD_TOKEN',
   'CI_DEPENDENCY_PROXY_PASSWORD',
@@ -175,25 +175,26 @@ const NEVER: ReadonlySet<string> = new Set([
   'CI_REPOSITORY_URL',
 ]);
 
-/** A prefix is a net: what looks like a secret by its name slips out of it. */
+/** A prefix does not match names that look like secrets. */
 const SECRET_NAME = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|AUTH|JWT|KEY|_URL$/;
 
-/** How much CPU, memory and disk a job asks for; often set for the whole project. */
+/** CPU, memory and disk of a job, often set for the whole project. */
 const KUBERNETES_RESOURCE =
   /^KUBERNETES_(HELPER_|SERVICE_|POD_)?(CPU|MEMORY|EPHEMERAL_STORAGE)_(REQUEST|LIMIT)(_MAX_OVERWRITE_ALLOWED)?$/;
 
 const isResourceVariable = (name: string): boolean => KUBERNETES_RESOURCE.test(name);
 
-/** `hide`: that it is set may be known, its value may not. */
+/** `hide` keeps the name without the value. */
 export type Fate = 'keep' | 'hide' | 'drop';
 
 /**
- * Decides by name and flags whether a variable survives. Predefined variables are `public`; project and group
- * settings are not, so a name that is asked for exactly may be private, one caught by a prefix may not. The values of
- * masked and file variables never survive, and where the schema cannot say `masked`, only GitLab's own context does.
+ * Decides by name and flags if a variable may leave the relay.
  *
- * What the Kubernetes executor acts on must not get past the rules unseen because its value may not be shown: the
- * bearer token, overwrites named like a secret, masked overwrites and resources are hidden, not dropped.
+ * 1. Predefined variables are `public`, settings of projects and groups are not. A name that the policy reads exactly may be
+ *    private, one that matches a prefix may not.
+ * 2. Values of masked and file variables never leave. If the schema lacks `masked`, only GitLab's own context leaves.
+ * 3. Variables that the Kubernetes executor acts on must not escape the rules. The bearer token, overwrites named like a secret,
+ *    masked overwrites and resources are hidden, not dropped.
  */
 export function variableAllowlist(allowed: AllowedVariables): (name: string, flags: VariableFlags) => Fate {
   const exact = new Set([...allowed.names, ...(allowed.compared ?? [])].filter((name) => !NEVER.has(name)));
@@ -216,6 +217,6 @@ export function variableAllowlist(allowed: AllowedVariables): (name: string, fla
   }
 }
 
-/** A service's variables stand in the repository's own file; only what the executor acts on is of use to a rule. */
+/** A service's variables come from the pipeline file. Rules need only those that the executor acts on. */
 export const isServiceVariable = (name: string, flags: VariableFlags): boolean =>
   name.startsWith('KUBERNETES_') && flags.masked !== true && flags.file !== true && !SECRET_NAME.test(name);

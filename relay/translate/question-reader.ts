@@ -24,11 +24,11 @@ export type QuestionResult = {
   | {
       readonly ok: false;
       readonly cause: 'unreadable' | 'oversized';
-      /** What is wrong, without a value from the question; few distinct texts, whatever it holds. */
+      /** The problem, without a value from the question. There are few distinct texts. */
       readonly problem: string;
-      /** `schema`: what no job can bring about, so the schema is of another version. `job`: too many, too large. */
+      /** `schema`: no job can cause it, so the schema is of another version. `job`: too many or too large. */
       readonly blame: 'schema' | 'job';
-      /** The ids of typed fields, where at least those could be read. */
+      /** The ids of typed fields, if those could be read. */
       readonly ids?: AdmissionRequest;
     }
 );
@@ -38,15 +38,13 @@ type Blame = Extract<QuestionResult, { readonly ok: false }>['blame'];
 export type ReadQuestion = (bytes: Uint8Array) => QuestionResult;
 
 interface ReaderOptions extends TranslatorOptions {
-  /** What one question may take. @default what the relay gives any */
+  /** The bounds of one question. @default READING_BOUNDS */
   readonly newBudget?: () => ReadingBudget;
 }
 
 /**
- * Compiles the way from a question's bytes to our request: one pass, which decodes what translation looks at and nothing
- * else. What it returns never throws: bytes that are no message, fields whose form contradicts the schema (a decoder would
- * read garbage), texts that are no UTF-8 where they are read, and more than a question may hold are problems of this
- * question alone.
+ * Compiles a function that reads a question's bytes into a request, in one pass that decodes only what translation needs. It never
+ * throws. Malformed bytes, fields that contradict the schema, texts that are not UTF-8 and oversized questions are results.
  */
 export function compileReader(
   schema: Pick<WireSchema, 'question' | 'source'>,
@@ -67,10 +65,10 @@ export function compileReader(
       problem,
       blame,
       unknown: pass.unknown.toSorted(),
-      // Where the schema is of another version, what stands in the place of an id is anything.
+      // Under a schema of another version an id may be any other value.
       ...(pass.contradicted.length === 0 && idsOf(question)),
     });
-    // Also of one that is too large the pass finds the ids, and within its bounds it costs no more than any other.
+    // The pass reads ids from an oversized question too. Its bounds limit the cost.
     const large = bytes.length > budget.bounds.bytes;
     try {
       pass.read(plan, question);
@@ -98,7 +96,7 @@ export function compileReader(
   };
 }
 
-/** All that translation looks at. */
+/** All fields that translation reads. */
 function wantedOf(desc: DescMessage): readonly WantedField[] {
   const variables = findVariables(desc);
   return [
@@ -107,7 +105,7 @@ function wantedOf(desc: DescMessage): readonly WantedField[] {
   ];
 }
 
-/** From typed fields only, also of a question that is read in part; nothing without the id of the job. */
+/** Reads ids from typed fields, even of a question that was read in part. Returns none without a job id. */
 function idsReader(desc: DescMessage): (question: MessageDraft) => { readonly ids?: AdmissionRequest } {
   const fields = ALIASES.filter(({ kind }) => kind === 'id').map((alias) => ({
     field: alias.field,
@@ -124,31 +122,31 @@ function idsReader(desc: DescMessage): (question: MessageDraft) => { readonly id
   };
 }
 
-/** A tag's numbers are whatever somebody sent; a text's own bytes are never in the message. */
+/** Removes the numbers of an illegal tag, which come from the sender. Errors never quote a text. */
 function problemOf(error: unknown): string {
   if (error instanceof TypeError) return 'a variable is not valid UTF-8';
   const message = error instanceof Error ? error.message : String(error);
   return message.startsWith('illegal tag') ? 'an illegal tag' : message;
 }
 
-// A question may decode and yet be read wrongly: another field stands where one is looked for. What cannot be true of any
-// job tells that. Two texts that changed places, e.g. image and job name, do not: nothing tells them apart.
+// A schema of another version may decode a question into wrong fields. Values that are impossible for any job show it. Two
+// swapped texts, e.g. image and job name, do not.
 
-/** Jobs remembered: an id that is asked about again within so many is the same job's. */
+/** A job id that comes again within this many jobs is of the same job. */
 export const JOBS_REMEMBERED = 1_000;
 /** `group/project`: no space, no empty part. */
 const PROJECT_PATH = /^[^\s/]+(?:\/[^\s/]+)+$/;
 
 type Plausibility =
   | 'plausible'
-  /** True of no job. */
+  /** No job can have these values. */
   | 'impossible'
-  /** Against the directory, which is some minutes old. It speaks neither for the schema nor against: authors rename. */
+  /** It contradicts the directory, which is some minutes old. Authors rename projects, so this is no evidence. */
   | 'against_directory';
 
 export type JudgePlausibility = (request: AdmissionRequest) => Plausibility;
 
-/** @param current - the directory of now; undefined: none, or too old to judge by. */
+/** @param current - returns the directory, or undefined if there is none or it is too old. */
 export function plausibilityJudge(current: () => Directory | undefined): JudgePlausibility {
   const ownerByJob = new Map<number, string>();
   return (request) => {
@@ -161,7 +159,7 @@ export function plausibilityJudge(current: () => Directory | undefined): JudgePl
 const isPossible = ({ projectPath }: AdmissionRequest): boolean =>
   projectPath === undefined || PROJECT_PATH.test(projectPath);
 
-/** A job belongs to one pipeline of one project for ever. The oldest are forgotten. */
+/** A job never changes its pipeline or project. The oldest jobs are forgotten. */
 function isAnotherJob(
   { jobId, pipelineId, projectId }: AdmissionRequest,
   ownerByJob: Map<number, string>,
@@ -173,7 +171,7 @@ function isAnotherJob(
   return false;
 }
 
-/** The directory knows both, the project by its id and the path, and they are two projects. */
+/** Returns true if id and path are two projects in the directory. */
 function contradicts(directory: Directory, { projectId, projectPath }: AdmissionRequest): boolean {
   if (projectId === undefined || projectPath === undefined) return false;
   const byPath = directory.projectByPath.get(pathKey(projectPath));

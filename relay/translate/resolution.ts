@@ -7,21 +7,21 @@ import {
 import { type Fate, readValue, type VariableFlags } from './kept-variables.ts';
 import type { MessageObject, ValueForPod, VariablesField } from './variables.ts';
 
-/** What the runner makes of the references in a job, with the job's own variables. They stay here. */
+/** Expands references in a job as the runner will, with the job's own variables. These stay in the relay. */
 interface Resolution {
   readonly resolve: RunnerVariables['resolve'];
   readonly valueForPod: ValueForPod;
-  /** The variable of a name as the job gets it, the last one that came; `undefined`: none came. */
+  /** Returns the variable as the job gets it: the last one of that name. */
   readonly received: (name: string) => ReceivedVariable | undefined;
 }
 
 interface ReceivedVariable {
   readonly flags: VariableFlags;
-  /** `undefined`: it cannot be told. */
+  /** Undefined if it is unknown. */
   readonly value: string | undefined;
 }
 
-/** Reads the variables of a question when the first reference is met; most jobs have none. */
+/** Reads the variables of a question on the first reference, because most jobs have none. */
 export function resolutionOf(field: VariablesField | undefined, question: MessageObject): Resolution {
   let read: { readonly variables: Received; readonly runner: RunnerVariables } | undefined;
   const known = () => {
@@ -46,13 +46,13 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
   };
 }
 
-/** Keyed by name; a value is decoded when it is asked for. */
+/** By name. Values are decoded on demand. */
 type Received = ReadonlyMap<
   string,
   { readonly flags: VariableFlags; readonly variable: () => RunnerVariable }
 >;
 
-/** The runner takes the last of two with one name. Values that the job's log may not show are not known. */
+/** The last variable of a name wins, as in the runner. Hidden values are unknown. */
 function receivedVariables(field: VariablesField, question: MessageObject): Received {
   const variables: Map<string, { flags: VariableFlags; variable: () => RunnerVariable }> = new Map();
   const entries = field.list(question);
@@ -75,21 +75,21 @@ function receivedVariable(
   return { value: typeof value === 'string' ? value : undefined, raw: field.raw(entry) };
 }
 
-/** What the rules may know of the variables they compare. */
+/** The variables that rules compare. */
 interface ComparedVariables {
-  /** The variables that leave the relay: compared ones with the value that the job gets. */
+  /** The variables that leave the relay, compared ones with the value that the job gets. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Compared ones that are set, to what may not leave or nobody can tell. */
+  /** Compared ones that are set to a hidden or unknown value. */
   readonly hidden: readonly string[];
 }
 
 const NONE: readonly string[] = [];
 
 /**
- * Puts what rules compare beside the other survivors: by name, so that no flood of others pushes it out, and never
- * silently absent, which to a rule would mean that it is not set.
+ * Adds the variables that rules compare. They are read by name, so no flood of others displaces them. A hidden one is reported: to a
+ * rule an absent one is not set.
  *
- * @param contested - names that came twice with different values, of which GitLab's own cannot be told.
+ * @param contested - names that came twice with different values, so GitLab's own value is unknown.
  */
 export function withCompared(
   kept: ReadonlyMap<string, string>,
@@ -109,17 +109,17 @@ export function withCompared(
     if (mayLeave && found.value !== undefined) variables.set(name, found.value);
     else hidden.push(name);
   }
-  // Defines own properties, so that a variable called `__proto__` is one and nothing else.
+  // `fromEntries` defines own properties, so a variable may be called `__proto__`.
   return { variables: Object.fromEntries(variables), hidden };
 }
 
 type Resolve = RunnerVariables['resolve'];
-/** The texts of a request that the runner expands before its executor looks at them. */
+/** The texts of a request that the runner expands before its executor reads them. */
 type Containers = { image?: unknown; dockerUser?: unknown; kubernetesUser?: unknown; services?: unknown };
 
 /**
- * Puts variables into the image names and users of a request as the runner will, so that an allow list judges what the
- * runner starts. What cannot be told stays as it is written, with its `$`: no rule takes that for allowed.
+ * Expands variables in the image names and users of a request as the runner will, so an allow list judges what the runner starts.
+ * An unknown value stays as written, with its `$`, which no rule allows.
  */
 export function resolveContainers(request: Containers, resolve: Resolve): void {
   resolveField(request, 'image', resolve, 2);
@@ -137,7 +137,7 @@ function resolveUsers(container: Containers, resolve: Resolve): void {
   resolveField(container, 'kubernetesUser', resolve, 1);
 }
 
-/** A text that becomes empty is dropped: the runner takes its default, as if none had been written. */
+/** An empty text is dropped, because the runner then uses its default. */
 function resolveField(
   container: Containers,
   name: 'image' | 'dockerUser' | 'kubernetesUser',

@@ -18,9 +18,9 @@ export type Translation =
     }
   | {
       readonly ok: false;
-      /** All that is wrong, paths but no values; few distinct texts, so it can be counted. */
+      /** All problems, with paths and without values. There are few distinct texts, so they can be counted. */
       readonly problem: string;
-      /** `schema`: an id is none, or none came. `job`: the one that came in variables came twice. */
+      /** `schema`: an id is invalid or missing. `job`: an id in variables came twice. */
       readonly blame: 'schema' | 'job';
     };
 
@@ -28,13 +28,13 @@ type Translate = (question: MessageObject) => Translation;
 
 export interface TranslatorOptions {
   readonly variables: AllowedVariables;
-  /** Whether identity may be read from variables, which users can forge. */
+  /** Reads identity from variables too, which users can forge. */
   readonly trustVariables: boolean;
 }
 
 type Draft = { -readonly [Name in keyof AdmissionRequest]?: unknown };
 
-/** One field of the request with its sources in this schema. */
+/** A field of the request with its sources in this schema. */
 interface Field {
   readonly name: Alias['field'];
   readonly kind: AliasKind;
@@ -42,10 +42,7 @@ interface Field {
   readonly variables: readonly VariableAlias[];
 }
 
-/**
- * Resolves the alias table against a schema once and returns the function that reads every question with it. Pure and
- * total: a question that cannot be read is a value.
- */
+/** Resolves the alias table against a schema once. Returns a pure function that never throws. */
 export function compileTranslator(desc: DescMessage, options: TranslatorOptions): Translate {
   const fields = ALIASES.map(
     (alias): Field => ({
@@ -77,7 +74,7 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
       if (value !== undefined) request[field.name] = value;
     }
     resolveContainers(request, resolution.resolve);
-    // Newer GitLab sends both lists: beside the runner's tags an empty one means "untagged", not "not sent".
+    // Newer GitLab sends both lists. If the runner's tags came, an empty list of job tags means "untagged".
     if (request.jobTags === undefined && runnerTags?.(question) === true) request.jobTags = [];
     if (seen !== undefined) {
       const { kept, contested } = seen;
@@ -93,7 +90,7 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
   };
 }
 
-/** Tells whether GitLab sent the runner's tags as a typed list; nothing if the schema lacks either list. */
+/** Returns a check if GitLab sent the runner's tags as a typed list. Undefined if the schema lacks either list. */
 function typedRunnerTags(fields: readonly Field[]): ((question: MessageObject) => boolean) | undefined {
   const jobTags = fields.find((field) => field.name === 'jobTags');
   const runnerTags = fields.find((field) => field.name === 'runnerTags');
@@ -101,7 +98,7 @@ function typedRunnerTags(fields: readonly Field[]): ((question: MessageObject) =
   return (question) => readTyped(runnerTags, question, []) !== undefined;
 }
 
-/** The first of the typed sources that says something. */
+/** Returns the first typed source with a value. */
 export function readTyped(
   { sources }: Pick<Field, 'sources'>,
   question: MessageObject,
@@ -114,7 +111,7 @@ export function readTyped(
   return undefined;
 }
 
-/** A variable that contradicts itself or the typed field changes nothing where the typed field is there, but is told. */
+/** Reports a variable that contradicts itself or the typed field. The typed field is used. */
 function compareWithVariables(field: Field, typed: unknown, seen: SeenVariables, suspicious: string[]): void {
   for (const variable of field.variables) {
     const value = seen.aliased.get(variable.name);
@@ -134,7 +131,7 @@ function readFromVariables(field: Field, seen: SeenVariables, trusted: boolean, 
   return undefined;
 }
 
-/** A variable that is not what its name promises is a user's, not GitLab's: it says nothing, and breaks nothing. */
+/** A variable with an unexpected value was set by a user, not by GitLab. It is ignored. */
 function readVariable(kind: AliasKind, value: string | undefined): unknown {
   if (value === undefined || value === '') return undefined;
   switch (kind) {
@@ -162,17 +159,17 @@ function readVariable(kind: AliasKind, value: string | undefined): unknown {
   }
 }
 
-/** Enough to tell the schedules of one project apart. */
+/** Enough to distinguish the schedules of one project. */
 const DIGEST_CHARACTERS = 12;
 
 /**
- * Names that GitLab makes up for access tokens of projects and groups, and for service accounts.
+ * Names that GitLab generates for access tokens of projects and groups, and for service accounts.
  *
  * @see https://docs.gitlab.com/user/project/settings/project_access_tokens/#bot-users-for-projects
  */
 const BOT_NAME = /^(?:(?:project|group)_\d+_bot(?:_?\w*)|service_account_\w+)$/;
 
-/** `CI_RUNNER_TAGS`: documented as `a, b`, sent by some versions as `["a","b"]`. Anything else says nothing. */
+/** Reads `CI_RUNNER_TAGS`: documented as `a, b`, sent by some versions as `["a","b"]`. */
 function readTags(value: string): readonly string[] | undefined {
   const trimmed = value.trim();
   const tags = trimmed.startsWith('[') ? fromJson(trimmed) : trimmed.split(',').map((tag) => tag.trim());

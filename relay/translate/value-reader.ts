@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf
 import type { ServiceRequest } from '../../policies/request/request.ts';
 import type { WantedField } from '../wire/plan.ts';
 import type { AliasKind } from './aliases.ts';
-import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
+import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './aliases.ts';
 import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX, UNKNOWN, UNKNOWN_END } from './text-length.ts';
 import {
   findVariables,
@@ -14,12 +14,12 @@ import {
 } from './variables.ts';
 
 /**
- * Turns a raw field into ours; `undefined` for "said nothing", {@link UNKNOWN} for what is too long. An id that is none goes
- * into `problems`, without its value.
+ * Reads a raw field. Returns undefined for no value and {@link UNKNOWN} for one that is too long. Adds an invalid id to `problems`,
+ * without its value.
  */
 export type ValueReader = (raw: unknown, problems: string[]) => unknown;
 
-/** A reader for this kind on this field, or nothing if the field's type cannot hold such a value. */
+/** Returns a reader, or undefined if the field's type cannot hold such a value. */
 export function valueReader(
   kind: Exclude<AliasKind, 'services' | 'texts'>,
   field: DescField,
@@ -39,14 +39,14 @@ export function valueReader(
       return isBoolean(field)
         ? (raw) => (raw === true || (raw === false && hasPresence(field)) ? raw : undefined)
         : undefined;
-    // Read from variables alone.
+    // These are read from variables only.
     case 'digest':
     case 'bot':
       return undefined;
   }
 }
 
-/** int64 arrives as bigint; beyond 2^53 a number would silently be another job's. */
+/** int64 arrives as bigint. Beyond 2^53 a number would silently be the id of another job. */
 export function wholeNumber(raw: unknown, path: string, problems: string[]): number | undefined {
   if (raw === undefined || raw === 0 || raw === 0n || raw === '') return undefined;
   const value = Number(raw);
@@ -55,7 +55,7 @@ export function wholeNumber(raw: unknown, path: string, problems: string[]): num
   return undefined;
 }
 
-/** GitLab takes no longer timeout: one month. */
+/** GitLab's longest timeout is one month. */
 const TIMEOUT_SECONDS_MAX = 31 * 86_400;
 
 function seconds(raw: unknown): unknown {
@@ -67,7 +67,7 @@ function seconds(raw: unknown): unknown {
 const textOf = (raw: unknown): string | undefined =>
   typeof raw === 'string' && raw !== '' ? raw : undefined;
 
-/** A cut may fall between the halves of one character. */
+/** A cut may split a surrogate pair. */
 const cut = (text: string, lengthMax: number): string => text.slice(0, lengthMax).toWellFormed();
 
 export function label(raw: unknown): string | undefined {
@@ -88,7 +88,7 @@ export function containerText(raw: unknown): string | undefined {
 
 const TEXT_READERS = { text: textField, container: containerText, label } as const;
 
-/** An empty repeated field looks the same as one never sent. */
+/** An empty repeated field looks like one that was not sent. */
 function readRepeated<T>(raw: unknown, read: (entry: unknown) => T | undefined): readonly T[] | undefined {
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
   return raw.slice(0, LIST_LENGTH_MAX).flatMap((entry) => read(entry) ?? []);
@@ -131,7 +131,7 @@ const isWrapper = (field: DescField, name: RegExp): boolean =>
   field.message.typeName.startsWith('google.protobuf.') &&
   name.test(field.message.typeName);
 
-/** How a list is read, and what of each of its messages. */
+/** The reader of a list, and the fields that it reads of each message. */
 export interface ListReading {
   readonly read: ValueReader;
   readonly within: readonly WantedField[];
@@ -166,7 +166,7 @@ export function servicesReader(field: DescField): ListReading | undefined {
   };
 }
 
-/** One stands for all that are beyond the bound: rules must not take them to be allowed. */
+/** One entry stands for all services beyond the bound, so that rules do not allow them. */
 function readServices(
   raw: unknown,
   read: (entry: unknown) => ServiceRequest | undefined,
@@ -209,14 +209,14 @@ function serviceReader(desc: DescMessage): ServiceReader | undefined {
       variables: variables && readServiceVariables(variables, service),
     };
     if (read.name === undefined) return undefined;
-    // What is not there is left out, as everywhere in a request.
+    // A request has no undefined fields.
     return Object.fromEntries(
       Object.entries(read).filter(([, value]) => value !== undefined),
     ) as unknown as ServiceRequest;
   }
 }
 
-/** The first of these paths that the schema has, with a type that fits. */
+/** Returns the first of these paths that the schema has with a suitable type. */
 function firstOf(
   desc: DescMessage,
   paths: readonly string[],

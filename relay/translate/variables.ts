@@ -13,39 +13,39 @@ import {
   type VariableValue,
 } from './kept-variables.ts';
 
-/** The variables of one job that somebody here may look at. */
+/** The readable variables of one job. */
 export interface SeenVariables {
-  /** Survivors of the allowlist. */
+  /** Variables that may leave the relay. */
   readonly kept: ReadonlyMap<string, string>;
-  /** What GitLab itself set for the names in the alias table. */
+  /** Values that GitLab set for the names in the alias table. */
   readonly aliased: ReadonlyMap<string, string>;
-  /** Names of the alias table that came twice with different values: somebody set them by hand. */
+  /** Names of the alias table that came twice with different values, so a user set one. */
   readonly contested: ReadonlySet<string>;
 }
 
 /**
- * What the Kubernetes executor makes of the value of a variable it acts on. References to names that did not come stay
- * as they are, because most are set nowhere and become empty. `undefined`: it refers to what may not be looked at.
+ * Expands the value of a variable that the Kubernetes executor acts on. References to unknown names stay as written, because most are
+ * set nowhere and become empty. Returns undefined if it refers to a hidden value.
  */
 export type ValueForPod = (variable: {
   readonly value: string;
   readonly raw: boolean | undefined;
 }) => string | undefined;
 
-/** Where a schema keeps a job's variables. */
+/** The field of a schema that holds a job's variables. */
 export interface VariablesField {
   readonly path: string;
   readonly list: (message: MessageObject) => unknown;
   readonly key: (entry: MessageObject) => unknown;
   readonly value: (entry: MessageObject) => RawValue;
   readonly flags: (entry: MessageObject) => VariableFlags;
-  /** Whether the value's own references stay as they are; `undefined`: the schema cannot say. */
+  /** Returns true if references in the value are not expanded, undefined if the schema lacks the flag. */
   readonly raw: (entry: MessageObject) => boolean | undefined;
-  /** What must be decoded of a message for it: names and flags, and a value only when it is looked at. */
+  /** Names and flags, and values on demand. */
   readonly wanted: WantedField;
 }
 
-/** Finds the repeated `{key, value, public, masked, file}` of a schema, or a map of texts, if it has one. */
+/** Finds the repeated `{key, value, public, masked, file}` of a schema, or a map of texts. */
 export function findVariables(desc: DescMessage): VariablesField | undefined {
   const found = resolvePath(desc, 'variables') ?? resolvePath(desc, 'job_info.variables');
   if (found !== undefined && isTextMap(found.leaf)) return mapOfVariables(found);
@@ -61,7 +61,7 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   return {
     path: found.path,
     list: found.get,
-    // If the key has no presence, a name that does not come is an empty one.
+    // Without presence a missing key is an empty one.
     key: hasPresence(key.leaf) ? key.get : (message) => key.get(message) ?? '',
     value: (message) => value.get(message) as RawValue,
     flags: (message) => ({ public: isPublic(message), masked: masked(message), file: file(message) }),
@@ -73,7 +73,7 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   };
 }
 
-/** A map says nothing of flags, so no more than GitLab's own context leaves the relay. */
+/** A map has no flags, so only GitLab's own context leaves the relay. */
 const mapOfVariables = ({ path, fields, get }: ResolvedPath): VariablesField => ({
   path,
   list: get,
@@ -84,7 +84,7 @@ const mapOfVariables = ({ path, fields, get }: ResolvedPath): VariablesField => 
   wanted: { fields },
 });
 
-/** Reads a job's variables once; `undefined` when none came, which is what a GitLab that does not send them looks like. */
+/** Reads a job's variables. Returns undefined without any, as from a GitLab that does not send them. */
 export function readJobVariables(
   field: VariablesField,
   message: MessageObject,
@@ -93,7 +93,7 @@ export function readJobVariables(
   valueForPod: ValueForPod,
 ): SeenVariables | undefined {
   const entries = field.list(message);
-  // Every job has predefined variables, so an empty list says that they were left out, not that none is set.
+  // Every job has predefined variables, so an empty list means that GitLab did not send them.
   if (!Array.isArray(entries) || entries.length === 0) return undefined;
   const kept = new KeptVariables();
   const aliased = new Map<string, string>();
@@ -115,7 +115,7 @@ export function readJobVariables(
     if (fate === 'keep' && isActedOn(name)) putActedOn(kept, name, raw, field.raw(entry), valueForPod);
     else putVariable(kept, name, raw, fate);
   }
-  // Which of two is GitLab's own cannot be told, so neither is believed.
+  // GitLab's own value is unknown, so neither is used.
   for (const name of contested) {
     kept.forget(name);
     aliased.delete(name);
@@ -123,7 +123,7 @@ export function readJobVariables(
   return { kept: kept.all(), aliased, contested };
 }
 
-/** Reads a service's own variables; `undefined` when none came. */
+/** Reads a service's own variables. Returns undefined without any. */
 export function readServiceVariables(
   field: VariablesField,
   service: MessageObject,
@@ -144,13 +144,13 @@ export function readServiceVariables(
   return Object.fromEntries(kept.all());
 }
 
-/** Looks at a value only where it may leave the relay; a hidden one only tells whether there is any. */
+/** Reads a value only if it may leave the relay. Of a hidden one it notes only if it is empty. */
 function putVariable(kept: KeptVariables, name: string, raw: RawValue, fate: Fate): void {
   if (fate === 'keep') kept.put(name, readValue(raw), fate);
   else kept.put(name, isEmptyValue(raw) ? '' : undefined, fate);
 }
 
-/** What the Kubernetes executor acts on is judged as that executor reads it; what nobody can tell is hidden. */
+/** Rules judge the value as the Kubernetes executor reads it. An unknown value is hidden. */
 function putActedOn(
   kept: KeptVariables,
   name: string,
@@ -164,7 +164,7 @@ function putActedOn(
   kept.put(name, resolved, resolved === undefined ? 'hide' : 'keep');
 }
 
-/** As GitLab's own variables are: public where the schema can say so, never masked, never a file. */
+/** GitLab's own variables are public (if the schema has the flag), never masked and never a file. */
 const isPlain = (flags: VariableFlags): boolean =>
   flags.public !== false && flags.masked !== true && flags.file !== true;
 
@@ -181,20 +181,20 @@ function booleanField(entry: DescMessage, name: string): ResolvedPath | undefine
 const isString = (field: DescField): boolean =>
   field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING;
 
-/** A decoded message: protobuf-es keeps fields as plain properties under their local names. */
+/** A decoded message. Fields are plain properties under their local names, as in protobuf-es. */
 export type MessageObject = Readonly<Record<string, unknown>>;
 
-/** A path found in a schema: the leaf's descriptor and a way to its value, `undefined` when anything on the way is unset. */
+/** A path in a schema. */
 export interface ResolvedPath {
   /** As the schema spells it, e.g. `job_info.project_id`. */
   readonly path: string;
-  /** The fields on the way, the leaf last. */
+  /** The fields of the path, the leaf last. */
   readonly fields: readonly DescField[];
   readonly leaf: DescField;
   readonly get: (message: MessageObject) => unknown;
 }
 
-/** Finds `job_info.project_id` in a message, whatever the schema's spelling of it. Done once per schema, not per job. */
+/** Finds `job_info.project_id` in a message in any spelling. Runs once per schema. */
 export function resolvePath(desc: DescMessage, path: string): ResolvedPath | undefined {
   const fields: DescField[] = [];
   let at: DescMessage | undefined = desc;
@@ -222,7 +222,7 @@ const chain =
     return between === undefined ? undefined : inner(between as MessageObject);
   };
 
-/** One property, or nothing if it is not set. Zero values without presence are left to the reader of the kind. */
+/** Returns one property, or undefined if it is not set. The reader of the kind handles zero values without presence. */
 function propertyGetter(field: DescField): Getter {
   const name = field.localName;
   if (field.oneof !== undefined) {
@@ -233,14 +233,14 @@ function propertyGetter(field: DescField): Getter {
     };
   }
   if (!hasPresence(field)) return (message) => message[name];
-  // An unset property with explicit presence may still show a default through the prototype.
+  // The prototype may hold a default for an unset property with explicit presence.
   return (message) => (Object.hasOwn(message, name) ? message[name] : undefined);
 }
 
-/** `FieldPresence.IMPLICIT` of google/protobuf/descriptor.proto: a zero value cannot be told from an unset one. */
+/** `FieldPresence.IMPLICIT` of google/protobuf/descriptor.proto: a zero value looks like an unset one. */
 const IMPLICIT = 2;
 
-/** Whether the wire can tell "set to the zero value" from "not set". */
+/** Returns true if the wire distinguishes a zero value from an unset one. */
 export const hasPresence = (field: DescField): boolean => field.presence !== IMPLICIT;
 
 /** `job_info`, `jobInfo` and `JobInfo` are one name. */

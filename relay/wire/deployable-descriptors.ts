@@ -1,38 +1,37 @@
 /**
- * Descriptors that a deployment may run under: those of its own GitLab. The set that comes with this repository serves the
- * local router only. Under other field numbers than GitLab's a relay misreads questions and may say "admitted" where it means
- * "rejected".
+ * Descriptors for a deployment must be those of its own GitLab. With other field numbers a relay misreads questions, and may send
+ * "admitted" for "rejected". `npm run proto:sync` writes a lock file next to descriptors with their hash and source, and a
+ * deployment refuses a file that does not match its lock.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { RelayError } from '../relay-error.ts';
-import { checkLock, lockedVersion, sha256Of } from './descriptors-lock.ts';
 import { encodeAdmitted, encodeRejected, parseSchema } from './schema.ts';
 
 export interface DeployableDescriptors {
-  /** The file's content: a `FileDescriptorSet`. */
+  /** A `FileDescriptorSet`. */
   readonly bytes: Uint8Array;
-  /** Hash of the content, 64 hex digits. */
+  /** Hash of `bytes`, 64 hex digits. */
   readonly sha256: string;
   /**
-   * In `DESCRIPTORS_FOLDER` of bundle and image. It names the content: an image can carry the descriptors of several
-   * deployments, and a relay never finds other ones than those its deployment was synthesized with.
+   * In `DESCRIPTORS_FOLDER` of bundle and image. The name is the hash, so an image can hold the descriptors of several
+   * deployments, and a relay never finds others than its deployment was synthesized with.
    */
   readonly fileName: string;
-  /** The GitLab they are of, as their lock says: `18.9`. Undefined: it does not. */
+  /** The version of GitLab in their lock: `18.9`. Undefined if it names none. */
   readonly version: string | undefined;
 }
 
 const FETCH_REMEDY = "fetch those of your GitLab's version with: npm run proto:sync -- --ref v18.9.0";
 
 const PLACEHOLDER = new URL('./default.binpb', import.meta.url);
-/** How messages about the content begin. */
 const THE_FILE = 'the file';
 
 /**
- * @throws {RelayError} `schema_invalid`: unreadable, no `FileDescriptorSet` with what the relay needs, an answer that cannot
- * be encoded, the placeholder, or not the content that its lock names. The message names the problem and the remedy, not the file.
+ * @throws {RelayError} `schema_invalid`: unreadable, incomplete, without an answer that can be encoded, the placeholder, or not
+ * the content that its lock names. The message names problem and remedy, not the file.
  */
 export function readDeployableDescriptors(file: string): DeployableDescriptors {
   let bytes: Uint8Array;
@@ -64,7 +63,7 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
   return { bytes, sha256, fileName: `${sha256}.binpb`, version: lockedVersion(file) };
 }
 
-/** Compares content: whatever the file is called, and whether or not it was built anew with comments in it. */
+/** Compares content, so another name or a rebuild with comments changes nothing. */
 function isPlaceholder(bytes: Uint8Array): boolean {
   return canonical(bytes).equals(canonical(readFileSync(PLACEHOLDER)));
 }
@@ -72,9 +71,66 @@ function isPlaceholder(bytes: Uint8Array): boolean {
 function canonical(bytes: Uint8Array): Buffer {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   for (const file of set.file) {
-    // Comments and positions, which say nothing about the wire.
+    // Comments and positions do not affect the wire.
     delete file.sourceCodeInfo;
     delete file.$unknown;
   }
   return Buffer.from(toBinary(FileDescriptorSetSchema, set));
+}
+
+export interface DescriptorsLock {
+  /** The descriptors' hash, 64 hex digits. */
+  readonly sha256: string;
+  /** For readers: a tag of GitLab's repository, a folder, an archive or a file. */
+  readonly source: string;
+  /** The hash of the source archive or file. */
+  readonly sourceSha256?: string;
+}
+
+/** The lock of `relay/wire/gitlab.binpb` is `relay/wire/gitlab.lock.json`. */
+export const lockOf = (file: string): string => `${file.replace(/\.binpb$/, '')}.lock.json`;
+
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/**
+ * @param sha256 - of the content of `file`
+ * @throws {RelayError} `schema_invalid`: there is a lock, and it is unreadable or names other content.
+ */
+function checkLock(file: string, sha256: string): void {
+  const text = readIfThere(lockOf(file));
+  if (text === undefined) return;
+  const lock = parsed(text);
+  if (lock?.sha256 === sha256) return;
+  const about =
+    lock === undefined
+      ? `${lockOf(file)} is no lock of descriptors`
+      : `the file has SHA-256 ${sha256}, and ${lockOf(file)} says ${lock.sha256} (from ${lock.source})`;
+  throw new RelayError(
+    'schema_invalid',
+    `${about}: fetch the descriptors again with npm run proto:sync, or restore both files from git`,
+  );
+}
+
+/** Reads the version of GitLab from the source in the lock, e.g. `18.9`. */
+export function lockedVersion(file: string): string | undefined {
+  const { source = '' } = parsed(readIfThere(lockOf(file)) ?? '') ?? {};
+  return /\bv?(\d{2}\.\d{1,2})(?:\.\d+)?\b/.exec(source)?.[1];
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parsed(text: string): Pick<DescriptorsLock, 'sha256' | 'source'> | undefined {
+  try {
+    const { sha256, source } = JSON.parse(text);
+    return typeof sha256 === 'string' && typeof source === 'string' ? { sha256, source } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,13 +1,13 @@
 /**
- * The one pass over the bytes of a question: decodes what its plan wants, skips the rest, and notes what the schema does not
- * know and what contradicts it. What it makes has the shape of a message of protobuf-es, with fewer fields.
+ * Reads the bytes of a question in one pass: decodes wanted fields, skips the others, and notes fields that the schema lacks or
+ * that contradict it. The result has the shape of a protobuf-es message with fewer fields.
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { FieldPlan, MessagePlan } from './plan.ts';
+import { WIRE_NAMES } from './plan.ts';
 import { CUT_OFF, DEPTH_MAX, type ReadingBudget, Skipper, TOO_DEEP, WireText } from './reading-budget.ts';
-import { WIRE_NAMES } from './wire-form.ts';
 
-/** What is read of a message: plain properties under the fields' local names. */
+/** The decoded fields of a message, by their local names. */
 export type MessageDraft = Record<string, unknown>;
 
 interface OneofChoice {
@@ -15,16 +15,16 @@ interface OneofChoice {
   readonly value: unknown;
 }
 
-/** A question from a router of another version has a handful; thousands would be an attack on our log. */
+/** A router of another version sends a handful. Thousands would be an attack on the log. */
 export const FIELDS_MAX = 32;
 const NO_GROUP = 0;
 
 export class Pass {
-  /** Fields without a name in the schema, once each: `job_info.21:varint`. At most {@link FIELDS_MAX}. */
+  /** Fields that the schema lacks, once each: `job_info.21:varint`. At most {@link FIELDS_MAX}. */
   readonly unknown: string[] = [];
-  /** Fields that arrive in another form than the schema says: `id (1) is bytes, the schema says varint`. As many. */
+  /** Fields in another form than the schema has: `id (1) is bytes, the schema says varint`. At most {@link FIELDS_MAX}. */
   readonly contradicted: string[] = [];
-  /** The first text that is no UTF-8. */
+  /** The path of the first text that is not UTF-8. */
   invalidText: string | undefined;
   unknownBytes = 0;
   readonly #reader: BinaryReader;
@@ -38,7 +38,7 @@ export class Pass {
     this.#skipper = new Skipper(bytes, this.#reader, budget);
   }
 
-  /** @throws when the bytes are no protobuf message at all (cut off, bad tag, too deep), or the budget is spent. */
+  /** @throws if the bytes are not a protobuf message (cut off, bad tag, too deep), or the budget is spent. */
   read(plan: MessagePlan, into: MessageDraft): void {
     this.#message(plan, into, this.#reader.len, NO_GROUP, 0);
   }
@@ -141,7 +141,7 @@ export class Pass {
     const sizeBytes = reader.uint32();
     this.#budget.takeText(sizeBytes);
     if (this.invalidText !== undefined) {
-      // The question is unreadable anyway, and an exception for each of its texts would cost more than all else.
+      // The question is unreadable already, and an exception per text would cost more than the rest of the pass.
       reader.pos += sizeBytes;
       if (reader.pos > reader.len) throw new RangeError(CUT_OFF);
       return '';
@@ -150,7 +150,7 @@ export class Pass {
     try {
       return reader.string(field.strict);
     } catch (error) {
-      // The rest may hold a contradiction, which tells more: bytes read as a text by a schema of another version.
+      // The rest may hold a contradiction, which explains more: a schema of another version reads bytes as a text.
       if (reader.pos > reader.len) throw error;
       this.invalidText ??= field.path;
       return '';
@@ -159,7 +159,7 @@ export class Pass {
 
   #note(plan: MessagePlan, field: FieldPlan | undefined, no: number, wireType: WireType): void {
     const notes = field === undefined ? this.unknown : this.contradicted;
-    // A part of a plan, a field number of 29 bits and a wire type of 3: one number, for the many that come again.
+    // One number of plan part, field number (29 bits) and wire type (3 bits), since fields repeat.
     const key = plan.id * 2 ** 32 + no * 8 + wireType;
     if (notes.length >= FIELDS_MAX || this.#noted.has(key)) return;
     this.#noted.add(key);
@@ -182,7 +182,7 @@ function put(into: MessageDraft, { oneof, key }: FieldPlan, value: unknown): voi
   else into[oneof] = { case: key, value } satisfies OneofChoice;
 }
 
-/** What an earlier field of this number left: messages that come in parts are one. */
+/** Returns the value of an earlier field of this number, because a message may come in parts. */
 function current(into: MessageDraft, { oneof, key }: FieldPlan): unknown {
   if (oneof === undefined) return into[key];
   const chosen = into[oneof] as OneofChoice | undefined;

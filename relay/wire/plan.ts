@@ -1,28 +1,24 @@
 /**
- * A plan says what is done with each field of a message, by number: what translation needs is decoded, everything else is
- * skipped. It is compiled once per schema and is a tree, so a part of it knows where in the question it stands.
+ * A plan says by field number if a field is decoded or skipped. It is compiled once per schema. A plan is a tree, so each part
+ * knows its path from the top of the question.
  */
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
-import { type WireForm, wireFormOf } from './wire-form.ts';
 
-/** Something that is read of a message. */
+/** A field that translation needs. */
 export interface WantedField {
-  /** The way to it, from the message on: all but the last hold single messages. */
+  /** The path to it. All fields except the last hold single messages. */
   readonly fields: readonly DescField[];
-  /** For a list of messages: what is read of each. */
+  /** For a list of messages: the fields to read of each. */
   readonly within?: readonly WantedField[];
-  /** For a text: decode it only when somebody looks. */
+  /** For a text: decode it on demand. */
   readonly lazy?: boolean;
-  /** For a list: how many items are taken up at most; the others are skipped. @default all */
+  /** For a list: skip items beyond this number. @default all */
   readonly itemsMax?: number;
 }
 
-/**
- * `look`: only what is unknown or contradicted within is noted. `displace`: the value is not read, but takes the place of
- * another one of its oneof.
- */
+/** `look`: notes unknown and contradicted fields within. `displace`: not read, but replaces another field of its oneof. */
 type FieldUse =
   | 'skip'
   | 'look'
@@ -38,35 +34,35 @@ type FieldUse =
 export interface FieldPlan extends Pick<WireForm, 'wireType' | 'mayBePacked'> {
   readonly use: FieldUse;
   readonly number: number;
-  /** As the schema spells it, from the question on: `image.executor_opts`. */
+  /** From the top of the question, as the schema spells it: `image.executor_opts`. */
   readonly path: string;
-  /** The property it has in a decoded message. */
+  /** Its property in a decoded message. */
   readonly key: string;
   /** The property of its oneof, if it is in one. */
   readonly oneof: string | undefined;
-  /** For a number: reads it. An enum that the schema does not know reads as undefined. */
+  /** For a number. Returns undefined for an enum value that the schema does not have. */
   readonly decode: DecodeNumber | undefined;
-  /** For a wrapper (`google.protobuf.BoolValue`): the value that it has when nothing is in it. */
+  /** For a wrapper (`google.protobuf.BoolValue`): the value of an empty one. */
   readonly zero: unknown;
-  /** For a text: whether what is no UTF-8 is a problem. */
+  /** For a text: it must be UTF-8. */
   readonly strict: boolean;
   readonly itemsMax: number;
   readonly within: MessagePlan | undefined;
 }
 
 export interface MessagePlan {
-  /** Different for every part of a plan. */
+  /** Unique within a plan. */
   readonly id: number;
-  /** Where it stands: empty, or `image.executor_opts.`. */
+  /** Empty, or `image.executor_opts.`. */
   readonly path: string;
   readonly fields: ReadonlyMap<number, FieldPlan>;
 }
 
-/** Reads what is wanted and skips the rest. */
+/** Reads wanted fields and skips the others. */
 export const readingPlan = (desc: DescMessage, wanted: readonly WantedField[]): MessagePlan =>
-  compile(desc, wishTree(wanted), '', counter());
+  compile(desc, wantedTree(wanted), '', counter());
 
-/** Reads nothing and looks into everything. Parts come into being when they are met: a message may hold itself. */
+/** Reads nothing and looks into every message. Parts are compiled on demand, because a message may contain itself. */
 export const explainingPlan = (desc: DescMessage): MessagePlan => compileLook(desc, '', counter());
 
 type NextId = () => number;
@@ -79,48 +75,52 @@ function counter(): NextId {
   };
 }
 
-interface Wish {
+interface Wanted {
   readonly lazy: boolean;
   readonly itemsMax: number;
-  readonly within: WishTree;
+  readonly within: WantedTree;
 }
 
-type WishTree = ReadonlyMap<DescField, Wish>;
+type WantedTree = ReadonlyMap<DescField, Wanted>;
 
-function wishTree(wanted: readonly WantedField[]): WishTree {
+function wantedTree(wanted: readonly WantedField[]): WantedTree {
   const byFirst = Map.groupBy(wanted, ({ fields }) => fields[0]);
-  const tree = new Map<DescField, Wish>();
-  for (const [field, wishes] of byFirst) {
+  const tree = new Map<DescField, Wanted>();
+  for (const [field, same] of byFirst) {
     if (field === undefined) continue;
-    const leaves = wishes.filter(({ fields }) => fields.length === 1);
+    const leaves = same.filter(({ fields }) => fields.length === 1);
     const within = [
       ...leaves.flatMap((leaf) => leaf.within ?? []),
-      ...wishes.flatMap(({ fields: [, ...rest], ...leaf }) =>
+      ...same.flatMap(({ fields: [, ...rest], ...leaf }) =>
         rest.length === 0 ? [] : [{ ...leaf, fields: rest }],
       ),
     ];
     tree.set(field, {
       lazy: leaves.length > 0 && leaves.every(({ lazy }) => lazy === true),
       itemsMax: Math.max(0, ...leaves.map(({ itemsMax }) => itemsMax ?? Number.POSITIVE_INFINITY)),
-      within: wishTree(within),
+      within: wantedTree(within),
     });
   }
   return tree;
 }
 
-function compile(desc: DescMessage, wishes: WishTree, path: string, nextId: NextId): MessagePlan {
+function compile(desc: DescMessage, tree: WantedTree, path: string, nextId: NextId): MessagePlan {
   const fields = desc.fields.map((field) => {
-    const wish = wishes.get(field);
-    const plan = basicPlan(field, path, wish === undefined ? useUnread(field, wishes) : useRead(field, wish));
-    if (wish === undefined) return plan;
+    const wanted = tree.get(field);
+    const plan = basicPlan(
+      field,
+      path,
+      wanted === undefined ? useUnread(field, tree) : useRead(field, wanted),
+    );
+    if (wanted === undefined) return plan;
     const { message } = wireFormOf(field);
     if (plan.use === 'messages' && field.fieldKind === 'map')
-      return { ...plan, itemsMax: wish.itemsMax, within: mapEntryPlan(plan, nextId) };
-    if (message === undefined) return { ...plan, itemsMax: wish.itemsMax };
-    const within = isWrapperDesc(message) ? wishTree([{ fields: message.fields }]) : wish.within;
+      return { ...plan, itemsMax: wanted.itemsMax, within: mapEntryPlan(plan, nextId) };
+    if (message === undefined) return { ...plan, itemsMax: wanted.itemsMax };
+    const within = isWrapperDesc(message) ? wantedTree([{ fields: message.fields }]) : wanted.within;
     return {
       ...plan,
-      itemsMax: wish.itemsMax,
+      itemsMax: wanted.itemsMax,
       within: compile(message, within, `${path}${field.name}.`, nextId),
     };
   });
@@ -164,18 +164,18 @@ function basicPlan(field: DescField, path: string, use: FieldUse): FieldPlan {
   };
 }
 
-const useUnread = (field: DescField, wishes: WishTree): FieldUse =>
-  field.oneof?.fields.some((sibling) => wishes.has(sibling)) ? 'displace' : 'skip';
+const useUnread = (field: DescField, tree: WantedTree): FieldUse =>
+  field.oneof?.fields.some((sibling) => tree.has(sibling)) ? 'displace' : 'skip';
 
-function useRead(field: DescField, wish: Wish): FieldUse {
+function useRead(field: DescField, wanted: Wanted): FieldUse {
   switch (field.fieldKind) {
     case 'scalar':
-      if (field.scalar === ScalarType.STRING) return wish.lazy ? 'lazy' : 'text';
+      if (field.scalar === ScalarType.STRING) return wanted.lazy ? 'lazy' : 'text';
       return numberDecoder(field) === undefined ? 'skip' : 'scalar';
     case 'enum':
       return 'scalar';
     case 'message':
-      // As protobuf-es has it: in a oneof the wrapper stays around its value.
+      // As in protobuf-es, a wrapper in a oneof is not unwrapped.
       return isWrapperDesc(field.message) && field.oneof === undefined ? 'wrapper' : 'message';
     case 'list':
       if (field.listKind === 'message') return 'messages';
@@ -188,7 +188,7 @@ function useRead(field: DescField, wish: Wish): FieldUse {
 export const isTextMap = (field: DescField): boolean =>
   field.fieldKind === 'map' && field.mapKey === ScalarType.STRING && field.scalar === ScalarType.STRING;
 
-/** On the wire a map is a list of messages with a key and a value. */
+/** On the wire a map is a list of messages with key and value. */
 function mapEntryPlan({ path }: FieldPlan, nextId: NextId): MessagePlan {
   const text = {
     wireType: WireType.LengthDelimited,
@@ -209,16 +209,15 @@ function zeroOf({ fields: [value] }: DescMessage): unknown {
   return value.scalar === ScalarType.STRING ? '' : value.scalar === ScalarType.BOOL ? false : 0;
 }
 
-/** Reads a number or a boolean at which the reader stands; undefined for one that says nothing. */
+/** Reads a number or boolean at the reader's position. */
 type DecodeNumber = (reader: BinaryReader) => unknown;
 
-/** For a single number, boolean or enum; nothing for any other field. */
 function numberDecoder(field: DescField): DecodeNumber | undefined {
   if (field.fieldKind === 'scalar') return BY_SCALAR[field.scalar];
   return field.fieldKind === 'enum' ? enumDecoder(field.enum) : undefined;
 }
 
-/** A closed enum's values are those the schema has; any other leaves the field as it was. */
+/** A value that a closed enum does not have leaves the field as it was. */
 function enumDecoder({ open, values }: DescEnum): DecodeNumber {
   if (open) return (reader) => reader.int32();
   const known = new Set(values.map((value) => value.number));
@@ -241,3 +240,55 @@ const BY_SCALAR: Readonly<Partial<Record<ScalarType, DecodeNumber>>> = {
   [ScalarType.SFIXED32]: (reader) => reader.sfixed32(),
   [ScalarType.SFIXED64]: (reader) => reader.sfixed64(),
 };
+
+/** The form of a field on the wire. */
+export interface WireForm {
+  readonly wireType: WireType;
+  /** Lists of numbers may be packed or not, even against the schema. */
+  readonly mayBePacked: boolean;
+  /** The message that it holds, singly or in a list. Undefined for a map. */
+  readonly message: DescMessage | undefined;
+}
+
+export const WIRE_NAMES: Readonly<Record<number, string>> = {
+  [WireType.Varint]: 'varint',
+  [WireType.Bit64]: 'fixed64',
+  [WireType.LengthDelimited]: 'bytes',
+  [WireType.StartGroup]: 'group',
+  [WireType.Bit32]: 'fixed32',
+};
+
+export function wireFormOf(field: DescField): WireForm {
+  const single = field.fieldKind === 'list' ? field.listKind : field.fieldKind;
+  const wireType =
+    single === 'message' || single === 'map'
+      ? 'delimitedEncoding' in field && field.delimitedEncoding
+        ? WireType.StartGroup
+        : WireType.LengthDelimited
+      : single === 'enum'
+        ? WireType.Varint
+        : wireTypeOf(field.scalar ?? ScalarType.BYTES);
+  return {
+    wireType,
+    mayBePacked: field.fieldKind === 'list' && wireType !== WireType.LengthDelimited && single !== 'message',
+    message: single === 'message' ? (field.message ?? undefined) : undefined,
+  };
+}
+
+function wireTypeOf(scalar: ScalarType): WireType {
+  switch (scalar) {
+    case ScalarType.STRING:
+    case ScalarType.BYTES:
+      return WireType.LengthDelimited;
+    case ScalarType.DOUBLE:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return WireType.Bit64;
+    case ScalarType.FLOAT:
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+      return WireType.Bit32;
+    default:
+      return WireType.Varint;
+  }
+}

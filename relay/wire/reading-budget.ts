@@ -1,26 +1,25 @@
 import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
-/** How much of the relay one question may take. Past any of these it is oversized, whatever the rest of it holds. */
+/** Bounds of one question. Beyond any of these it is oversized. */
 export interface ReadingBounds {
   /** Length of the whole message. */
   readonly bytes: number;
-  /** Fields looked at, nested ones and those in groups included. What is skipped by its length counts once. */
+  /** Fields, including nested ones and those in groups. A field that is skipped by its length counts once. */
   readonly tags: number;
-  /** Variables and services taken up. */
+  /** Decoded variables and services. */
   readonly items: number;
-  /** Bytes of all texts that are decoded. */
+  /** Bytes of all decoded texts. */
   readonly textBytes: number;
-  /** CPU time of this thread, so that a pause of the machine is not held against a question. */
+  /** CPU time of this thread, which does not count pauses of the machine. */
   readonly cpuMs: number;
 }
 
 /**
- * A job has some 150 predefined variables and those that people set: when GitLab counted, the fullest project of gitlab.com
- * had 2018 and the fullest group 997; a project may have 8000 (`project_ci_variables`). Each is one tag with six more within
- * at most: 9000 of them are 63 000 tags, and their names, most of what is decoded, some 300 KB. Their values may be as large
- * as the message allows, because few are decoded.
+ * A job has some 150 predefined variables and those of users. GitLab counted 2018 in the largest project of gitlab.com and 997 in
+ * the largest group, and allows 8000 per project (`project_ci_variables`). Each has at most seven tags: 9000 variables have 63 000
+ * tags and some 300 KB of names. Few values are decoded, so they may be as large as the message allows.
  *
- * The counts alone keep a question to some milliseconds; the time is for a machine on which they do not.
+ * The counts keep a question to some milliseconds. The CPU time is for a machine that needs longer.
  *
  * @see https://gitlab.com/gitlab-org/gitlab/-/issues/362227 and its merge request 109861 for the figures
  */
@@ -32,18 +31,17 @@ export const READING_BOUNDS: ReadingBounds = {
   cpuMs: 15,
 };
 
-/** Asking for the time costs as much as some twenty tags. */
+/** Reading the CPU time costs as much as some twenty tags. */
 const TAGS_BETWEEN_CHECKS = 2_048;
 
 type CpuMs = () => number;
 
-/** CPU time that this thread has used. */
 export const threadCpuMs: CpuMs = () => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 };
 
-/** What one question has taken so far. Every `take…` throws once a bound is passed, and `spent` says which. */
+/** Counts what one question has taken. Every `take…` throws beyond a bound, and `spent` names it. */
 export class ReadingBudget {
   readonly bounds: ReadingBounds;
   readonly #cpuMs: CpuMs;
@@ -60,7 +58,7 @@ export class ReadingBudget {
     this.#nextCheck = Math.min(TAGS_BETWEEN_CHECKS, bounds.tags + 1);
   }
 
-  /** Which bound was passed, for the log; few distinct texts. */
+  /** The exceeded bound, for the log. There are few distinct texts. */
   get spent(): string | undefined {
     return this.#spent;
   }
@@ -86,7 +84,7 @@ export class ReadingBudget {
       this.#refuse(`more than ${this.bounds.textBytes} bytes of text to read`);
   }
 
-  /** The clock starts at the first check: most questions have fewer tags and never ask for the time. */
+  /** The clock starts at the first check. Most questions have fewer tags and never read it. */
   #check(): void {
     const { tags, cpuMs } = this.bounds;
     if (this.#tags > tags) this.#refuse(`more than ${tags} fields`);
@@ -102,17 +100,14 @@ export class ReadingBudget {
   }
 }
 
-/** As deep as protobuf-es goes. */
+/** The bound of protobuf-es. */
 export const DEPTH_MAX = 100;
 export const TOO_DEEP = `nested deeper than ${DEPTH_MAX} messages`;
 export const CUT_OFF = 'cut off';
-/** No varint has more bytes. */
+/** The longest varint. */
 const VARINT_BYTES_MAX = 10;
 
-/**
- * Steps over fields as `BinaryReader.skip` does, without an object for each of a million of them, and with those in groups
- * counted.
- */
+/** Skips fields like `BinaryReader.skip`, but makes no object per field and counts fields in groups. */
 export class Skipper {
   readonly #bytes: Uint8Array;
   readonly #reader: BinaryReader;
@@ -124,7 +119,7 @@ export class Skipper {
     this.#budget = budget;
   }
 
-  /** The reader stands behind the tag. @throws {RangeError} when what it skips is no field or is cut off. */
+  /** Starts after the tag. @throws {RangeError} if the field is malformed or cut off. */
   skip(wireType: WireType, no: number, depth: number): void {
     const reader = this.#reader;
     switch (wireType) {
@@ -173,16 +168,16 @@ export class Skipper {
   }
 }
 
-/** A text that stays undecoded in the question's bytes until somebody looks: most variables are looked at by nobody. */
+/** A text that is decoded on demand, because most variables are never read. */
 export class WireText {
   readonly sizeBytes: number;
   readonly #reader: BinaryReader;
-  /** Where its length stands, and its bytes after it. */
+  /** The position of its length, which its bytes follow. */
   readonly #at: number;
   readonly #strict: boolean;
   readonly #budget: ReadingBudget;
 
-  /** Takes up the text at which the reader stands, and steps over it. */
+  /** Notes the text at the reader's position and skips it. */
   constructor(reader: BinaryReader, strict: boolean, budget: ReadingBudget) {
     this.#reader = reader;
     this.#at = reader.pos;
@@ -193,14 +188,14 @@ export class WireText {
     if (reader.pos > reader.len) throw new RangeError(CUT_OFF);
   }
 
-  /** @throws {TypeError} when it is no UTF-8; {@link RangeError} when the question's budget is spent. */
+  /** @throws {TypeError} if it is not UTF-8. @throws {RangeError} if the question's budget is spent. */
   text(): string {
     this.#budget.takeText(this.sizeBytes);
     this.#reader.pos = this.#at;
     return this.#reader.string(this.#strict);
   }
 
-  /** The bytes themselves, not a copy. */
+  /** Returns the bytes without a copy. */
   bytes(): Uint8Array {
     this.#reader.pos = this.#at;
     return this.#reader.bytes();

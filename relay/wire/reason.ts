@@ -1,24 +1,23 @@
 import { plainLines } from '../../policies/text/plain-text.ts';
 
 /**
- * GitLab's tutorial on admission controllers advises reasons below 500 characters. Whether its router counts characters or bytes
- * is not said, so bytes are counted, which are at least as many.
+ * GitLab's tutorial on admission controllers advises reasons below 500 characters. It may mean bytes, so bytes are counted.
  *
  * @see https://docs.gitlab.com/tutorials/build_runner_admission_controller/
  */
 export const REASON_BYTES_MAX = 499;
 
-/** Longer than any text of ours; what another service says beyond is not looked at. */
+/** Longer than any text of Tollgate. */
 const LOOKED_AT_MAX = 9_900;
-/** The lines that say where the whole text is. They come last, and stay. */
+/** The last lines, which lead to the whole text. They are kept. */
 const POINTER = /^(?:Details|Decision)\b/;
-/** A link of 300 characters and a decision's id. The first line has the rest for sure. */
+/** A link of 300 characters and a decision's id. The rest is for the first line. */
 const POINTERS_BYTES_MAX = 380;
 const EXPLAIN = 'Full reason: tollgate explain';
 
 /**
- * The reason as the router takes it: plain text, never empty, nothing that cannot be seen but line breaks. Lines that do not fit
- * go, from the end; the first and those that point to the whole text stay.
+ * Returns the reason for the router: plain text, never empty, without invisible characters except line breaks. It drops lines from
+ * the end until the text fits. The first line and those that lead to the whole text stay.
  */
 export function wireReason(text: string): string {
   const plain = plainLines(text.slice(0, LOOKED_AT_MAX)).trim();
@@ -38,7 +37,7 @@ export function wireReason(text: string): string {
   return `${kept}\n${last}`;
 }
 
-/** At a whole character. */
+/** Cuts between characters. */
 function cut(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= bytesMax) return text;

@@ -1,25 +1,25 @@
 /**
- * Whether the schema fits the router, as a state and pure transitions. A rejection fails a job for good, and a schema of
- * another version reads one field as another: only under a proven schema is a job rejected.
+ * Judges if the schema fits the router, as a state with pure transitions. A rejection fails a job for good, and a schema of another
+ * version reads one field as another. So jobs are rejected only under a proven schema.
  */
 
 export type SchemaState =
-  /** Too few questions were explained by it yet. */
+  /** It has explained too few questions. */
   | 'unproven'
   | 'proven'
-  /** Most of the recent questions contradict it, or the router refused an admission: it speaks another version. */
+  /** Most recent questions contradict it, or the router refused an admission. */
   | 'suspect'
-  /** The guesses of this repository, at a router that is not the one of this repository: never proven. */
+  /** The guesses of this repository, at another router than its local one. Never proven. */
   | 'placeholder';
 
 /**
- * What one exchange says about the schema. Only forms and ids count, which GitLab's own code writes: nothing that a job's
- * author can write is evidence, or any author could switch rejections off.
+ * The evidence of one exchange. Only forms and ids count, which GitLab itself writes. If texts of authors counted, any author could
+ * switch off rejections.
  */
 export type Evidence =
-  /** Read, plausible, and the router took the answer. Absent project: GitLab sent none. */
+  /** The question was plausible, and the router took the answer. Without a project GitLab sent none. */
   | { readonly kind: 'explained'; readonly jobId: number; readonly project: string | undefined }
-  /** A field of another form, an id that is none, a job in two pipelines. */
+  /** A field of another form, an impossible id, a job in two pipelines. */
   | { readonly kind: 'contradicted' }
   /** The router refused the form of `admitted`, or of the shortest rejection. */
   | { readonly kind: 'refused' };
@@ -34,15 +34,15 @@ interface ProofState {
   readonly recent: readonly Evidence[];
 }
 
-/** A field that moved looks right for one project by accident, for three it does not. */
+/** A moved field may look right for one project by accident, but not for three. */
 export const PROJECTS_MIN = 3;
-/** Enough jobs of so many projects. Each start of a relay admits up to so many that a limit would have rejected. */
+/** Enough jobs of that many projects. Each start of a relay admits up to this many jobs that a limit would reject. */
 export const JOBS_MIN = 6;
-/** Enough where fewer projects are active, or where GitLab names none. */
+/** Enough if fewer projects are active, or GitLab names none. */
 export const JOBS_MIN_ALONE = 20;
-/** Few enough that a company's CI is not failed for long by a router that changed. */
+/** Few, so that a changed router does not fail a company's jobs for long. */
 export const RECENT = 10;
-/** More than half of the recent ones. */
+/** More than half of the recent questions. */
 export const SUSPECT_AT = 6;
 
 const start = (standing: SchemaState): ProofState => ({
@@ -52,17 +52,17 @@ const start = (standing: SchemaState): ProofState => ({
   recent: [],
 });
 
-/** What a relay is told of its schema before the first question. */
+/** The status before the first question. */
 export type SchemaTrust = 'earned' | 'given' | 'placeholder';
 
 export const INITIAL: Readonly<Record<SchemaTrust, ProofState>> = {
   earned: start('unproven'),
-  /** For a router that certainly speaks this schema, because whoever started it gave it the same. */
+  /** For the local router, which was started with the same schema. */
   given: start('proven'),
   placeholder: start('placeholder'),
 };
 
-/** What a process may believe of its descriptors: that it was given the right ones is for no settings to say. */
+/** Returns the trust that a relay process starts with. No setting can declare the descriptors right. */
 export const trustIn = (schema: { readonly placeholder: boolean }, routerIsLoopback: boolean): SchemaTrust =>
   schema.placeholder && !routerIsLoopback ? 'placeholder' : 'earned';
 
@@ -86,7 +86,6 @@ function proving(state: ProofState, evidence: Evidence): ProofState {
   return proven ? start('proven') : { ...state, jobs, projects };
 }
 
-/** The state with whoever wants to hear of its changes. */
 export interface SchemaProof {
   note(evidence: Evidence): void;
   readonly standing: SchemaState;

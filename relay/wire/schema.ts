@@ -1,7 +1,7 @@
 /**
- * The wire schema as input. GitLab's field numbers are not public everywhere and do change, so the relay reads a
- * protobuf `FileDescriptorSet` and finds services, methods and messages by name, last part first: a renamed package
- * or a renumbered field needs new descriptors, not a new release.
+ * The wire schema is an input, because GitLab's field numbers change and are not public everywhere. The relay reads a protobuf
+ * `FileDescriptorSet` and finds services, methods and messages by the last part of their names. A renamed package or a renumbered
+ * field needs new descriptors, not a new release.
  */
 
 import { createHash } from 'node:crypto';
@@ -20,39 +20,37 @@ import {
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { shellWord } from '../../policies/text/plain-text.ts';
 import { RelayError } from '../relay-error.ts';
-import { checkAnswerArms } from './answer-arms.ts';
+import { checkAnswerVariants } from './answer-variants.ts';
 
-export { encodeAdmitted, encodeRejected } from './answer-arms.ts';
+export { encodeAdmitted, encodeRejected } from './answer-variants.ts';
 
-/** What both ends of the stream need to know of the schema. */
 export interface WireSchema {
   /** Full method paths, e.g. `/gitlab.agent.runner_controller.rpc.RunnerControllerService/AdmitJob`. */
   readonly admitJobPath: string;
   readonly registerPath: string | undefined;
   readonly unregisterPath: string | undefined;
-  /** The router's question. */
+  /** The message from the router. */
   readonly question: DescMessage;
-  /** Our answer. */
+  /** The message to the router. */
   readonly answer: DescMessage;
   readonly registerRequest: DescMessage | undefined;
   readonly registerResponse: DescMessage | undefined;
-  /** Where the descriptors came from, for messages to people. */
+  /** The source of the descriptors, for messages. */
   readonly source: string;
   /** {@link descriptorsHash} of the set. */
   readonly hash: string;
-  /** The numbers are this repository's guesses, and right at the router that comes with it alone. */
+  /** The field numbers are guesses of this repository. They match its local router only. */
   readonly placeholder: boolean;
-  /** Everything in the set, for debug views. */
+  /** All types of the set, for debug views. */
   readonly registry: FileRegistry;
 }
 
 const DEFAULT_DESCRIPTORS = new URL('./default.binpb', import.meta.url);
 
 /**
- * Loads a descriptor set from a file, or ours when none is named.
+ * Loads a descriptor set from a file, or the placeholder.
  *
- * @throws {RelayError} `schema_invalid`: unreadable, not a descriptor set, or without what the relay needs; the
- * message says which and how to make a good one.
+ * @throws {RelayError} `schema_invalid`: unreadable, not a descriptor set, or incomplete. The message names the remedy.
  */
 export function loadSchema(file?: string): WireSchema {
   const source = file ?? 'built-in descriptors';
@@ -105,11 +103,11 @@ export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
     placeholder: hash === PLACEHOLDER_HASH,
     registry,
   };
-  checkAnswerArms(schema);
+  checkAnswerVariants(schema);
   return schema;
 }
 
-/** `gitlab.binpb (a1b2c3d4e5f6)`, and said aloud when it is the placeholder. */
+/** Returns `gitlab.binpb (a1b2c3d4e5f6)`, with a warning for the placeholder. */
 export const schemaTitle = ({
   source,
   hash,
@@ -121,7 +119,7 @@ function findMethod(registry: FileRegistry, service: string, method: string): De
   const services = [...registry].filter(
     (type): type is DescService => type.kind === 'service' && lastPart(type.typeName) === service,
   );
-  // GitLab's set holds several registrars; the generic one is the one whose package ends in its own name.
+  // GitLab's set has several registrars. The package of the generic one ends in `.rpc`.
   const preferred = services.find((type) => type.file.proto.package.endsWith('.rpc')) ?? services[0];
   return preferred?.methods.find((candidate) => candidate.name === method);
 }
@@ -136,7 +134,7 @@ const mapDefined = <T, R>(value: T | undefined, map: (value: T) => R): R | undef
 const schemaError = (source: string, problem: string, cause?: unknown): RelayError =>
   new RelayError('schema_invalid', `${source} ${problem}`, { cause });
 
-/** Builds a message by field names, ignoring what this schema does not have; for registration. */
+/** Encodes a message by field names, without fields that this schema lacks. For registration. */
 export function encodeKnown(desc: DescMessage, values: Readonly<Record<string, unknown>>): Uint8Array {
   return toBinary(desc, known(desc, values));
 }
@@ -152,12 +150,12 @@ function known(desc: DescMessage, values: Readonly<Record<string, unknown>>): Me
   return create(desc, init as never);
 }
 
-/** Enough to tell descriptor sets apart, short enough for a line of a log and a label. */
+/** Enough to distinguish descriptor sets, short enough for a log line and a label. */
 const HASH_DIGITS = 12;
 
-/** The descriptors of this repository, `default.binpb`. They name GitLab's fields under numbers that are guesses. */
+/** The hash of `default.binpb`, which has GitLab's field names under guessed numbers. */
 export const PLACEHOLDER_HASH = '5453ef1563f1';
 
-/** The beginning of the SHA-256 of a `FileDescriptorSet`, 12 hexadecimal digits. */
+/** Returns the first 12 hexadecimal digits of the SHA-256 of a `FileDescriptorSet`. */
 export const descriptorsHash = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex').slice(0, HASH_DIGITS);

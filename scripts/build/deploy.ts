@@ -5,7 +5,7 @@ import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import type { Settings } from '../../cdk/settings/settings.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import { signedFetch } from '../../relay/signing/signed-fetch.ts';
+import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { runCdk } from './cdk-cli.ts';
 import { contextIn } from './deploy/context.ts';
 import { type PreflightDeps, preflight } from './deploy/preflight.ts';

@@ -5,7 +5,7 @@ import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import type { Settings } from '../../cdk/settings/settings.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { ssmText, systemClock } from '../../functions/core/environment/index.ts';
-import { signedFetch } from '../../relay/signing/signed-fetch.ts';
+import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { createRunnerControllers } from '../cli/controller/runner-controllers.ts';
 import { UsageError } from '../terminal/command.ts';
 import { runCdk } from './cdk-cli.ts';

@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { RelayError } from '../../relay/relay-error.ts';
-import { type DescriptorsLock, lockOf, sha256Of } from '../../relay/wire/descriptors-lock.ts';
+import { type DescriptorsLock, lockOf, sha256Of } from '../../relay/wire/deployable-descriptors.ts';
 import { parseSchema, schemaTitle } from '../../relay/wire/schema.ts';
 
 const BUF = '@bufbuild/buf@1.75.0';

@@ -1,5 +1,5 @@
 import { admitRoutes } from '../../functions/admit/routes.ts';
-import type { Fetch } from '../../relay/admit-call.ts';
+import type { Fetch } from '../../relay/admit/admit-call.ts';
 
 /** Stands for a URL; nothing is sent there. */
 export const INLINE_URL = 'http://admit.inline';

@@ -3,7 +3,7 @@ import { SettingsError } from '../../cdk/settings/mistake.ts';
 import { OVERRIDES } from '../../cdk/settings/overrides.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { DEADLINE_MS, WAITING_MS } from '../../cdk/settings/read-settings.ts';
-import { ANSWER_WITHIN_MS, RELAY_DEADLINE_MS } from '../../relay/config.ts';
+import { ANSWER_WITHIN_MS, RELAY_DEADLINE_MS } from '../../relay/settings/config.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { DEFAULTS, PRIVATE, SEVERAL } from './synthesized.ts';
 

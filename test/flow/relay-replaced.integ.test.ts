@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import { roomTable } from '../../relay/room-snapshot.ts';
+import { headroomTable } from '../../relay/fallback/headroom-snapshot.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { admitApp, FLOW_POLICY, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
@@ -67,7 +67,7 @@ async function scene(instance: string) {
     for (const jobId of jobIds) results.push((await router.admit(question(jobId))).result);
     return results;
   };
-  const table = roomTable({
+  const table = headroomTable({
     ...{ table: TABLE, instance, relayId: 'test', nowMs: Date.now, endpoint: local.endpoint },
     fetch: signedLocalFetch(),
   });

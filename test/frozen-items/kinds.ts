@@ -38,10 +38,9 @@ import { dynamoCursorStore, START } from '../../functions/notices/cursor.ts';
 import { dynamoImportedVersions } from '../../functions/ssm-limits/imported-versions.ts';
 import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
-import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
-import { journalWriter } from '../../relay/journal.ts';
-import type { KeptLimitRoom } from '../../relay/limit-room.ts';
-import { roomTable } from '../../relay/room-snapshot.ts';
+import { heartbeatWriter, journalWriter } from '../../relay/aws/relay-items.ts';
+import { headroomTable } from '../../relay/fallback/headroom-snapshot.ts';
+import type { KeptHeadroom } from '../../relay/fallback/limit-headroom.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy, someLimits } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
@@ -323,7 +322,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   heartbeat: { is: at('@heartbeat', any), read: (place) => readRelayBeats(options(place)) },
   rooms: {
     is: at('@rooms', any),
-    read: (place) => roomTable({ ...byRelay(place), relayId: 'relay-2' }).read(),
+    read: (place) => headroomTable({ ...byRelay(place), relayId: 'relay-2' }).read(),
   },
   'watchdog-mark': {
     is: at('@watchdog', is('mark')),
@@ -572,11 +571,11 @@ async function writeOthers(place: Place): Promise<void> {
   const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, sent: ['m'] };
   await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
   await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });
-  const beat = putHeartbeat({ ...byRelay(place), relayId: 'relay-1' });
+  const beat = heartbeatWriter({ ...byRelay(place), relayId: 'relay-1' });
   const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
   await beat({ atMs: FAR_MS, openStreams: 8, schema });
   await journalWriter(byRelay(place))('{"answers":[]}');
-  await roomTable({ ...byRelay(place), relayId: 'relay-1' }).write({ rooms: [A_ROOM], given: [101] });
+  await headroomTable({ ...byRelay(place), relayId: 'relay-1' }).write({ rooms: [A_ROOM], given: [101] });
 }
 
 /** How a relay calls the table, by hand. */
@@ -588,7 +587,7 @@ const byRelay = (place: Place) => ({
   nowMs: () => FAR_MS,
 });
 
-const A_ROOM: KeptLimitRoom = {
+const A_ROOM: KeptHeadroom = {
   room: {
     policy: 'room',
     refusal: {

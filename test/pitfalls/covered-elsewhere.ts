@@ -13,7 +13,7 @@ const SETTLE = 'functions/core/truth/settle-truths.test.ts';
 const HOLD = 'functions/core/ledger/hold.test.ts';
 const LEAKS = 'functions/sweep/leaks.test.ts';
 const STREAMS = 'relay/streams/faults.integ.test.ts';
-const CALL = 'relay/admit-call.test.ts';
+const CALL = 'relay/admit/admit-call.test.ts';
 
 export const COVERED_ELSEWHERE: readonly Covered[] = [
   at(

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect, test } from 'vitest';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
-import { UNREADABLE_PER_HOUR } from '../../relay/fallback.ts';
+import { UNREADABLE_PER_HOUR } from '../../relay/fallback/fallback.ts';
 import { type LedgerVerdict, undecided } from '../../relay/verdict.ts';
 import { READING_BOUNDS } from '../../relay/wire/reading-budget.ts';
 import { aPolicy } from '../policies/documents.ts';

@@ -2,13 +2,12 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsResponse } from '../../functions/core/contract/admissions.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import type { Fetch } from '../../relay/admit-call.ts';
-import { createBreaker } from '../../relay/breaker.ts';
+import type { Fetch } from '../../relay/admit/admit-call.ts';
+import { createBreaker } from '../../relay/admit/breaker.ts';
+import { createForwarder } from '../../relay/admit/forward.ts';
+import { INVOKE_URL, invokeRoute, urlRoute } from '../../relay/admit/routes.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
-import { createForwarder } from '../../relay/forward.ts';
 import { systemRelayClock } from '../../relay/relay.ts';
-import { INVOKE_URL, invokeRoute } from '../../relay/route/invoke-route.ts';
-import { urlRoute } from '../../relay/route/url-route.ts';
 import { INLINE_URL } from '../../scripts/local/inline.ts';
 import { admitApp, flowRules, listen } from '../support/flow/flow.ts';
 

@@ -1,4 +1,4 @@
-import { randomInstanceId } from '../../../relay/registration.ts';
+import { randomInstanceId } from '../../../relay/router/registration.ts';
 import { type Router, RouterStatus, STATUS } from '../../../relay/router/router.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/streams/stream.ts';
 import { type DoctorFinding, note, ok, problem } from './finding.ts';

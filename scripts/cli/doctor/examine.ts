@@ -13,7 +13,7 @@ import {
 } from '../../../relay/router/target.ts';
 import { fileToken, type TokenSource } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
-import { dumpWire, formatDump } from '../../../relay/wire/dump.ts';
+import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';
 import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { readPolicy } from '../../policy/read-documents.ts';
 import { checkRegister, waitForQuestion } from './calls.ts';

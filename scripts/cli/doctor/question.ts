@@ -1,9 +1,9 @@
 /** What one question shows: whether the schema explains it, and which fields rules will miss. No value is ever shown. */
 import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/describe.ts';
+import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
-import { explain } from '../../../relay/wire/explain.ts';
+import { explain } from '../../../relay/wire/inspect.ts';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import { type DoctorFinding, note, ok, problem } from './finding.ts';
 import { serviceFields } from './service-fields.ts';

@@ -4,7 +4,7 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import { neededFields } from '../../../policies/needed-fields.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { MissingFieldPolicy } from '../../../policies/rule.ts';
-import { fieldsWithoutSource } from '../../../relay/translate/describe.ts';
+import { fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 
 import { type DoctorFinding, note, ok, problem } from './finding.ts';
 import { serviceFields } from './service-fields.ts';

@@ -1,7 +1,7 @@
 /** What a service of a job can say in this schema: rules on pull policies and users also look into `services[]`. */
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../../policies/request/request.ts';
-import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from '../../../relay/translate/container-paths.ts';
+import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from '../../../relay/translate/aliases.ts';
 import { isTextField, isTexts } from '../../../relay/translate/value-reader.ts';
 import { findVariables, resolvePath } from '../../../relay/translate/variables.ts';
 

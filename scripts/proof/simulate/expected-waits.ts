@@ -1,7 +1,7 @@
 /** Compares how jobs wait at each relay with what is promised of it: for how long, in which order, and for what. */
 import { LINES_MAX, type WaitingTerms } from '../../../functions/core/contract/index.ts';
 import type { HoldOutcome } from '../../../functions/core/ledger/index.ts';
-import { WAITING_OF_ROOT_MAX } from '../../../relay/waiting/waiting-queue.ts';
+import { WAITING_OF_ROOT_MAX } from '../../../relay/waiting/wait-queue.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { ExpectedAsk } from './expected/asked-claims.ts';
 import type { ExpectedBooks } from './expected/books.ts';

@@ -6,7 +6,7 @@ import type { Rules } from '../../../functions/core/admission/index.ts';
 import type { LedgerClock } from '../../../functions/core/environment/index.ts';
 import type { Ledger, LedgerStore } from '../../../functions/core/ledger/index.ts';
 import type { RollupStore } from '../../../functions/core/usage/index.ts';
-import { type WaitingDeps, WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
+import { WaitQueue, type WaitQueueOptions } from '../../../relay/waiting/wait-queue.ts';
 
 export interface Parts {
   /** Wraps those of every decision and every late charge. */
@@ -17,7 +17,7 @@ export interface Parts {
   readonly table: (table: LedgerStore) => LedgerStore;
   readonly rollupTable: (table: RollupStore) => RollupStore;
   /** Makes the queue of each relay in which jobs wait for room. */
-  readonly waiting: (deps: WaitingDeps) => WaitingQueue;
+  readonly waiting: (deps: WaitQueueOptions) => WaitQueue;
 }
 
 export const PRODUCT: Parts = {
@@ -25,5 +25,5 @@ export const PRODUCT: Parts = {
   ledger: (ledger) => ledger,
   table: (table) => table,
   rollupTable: (table) => table,
-  waiting: (deps) => new WaitingQueue(deps),
+  waiting: (deps) => new WaitQueue(deps),
 };

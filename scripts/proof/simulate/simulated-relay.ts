@@ -7,7 +7,7 @@ import type { HoldOutcome } from '../../../functions/core/ledger/index.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { RelayClock } from '../../../relay/exchange.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/verdict.ts';
-import type { WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
+import type { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
 import { Agenda } from './agenda.ts';
 import type { Parts } from './parts.ts';
 import type { SimulatedQuestion } from './questions.ts';
@@ -45,7 +45,7 @@ const BATCH_JOBS_MAX = 96;
 export class SimulatedRelay {
   readonly #deps: SimulatedRelayDeps;
   readonly #timers = new Agenda<() => void>();
-  readonly #queue: WaitingQueue;
+  readonly #queue: WaitQueue;
   /** Those that the router has not got an answer to, and how it takes them back. */
   readonly #open = new Map<SimulatedQuestion, () => void>();
   /** What the function said last, by job. */
@@ -138,7 +138,7 @@ export class SimulatedRelay {
 
   async #sendAll(): Promise<readonly RelayAnswer[]> {
     while (this.#unsent.length > 0) {
-      const batch = this.#queue.inTurn(this.#unsent.splice(0, BATCH_JOBS_MAX));
+      const batch = this.#queue.inOrder(this.#unsent.splice(0, BATCH_JOBS_MAX));
       const jobIds = batch.map(({ request }) => request.jobId);
       const deadlineMs = Math.min(...batch.map((each) => each.deadlineMs));
       const outcomes = await this.#deps.send(jobIds, this.#queue.terms(jobIds), deadlineMs);

@@ -8,7 +8,7 @@ import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table.ts';
 import { watch } from '../../../functions/watchdog/watch.ts';
-import { putHeartbeat } from '../../../relay/heartbeat/put-heartbeat.ts';
+import { heartbeatWriter } from '../../../relay/aws/relay-items.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { signedLocalFetch } from '../../support/relay/signed-local-fetch.ts';
 
@@ -17,7 +17,7 @@ const local = localTable(tableName);
 
 /** The heartbeat as the relay writes it: by hand, signed. */
 const heartbeat = (instance: string, relayId: string, table = tableName) =>
-  putHeartbeat({
+  heartbeatWriter({
     fetch: signedLocalFetch(),
     endpoint: local.endpoint,
     table,

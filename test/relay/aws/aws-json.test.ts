@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Fetch } from '../../../relay/admit-call.ts';
+import type { Fetch } from '../../../relay/admit/admit-call.ts';
 import { readParameter } from '../../../relay/aws/aws-services.ts';
 
 const read = (fetch: Fetch) =>

@@ -14,9 +14,8 @@ function parameter(...script: readonly (string | Error)[]) {
     if (typeof next === 'string') return next;
     throw next;
   };
-  const opening = parameterToken({
-    name: '/tollgate/prod/router-token',
-    load,
+  const opening = parameterToken('/tollgate/prod/router-token', {
+    parameter: load,
     clock,
     random: () => 1,
     failed: (error) => failures.push(error),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Deadlines, SPAN_MS } from '../../../relay/commit/batch-job.ts';
+import { Deadlines, SPAN_MS } from '../../../relay/commit/deadlines.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 
 test('a deadline runs early by less than a span, never late, whatever else was asked for', () => {

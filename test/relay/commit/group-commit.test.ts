@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SECOND_BATCH_MS } from '../../../relay/commit/batch-job.ts';
-import { REQUEST_BYTES_MAX } from '../../../relay/commit/group-commit.ts';
+import { REQUEST_BYTES_MAX, SECOND_BATCH_MS } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import { undecided } from '../../../relay/verdict.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';

@@ -1,7 +1,6 @@
 /** A lane starts once for all questions of a network read, and once for what is planned: questions cost no starts of their own. */
 import { expect, test } from 'vitest';
-import { SECOND_BATCH_MS } from '../../../relay/commit/batch-job.ts';
-import { createGroupCommit, REQUEST_BYTES_MAX } from '../../../relay/commit/group-commit.ts';
+import { createGroupCommit, REQUEST_BYTES_MAX, SECOND_BATCH_MS } from '../../../relay/commit/group-commit.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { turn } from '../../support/relay/commit-bench.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { channelOptions } from '../../../relay/router/channel-options.ts';
+import { channelOptions } from '../../../relay/router/router-client.ts';
 
 /** GitLab's router cuts off clients that ping more often. */
 const ROUTER_PING_MS_MIN = 20_000;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { RelayEvent } from '../../../relay/events.ts';
-import { createLogger, logEvents } from '../../../relay/log.ts';
+import { createLogger, logEvents } from '../../../relay/monitoring/log.ts';
 import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { createStreamPool } from '../../../relay/streams/pool.ts';

@@ -29,9 +29,8 @@ function inFile(): KeptToken {
 
 async function inParameter(): Promise<KeptToken> {
   let value = OLD;
-  const source = await parameterToken({
-    name: '/tollgate/prod/router-token',
-    load: async () => value,
+  const source = await parameterToken('/tollgate/prod/router-token', {
+    parameter: async () => value,
     clock: systemRelayClock,
     random: Math.random,
     failed: () => {},

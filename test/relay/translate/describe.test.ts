@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeAliases } from '../../../relay/translate/describe.ts';
+import { describeAliases } from '../../../relay/translate/alias-sources.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { descOf } from '../../support/relay/desc-of.ts';
 

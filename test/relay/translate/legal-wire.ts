@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import fc from 'fast-check';
-import { WIRE_NAMES, wireFormOf } from '../../../relay/wire/wire-form.ts';
+import { WIRE_NAMES, wireFormOf } from '../../../relay/wire/plan.ts';
 
 /** Writes one field, or several. */
 type Write = (writer: BinaryWriter) => void;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compileReader, type QuestionResult } from '../../../relay/translate/question-reader.ts';
 import type { TranslatorOptions } from '../../../relay/translate/translator.ts';
-import { explain } from '../../../relay/wire/explain.ts';
+import { explain } from '../../../relay/wire/inspect.ts';
 import { FIELDS_MAX } from '../../../relay/wire/pass.ts';
 import { encodeKnown, loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
 import { ODD_SCHEMAS, WRAPPED_JOB } from '../../support/relay/odd-schemas.ts';

@@ -9,7 +9,7 @@ import {
   type Translation,
   type TranslatorOptions,
 } from '../../../relay/translate/translator.ts';
-import { WIRE_NAMES, type WireForm, wireFormOf } from '../../../relay/wire/wire-form.ts';
+import { WIRE_NAMES, type WireForm, wireFormOf } from '../../../relay/wire/plan.ts';
 
 export type TwoPassReader = (
   bytes: Uint8Array,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { lockedVersion, lockOf } from '../../../relay/wire/descriptors-lock.ts';
+import { lockedVersion, lockOf } from '../../../relay/wire/deployable-descriptors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-lock-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dumpWire, formatDump } from '../../../relay/wire/dump.ts';
+import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 
 const schema = loadSchema();

@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect, test } from 'vitest';
-import { explain } from '../../../relay/wire/explain.ts';
+import { explain } from '../../../relay/wire/inspect.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { ODD_SCHEMAS } from '../../support/relay/odd-schemas.ts';
 

@@ -3,15 +3,15 @@ import { createAnswering, createQuestionReader } from '../../../relay/answer.ts'
 import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { RouterAnswer } from '../../../relay/exchange.ts';
-import { createFallback } from '../../../relay/fallback.ts';
-import { statelessCheck } from '../../../relay/stateless-check.ts';
+import { createFallback } from '../../../relay/fallback/fallback.ts';
+import { statelessCheck } from '../../../relay/fallback/stateless-check.ts';
+import { createUnmetered, type UnmeteredAnswers } from '../../../relay/fallback/unmetered.ts';
 import {
   compileReader,
   type JudgePlausibility,
   plausibilityJudge,
 } from '../../../relay/translate/question-reader.ts';
-import { createUnmetered, type UnmeteredAnswers } from '../../../relay/unmetered.ts';
-import { WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
+import { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
@@ -91,7 +91,7 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
     },
     ...(unreadablePerHour !== undefined && { unreadablePerHour }),
   });
-  const waiting = new WaitingQueue({
+  const waiting = new WaitQueue({
     ...{ commit, clock, observe, deadlineMs, answerWithinMs },
     noted: fallback.noted,
   });

@@ -1,11 +1,11 @@
 import { silentLog } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import type { Fetch } from '../../../relay/admit-call.ts';
-import { createBreaker } from '../../../relay/breaker.ts';
+import type { Fetch } from '../../../relay/admit/admit-call.ts';
+import { createBreaker } from '../../../relay/admit/breaker.ts';
+import { createForwarder } from '../../../relay/admit/forward.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import { createForwarder } from '../../../relay/forward.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
 import { VirtualTime } from '../../../scripts/local/clock/virtual-time.ts';
 import { INLINE_URL, inlineFetch } from '../../../scripts/local/inline.ts';

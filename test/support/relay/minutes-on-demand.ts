@@ -2,7 +2,7 @@
  * Loaded into a relay's process before its own code (`node --import`): a timer of the length of a metrics' minute also goes off
  * at SIGUSR2. So a test lets minutes pass one by one, and everything else keeps its own time.
  */
-import { WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
+import { WRITE_EVERY_MS } from '../../../relay/monitoring/cloudwatch.ts';
 
 const { setTimeout: start, clearTimeout: stop } = globalThis;
 const minutes = new Map<NodeJS.Timeout, () => void>();

@@ -1,4 +1,4 @@
-import { signedFetch } from '../../../relay/signing/signed-fetch.ts';
+import { signedFetch } from '../../../relay/aws/signed-fetch.ts';
 
 /** As relays call DynamoDB by hand, for the local one. */
 export const signedLocalFetch = () =>

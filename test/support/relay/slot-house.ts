@@ -4,8 +4,8 @@ import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
-import type { WaitedVerdict } from '../../../relay/waiting/waiting-job.ts';
-import { WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
+import type { WaitedVerdict } from '../../../relay/waiting/wait-queue.ts';
+import { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { turn } from './commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
@@ -33,7 +33,7 @@ interface Said {
 
 export interface SlotHouse {
   readonly clock: HandClock;
-  readonly waiting: WaitingQueue;
+  readonly waiting: WaitQueue;
   readonly events: RelayEvent[];
   readonly said: Said[];
   readonly calls: { jobs: number }[];
@@ -79,10 +79,7 @@ export function slotHouse(options: {
     for (const [name, amount] of Object.entries(job.takes)) taken.set(name, (taken.get(name) ?? 0) - amount);
   }
 
-  function verdictOf(
-    jobId: number,
-    terms: ReturnType<WaitingQueue['terms']>,
-  ): readonly [LedgerVerdict, number] {
+  function verdictOf(jobId: number, terms: ReturnType<WaitQueue['terms']>): readonly [LedgerVerdict, number] {
     const job = asked.get(jobId);
     const {
       waitedMs = 0,
@@ -112,7 +109,7 @@ export function slotHouse(options: {
   const house: SlotHouse = {
     ...{ clock, events, said, calls, end },
     out: false,
-    waiting: new WaitingQueue({
+    waiting: new WaitQueue({
       lanes,
       commit: createGroupCommit({
         clock,
@@ -123,7 +120,7 @@ export function slotHouse(options: {
           new Promise((resolve) => {
             const sentMs = clock.monotonicMs();
             calls.push({ jobs: jobs.length });
-            const inTurn = house.waiting.inTurn(jobs).map(({ request }) => request.jobId);
+            const inTurn = house.waiting.inOrder(jobs).map(({ request }) => request.jobId);
             const terms = house.waiting.terms(inTurn);
             clock.after(callMs, () => {
               if (house.out) {

@@ -5,7 +5,7 @@
 import { itemBytes, TTL_ATTRIBUTE } from '../../../../functions/core/store/index.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
-import { createLogger, logEvents } from '../../../../relay/log.ts';
+import { createLogger, logEvents } from '../../../../relay/monitoring/log.ts';
 import { PROJECTS } from '../../../cli/cost/assumptions.ts';
 import type { JobUnits } from '../../../cli/cost/job-units.ts';
 import { handClock } from '../../../local/clock/hand-clock.ts';

@@ -2,7 +2,7 @@
 import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { pricesAt } from '../../../../policies/prices/price.ts';
-import { WaitingQueue } from '../../../../relay/waiting/waiting-queue.ts';
+import { WaitQueue } from '../../../../relay/waiting/wait-queue.ts';
 import type { EstimateName } from '../../../../scripts/proof/simulate/estimators.ts';
 import type { Parts } from '../../../../scripts/proof/simulate/parts.ts';
 import { ZONE_OF_LATE_DAYS } from '../../../../scripts/proof/simulate/workload.ts';
@@ -216,7 +216,7 @@ export const MUTANTS: readonly Mutant[] = [
       waiting: (deps) => {
         const { clock } = deps;
         const slow = but(clock, { after: (delayMs, run) => clock.after(4 * delayMs, run) });
-        return new WaitingQueue({ ...deps, clock: slow });
+        return new WaitQueue({ ...deps, clock: slow });
       },
     }),
     month: 'waiting',
@@ -224,20 +224,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'a relay keeps the router waiting for twice as long as it bears',
     parts: () => ({
-      waiting: (deps) => new WaitingQueue({ ...deps, answerWithinMs: 2 * deps.answerWithinMs }),
+      waiting: (deps) => new WaitQueue({ ...deps, answerWithinMs: 2 * deps.answerWithinMs }),
     }),
     month: 'silent',
   },
   {
     fault: 'a relay gives up half a job’s patience early',
     parts: () => ({
-      waiting: (deps) => new WaitingQueue({ ...deps, answerWithinMs: deps.answerWithinMs / 2 }),
+      waiting: (deps) => new WaitQueue({ ...deps, answerWithinMs: deps.answerWithinMs / 2 }),
     }),
     month: 'waiting',
   },
   {
     fault: 'a relay does not tell who waits',
-    parts: () => ({ waiting: (deps) => but(new WaitingQueue(deps), { terms: () => ({}) }) }),
+    parts: () => ({ waiting: (deps) => but(new WaitQueue(deps), { terms: () => ({}) }) }),
     month: 'waiting',
   },
   {

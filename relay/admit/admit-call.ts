@@ -1,0 +1,161 @@
+import type { RelayClock } from '../exchange.ts';
+import { RelayError } from '../relay-error.ts';
+
+/** `fetch`, `keptFetch`, a route of `routes.ts`, or the admit app in this process. */
+export type Fetch = (url: string, init: RequestInit) => Promise<FetchAnswer>;
+
+/** The part of a `Response` that the relay reads. */
+export interface FetchAnswer {
+  readonly status: number;
+  readonly headers: Pick<Headers, 'get' | 'has'>;
+  readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
+  text(): Promise<string>;
+}
+
+export interface AdmitService {
+  /** Base URL of the service that decides, e.g. `http://127.0.0.1:8787`. */
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  readonly clock: RelayClock;
+}
+
+/** The outcome of one POST. */
+export type AdmitAnswer =
+  | { readonly kind: 'answered'; readonly body: unknown }
+  /** Network error, no answer in time, 408, 5xx, or a response that breaks the contract. */
+  | {
+      readonly kind: 'unreachable';
+      readonly cause: 'unreachable' | 'deadline' | 'malformed';
+      readonly error: RelayError;
+    }
+  /** 429: the service works and asks for fewer calls. `retryAfterMs`: the pause that it names. */
+  | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined; readonly error: RelayError }
+  /** 3xx or 4xx: a retry gets the same answer. */
+  | { readonly kind: 'refused'; readonly status: number; readonly error: RelayError };
+
+export type CallFailure = Exclude<AdmitAnswer, { kind: 'answered' }>;
+
+/** 96 rejections with the longest possible text stay below. A longer response is from another service. */
+export const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** POSTs JSON and reads JSON, within `timeoutMs` even if `fetch` ignores its signal. Never rejects. */
+export async function callAdmit(
+  service: AdmitService,
+  path: string,
+  body: string,
+  timeoutMs: number,
+): Promise<AdmitAnswer> {
+  const abort = new AbortController();
+  let cancelTimer = (): void => {};
+  const timedOut = new Promise<AdmitAnswer>((resolve) => {
+    cancelTimer = service.clock.after(timeoutMs, () => {
+      const error = unreachable(`${path} gave no answer in ${Math.round(timeoutMs)} ms`);
+      resolve({ kind: 'unreachable', cause: 'deadline', error });
+      abort.abort();
+    });
+  });
+  try {
+    return await Promise.race([post(service, path, body, abort.signal), timedOut]);
+  } finally {
+    cancelTimer();
+  }
+}
+
+async function post(
+  service: AdmitService,
+  path: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<AdmitAnswer> {
+  try {
+    const headers = { 'content-type': 'application/json' };
+    // A redirect would send the jobs to a host that the response names.
+    const init: RequestInit = { method: 'POST', body, headers, signal, redirect: 'manual' };
+    const response = await service.fetch(`${service.baseUrl}${path}`, init);
+    if (response.status === 200) return await readJson(response, path);
+    await response.body?.cancel();
+    const said = `${path} answered with status ${response.status}`;
+    if (response.status === 429) {
+      const afterMs = retryAfterMs(response.headers.get('retry-after'), service.clock.nowMs());
+      return { kind: 'throttled', retryAfterMs: afterMs, error: new RelayError('admit_throttled', said) };
+    }
+    if (response.status === 408 || response.status >= 500) {
+      return { kind: 'unreachable', cause: 'unreachable', error: unreachable(said) };
+    }
+    return { kind: 'refused', status: response.status, error: new RelayError('admit_refused', said) };
+  } catch (cause) {
+    // A route may name the problem itself, e.g. that it could not sign the call.
+    const error =
+      cause instanceof RelayError
+        ? cause
+        : unreachable(`${path} could not be called: ${networkProblem(cause)}`, { cause });
+    return { kind: 'unreachable', cause: 'unreachable', error };
+  }
+}
+
+async function readJson(response: FetchAnswer, path: string): Promise<AdmitAnswer> {
+  const text = await readResponseText(response, RESPONSE_BYTES_MAX);
+  if (text !== undefined) {
+    try {
+      return { kind: 'answered', body: JSON.parse(text) };
+    } catch {
+      // The parser's message would quote the response.
+    }
+  }
+  const problem = text === undefined ? `more than ${RESPONSE_BYTES_MAX} bytes` : 'what is not JSON';
+  return malformed(`${path} answered with ${problem}`);
+}
+
+export const malformed = (problem: string): CallFailure => ({
+  kind: 'unreachable',
+  cause: 'malformed',
+  error: unreachable(problem),
+});
+
+const unreachable = (problem: string, options?: ErrorOptions): RelayError =>
+  new RelayError('admit_unreachable', problem, options);
+
+/** `fetch` hides the code in its cause, e.g. ECONNREFUSED. A message may hold addresses with secrets, so it is left out. */
+function networkProblem(error: unknown): string {
+  const { cause, code = cause?.code } = error as {
+    readonly code?: unknown;
+    readonly cause?: { readonly code?: unknown };
+  };
+  if (typeof code === 'string') return code;
+  return error instanceof Error ? error.name : 'unknown failure';
+}
+
+/** Reads a response as text. Returns undefined if it is too long, and cancels the rest of it. */
+export async function readResponseText(response: FetchAnswer, bytesMax: number): Promise<string | undefined> {
+  // The length of a compressed response is not that of its text: `fetch` decompresses it.
+  const { headers } = response;
+  const length = headers.has('content-encoding')
+    ? Number.NaN
+    : Number(headers.get('content-length') ?? Number.NaN);
+  if (length <= bytesMax) return response.text();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the rest.
+    if (bytes > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+/** A year. More is a mistake, and `Date` has bounds of its own. */
+const SECONDS_MAX = 31_536_000;
+
+/**
+ * Reads a `Retry-After` header, in ms. Returns undefined if there is none or it is malformed.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+ */
+export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,8}$/.test(text)) return Math.min(Number(text), SECONDS_MAX) * 1_000;
+  // Dates begin with a weekday. `Date.parse` accepts many other texts.
+  const atMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}

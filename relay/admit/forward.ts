@@ -1,0 +1,227 @@
+/**
+ * Sends batches and unmetered decisions to the admit function.
+ *
+ * 1. Ask the breaker for a permit. Without one the fallback decides.
+ * 2. Post, and match each decision to the job that it names.
+ * 3. If the function cannot be reached or throttles, retry with pauses until the deadline of the batch.
+ *
+ * No hedging: a second copy of a slow batch doubles the load just when the service is slow, and a cold start meets the copy too.
+ */
+import {
+  ADMISSIONS_PATH,
+  type LimitRoom,
+  UNMETERED_PATH,
+  type UnmeteredResult,
+  type WaitingTerms,
+} from '../../functions/core/contract/index.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import type { BatchJob } from '../commit/batch-job.ts';
+import { SEND_MS_MIN } from '../commit/fair-queue.ts';
+import type { SendBatch } from '../commit/group-commit.ts';
+import type { Lanes } from '../commit/lanes.ts';
+import type { RelayObserver } from '../events.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from '../verdict.ts';
+import { type AdmitService, type CallFailure, callAdmit, malformed } from './admit-call.ts';
+import type { Breaker, Permit } from './breaker.ts';
+import { readContended, readHeadroom, readResults, readVerdicts } from './response.ts';
+
+/** The pauses between this many tries fill a deadline of two seconds. A longer outage opens the breaker. */
+export const TRIES_MAX = 8;
+
+/** Jobs that wait for headroom: they come first in a batch, and the function must know them. */
+interface WaitingJobs {
+  inOrder(jobs: readonly BatchJob[]): readonly BatchJob[];
+  terms(jobIds: readonly number[]): WaitingTerms;
+  onHeadroom(headroom: readonly LimitRoom[]): void;
+}
+
+/** The headroom of limits in one response. */
+export interface HeadroomReport {
+  readonly headroom: readonly LimitRoom[];
+  /** Jobs of the same response. Its headroom does not include them. */
+  readonly admitted: readonly AdmissionRequest[];
+  /** When the request left, monotonic. */
+  readonly sentAtMs: number;
+}
+
+interface ForwarderOptions extends AdmitService {
+  readonly breaker: Breaker;
+  readonly lanes?: Pick<Lanes, 'noteContended'>;
+  readonly waiting?: WaitingJobs;
+  /** [0, 1) */
+  readonly random: () => number;
+  readonly observe: RelayObserver;
+  readonly onHeadroom?: (report: HeadroomReport) => void;
+}
+
+/** A fallback decision as it is posted. */
+export interface UnmeteredPost {
+  readonly jobId: number;
+  /** `UnmeteredAnswer` */
+  readonly json: string;
+}
+
+export type UnmeteredOutcome =
+  /** By job id. A missing job must be posted again. */
+  | { readonly kind: 'reported'; readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']> }
+  /** The service refused the batch. `content`: because of its content, so another batch may pass. */
+  | { readonly kind: 'refused'; readonly content: boolean }
+  | { readonly kind: 'unreachable' };
+
+export interface Forwarder {
+  readonly send: SendBatch;
+  /** Posts decisions about different jobs. Never rejects. @param options.now - posts even if the breaker is open. */
+  readonly postUnmetered: (
+    answers: readonly UnmeteredPost[],
+    options: { readonly timeoutMs: number; readonly now?: boolean },
+  ) => Promise<UnmeteredOutcome>;
+}
+
+/** Bad request, too large, unprocessable: these concern the content. Any other status concerns the route or the relay. */
+const ABOUT_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
+
+export function createForwarder(options: ForwarderOptions): Forwarder {
+  const { clock, breaker, observe, waiting } = options;
+
+  async function send(
+    jobs: readonly BatchJob[],
+    remainingMs: number,
+    batch?: string,
+  ): Promise<readonly LedgerVerdict[]> {
+    const all = (cause: FallbackCause): readonly LedgerVerdict[] => jobs.map(() => undecided(cause));
+    const deadlineMs = clock.monotonicMs() + remainingMs;
+    const requests = (waiting?.inOrder(jobs) ?? jobs).map((job) => job.json).join(',');
+    const named = batch === undefined ? '' : `"batch":${JSON.stringify(batch)},`;
+    const jobIds = jobs.map(({ request }) => request.jobId);
+    for (let attempt = 1; ; attempt += 1) {
+      const sentAtMs = clock.monotonicMs();
+      const leftMs = Math.floor(deadlineMs - sentAtMs);
+      const permit = breaker.allow();
+      if (permit === undefined) return all('circuit_open');
+      const terms = waiting && `,"waiting":${JSON.stringify(waiting.terms(jobIds))}`;
+      const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}${terms ?? ''}}`;
+      const answer = await call(permit, ADMISSIONS_PATH, body, leftMs, (parsed) =>
+        verdictsIn(parsed, batch, jobs, jobIds, sentAtMs),
+      );
+      if (answer.kind === 'parsed') return answer.value;
+      const cause = causeOf(answer);
+      if (attempt === TRIES_MAX || cause !== 'unreachable') return all(cause);
+      const pauseMs = retryPauseMs(
+        attempt,
+        options.random(),
+        (answer.kind === 'throttled' && answer.retryAfterMs) || 0,
+        deadlineMs - clock.monotonicMs() - SEND_MS_MIN,
+      );
+      if (pauseMs === undefined) return all(cause);
+      await new Promise<void>((resume) => clock.after(pauseMs, resume));
+    }
+  }
+
+  function verdictsIn(
+    body: unknown,
+    batch: string | undefined,
+    jobs: readonly BatchJob[],
+    jobIds: readonly number[],
+    sentAtMs: number,
+  ): readonly LedgerVerdict[] | undefined {
+    const read = readVerdicts(body, { batch, jobIds });
+    if (read === undefined) return undefined;
+    const { verdicts, unmatched } = read;
+    for (const { counter, jobIds: contending } of readContended(body, jobIds)) {
+      const roots = jobs.flatMap(({ request, root }) => (contending.includes(request.jobId) ? [root] : []));
+      options.lanes?.noteContended(counter, [...new Set(roots)]);
+    }
+    if (unmatched > 0) {
+      observe({
+        type: 'admit_failed',
+        code: 'admit_unreachable',
+        details: `${ADMISSIONS_PATH} answered without a decision of its own for ${unmatched} of ${jobIds.length} jobs`,
+      });
+    }
+    const headroom = readHeadroom(body);
+    const admitted = jobs.filter((_, index) => verdicts[index]?.outcome === 'admitted');
+    waiting?.onHeadroom(headroom);
+    options.onHeadroom?.({ headroom, admitted: admitted.map(({ request }) => request), sentAtMs });
+    return verdicts;
+  }
+
+  const postUnmetered: Forwarder['postUnmetered'] = async (answers, { timeoutMs, now = false }) => {
+    const permit = now ? (breaker.allow() ?? UNCOUNTED) : breaker.allow();
+    if (permit === undefined) return { kind: 'unreachable' };
+    const body = `{"answers":[${answers.map(({ json }) => json).join(',')}]}`;
+    const jobIds = answers.map(({ jobId }) => jobId);
+    const answer = await call(permit, UNMETERED_PATH, body, timeoutMs, (parsed) =>
+      readResults(parsed, jobIds),
+    );
+    switch (answer.kind) {
+      case 'parsed':
+        return { kind: 'reported', outcomes: answer.value };
+      case 'refused':
+        return { kind: 'refused', content: ABOUT_CONTENT.has(answer.status) };
+      default:
+        return { kind: 'unreachable' };
+    }
+  };
+
+  async function call<T>(
+    permit: Permit,
+    path: string,
+    body: string,
+    timeoutMs: number,
+    parse: (body: unknown) => T | undefined,
+  ): Promise<{ readonly kind: 'parsed'; readonly value: T } | CallFailure> {
+    const answer = await callAdmit(options, path, body, timeoutMs);
+    const value = answer.kind === 'answered' ? parse(answer.body) : undefined;
+    if (value !== undefined) {
+      permit.succeeded();
+      return { kind: 'parsed', value };
+    }
+    const failure =
+      answer.kind === 'answered' ? malformed(`${path} answered with what is not of its contract`) : answer;
+    // A refusal shows that the service works.
+    if (failure.kind === 'refused') permit.succeeded();
+    else if (failure.kind === 'throttled') permit.throttled();
+    else permit.failed();
+    observe({ type: 'admit_failed', code: `admit_${failure.kind}`, details: failure.error.message });
+    return failure;
+  }
+
+  return { send, postUnmetered };
+}
+
+/** For a call against an open breaker: its outcome must not change the pause. */
+const UNCOUNTED: Permit = { succeeded: () => {}, failed: () => {}, throttled: () => {} };
+
+const causeOf = (failure: CallFailure): FallbackCause => {
+  switch (failure.kind) {
+    case 'unreachable':
+      return failure.cause;
+    case 'throttled':
+      return 'unreachable';
+    case 'refused':
+      return 'refused';
+  }
+};
+
+/** The first pauses are short: most faults are a throttled burst, a closed connection or an ended container. */
+const PAUSE_MS_MIN = 50;
+const PAUSE_MS_MAX = 400;
+
+/**
+ * Returns the pause before the next try, or undefined if no time is left for one. The pause doubles from 50 to 400 ms and is
+ * drawn from its upper half, so lanes that failed together do not return together. `Retry-After` is added as far as the
+ * deadline allows.
+ *
+ * @param leftMs - after this long another try has no time to be answered.
+ */
+function retryPauseMs(
+  attempt: number,
+  random: number,
+  retryAfterMs: number,
+  leftMs: number,
+): number | undefined {
+  const fullMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (attempt - 1));
+  const pauseMs = fullMs * (0.5 + random / 2);
+  if (pauseMs > leftMs) return undefined;
+  return Math.min(leftMs, retryAfterMs > 0 ? retryAfterMs + pauseMs : pauseMs);
+}

@@ -1,0 +1,199 @@
+/**
+ * Reads responses of the admit function, down to the last field that the relay uses. A decision counts only for the job whose id
+ * it names: a service, a proxy or a cache that mixes responses up must not admit one job with the decision about another.
+ */
+import {
+  CONTENDED_MAX,
+  type ContendedCounter,
+  LINES_MAX,
+  type LimitRoom,
+  ROOMS_MAX,
+  type UnmeteredResult,
+} from '../../functions/core/contract/index.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import { MODES } from '../../policies/mode.ts';
+import type { Violation } from '../../policies/reason.ts';
+import { ALL_UNITS } from '../../policies/units/unit.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from '../verdict.ts';
+
+interface RequestedJobs {
+  readonly batch?: string | undefined;
+  readonly jobIds: readonly number[];
+}
+
+interface ReadVerdicts {
+  /** One per requested job, in the same order. A missing or malformed decision is `undecided`. */
+  readonly verdicts: readonly LedgerVerdict[];
+  /** Jobs without a decision of their own. */
+  readonly unmatched: number;
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Reads `{batch?, decisions: [{jobId, …}]}`. Returns undefined for another form, or another batch. */
+export function readVerdicts(body: unknown, requested: RequestedJobs): ReadVerdicts | undefined {
+  const entries = entriesOf(body, 'decisions', requested);
+  if (entries === undefined) return undefined;
+  const byJob = byJobId(entries);
+  const jobsByDecision = new Map<unknown, number>();
+  for (const { decisionId } of entries) {
+    if (decisionId !== undefined) jobsByDecision.set(decisionId, (jobsByDecision.get(decisionId) ?? 0) + 1);
+  }
+  let unmatched = 0;
+  const verdicts = requested.jobIds.map((jobId) => {
+    const decision = byJob.get(jobId);
+    // The ledger keeps one decision per job, so two jobs under one id are a mistake.
+    const isMatched = decision !== undefined && (jobsByDecision.get(decision.decisionId) ?? 0) < 2;
+    if (!isMatched) unmatched += 1;
+    return isMatched && isVerdict(decision) ? decision : undecided('malformed');
+  });
+  return { verdicts, unmatched };
+}
+
+/** Reads `{results: [{jobId, outcome}]}` by job id, without unclear results. Returns undefined for another form. */
+export function readResults(
+  body: unknown,
+  jobIds: readonly number[],
+): ReadonlyMap<number, UnmeteredResult['outcome']> | undefined {
+  const entries = entriesOf(body, 'results', { jobIds });
+  if (entries === undefined) return undefined;
+  const byJob = byJobId(entries);
+  return new Map(
+    jobIds.flatMap((jobId) => {
+      const outcome = OUTCOMES.find((known) => known === byJob.get(jobId)?.outcome);
+      return outcome === undefined ? [] : [[jobId, outcome] as const];
+    }),
+  );
+}
+
+/** Reads `{contended: [{counter, jobIds}]}`: shared counters for which requested jobs competed. Skips malformed entries. */
+export function readContended(body: unknown, jobIds: readonly number[]): readonly ContendedCounter[] {
+  const entries = isRecord(body) && Array.isArray(body.contended) ? body.contended : [];
+  const requested = new Set<unknown>(jobIds);
+  return entries
+    .slice(0, CONTENDED_MAX)
+    .filter(isRecord)
+    .flatMap(({ counter, jobIds: named }) =>
+      isCounterName(counter) && Array.isArray(named)
+        ? [{ counter, jobIds: named.filter((jobId) => requested.has(jobId)) }]
+        : [],
+    );
+}
+
+/** Reads `{room: [...]}`: the headroom of limits. Skips malformed entries. */
+export function readHeadroom(body: unknown): readonly LimitRoom[] {
+  const rooms = isRecord(body) ? body.room : undefined;
+  return Array.isArray(rooms) ? rooms.slice(0, ROOMS_MAX).filter(isHeadroom) : [];
+}
+
+const OUTCOMES = [
+  'recorded',
+  'undecided',
+  'invalid',
+] as const satisfies readonly UnmeteredResult['outcome'][];
+
+function entriesOf(
+  body: unknown,
+  name: 'decisions' | 'results',
+  { batch }: RequestedJobs,
+): readonly Entry[] | undefined {
+  if (!isRecord(body) || (batch !== undefined && body.batch !== batch)) return undefined;
+  const entries = body[name];
+  return Array.isArray(entries) ? entries.filter(isRecord) : undefined;
+}
+
+/** An id that several entries name counts for no entry. */
+function byJobId(entries: readonly Entry[]): ReadonlyMap<unknown, Entry | undefined> {
+  const byJob = new Map<unknown, Entry | undefined>();
+  for (const entry of entries) byJob.set(entry.jobId, byJob.has(entry.jobId) ? undefined : entry);
+  return byJob;
+}
+
+const UNDECIDED_CAUSES: ReadonlySet<unknown> = new Set<FallbackCause>([
+  'invalid',
+  'deadline',
+  'contended',
+  'unavailable',
+  'error',
+]);
+
+function isVerdict(value: Entry): value is Entry & LedgerVerdict {
+  switch (value.outcome) {
+    case 'admitted':
+      return isDecided(value);
+    case 'rejected':
+      return isDecided(value) && isRefusal(value);
+    case 'waiting':
+      return (
+        isRefusal(value) &&
+        Number.isFinite(value.leftMs) &&
+        Number(value.leftMs) > 0 &&
+        areCounters(value.counters)
+      );
+    case 'undecided':
+      return UNDECIDED_CAUSES.has(value.cause);
+    default:
+      return false;
+  }
+}
+
+const isDecided = ({ decisionId, shadow, terms }: Entry): boolean =>
+  isFilled(decisionId) && isViolations(shadow) && (terms === undefined || isFacts(terms));
+
+const isRefusal = ({ text, violations }: Entry): boolean =>
+  isFilled(text) && isViolations(violations) && violations.length > 0;
+
+/** DynamoDB's own bound on a key. */
+const COUNTER_CHARACTERS_MAX = 2_048;
+
+const isCounterName = (value: unknown): value is string =>
+  isFilled(value) && value.length <= COUNTER_CHARACTERS_MAX;
+
+const areCounters = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.length <= LINES_MAX && value.every(isCounterName);
+
+const isHeadroom = (value: unknown): value is LimitRoom =>
+  isRecord(value) &&
+  (value.policy === 'room' || value.policy === 'reject') &&
+  (value.periodMs === undefined || (typeof value.periodMs === 'number' && value.periodMs > 0)) &&
+  isViolations([value.refusal]) &&
+  isRecord(value.refusal) &&
+  isLimitReason(value.refusal.reason);
+
+const isLimitReason = (reason: unknown): boolean =>
+  isRecord(reason) &&
+  isFilled(reason.limit) &&
+  isFilled(reason.subject) &&
+  ALL_UNITS.some((unit) => unit === reason.unit) &&
+  [reason.limitAmount, reason.committed, reason.settled].every(Number.isFinite);
+
+const VIOLATION_MODES: readonly unknown[] = MODES.filter((mode) => mode !== 'off');
+
+const isViolations = (value: unknown): value is readonly Violation[] =>
+  Array.isArray(value) &&
+  value.every(
+    (entry) =>
+      isRecord(entry) &&
+      isFilled(entry.rule) &&
+      isFilled(entry.class) &&
+      VIOLATION_MODES.includes(entry.mode) &&
+      isFacts(entry.reason) &&
+      isFilled(entry.reason.code),
+  );
+
+/** Fields of a reason, or of a decision's terms. Each may be absent, and a newer service may send more. */
+const TEXTS = [
+  ...['limit', 'subject', 'subjectLabel', 'unit', 'periodLabel', 'zone', 'owner', 'contact'],
+  ...['runnerClass', 'currency', 'group'],
+];
+const NUMBERS = [
+  ...['limitAmount', 'overdrawn', 'borrow', 'committed', 'settled', 'resetsAtMs', 'estimateSeconds'],
+  'costMicros',
+];
+
+const isFacts = (value: unknown): value is Entry =>
+  isRecord(value) &&
+  TEXTS.every((name) => value[name] === undefined || typeof value[name] === 'string') &&
+  NUMBERS.every((name) => value[name] === undefined || Number.isFinite(value[name]));
+
+const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -1,0 +1,187 @@
+/**
+ * Decides while the ledger does not.
+ *
+ * 1. Rules that need no counter decide as always.
+ * 2. A limit that rejected a job within the last minute still rejects.
+ * 3. Causes that a job definition can bring about (unreadable, oversized) are admitted only a few times per project and hour.
+ * 4. Limits admit within their last known headroom, or reject if the operator chose `reject`.
+ */
+import type { Decision } from '../../policies/decision.ts';
+import { keepLatest } from '../../policies/keep-latest.ts';
+import type { Violation } from '../../policies/reason.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { rejectionText } from '../../policies/text/rejection-text.ts';
+import type { RelayClock, RouterAnswer } from '../exchange.ts';
+import type { FallbackCause, LedgerVerdict } from '../verdict.ts';
+import { wireReason } from '../wire/reason.ts';
+import type { Headroom } from './headroom.ts';
+import { RecentRejections } from './recent-rejections.ts';
+import type { StatelessCheck } from './stateless-check.ts';
+
+interface FallbackOptions {
+  readonly clock: RelayClock;
+  readonly stateless: StatelessCheck;
+  /** The decision of cost and capacity rules. A rejection fails the job for good, so only the operator may choose `reject`. */
+  readonly costAndCapacity: 'admit' | 'reject';
+  readonly newDecisionId: () => string;
+  /** @default limits admit everything */
+  readonly headroom?: Pick<Headroom, 'take'>;
+  /** Returns the known ids of the groups that contain a job. @default those that its request names */
+  readonly groupsAbove?: (request: AdmissionRequest) => readonly number[];
+  /** @default UNREADABLE_PER_HOUR */
+  readonly unreadablePerHour?: number;
+}
+
+export interface FallbackAnswer {
+  readonly answer: RouterAnswer;
+  /** Present if it rejects, so the log has the numbers of the user's message. */
+  readonly decision?: Decision;
+}
+
+export interface Fallback {
+  /** Learns from a decision of the ledger. */
+  noted(request: AdmissionRequest, verdict: LedgerVerdict): void;
+  answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer;
+  /**
+   * Decides about a job that could not be read. Without a project id the relay itself is at fault: neither a rule nor the
+   * allowance rejects, since they would reject every job.
+   */
+  answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer;
+  /** Returns the operator's choice. Reads no other state and cannot fail. */
+  operatorsChoice(cause: FallbackCause): FallbackAnswer;
+}
+
+type Violations = readonly [Violation, ...Violation[]];
+
+/** Causes that a job definition can bring about. */
+const CAUSED_BY_JOB: ReadonlySet<FallbackCause> = new Set(['unreadable', 'oversized', 'invalid']);
+
+export function createFallback(options: FallbackOptions): Fallback {
+  const { clock, stateless } = options;
+  const monotonicMs = (): number => clock.monotonicMs();
+  const rejections = new RecentRejections(monotonicMs, options.groupsAbove);
+  const isAllowed = unreadableAllowance(monotonicMs, options.unreadablePerHour ?? UNREADABLE_PER_HOUR);
+
+  function answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer {
+    const [first, ...rest] = stateless.violations(request);
+    if (first !== undefined) return byRules(request, [first, ...rest]);
+    const earlier = rejections.find(request);
+    if (earlier !== undefined) {
+      const ageS = Math.max(1, Math.round((clock.monotonicMs() - earlier.atMs) / 1_000));
+      return rejected(
+        earlier.violations,
+        `${earlier.text}\n(Decided ${ageS} s ago for an earlier job: the ledger cannot be asked right now.)`,
+      );
+    }
+    const project = request.projectId ?? request.projectPath?.toLowerCase();
+    if (CAUSED_BY_JOB.has(cause) && project !== undefined && !isAllowed(String(project)))
+      return controllerError(cause, 'unreadable-allowance');
+    const refusal = options.costAndCapacity === 'admit' ? options.headroom?.take(request) : undefined;
+    if (refusal === undefined) return operatorsChoice(cause);
+    const decisionId = options.newDecisionId();
+    const [{ reason }] = refusal.violations;
+    const lines = [
+      refusal.text,
+      `[${reason.code}] Nothing is wrong with your code. Retry the job later: once the limit can be asked, it is decided anew.`,
+      `Decision ${decisionId}`,
+    ];
+    return rejected(refusal.violations, lines.join('\n'), decisionId);
+  }
+
+  function answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer {
+    if (projectId === undefined) return operatorsChoice(cause);
+    const [first, ...rest] = stateless.violationsUnread;
+    if (first !== undefined) return controllerError(cause, first.rule, [first, ...rest]);
+    if (!isAllowed(String(projectId))) return controllerError(cause, 'unreadable-allowance');
+    return operatorsChoice(cause);
+  }
+
+  function operatorsChoice(cause: FallbackCause): FallbackAnswer {
+    if (options.costAndCapacity === 'reject') return controllerError(cause, 'fallback');
+    return { answer: { outcome: 'admitted' } };
+  }
+
+  function byRules(request: AdmissionRequest, violations: Violations): FallbackAnswer {
+    const decisionId = options.newDecisionId();
+    const footer = stateless.footer(violations);
+    const text = rejectionText({
+      ...{ request, violations, decisionId, nowMs: clock.nowMs() },
+      // The relay knows no numbers of limits, so there is nothing to disclose.
+      disclosure: 'none',
+      ...(footer !== undefined && { footer }),
+    });
+    return rejected(violations, text, decisionId);
+  }
+
+  /** The text blames the controller, never the job. */
+  function controllerError(
+    cause: FallbackCause,
+    rule: string,
+    violations: Violations = [
+      { rule, class: 'cost', mode: 'enforce', reason: { code: 'CONTROLLER_ERROR', cause } },
+    ],
+  ): FallbackAnswer {
+    const decisionId = options.newDecisionId();
+    const lines = [
+      `CONTROLLER_ERROR: Tollgate could not decide about this job (${EXPLAINED[cause]}).`,
+      'This is not the fault of the job. Retry it later; if it fails again, tell whoever runs Tollgate.',
+      `Decision ${decisionId}`,
+    ];
+    return rejected(violations, lines.join('\n'), decisionId);
+  }
+
+  function rejected(
+    violations: Violations,
+    text: string,
+    decisionId = options.newDecisionId(),
+  ): FallbackAnswer {
+    const reason = wireReason(text);
+    return {
+      answer: { outcome: 'rejected', reason },
+      decision: { outcome: 'rejected', decisionId, violations, shadow: [], text: reason },
+    };
+  }
+
+  return { noted: rejections.note, answer, answerUnread, operatorsChoice };
+}
+
+const EXPLAINED: Readonly<Record<FallbackCause, string>> = {
+  invalid: 'its admission request was not understood',
+  deadline: 'the decision took too long',
+  contended: 'too many jobs asked at the same moment',
+  unavailable: 'the ledger did not answer',
+  error: 'a part of it failed',
+  circuit_open: 'the deciding service is out of reach',
+  unreachable: 'the deciding service is out of reach',
+  refused: 'the deciding service refused the request',
+  malformed: 'the deciding service gave no proper answer',
+  queue_full: 'too many jobs were waiting',
+  unreadable: 'its admission request could not be read',
+  oversized: 'its admission request is too large',
+  stopping: 'it is being restarted',
+  abandoned: 'nobody waits for the answer any more',
+  schema_unproven: 'the schema of the router is not certain',
+};
+
+/** Unreadable requests admitted per project and hour: enough for an odd job, too few to run a pipeline on. */
+export const UNREADABLE_PER_HOUR = 20;
+const HOUR_MS = 3_600_000;
+/** Projects counted in one hour. Beyond it the first ones are forgotten. */
+const PROJECTS_MAX = 10_000;
+
+/** Returns a function that takes one of a project's allowance for this hour, and returns false if none is left. */
+function unreadableAllowance(monotonicMs: () => number, perHour: number): (project: string) => boolean {
+  const takenBy = new Map<string, number>();
+  let hour = Number.NEGATIVE_INFINITY;
+  return (project) => {
+    const nowHour = Math.floor(monotonicMs() / HOUR_MS);
+    if (nowHour !== hour) {
+      hour = nowHour;
+      takenBy.clear();
+    }
+    const taken = takenBy.get(project) ?? 0;
+    if (taken >= perHour) return false;
+    keepLatest(takenBy, project, taken + 1, PROJECTS_MAX);
+    return true;
+  };
+}

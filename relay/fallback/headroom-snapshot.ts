@@ -1,0 +1,246 @@
+/**
+ * Snapshots of headroom in the table, for the relay that replaces this one.
+ *
+ * Each relay has one item and overwrites it: within a second while it decides alone, and once when it stops. While the function
+ * answers nothing is written. A relay that starts reads the items of the relays started last and goes on from there. A relay that
+ * is killed loses what it gave in its last second, so its replacement may give that much again.
+ */
+import { promisify } from 'node:util';
+import { gunzip as gunzipInto, gzip as gzipInto } from 'node:zlib';
+import {
+  ITEM_VERSION,
+  PK,
+  ROOMS_KEPT,
+  ROOMS_PK_SUFFIX,
+  SK,
+  TTL_ATTRIBUTE,
+  VERSION_ATTRIBUTE,
+} from '../../functions/names.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import { readHeadroom } from '../admit/response.ts';
+import { awsJson } from '../aws/aws-json.ts';
+import { putItem, type RelayTable } from '../aws/relay-items.ts';
+import type { RelayClock } from '../exchange.ts';
+import type { Headroom, HeadroomChange, KeptHeadrooms } from './headroom.ts';
+import { type KeptHeadroom, SLOTS_MAX, withoutEnded } from './limit-headroom.ts';
+
+const gzip = promisify(gzipInto);
+const gunzip = promisify(gunzipInto);
+
+/** The form of the JSON text inside the item. */
+const TEXT_VERSION = 1;
+/** A snapshot that is older says nothing about a limit any more. */
+const AGE_MS_MAX = 24 * 3_600_000;
+/** A relay that starts waits for the read. A relay that stops has two seconds for a write on its way and its last one. */
+const TIMEOUT_MS = { read: 3_000, write: 1_000 } as const;
+/** An item of DynamoDB has at most 400 KB. */
+const ITEM_BYTES_MAX = 380_000;
+/** Bounds what an item unpacks to. */
+const TEXT_BYTES_MAX = 8 * 1024 * 1024;
+/** The relays that were started last: their items include what they took over from earlier ones. */
+const RELAYS_READ_MAX = 16;
+/** A page of DynamoDB has 1 MB, a third more in base64. */
+const RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
+/** The clock of another machine may be ahead by this much. */
+const SKEW_MS_MAX = 60_000;
+/** One write for many decisions. */
+const WRITE_AFTER_MS = 1_000;
+/** The table did not take the last write. */
+const AGAIN_AFTER_MS = 10_000;
+
+interface HeadroomTableOptions extends RelayTable {
+  /** New with every start of the process. */
+  readonly relayId: string;
+  readonly nowMs: () => number;
+}
+
+export interface HeadroomTable {
+  /** Returns what the relays that started last wrote within a day. Rejects if the table does not answer. */
+  read(): Promise<readonly KeptHeadrooms[]>;
+  /** Replaces what this relay wrote. Rejects if the table does not take it. */
+  write(kept: KeptHeadrooms): Promise<void>;
+}
+
+export function headroomTable(options: HeadroomTableOptions): HeadroomTable {
+  const { table, instance, relayId, nowMs } = options;
+  const pk = `${instance}${ROOMS_PK_SUFFIX}`;
+  // Sorted by the start of the relay.
+  const sk = `${new Date(nowMs()).toISOString()}#${relayId}`;
+
+  async function read(): Promise<readonly KeptHeadrooms[]> {
+    const response = await awsJson(options, {
+      target: 'DynamoDB_20120810.Query',
+      version: '1.0',
+      input: {
+        ...{ TableName: table, ConsistentRead: true, ScanIndexForward: false, Limit: RELAYS_READ_MAX },
+        KeyConditionExpression: '#pk = :pk',
+        ExpressionAttributeNames: { '#pk': PK },
+        ExpressionAttributeValues: { ':pk': { S: pk } },
+      },
+      timeoutMs: TIMEOUT_MS.read,
+      responseBytesMax: RESPONSE_BYTES_MAX,
+    });
+    const items = isRecord(response) && Array.isArray(response.Items) ? response.Items : [];
+    return Promise.all(items.map((item) => unpacked(item, nowMs() + SKEW_MS_MAX)));
+  }
+
+  async function write(kept: KeptHeadrooms): Promise<void> {
+    const item = {
+      [PK]: { S: pk },
+      [SK]: { S: sk },
+      [ROOMS_KEPT]: { B: (await packed(kept)).toString('base64') },
+      [TTL_ATTRIBUTE]: { N: String(Math.ceil((nowMs() + AGE_MS_MAX) / 1_000)) },
+    };
+    await putItem(options, item, TIMEOUT_MS.write);
+  }
+
+  return { read, write };
+}
+
+/** Keeps the limits reported last, as many as an item holds. */
+async function packed(kept: KeptHeadrooms): Promise<Buffer> {
+  for (let { rooms, given } = kept; ; ) {
+    const bytes = await gzip(JSON.stringify({ version: TEXT_VERSION, rooms, given }));
+    if (bytes.length <= ITEM_BYTES_MAX) return bytes;
+    rooms = rooms.slice(Math.ceil(rooms.length / 2));
+    given = given.slice(Math.ceil(given.length / 2));
+  }
+}
+
+const NONE: KeptHeadrooms = { rooms: [], given: [] };
+
+/** Returns nothing for an item of another form: the others still count. */
+async function unpacked(item: unknown, nowMs: number): Promise<KeptHeadrooms> {
+  const kept = isRecord(item) && isOurs(item) ? item[ROOMS_KEPT] : undefined;
+  if (!isRecord(kept) || typeof kept.B !== 'string') return NONE;
+  try {
+    const text = await gunzip(Buffer.from(kept.B, 'base64'), { maxOutputLength: TEXT_BYTES_MAX });
+    return keptIn(JSON.parse(text.toString('utf8')), nowMs);
+  } catch {
+    return NONE;
+  }
+}
+
+/** Items without a version are older than versions. */
+const isOurs = ({ [VERSION_ATTRIBUTE]: version }: Readonly<Record<string, unknown>>): boolean =>
+  version === undefined || (isRecord(version) && version.N === ITEM_VERSION);
+
+/** Leaves out single entries that are unreadable or too old. */
+function keptIn(text: unknown, nowMs: number): KeptHeadrooms {
+  if (!isRecord(text) || text.version !== TEXT_VERSION) return NONE;
+  const { rooms, given } = text;
+  return {
+    rooms: Array.isArray(rooms)
+      ? rooms.filter(isKept).filter(({ toldAtMs }) => toldAtMs <= nowMs && nowMs - toldAtMs <= AGE_MS_MAX)
+      : [],
+    given: Array.isArray(given) ? given.filter((jobId) => Number.isSafeInteger(jobId)) : [],
+  };
+}
+
+const isKept = (value: unknown): value is KeptHeadroom =>
+  isRecord(value) &&
+  readHeadroom({ room: [value.room] }).length === 1 &&
+  [value.toldAtMs, value.left, value.spent].every(Number.isFinite) &&
+  (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs)) &&
+  Array.isArray(value.slots) &&
+  value.slots.length <= SLOTS_MAX &&
+  value.slots.every((slot) => isRecord(slot) && Number.isFinite(slot.endsMs) && Number.isFinite(slot.amount));
+
+interface SnapshotsOptions {
+  /** The others' snapshots, as read when this relay started. */
+  readonly left: readonly KeptHeadrooms[];
+  readonly write: HeadroomTable['write'];
+  readonly clock: Pick<RelayClock, 'nowMs' | 'after'>;
+  readonly headroom: Pick<Headroom, 'keep' | 'restore'>;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Decides when a relay writes its snapshot, and what it takes over from the others at its start. */
+export class HeadroomSnapshots {
+  readonly #options: SnapshotsOptions;
+  #cancel: (() => void) | undefined;
+  #writing: Promise<boolean> | undefined;
+  /** The table has less than this relay knows. */
+  #isBehind = false;
+  /** More was given meanwhile, or refused by headroom that the table does not have. */
+  #isWanted = false;
+  #hasLeft = false;
+
+  constructor(options: SnapshotsOptions) {
+    this.#options = options;
+  }
+
+  restore(): void {
+    const { left, headroom, clock } = this.#options;
+    headroom.restore(leastOf(left, clock.nowMs()));
+  }
+
+  changed(how: HeadroomChange): void {
+    // A refusal changes nothing, but the next relay must know the headroom behind it.
+    if (how !== 'refused') this.#isBehind = true;
+    if (how !== 'reported' && this.#isBehind) this.#plan(WRITE_AFTER_MS);
+  }
+
+  /** Writes a last time: the relay that follows may start in an outage. */
+  async leave(): Promise<void> {
+    this.#hasLeft = true;
+    this.#cancel?.();
+    await this.#writing;
+    if (this.#isBehind) await this.#write();
+  }
+
+  #plan(afterMs: number): void {
+    this.#isWanted = true;
+    if (this.#hasLeft || this.#cancel !== undefined || this.#writing !== undefined) return;
+    this.#cancel = this.#options.clock.after(afterMs, () => {
+      this.#cancel = undefined;
+      this.#writing = this.#write().then((isWritten) => {
+        this.#writing = undefined;
+        if (this.#isWanted) this.#plan(isWritten ? WRITE_AFTER_MS : AGAIN_AFTER_MS);
+        return isWritten;
+      });
+    });
+  }
+
+  async #write(): Promise<boolean> {
+    this.#isBehind = false;
+    this.#isWanted = false;
+    try {
+      await this.#options.write(this.#options.headroom.keep());
+      return true;
+    } catch (error) {
+      this.#isBehind = true;
+      this.#isWanted = true;
+      this.#options.failed(error);
+      return false;
+    }
+  }
+}
+
+/**
+ * A relay cannot know which one it replaces. So each limit is as the newest snapshot has it, less the most that any relay gave:
+ * all relays together then give at most what those snapshots left.
+ */
+function leastOf(left: readonly KeptHeadrooms[], nowMs: number): KeptHeadrooms {
+  const rooms = left
+    .flatMap((kept) => kept.rooms)
+    .map((room) => ({ ...room, ...withoutEnded(room, nowMs) }))
+    .sort((a, b) => a.toldAtMs - b.toldAtMs);
+  const byLimit = Map.groupBy(rooms, ({ room: { refusal } }) => limitOf(refusal.reason));
+  return {
+    rooms: [...byLimit.values()].flatMap((same) => {
+      const newest = same.at(-1);
+      if (newest === undefined) return [];
+      const most = same
+        .filter(({ resetsAtMs }) => resetsAtMs === newest.resetsAtMs)
+        .reduce((one, other) => (other.spent > one.spent ? other : one), newest);
+      return [{ ...newest, spent: most.spent, slots: most.slots }];
+    }),
+    given: left.flatMap(({ given }) => given),
+  };
+}
+
+const limitOf = (reason: object): string => {
+  const { subject, limit } = reason as { readonly subject?: string; readonly limit?: string };
+  return `${subject}\n${limit}`;
+};

@@ -1,0 +1,266 @@
+/**
+ * The last known headroom of all limits, which a relay spends while it decides alone.
+ *
+ * 1. Each response of the ledger reports headroom. It replaces what was known before.
+ * 2. While the ledger cannot be reached, a job is admitted if every limit that applies to it has enough left. Several relays
+ *    know the same number, so each spends its share. Jobs admitted through this relay since the report are deducted.
+ * 3. If no limit is known to apply, the job is admitted.
+ */
+
+import type { Job } from '../../policies/checked-job.ts';
+import { sentTimeoutSeconds, timeoutEstimator } from '../../policies/estimate.ts';
+import { jobOf } from '../../policies/job.ts';
+import { keepLatest } from '../../policies/keep-latest.ts';
+import { subjectsOf } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { Violation } from '../../policies/reason.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { disclosureFor } from '../../policies/text/rejection-text.ts';
+import { isInFlight } from '../../policies/units/unit.ts';
+import type { HeadroomReport } from '../admit/forward.ts';
+import type { RelayClock } from '../exchange.ts';
+import {
+  askedOf,
+  giveBack,
+  type HeadroomClaim,
+  headroomOf,
+  headroomRefusalText,
+  type KeptHeadroom,
+  keptHeadroomOf,
+  type LimitHeadroom,
+  noteEarlier,
+  renew,
+  restoredHeadroom,
+  spend,
+  violationOf,
+} from './limit-headroom.ts';
+
+/** Beyond it the subjects reported longest ago are forgotten, and their jobs admitted. */
+const SUBJECTS_MAX = 10_000;
+/** The service reports fewer limits per subject. */
+const LIMITS_MAX = 32;
+/** Jobs admitted by the ledger since the reports: more than a second's worth. Beyond it the oldest are not deducted. */
+const ADMITTED_MAX = 4_096;
+/** A fallback decision needs less to reach the router. Then it is in the queue of unmetered decisions. */
+const DELIVERED_MS = 2_000;
+/** A job that is asked about again within so many others spends nothing more. */
+const GIVEN_MAX = 10_000;
+/** Limits in a snapshot, those reported last: a megabyte or two. */
+const KEPT_MAX = 2_000;
+/** GitLab's default timeout of a job. */
+const TIMEOUT_S = 3_600;
+/** An earlier relay may have written its last decisions into the journal. The stream books them within seconds. */
+const UNBOOKED_MS = 60_000;
+
+export interface HeadroomRefusal {
+  readonly violations: readonly [Violation, ...Violation[]];
+  /** The first line of the text for the user. */
+  readonly text: string;
+}
+
+/** A job that the ledger admitted. */
+interface AdmittedJob {
+  readonly request: AdmissionRequest;
+  readonly report: number;
+  readonly atMs: number;
+  job?: Job;
+}
+
+const includes = (headroom: LimitHeadroom, { report, atMs }: AdmittedJob): boolean =>
+  report === headroom.report || atMs < headroom.sentAtMs;
+
+interface HeadroomOptions {
+  readonly clock: Pick<RelayClock, 'nowMs' | 'monotonicMs'>;
+  /** Holds the prices. Without a policy a relay knows no amounts, and admits. */
+  readonly policy: Policy | undefined;
+  readonly directory: () => Directory | undefined;
+  /** The number of relays that share the headroom. */
+  readonly relays: number;
+  /** Returns true if the ledger has booked every fallback decision since then (monotonic), so reports include them. */
+  readonly isBookedSince: (sinceMs: number) => boolean;
+  /** Runs when {@link Headroom.keep} would return something new, and when a job was refused. */
+  readonly changed?: (how: HeadroomChange) => void;
+}
+
+export type HeadroomChange = 'reported' | 'given' | 'refused';
+
+/** The state that a relay leaves to the one that replaces it. */
+export interface KeptHeadrooms {
+  readonly rooms: readonly KeptHeadroom[];
+  /** Ids of jobs that were given headroom. */
+  readonly given: readonly number[];
+}
+
+export class Headroom {
+  readonly #options: HeadroomOptions;
+  readonly #bySubject = new Map<string, Map<string, LimitHeadroom>>();
+  /** Read only when headroom is taken, which is rare. */
+  #admitted: AdmittedJob[] = [];
+  #admittedTotal = 0;
+  /** Until then jobs may run that were admitted through this relay or the one before it, and that it does not know. */
+  #unknownUntilMs: number;
+  #reports = 0;
+  #takenAtMs = Number.NEGATIVE_INFINITY;
+  readonly #given = new Map<number, true>();
+
+  constructor(options: HeadroomOptions) {
+    this.#options = options;
+    this.#unknownUntilMs = options.clock.monotonicMs() + TIMEOUT_S * 1_000;
+  }
+
+  /** Learns from a response of the ledger. */
+  report({ headroom, admitted, sentAtMs }: HeadroomReport): void {
+    const { policy, clock, isBookedSince, changed } = this.#options;
+    if (policy === undefined) return;
+    this.#reports += 1;
+    const report = this.#reports;
+    const atMs = clock.monotonicMs();
+    this.#noteAdmitted(admitted.map((request) => ({ request, report, atMs })));
+    if (headroom.length === 0) return;
+    const isBooked = this.#takenAtMs <= sentAtMs - DELIVERED_MS && isBookedSince(sentAtMs);
+    const reportedAtMs = clock.nowMs();
+    for (const each of headroom) {
+      const known = headroomOf(each, { report, sentAtMs, reportedAtMs });
+      const before = isBooked ? undefined : this.#same(known);
+      if (before !== undefined) Object.assign(known, { spent: before.spent, slots: before.slots });
+      this.#know(known);
+    }
+    changed?.('reported');
+  }
+
+  /** Returns what the next relay must know. The limits reported last come last, as do the jobs. */
+  keep(): KeptHeadrooms {
+    const limits = [...this.#bySubject.values()].flatMap((ofSubject) => [...ofSubject.values()]);
+    const admitted = this.#admittedSince();
+    return {
+      rooms: limits.slice(-KEPT_MAX).map((limit) => keptHeadroomOf(limit, admitted.get(limit) ?? 0)),
+      given: [...this.#given.keys()],
+    };
+  }
+
+  /** Takes over what an earlier relay knew. Reports to this relay are newer and stay. */
+  restore({ rooms, given }: KeptHeadrooms): void {
+    if (this.#options.policy === undefined) return;
+    for (const jobId of given) keepLatest(this.#given, jobId, true, GIVEN_MAX);
+    for (const kept of rooms) {
+      const headroom = restoredHeadroom(kept);
+      if (this.#same(headroom) === undefined) this.#know(headroom);
+    }
+    this.#takenAtMs = this.#options.clock.monotonicMs() + UNBOOKED_MS;
+  }
+
+  /** Spends what the job asks of every limit that is known to apply. Returns undefined if all have enough left. */
+  take(request: AdmissionRequest): HeadroomRefusal | undefined {
+    const { policy, clock, relays, changed } = this.#options;
+    if (policy === undefined || this.#bySubject.size === 0 || this.#given.has(request.jobId))
+      return undefined;
+    const nowMs = clock.nowMs();
+    const asJob = this.#jobReader(policy, nowMs);
+    const job = asJob(request);
+    const claims = this.#claimsOf(job);
+    for (const { headroom } of claims) {
+      this.#deduct(headroom, asJob);
+      renew(headroom, nowMs);
+      if (clock.monotonicMs() >= this.#unknownUntilMs) giveBack(headroom, clock.monotonicMs(), relays);
+    }
+    const [first, ...rest] = claims.filter((claim) => !this.#fits(claim));
+    if (first === undefined) {
+      this.#takenAtMs = clock.monotonicMs();
+      keepLatest(this.#given, request.jobId, true, GIVEN_MAX);
+      for (const { headroom, asked } of claims) spend(headroom, asked, nowMs + job.estimateSeconds * 1_000);
+      changed?.('given');
+      return undefined;
+    }
+    changed?.('refused');
+    const { currency } = policy;
+    const isDisclosed = disclosureFor(job.placement, policy.disclose) !== 'none';
+    return {
+      violations: [violationOf(first), ...rest.map(violationOf)],
+      text: headroomRefusalText(first.headroom, { isDisclosed, currency, nowMs }),
+    };
+  }
+
+  #same({ reason: { subject, limit } }: LimitHeadroom): LimitHeadroom | undefined {
+    return this.#bySubject.get(subject)?.get(limit);
+  }
+
+  #know(headroom: LimitHeadroom): void {
+    const { subject, limit } = headroom.reason;
+    const limits = this.#bySubject.get(subject) ?? new Map<string, LimitHeadroom>();
+    keepLatest(limits, limit, headroom, LIMITS_MAX);
+    keepLatest(this.#bySubject, subject, limits, SUBJECTS_MAX);
+  }
+
+  #jobReader(policy: Policy, nowMs: number): (request: AdmissionRequest) => Job {
+    const known = { policy, directory: this.#options.directory(), nowMs, estimator: timeoutEstimator };
+    return (request) => jobOf(request, { ...known, onEstimateFailed: () => {} });
+  }
+
+  #claimsOf(job: Job): readonly HeadroomClaim[] {
+    return subjectsOf(job).flatMap(({ subject }) =>
+      [...(this.#bySubject.get(subject)?.values() ?? [])].map((headroom) => ({
+        headroom,
+        asked: askedOf(job, headroom),
+      })),
+    );
+  }
+
+  #noteAdmitted(jobs: readonly AdmittedJob[]): void {
+    // Without known headroom there is nothing to deduct from.
+    if (this.#bySubject.size === 0) {
+      this.#forget(jobs);
+      return;
+    }
+    this.#admitted.push(...jobs);
+    this.#admittedTotal += jobs.length;
+    if (this.#admitted.length > 2 * ADMITTED_MAX)
+      this.#forget(this.#admitted.splice(0, this.#admitted.length - ADMITTED_MAX));
+  }
+
+  /** Forgotten jobs may run until their timeout. */
+  #forget(jobs: readonly AdmittedJob[]): void {
+    for (const { atMs, request } of jobs) {
+      const endsMs = atMs + (sentTimeoutSeconds(request) ?? TIMEOUT_S) * 1_000;
+      this.#unknownUntilMs = Math.max(this.#unknownUntilMs, endsMs);
+    }
+  }
+
+  /** Each relay deducts what went through itself, so together they deduct all of it. */
+  #deduct(headroom: LimitHeadroom, asJob: (request: AdmissionRequest) => Job): void {
+    const first = this.#admittedTotal - this.#admitted.length;
+    for (const each of this.#admitted.slice(Math.max(0, headroom.heldTo - first))) {
+      const isIncluded = includes(headroom, each);
+      if (isIncluded && !isInFlight(headroom.reason.unit)) continue;
+      each.job ??= asJob(each.request);
+      const { job, atMs } = each;
+      if (!subjectsOf(job).some(({ subject }) => subject === headroom.reason.subject)) continue;
+      const asked = askedOf(job, headroom);
+      if (isIncluded) noteEarlier(headroom, atMs + job.estimateSeconds * 1_000, asked);
+      else headroom.held += asked;
+    }
+    headroom.heldTo = this.#admittedTotal;
+  }
+
+  /** Sums what the ledger admitted since the reports and {@link #deduct} has not seen yet. */
+  #admittedSince(): ReadonlyMap<LimitHeadroom, number> {
+    const { policy, clock } = this.#options;
+    const since = new Map<LimitHeadroom, number>();
+    if (policy === undefined) return since;
+    const asJob = this.#jobReader(policy, clock.nowMs());
+    const first = this.#admittedTotal - this.#admitted.length;
+    for (const [index, each] of this.#admitted.entries()) {
+      each.job ??= asJob(each.request);
+      for (const { headroom, asked } of this.#claimsOf(each.job)) {
+        if (first + index < headroom.heldTo || includes(headroom, each)) continue;
+        since.set(headroom, (since.get(headroom) ?? 0) + asked);
+      }
+    }
+    return since;
+  }
+
+  #fits({ headroom: { policy, left, spent, held, returned }, asked }: HeadroomClaim): boolean {
+    const share = Math.floor(left / this.#options.relays) + returned - spent - held;
+    return policy === 'room' && left + returned > 0 && asked <= share;
+  }
+}

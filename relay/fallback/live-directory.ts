@@ -1,0 +1,180 @@
+import {
+  DIRECTORY_NAMES_MAX,
+  DIRECTORY_PARTS_MAX,
+  DIRECTORY_PATH,
+  type DirectoryRow,
+} from '../../functions/core/contract/index.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import { type Directory, type DirectoryGroup, directoryOf } from '../../policies/place/directory.ts';
+import { placementOf } from '../../policies/place/placement.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { type AdmitService, callAdmit } from '../admit/admit-call.ts';
+import type { RelayObserver } from '../events.ts';
+
+/** The sync runs every five minutes, so a minute's delay does not matter. A refresh is one small call. */
+const REFRESH_MS = 60_000;
+/** After a failure, and until the first directory. */
+const RETRY_MS = 15_000;
+/** No job waits for a refresh. */
+const TIMEOUT_MS = 10_000;
+/** An hour covers an outage, and a listing of a large instance that takes several runs. Older parents may be wrong. */
+export const DIRECTORY_AGE_MS_MAX = 60 * 60_000;
+/** Enough for the largest directory, and for parts that change meanwhile. */
+const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_NAMES_MAX / DIRECTORY_PARTS_MAX);
+
+interface LiveDirectoryOptions extends AdmitService {
+  /** [0, 1) */
+  readonly random: () => number;
+  readonly observe: RelayObserver;
+}
+
+/** The groups of GitLab as the admit function knows them, for the time when it does not answer. */
+interface LiveDirectory {
+  start(): void;
+  stop(): void;
+  /** Returns undefined if there is none yet, or the last one is too old to judge by. */
+  current(): Directory | undefined;
+  /** Returns the time since all groups were listed. Before the first directory: since the start. */
+  ageMs(): number;
+}
+
+export function createLiveDirectory(options: LiveDirectoryOptions): LiveDirectory {
+  const { clock, observe } = options;
+  let listedAtMs = clock.monotonicMs();
+  let directory: Directory | undefined;
+  let parts = new Map<string, HashedPart>();
+  /** Parts have changed since `directory` was built. */
+  let news = true;
+  let cancelNext = (): void => {};
+  let stopped = false;
+
+  const ageMs = (): number => Math.max(0, clock.monotonicMs() - listedAtMs);
+
+  async function refresh(): Promise<void> {
+    const problem = await fetchChanges();
+    if (stopped) return;
+    observe({
+      type: 'directory',
+      ageMs: ageMs(),
+      groups: directory?.groupById.size ?? 0,
+      ...(problem !== undefined && { problem }),
+    });
+    const delayMs = problem === undefined ? REFRESH_MS : RETRY_MS;
+    cancelNext = clock.after(delayMs * (0.9 + options.random() / 5), () => void refresh());
+  }
+
+  /** Requests parts until all are here. Returns the problem if it fails. */
+  async function fetchChanges(): Promise<string | undefined> {
+    for (let round = 0; round < ROUNDS_MAX && !stopped; round += 1) {
+      const have = Object.fromEntries([...parts].map(([name, { hash }]) => [name, hash]));
+      const answer = await callAdmit(options, DIRECTORY_PATH, JSON.stringify({ have }), TIMEOUT_MS);
+      if (answer.kind !== 'answered') return answer.error.message;
+      const received = parseParts(answer.body);
+      if (received === undefined) return `${DIRECTORY_PATH} answered with what is not of its contract`;
+      if (received === 'not_live') return 'the groups of GitLab have not been listed yet';
+      keep(received);
+      if (parts.size === received.hashes.size) {
+        if (news) directory = assembled(parts.values());
+        news = false;
+        listedAtMs = clock.monotonicMs() - received.ageMs;
+        return undefined;
+      }
+      if (received.changed.size === 0) return `${DIRECTORY_PATH} keeps parts back`;
+    }
+    return `${DIRECTORY_PATH} did not come to an end`;
+  }
+
+  /** Keeps changed parts, and those whose hash is still current. */
+  function keep({ hashes, changed }: DirectoryParts): void {
+    const kept = new Map<string, HashedPart>();
+    for (const [name, hash] of hashes) {
+      const rows = changed.get(name);
+      const before = parts.get(name);
+      if (rows !== undefined) kept.set(name, { hash, rows });
+      else if (before?.hash === hash) kept.set(name, before);
+    }
+    news ||= changed.size > 0 || kept.size !== parts.size;
+    parts = kept;
+  }
+
+  return {
+    start: () => void refresh(),
+    stop: () => {
+      stopped = true;
+      cancelNext();
+    },
+    current: () => (ageMs() <= DIRECTORY_AGE_MS_MAX ? directory : undefined),
+    ageMs,
+  };
+}
+
+/** Returns the known ids of the groups that contain a job, root first. */
+export const groupsAbove = (
+  request: AdmissionRequest,
+  directory: Directory | undefined,
+): readonly number[] =>
+  directory === undefined ? [] : placementOf(request, directory).ancestors.map(({ id }) => id);
+
+/** A response of the service: hashes of all parts, and the rows of those that changed. */
+interface DirectoryParts {
+  /** Time since all groups were listed. */
+  readonly ageMs: number;
+  readonly hashes: ReadonlyMap<string, string>;
+  readonly changed: ReadonlyMap<string, readonly DirectoryRow[]>;
+}
+
+interface HashedPart {
+  readonly hash: string;
+  readonly rows: readonly DirectoryRow[];
+}
+
+const PATH_CHARACTERS_MAX = 4_096;
+const VISIBILITIES = [undefined, 'private', 'internal', 'public'] as const;
+
+/** Reads a `DirectoryResponse`. Returns `not_live` before the first directory, undefined for a malformed response. */
+function parseParts(body: unknown): DirectoryParts | 'not_live' | undefined {
+  if (!isRecord(body)) return undefined;
+  if (body.live === false) return 'not_live';
+  const { live, ageMs, parts, changed } = body;
+  if (live !== true || !isRecord(parts) || !isRecord(changed)) return undefined;
+  if (typeof ageMs !== 'number' || !Number.isFinite(ageMs) || ageMs < 0) return undefined;
+  const hashes = new Map<string, string>();
+  for (const [name, hash] of Object.entries(parts)) {
+    if (typeof hash !== 'string' || hash === '') return undefined;
+    hashes.set(name, hash);
+  }
+  if (hashes.size > DIRECTORY_NAMES_MAX) return undefined;
+  const rows = new Map<string, readonly DirectoryRow[]>();
+  for (const [name, some] of Object.entries(changed)) {
+    if (!hashes.has(name) || !Array.isArray(some) || !some.every(isRow)) return undefined;
+    rows.set(name, some);
+  }
+  return { ageMs, hashes, changed: rows };
+}
+
+/** If two groups have one path, the group that the last listing had wins, then the younger one. */
+function assembled(parts: Iterable<HashedPart>): Directory {
+  const rows = [...parts].flatMap((part) => part.rows);
+  rows.sort((a, b) => b[5] - a[5] || a[0] - b[0]);
+  return directoryOf(rows.map(groupOf));
+}
+
+const groupOf = ([id, parentId, path, code, personal]: DirectoryRow): DirectoryGroup => {
+  const visibility = VISIBILITIES[code];
+  return {
+    id,
+    path,
+    personal: personal === 1,
+    ...(parentId > 0 && { parentId }),
+    ...(visibility !== undefined && { visibility }),
+  };
+};
+
+const isRow = (value: unknown): value is DirectoryRow =>
+  Array.isArray(value) &&
+  value.length === 6 &&
+  value.every((cell, index) =>
+    index === 2
+      ? typeof cell === 'string' && cell !== '' && cell.length <= PATH_CHARACTERS_MAX
+      : Number.isSafeInteger(cell) && cell >= 0,
+  );

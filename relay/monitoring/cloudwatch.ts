@@ -1,0 +1,201 @@
+/**
+ * Writes one line per minute that CloudWatch turns into metrics (embedded metric format), counted from the relay's events. A quiet
+ * minute is a line of zeros, so a missing line means a dead relay. Memory is bounded.
+ */
+import { emfLine, type Metric } from '../../functions/core/contract/index.ts';
+import type { EventOf, RelayEvent, RelayObserver } from '../events.ts';
+import { decisionMs } from '../events.ts';
+import type { RelayClock } from '../exchange.ts';
+import * as names from '../names.ts';
+
+/** The resolution of CloudWatch. */
+export const WRITE_EVERY_MS = 60_000;
+
+interface EmfWriter {
+  readonly observe: RelayObserver;
+  /** The relay begins to stop: from now on missing streams are no outage. */
+  leave(): void;
+  /** Writes the rest of the last minute, once. */
+  stop(): void;
+}
+
+export function startEmf(options: {
+  readonly deployment: string;
+  readonly clock: RelayClock;
+  /** [0, 1) */
+  readonly random: () => number;
+  /** Writes a line with its line break. */
+  readonly write: (line: string) => void;
+}): EmfWriter {
+  const { deployment, clock, random, write } = options;
+  const minute = new Minute(random);
+  let leaving = false;
+  let stopped = false;
+  let cancel = (): void => {};
+
+  function writeMinute(): void {
+    const line = emfLine(deployment, clock.nowMs(), minute.take({ leaving }));
+    if (line !== undefined) write(`${line}\n`);
+  }
+
+  function plan(): void {
+    cancel = clock.after(WRITE_EVERY_MS, () => {
+      plan();
+      writeMinute();
+    });
+  }
+
+  plan();
+  return {
+    observe: (event) => minute.note(event),
+    leave: () => {
+      leaving = true;
+    },
+    stop: () => {
+      if (stopped) return;
+      stopped = true;
+      cancel();
+      writeMinute();
+    },
+  };
+}
+
+interface Row {
+  readonly type: RelayEvent['type'];
+  readonly metric: Metric;
+  /** Undefined: the event says nothing about the metric. */
+  readonly read: (event: RelayEvent) => number | undefined;
+}
+
+const row = <Type extends RelayEvent['type']>(
+  type: Type,
+  metric: Metric,
+  read: (event: EventOf<Type>) => number | undefined = () => 1,
+): Row => ({ type, metric, read: read as Row['read'] });
+
+/** Summed over the minute. */
+const SUMS = [
+  row('question', names.RELAY_QUESTIONS),
+  row('answered', names.RELAY_ADMITTED, ({ answer }) => Number(answer.outcome === 'admitted')),
+  row('answered', names.RELAY_REJECTED, ({ answer }) => Number(answer.outcome === 'rejected')),
+  row('answered', names.RELAY_FALLBACK_ANSWERS, ({ via }) => Number(via === 'fallback')),
+  row('unreadable', names.RELAY_UNREADABLE_QUESTIONS),
+  row('rejection_withheld', names.RELAY_REJECTIONS_WITHHELD),
+  row('answer_refused', names.RELAY_ANSWERS_REFUSED),
+  row('own_fault', names.RELAY_OWN_FAULTS),
+  row('unmetered', names.RELAY_UNMETERED_DROPPED, ({ dropped }) => dropped),
+];
+
+/** The largest value of the minute, which begins with the last value of the minute before. */
+const LEVELS = [
+  row('schema', names.RELAY_SCHEMA_SUSPECT, ({ standing }) =>
+    Number(standing === 'suspect' || standing === 'placeholder'),
+  ),
+  row('fields', names.RELAY_FIELDS_MISSING, ({ missing }) => missing.length),
+  row('waiting', names.RELAY_WAITING, ({ jobs }) => jobs),
+  row('unmetered', names.RELAY_UNMETERED_QUEUED, ({ queued }) => queued),
+  row('directory', names.RELAY_DIRECTORY_AGE_SECONDS, ({ ageMs }) => Math.round(ageMs / 1_000)),
+];
+
+/** All values of the minute, or a fair sample. */
+const SAMPLES = [
+  row('answered', names.RELAY_ANSWER_LATENCY_MS, (event) => Math.round(decisionMs(event) * 10) / 10),
+  row('answered', names.RELAY_WAIT_MS, ({ waitedMs }) => waitedMs && Math.round(waitedMs)),
+  row('batch', names.RELAY_BATCH_JOBS, ({ jobs }) => jobs),
+];
+
+export class Minute {
+  readonly #sums = new Map<Metric, number>();
+  /** The value now, and the largest of this minute. */
+  readonly #levels = new Map<Metric, { now: number; max: number }>();
+  readonly #samples: ReadonlyMap<Metric, Sample>;
+  /** Covers the relay's whole life. */
+  #everConnected = false;
+  #reconnects = 0;
+  #open = 0;
+  #fewestOpen: number | undefined;
+
+  /** @param random - [0, 1) */
+  constructor(random: () => number) {
+    this.#samples = new Map(SAMPLES.map(({ metric }) => [metric, new Sample(random)]));
+  }
+
+  note(event: RelayEvent): void {
+    this.#noteStreams(event);
+    for (const { type, metric, read } of SUMS)
+      if (type === event.type) this.#sums.set(metric, (this.#sums.get(metric) ?? 0) + (read(event) ?? 0));
+    for (const { type, metric, read } of LEVELS) {
+      if (type !== event.type) continue;
+      const now = read(event) ?? 0;
+      this.#levels.set(metric, { now, max: Math.max(now, this.#levels.get(metric)?.max ?? 0) });
+    }
+    for (const { type, metric, read } of SAMPLES) {
+      const value = type === event.type ? read(event) : undefined;
+      if (value !== undefined) this.#samples.get(metric)?.add(value);
+    }
+  }
+
+  /** Returns the minute's values and begins the next. @param leaving - leaves out the streams, which the relay closes. */
+  take({ leaving }: { readonly leaving: boolean }): ReadonlyMap<Metric, readonly number[]> {
+    const taken = new Map<Metric, readonly number[]>();
+    for (const { metric } of SUMS) taken.set(metric, [this.#sums.get(metric) ?? 0]);
+    for (const { metric } of LEVELS) taken.set(metric, [this.#levels.get(metric)?.max ?? 0]);
+    // Deployments without waiting jobs do not pay for this metric.
+    if (taken.get(names.RELAY_WAITING)?.[0] === 0) taken.set(names.RELAY_WAITING, []);
+    for (const [metric, sample] of this.#samples) taken.set(metric, sample.take());
+    taken.set(names.RELAY_RECONNECTS, [this.#reconnects]);
+    if (!leaving) taken.set(names.RELAY_STREAMS_OPEN, [this.#fewestOpen ?? this.#open]);
+    this.#sums.clear();
+    for (const level of this.#levels.values()) level.max = level.now;
+    this.#reconnects = 0;
+    this.#fewestOpen = this.#open;
+    return taken;
+  }
+
+  #noteStreams(event: RelayEvent): void {
+    if (event.type === 'streams') {
+      this.#open = event.open;
+      this.#fewestOpen = Math.min(this.#fewestOpen ?? event.open, event.open);
+    } else if (event.type === 'connected') {
+      if (this.#everConnected) this.#reconnects += 1;
+      // A relay that starts has no stream for a moment, which is no outage.
+      else this.#fewestOpen = undefined;
+      this.#everConnected = true;
+    }
+  }
+}
+
+/** Forty values per second are kept whole. Of more, each has the same chance to be kept. */
+export const SAMPLE_MAX = 2_400;
+
+/** A reservoir sample of the minute's values, with the largest one. */
+class Sample {
+  readonly #random: () => number;
+  #kept: number[] = [];
+  #seen = 0;
+  #largest = Number.NEGATIVE_INFINITY;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  add(value: number): void {
+    this.#seen += 1;
+    this.#largest = Math.max(this.#largest, value);
+    if (this.#kept.length < SAMPLE_MAX) {
+      this.#kept.push(value);
+      return;
+    }
+    const index = Math.floor(this.#random() * this.#seen);
+    if (index < SAMPLE_MAX) this.#kept[index] = value;
+  }
+
+  /** Returns the sample and starts an empty one. */
+  take(): readonly number[] {
+    const taken = this.#seen > SAMPLE_MAX ? [...this.#kept, this.#largest] : this.#kept;
+    this.#kept = [];
+    this.#seen = 0;
+    this.#largest = Number.NEGATIVE_INFINITY;
+    return taken;
+  }
+}

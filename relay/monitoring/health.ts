@@ -1,0 +1,83 @@
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { WaitingLine } from '../../functions/core/contract/index.ts';
+import type { BreakerState } from '../admit/breaker.ts';
+import { RelayError } from '../relay-error.ts';
+import type { SchemaState } from '../wire/schema-proof.ts';
+
+/** A router that restarts is back within this time. A relay without streams for longer should be replaced. */
+const DOWN_MS_MAX = 30_000;
+
+export interface RelayStatus {
+  readonly state: string;
+  /** Streams that the router accepted. */
+  readonly openStreams: number;
+  /** Part of `openStreams`: without a question. */
+  readonly waitingStreams: number;
+  /** Questions without an answer yet. */
+  readonly busyStreams: number;
+  /** Time without a stream at the router. Undefined while there is one. */
+  readonly downMs: number | undefined;
+  readonly everConnected: boolean;
+  /** Undefined before the first answer. */
+  readonly lastAnswerAgeMs: number | undefined;
+  readonly schema: {
+    readonly source: string;
+    readonly hash: string;
+    readonly placeholder: boolean;
+    readonly standing: SchemaState;
+  };
+  readonly breaker: BreakerState;
+  /** Jobs queued for the ledger or on their way to it. */
+  readonly openJobs: number;
+  /** Jobs that wait for headroom, and their longest wait queues. */
+  readonly waitingJobs: number;
+  readonly waitingLines: readonly WaitingLine[];
+  readonly unmeteredQueued: number;
+  /** Since all groups of GitLab were listed. Before the first directory: since the start. */
+  readonly directoryAgeMs: number;
+  /** There is a directory that is not too old to judge by. */
+  readonly directoryKnown: boolean;
+}
+
+/** `GET /healthz` for the container's health check, `GET /metrics` for Prometheus. */
+export function createHealthApp(read: {
+  readonly status: () => RelayStatus;
+  readonly renderMetrics: () => Promise<string>;
+}): Hono {
+  const app = new Hono();
+  app.get('/healthz', (c) => {
+    const status = read.status();
+    const healthy = isHealthy(status);
+    // An open breaker or a full queue is no reason to replace a relay: the fallback decides, and a restart repairs neither.
+    return c.json({ status: healthy ? 'ok' : 'no streams', ...status }, healthy ? 200 : 503);
+  });
+  app.get('/metrics', async (c) =>
+    c.body(await read.renderMetrics(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+  );
+  return app;
+}
+
+/** A relay that never had a stream is unhealthy, or a deployment would stop the old relays for it. */
+const isHealthy = ({ downMs, everConnected }: RelayStatus): boolean =>
+  everConnected && (downMs === undefined || downMs <= DOWN_MS_MAX);
+
+/**
+ * Listens. Resolves with the actual port, since 0 lets the system choose.
+ *
+ * @throws {RelayError} `config_invalid` if the address is in use or not of this machine.
+ */
+export function serveHealth(
+  app: Hono,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<{ readonly port: number; readonly close: () => void }> {
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch: app.fetch, hostname: host, port }, (address) =>
+      resolve({ port: address.port, close: () => server.close() }),
+    );
+    server.on('error', (cause: NodeJS.ErrnoException) => {
+      const problem = `cannot serve health on ${host}:${port} (${cause.code}); choose another port`;
+      reject(new RelayError('config_invalid', problem, { cause }));
+    });
+  });
+}

@@ -1,0 +1,203 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { oneLine } from '../../policies/text/plain-text.ts';
+import { type EventOf, noticeOf, type RelayEvent, type RelayObserver } from '../events.ts';
+import type { RelayClock } from '../exchange.ts';
+import type { SchemaState } from '../wire/schema-proof.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Log and metrics share one destination, so no line is torn by another. */
+export const standardOut = (): DestinationStream => pino.destination(1);
+
+/** JSON lines on stdout, where containers collect them. */
+export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    messageKey: 'message',
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** Longer than GitLab's paths are in practice. */
+const PATH_LENGTH_MAX = 255;
+/** A router's refusal is a sentence. */
+const REFUSAL_LENGTH_MAX = 200;
+/** A job has some two dozen counters at most. Its page names them all. */
+const NAMED_MAX = 10;
+
+const NOT_WRITTEN = {
+  journal: 'the journal was not written',
+  headroom: 'what is known to be left of limits was not written into the table',
+} as const;
+
+const SCHEMA_MESSAGE: Readonly<Record<SchemaState, string>> = {
+  unproven: 'nothing is rejected before the schema is proven by questions of several projects',
+  proven: 'the schema is proven',
+  suspect:
+    'NOTHING IS REJECTED: recent questions contradict the schema, or the router refused an answer; does GitLab speak another version?',
+  placeholder:
+    'NOTHING IS EVER REJECTED: the descriptors are the placeholder, whose field numbers are guesses; give GitLab’s own',
+};
+
+/** By event type. A type without an entry shows in metrics only: a line for each would bury the decisions. */
+type Writers = { readonly [Type in RelayEvent['type']]?: (event: EventOf<Type>) => void };
+
+/** Writes events with named fields only: never a variable, a token, a rejection's text or undecoded bytes. */
+export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
+  const throttle = (): LogThrottle => new LogThrottle(() => clock.monotonicMs());
+  // Questions bring any number of kinds. Throttled apart, they cannot silence other problems.
+  const [once, onceOfQuestions, onceOfFields] = [throttle(), throttle(), throttle()];
+  const warnOnce = (kind: string, message: string, fields: object, of = once): void => {
+    const suppressed = of.due(kind);
+    if (suppressed !== undefined) log.warn(suppressed === 0 ? fields : { ...fields, suppressed }, message);
+  };
+
+  const writers: Writers = {
+    answered: (event) => logAnswer(log, event),
+    batch: ({ lane, jobs, waiters }) => log.debug({ lane, jobs, waiters }, 'batch'),
+    registered: () => log.debug('registered'),
+    registration_failed: ({ code, details, remedy }) =>
+      log.warn({ code, details, remedy }, 'registration failed; admission goes on without it'),
+    backing_off: ({ code, details, remedy, attempt, delayMs }) =>
+      log.warn(
+        { code, details, remedy, attempt, delayMs: Math.round(delayMs) },
+        'waiting before streams are opened again',
+      ),
+    connected: ({ downMs }) => log.info({ downMs: Math.round(downMs) }, 'streams wait at the router'),
+    stream_ended: ({ code, details, remedy, asked, failed }) => {
+      if (failed === true) {
+        const fields = { code, details, remedy, asked };
+        warnOnce(`stream ${code} ${details}`, 'a stream failed', fields, onceOfQuestions);
+      } else if (code !== 0) log.debug({ code, details, asked }, 'stream ended');
+    },
+    unknown_fields: (event) => {
+      // Each field is a kind of its own, so combinations make no new kinds.
+      const due = event.fields
+        .toSorted()
+        .map((field) => ({ field, suppressed: onceOfFields.due(field) }))
+        .filter(({ suppressed }) => suppressed !== undefined);
+      if (due.length === 0) return;
+      const suppressed = Math.max(...due.map((each) => each.suppressed ?? 0));
+      const fields = due.map(({ field }) => field).join(' ');
+      log.warn({ fields, ...(suppressed > 0 && { suppressed }) }, 'the schema lacks fields that came');
+    },
+    unreadable: ({ problem, sizeBytes }) =>
+      warnOnce(problem, 'a question could not be read', { problem, sizeBytes }, onceOfQuestions),
+    implausible: ({ jobId, why }) =>
+      warnOnce(`implausible ${why}`, 'a question cannot be true as it was read', { jobId, why }),
+    suspicious: ({ jobId, fields }) => log.warn({ jobId, fields }, 'variables contradict GitLab'),
+    schema: ({ standing, source, hash, placeholder }) => {
+      const isLoud = standing === 'suspect' || standing === 'placeholder';
+      const fields = { standing, schema: source, schemaHash: hash, placeholder };
+      log[isLoud ? 'error' : 'info'](fields, SCHEMA_MESSAGE[standing]);
+    },
+    rejection_withheld: ({ standing, code }) =>
+      warnOnce(`withheld ${standing}`, `rejections withheld: the schema is ${standing}`, { standing, code }),
+    answer_refused: ({ outcome, refusal }) => {
+      const fields = { outcome, refusal: oneLine(refusal).slice(0, REFUSAL_LENGTH_MAX) };
+      warnOnce(`refused ${outcome}`, 'THE ROUTER DOES NOT ACCEPT OUR ANSWERS', fields);
+    },
+    fields: ({ missing }) => {
+      if (missing.length > 0) log.warn({ missing }, 'fields that rules need do not come from GitLab');
+    },
+    own_fault: ({ place, error, frames }) => {
+      const suppressed = once.due(`fault ${place} ${error} ${frames[0]}`);
+      if (suppressed !== undefined)
+        log.error({ place, error, at: frames, suppressed }, 'a part of the relay failed');
+    },
+    admit_failed: ({ code, details }) =>
+      warnOnce(`admit ${code}`, 'the deciding service failed', { code, details }),
+    directory: ({ problem, ageMs, groups }) => {
+      const ageSeconds = Math.round(ageMs / 1_000);
+      if (problem !== undefined)
+        warnOnce('directory', 'the directory was not received', { problem, ageSeconds, groups });
+    },
+    breaker: ({ state }) => log.warn({ state }, 'circuit breaker'),
+    not_written: ({ where, error }) => warnOnce(`not written ${where}`, NOT_WRITTEN[where], { error }),
+    unmetered: ({ queued, dropped, lost }) => {
+      if (lost === undefined) return;
+      // A full queue loses one decision for each that comes. Other losses are rare, so each has a line with its ids.
+      const suppressed = lost.why === 'queue_full' ? once.due('unmetered lost') : 0;
+      if (suppressed === undefined) return;
+      const fields = { ...lost, count: dropped, queued, ...(suppressed > 0 && { suppressed }) };
+      log.error(fields, 'fallback answers lost');
+    },
+  };
+  return (event) => (writers[event.type] as ((event: RelayEvent) => void) | undefined)?.(event);
+}
+
+/**
+ * The decision log: one complete line per answer. Readers count from it what has too many values for a metric, e.g. rejections by
+ * rule or money by group. The admit function logs the same `batch`.
+ */
+function logAnswer(log: Logger, event: EventOf<'answered'>): void {
+  const { request, decision, answer, via, cause, latencyMs, waitedMs, heard, batch } = event;
+  const decided = decision === undefined || decision.outcome === 'undecided' ? undefined : decision;
+  const terms = decided?.terms;
+  const violations = decided?.outcome === 'rejected' ? decided.violations.slice(0, NAMED_MAX) : undefined;
+  const line = {
+    decisionId: decided?.decisionId,
+    jobId: request?.jobId,
+    projectId: request?.projectId,
+    projectPath: request?.projectPath?.slice(0, PATH_LENGTH_MAX),
+    group: terms?.group.slice(0, PATH_LENGTH_MAX),
+    root: (terms?.group ?? request?.projectPath)?.split('/', 1)[0]?.slice(0, PATH_LENGTH_MAX),
+    outcome: answer.outcome,
+    codes: violations?.map(({ reason }) => reason.code),
+    rules: violations?.map(({ rule }) => rule),
+    notice: noticeOf(event),
+    shadow: decided?.shadow.length ? decided.shadow.slice(0, NAMED_MAX).map(({ rule }) => rule) : undefined,
+    costMicros: terms?.costMicros,
+    runnerClass: terms?.runnerClass,
+    unclassed: terms?.unclassed,
+    via,
+    cause,
+    batch,
+    latencyMs: Math.round(latencyMs),
+    waitedMs: waitedMs === undefined ? undefined : Math.round(waitedMs),
+    heard: heard ? undefined : false,
+  };
+  if (via === 'fallback' || !heard) log.warn(line, 'decision');
+  else log.info(line, 'decision');
+}
+
+/** One line stands for all of its kind for this long. */
+const ONCE_MS = 60_000;
+/** Kinds within that time. Further kinds share one line. */
+const KINDS_MAX = 100;
+/** The shared line is never dropped, so a flood cannot silence it. */
+const OTHERS = 'others';
+
+class LogThrottle {
+  readonly #monotonicMs: () => number;
+  readonly #kinds = new Map<string, { quietUntilMs: number; suppressed: number }>();
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** Returns how many lines of this kind were left out since the last one, or undefined to leave out this one too. */
+  due(kind: string): number | undefined {
+    const nowMs = this.#monotonicMs();
+    const known = this.#kinds.get(kind);
+    if (known !== undefined && nowMs < known.quietUntilMs) {
+      known.suppressed += 1;
+      return undefined;
+    }
+    if (known === undefined && kind !== OTHERS) {
+      if (this.#kinds.size >= KINDS_MAX) this.#forgetExpired(nowMs);
+      if (this.#kinds.size >= KINDS_MAX) return this.due(OTHERS);
+    }
+    this.#kinds.set(kind, { quietUntilMs: nowMs + ONCE_MS, suppressed: 0 });
+    return known?.suppressed ?? 0;
+  }
+
+  #forgetExpired(nowMs: number): void {
+    for (const [kind, { quietUntilMs }] of this.#kinds)
+      if (quietUntilMs <= nowMs && kind !== OTHERS) this.#kinds.delete(kind);
+  }
+}

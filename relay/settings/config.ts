@@ -1,0 +1,172 @@
+import { isDeployment } from '../../functions/core/contract/index.ts';
+import { INVOKE_URL } from '../admit/routes.ts';
+import { LOG_LEVELS, type LogLevel } from '../monitoring/log.ts';
+import * as names from '../names.ts';
+import { RelayError } from '../relay-error.ts';
+import { parseTarget, type RouterTarget } from '../router/target.ts';
+import { type AdmitRoute, type AwsConfig, isLoopback, readAdmitRoute, readAwsConfig } from './aws-config.ts';
+import { EnvReader } from './env-reader.ts';
+
+export interface RelayConfig {
+  readonly router: RouterTarget;
+  /** An empty value if the token is in `aws.tokenParameter`. */
+  readonly token: { readonly file: string } | { readonly value: string };
+  readonly caFile: string | undefined;
+  readonly protoFile: string | undefined;
+  readonly policyFile: string | undefined;
+  readonly admitUrl: string;
+  readonly admitRoute: AdmitRoute;
+  readonly aws: AwsConfig;
+  readonly deadlineMs: number;
+  /** For a job that waits for headroom. At least {@link deadlineMs}. */
+  readonly answerWithinMs: number;
+  readonly fallback: 'admit' | 'reject';
+  /** The number of relays that share headroom while the ledger is out of reach. */
+  readonly relays: number;
+  readonly health: { readonly host: string; readonly port: number };
+  readonly logLevel: LogLevel;
+  /** Absent: no metrics for CloudWatch. */
+  readonly deployment: string | undefined;
+}
+
+/** Users notice a runner's poll that takes longer. */
+export const RELAY_DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
+/** The router times out after some 20 s, as observed. The relay gives a stream up after 30 s. */
+export const ANSWER_WITHIN_MS = { min: 200, max: 25_000 } as const;
+const RELAYS = { min: 1, max: 100, fallback: 1 } as const;
+const HEALTH_PORT = { min: 1, max: 65_535, fallback: 8_081 } as const;
+
+const NOWHERE: RouterTarget = {
+  scheme: 'grpcs',
+  host: '',
+  port: 0,
+  path: '',
+  secure: true,
+  tunnel: false,
+  authority: '',
+  url: '',
+};
+
+/** @throws {RelayError} `config_invalid` listing every setting that is missing or wrong, never a secret. */
+export function readRelayConfig(env: Readonly<Record<string, string | undefined>>): RelayConfig {
+  const read = new EnvReader(env);
+  const admitRoute = readAdmitRoute(read);
+  const deadlineMs = read.integer(names.ENV_DEADLINE_MS, RELAY_DEADLINE_MS);
+  const config: RelayConfig = {
+    router: readTarget(read),
+    token: readToken(read),
+    caFile: readCaFile(read),
+    protoFile: read.optional(names.ENV_PROTO_FILE),
+    policyFile: read.optional(names.ENV_POLICY_FILE),
+    admitUrl: admitRoute.kind === 'invoke' ? INVOKE_URL : readAdmitUrl(read),
+    admitRoute,
+    aws: readAwsConfig(read, admitRoute),
+    deadlineMs,
+    answerWithinMs: readAnswerWithin(read, deadlineMs),
+    fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
+    relays: read.integer(names.ENV_RELAYS, RELAYS),
+    health: {
+      host: read.optional(names.ENV_HEALTH_HOST) ?? '127.0.0.1',
+      port: read.integer(names.ENV_HEALTH_PORT, HEALTH_PORT),
+    },
+    logLevel: read.choice(names.ENV_LOG_LEVEL, LOG_LEVELS, 'info'),
+    deployment: readDeployment(read),
+  };
+  read.throwIfAnyProblem();
+  return config;
+}
+
+function readAnswerWithin(read: EnvReader, deadlineMs: number): number {
+  const withinMs = read.integer(names.ENV_ANSWER_WITHIN_MS, { ...ANSWER_WITHIN_MS, fallback: deadlineMs });
+  if (withinMs < deadlineMs) {
+    read.problem(
+      `${names.ENV_ANSWER_WITHIN_MS} is ${withinMs}; expected at least ${names.ENV_DEADLINE_MS} (${deadlineMs}), within which questions are answered whose jobs do not wait`,
+    );
+  }
+  return withinMs;
+}
+
+function readTarget(read: EnvReader): RouterTarget {
+  const text = read.required(names.ENV_ROUTER_URL, 'wss://kas.example.com');
+  if (text === '') return NOWHERE;
+  let target: RouterTarget;
+  try {
+    target = parseTarget(text);
+  } catch (error) {
+    read.problem(`${names.ENV_ROUTER_URL}: ${problemOf(error)}`);
+    return NOWHERE;
+  }
+  const plain = !target.secure && !isLoopback(target.host);
+  if (plain && read.choice(names.ENV_ALLOW_PLAINTEXT_ROUTER, ['yes', 'no'], 'no') === 'no') {
+    read.problem(
+      `${names.ENV_ROUTER_URL} is "${target.url}": without TLS everybody on the way can read the controller's token and ` +
+        `answer in its place; use ${target.tunnel ? 'wss' : 'grpcs'}://, or set ${names.ENV_ALLOW_PLAINTEXT_ROUTER}=yes ` +
+        'if the network in between is yours alone',
+    );
+  }
+  return target;
+}
+
+function readToken(read: EnvReader): RelayConfig['token'] {
+  const file = read.optional(names.ENV_ROUTER_TOKEN_FILE);
+  const value = read.optional(names.ENV_ROUTER_TOKEN);
+  const places = {
+    [names.ENV_ROUTER_TOKEN_FILE]: file,
+    [names.ENV_ROUTER_TOKEN_PARAMETER]: read.optional(names.ENV_ROUTER_TOKEN_PARAMETER),
+    [names.ENV_ROUTER_TOKEN]: value,
+  };
+  const given = Object.entries(places).flatMap(([name, set]) => (set === undefined ? [] : [name]));
+  if (given.length === 0) {
+    read.problem(
+      `none of ${Object.keys(places).join(', ')} is set; set one, on AWS the second, else the first`,
+    );
+  } else if (given.length > 1) {
+    read.problem(`${given.length === 2 ? 'both ' : ''}${given.join(' and ')} are set; keep one`);
+  }
+  return file !== undefined ? { file } : { value: value ?? '' };
+}
+
+function readCaFile(read: EnvReader): string | undefined {
+  const file = read.optional(names.ENV_CA_FILE);
+  if (file !== undefined && read.optional(names.ENV_CA_PARAMETER) !== undefined) {
+    read.problem(`${names.ENV_CA_FILE} and ${names.ENV_CA_PARAMETER} are set; keep one`);
+  }
+  return file;
+}
+
+function readAdmitUrl(read: EnvReader): string {
+  const text = read.required(names.ENV_ADMIT_URL, 'https://admit.example.com');
+  if (text === '') return text;
+  const url = URL.parse(text);
+  const expected = `${names.ENV_ADMIT_URL}: expected http:// or https:// and a host, without credentials, query or fragment`;
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    `${url.username}${url.password}${url.search}${url.hash}` !== ''
+  ) {
+    read.problem(expected);
+    return '';
+  }
+  const plain = url.protocol === 'http:' && !isLoopback(url.hostname);
+  if (plain && read.choice(names.ENV_ALLOW_PLAINTEXT_ADMIT, ['yes', 'no'], 'no') === 'no') {
+    read.problem(
+      `${names.ENV_ADMIT_URL} is "${url.origin}": without TLS anybody on the way can read and admit jobs; use https://, ` +
+        `or set ${names.ENV_ALLOW_PLAINTEXT_ADMIT}=yes if the network in between is yours alone`,
+    );
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function readDeployment(read: EnvReader): string | undefined {
+  const text = read.optional(names.ENV_RELAY_DEPLOYMENT);
+  if (text !== undefined && !isDeployment(text)) {
+    read.problem(
+      `${names.ENV_RELAY_DEPLOYMENT} is "${text}"; expected up to 200 of letters, digits and . _ / @ -, a letter or digit first`,
+    );
+  }
+  return text;
+}
+
+/** Returns the problem without its code, which the whole list has once. */
+const problemOf = (error: unknown): string =>
+  error instanceof RelayError ? error.message.replace(/^\[\w+\] /, '') : 'is not a router URL';

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import { createBreaker } from '../../../relay/admit/breaker.ts';
+
+/** A breaker with a clock by hand, and every change of its state. */
+function breakerAt(startMs: number) {
+  const now = { ms: startMs };
+  const changes: string[] = [];
+  const breaker = createBreaker(
+    () => now.ms,
+    (state) => changes.push(state),
+  );
+  return { now, changes, breaker };
+}
+
+/** Opens the breaker by two seconds of failures. */
+function opened() {
+  const rig = breakerAt(0);
+  for (; rig.breaker.state === 'closed'; rig.now.ms += 100) rig.breaker.allow()?.failed();
+  rig.now.ms -= 100;
+  return { ...rig, openedMs: rig.now.ms };
+}
+
+interface Calls {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly succeeded?: number;
+  readonly failed?: number;
+}
+
+test.each([
+  {
+    guarantee: 'a hundred failures of forty lanes within one bad moment open nothing',
+    calls: [{ fromMs: 50_000, toMs: 51_900, failed: 100 }],
+    state: 'closed',
+  },
+  {
+    guarantee: 'two seconds of nothing but failures open it',
+    calls: [{ fromMs: 50_000, toMs: 52_000, failed: 20 }],
+    state: 'open',
+  },
+  {
+    guarantee: 'few calls open nothing, however long they fail',
+    calls: [{ fromMs: 50_000, toMs: 58_000, failed: 19 }],
+    state: 'closed',
+  },
+  {
+    guarantee: 'while one call in four succeeds it stays closed',
+    calls: [
+      { fromMs: 50_000, toMs: 59_000, succeeded: 34 },
+      { fromMs: 50_000, toMs: 59_000, failed: 100 },
+    ],
+    state: 'closed',
+  },
+  {
+    guarantee: 'a few successes among many failures do not keep it closed',
+    calls: [
+      { fromMs: 50_000, toMs: 50_900, succeeded: 20 },
+      { fromMs: 51_000, toMs: 59_000, failed: 100 },
+    ],
+    state: 'open',
+  },
+  {
+    guarantee: 'calls before the window do not count',
+    calls: [
+      { fromMs: 20_000, toMs: 30_000, succeeded: 1_000 },
+      { fromMs: 50_000, toMs: 52_500, failed: 25 },
+    ],
+    state: 'open',
+  },
+  {
+    guarantee: 'failures that passed long ago do not make a new one old',
+    calls: [
+      { fromMs: 20_000, toMs: 21_000, failed: 15 },
+      { fromMs: 50_000, toMs: 51_000, failed: 15 },
+    ],
+    state: 'closed',
+  },
+])('$guarantee', ({ calls, state }: { calls: readonly Calls[]; state: string }) => {
+  const { now, breaker } = breakerAt(0);
+  const ended = calls.flatMap(({ fromMs, toMs, succeeded = 0, failed = 0 }) => {
+    const spread = (count: number, outcome: 'succeeded' | 'failed') =>
+      Array.from({ length: count }, (_, index) => ({
+        atMs: fromMs + ((toMs - fromMs) * index) / Math.max(1, count - 1),
+        outcome,
+      }));
+    return [...spread(succeeded, 'succeeded'), ...spread(failed, 'failed')];
+  });
+  for (const { atMs, outcome } of ended.sort((a, b) => a.atMs - b.atMs)) {
+    now.ms = atMs;
+    breaker.allow()?.[outcome]();
+  }
+  expect(breaker.state).toBe(state);
+});
+
+test('fault 5: an outage opens it once, a probe goes out after half a second, and each change is reported once', () => {
+  const { now, changes, breaker, openedMs } = opened();
+  expect(openedMs).toBe(2_000);
+  now.ms = openedMs + 499;
+  expect(breaker.allow()).toBeUndefined();
+  now.ms = openedMs + 500;
+  const probe = breaker.allow();
+  expect([probe !== undefined, breaker.allow()]).toEqual([true, undefined]);
+  probe?.failed();
+  now.ms = openedMs + 1_499;
+  expect(breaker.allow()).toBeUndefined();
+  now.ms = openedMs + 1_500;
+  breaker.allow()?.succeeded();
+  expect(breaker.allow()).toBeDefined();
+  expect(changes).toEqual(['open', 'half_open', 'open', 'half_open', 'closed']);
+});
+
+test('the pause doubles with each failed probe, up to ten seconds', () => {
+  const { now, breaker } = opened();
+  const pausesMs = Array.from({ length: 6 }, () => {
+    const fromMs = now.ms;
+    let probe = breaker.allow();
+    for (; probe === undefined; probe = breaker.allow()) now.ms += 100;
+    probe.failed();
+    return now.ms - fromMs;
+  });
+  expect(pausesMs).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000]);
+});
+
+test.each([
+  { late: 'failed', state: 'open', guarantee: 'a late failure of the same outage lengthens no pause' },
+  { late: 'throttled', state: 'open', guarantee: 'late throttling changes nothing' },
+  { late: 'succeeded', state: 'closed', guarantee: 'a late success shows that the function answers' },
+] as const)('while it is open, $guarantee', ({ late, state }) => {
+  const { now, breaker } = breakerAt(0);
+  const straggler = breaker.allow();
+  for (; breaker.state === 'closed'; now.ms += 100) breaker.allow()?.failed();
+  const openedMs = now.ms - 100;
+  straggler?.[late]();
+  expect(breaker.state).toBe(state);
+  now.ms = openedMs + 500;
+  expect(breaker.allow()).toBeDefined();
+});
+
+test('a late failure is no probe, and a throttled probe is repeated after the same pause', () => {
+  const { now, breaker } = breakerAt(0);
+  const straggler = breaker.allow();
+  for (; breaker.state === 'closed'; now.ms += 100) breaker.allow()?.failed();
+  now.ms += 400;
+  const probe = breaker.allow();
+  straggler?.failed();
+  expect(breaker.state).toBe('half_open');
+  probe?.throttled();
+  now.ms += 499;
+  expect(breaker.allow()).toBeUndefined();
+  now.ms += 1;
+  expect(breaker.allow()).toBeDefined();
+});
+
+test('throttling alone opens nothing', () => {
+  const { now, breaker } = breakerAt(0);
+  for (; now.ms < 10_000; now.ms += 10) breaker.allow()?.throttled();
+  expect(breaker.state).toBe('closed');
+});

@@ -1,0 +1,361 @@
+import { expect, test } from 'vitest';
+import type { Fetch } from '../../../relay/admit/admit-call.ts';
+import { createBreaker } from '../../../relay/admit/breaker.ts';
+import { createForwarder, TRIES_MAX } from '../../../relay/admit/forward.ts';
+import { createBatchJob } from '../../../relay/commit/batch-job.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { until } from '../../support/flow/until.ts';
+import { quotaViolation } from '../../support/relay/verdicts.ts';
+
+const MARKER = 'not-a-secret';
+const JOBS = [1, 2].map((jobId) => createBatchJob({ jobId, projectPath: 'acme/web' }));
+const decisions = [1, 2].map((jobId) => ({
+  jobId,
+  outcome: 'admitted',
+  decisionId: `d-${jobId}`,
+  shadow: [],
+}));
+const all = (cause: string) => JOBS.map(() => ({ outcome: 'undecided', cause }));
+
+/** What the service does with one call; the last step stays. */
+type Step =
+  | number
+  | { readonly status: number; readonly retryAfter: string }
+  | 'ok'
+  | 'down'
+  | 'hang'
+  | 'slow'
+  | { readonly says: unknown };
+
+type WatchedClock = HandClock & { readonly delays: number[] };
+
+function watchedClock(): WatchedClock {
+  const clock = handClock(1_000);
+  const { after } = clock;
+  const delays: number[] = [];
+  const watched: HandClock['after'] = (delayMs, run) => {
+    delays.push(delayMs);
+    return after(delayMs, run);
+  };
+  return Object.assign(clock, { delays, after: watched });
+}
+
+function bench(...steps: readonly Step[]) {
+  const clock = watchedClock();
+  const sent: { path: string; remainingMs: unknown; requests: unknown; atMs: number; batch?: unknown }[] = [];
+  const signals: AbortSignal[] = [];
+  const events: RelayEvent[] = [];
+  const breaker = createBreaker(
+    () => clock.monotonicMs(),
+    (state) => events.push({ type: 'breaker', state }),
+  );
+  const fetch: Fetch = (url, init) => {
+    const { remainingMs, requests, batch } = JSON.parse(String(init.body));
+    const answers = { decisions, ...(batch !== undefined && { batch }) };
+    const named = batch === undefined ? {} : { batch };
+    sent.push({ path: new URL(url).pathname, remainingMs, requests, atMs: clock.monotonicMs(), ...named });
+    if (init.signal) signals.push(init.signal);
+    const step = steps[Math.min(sent.length, steps.length) - 1];
+    const aborted = new Promise<Response>((_, reject) => {
+      init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    });
+    if (step === 'hang') return aborted;
+    if (step === 'slow') {
+      const awake = new Promise<Response>((resolve) => {
+        clock.after(3_000, () => resolve(Response.json(answers)));
+      });
+      return Promise.race([awake, aborted]);
+    }
+    if (step === 'down')
+      return Promise.reject(Object.assign(new TypeError(MARKER), { cause: { code: 'ECONNRESET' } }));
+    if (typeof step === 'number') return Promise.resolve(new Response(MARKER, { status: step }));
+    if (typeof step === 'object' && 'status' in step) {
+      const headers = { 'retry-after': step.retryAfter };
+      return Promise.resolve(new Response(MARKER, { status: step.status, headers }));
+    }
+    return Promise.resolve(Response.json(typeof step === 'object' ? step.says : answers));
+  };
+  const fights: (readonly [string, readonly string[]])[] = [];
+  const lanes = {
+    noteContended: (counter: string, roots: readonly string[]) => void fights.push([counter, roots]),
+  };
+  const forwarder = createForwarder({
+    lanes,
+    baseUrl: 'http://admit.example.com',
+    fetch,
+    clock,
+    random: () => 0.5,
+    breaker,
+    observe: (event) => events.push(event),
+  });
+  return { clock, sent, signals, events, fights, breaker, ...forwarder };
+}
+
+/** The timers of a batch with one more try: the call's timeout, then the pause. */
+const PAUSE = 1;
+
+test('a batch is sent as the contract says, and every job gets its own decision', async () => {
+  const { send, sent, events } = bench('ok');
+  expect(await send(JOBS, 1_999.9)).toEqual(decisions);
+  expect(sent).toEqual([
+    { path: '/v1/admissions', remainingMs: 1_999, requests: JOBS.map((job) => job.request), atMs: 0 },
+  ]);
+  expect(events).toEqual([]);
+});
+
+test('what jobs of a batch fought for is told by the roots of those jobs, each once', async () => {
+  const contended = [
+    { counter: 'instance|jobs-now|now', jobIds: [2, 1] },
+    { counter: 'user/5|jobs-now|now', jobIds: [99] },
+  ];
+  const { send, fights } = bench({ says: { decisions, contended } });
+  expect(await send(JOBS, 2_000)).toEqual(decisions);
+  expect(fights).toEqual([
+    ['instance|jobs-now|now', ['acme']],
+    ['user/5|jobs-now|now', []],
+  ]);
+});
+
+test.each([{ step: 429 }, { step: 408 }, { step: 500 }, { step: 503 }, { step: 'down' as const }])(
+  'fault 5: $step once, then success: retried after a jittered pause, told what is left',
+  async ({ step }) => {
+    const { send, sent, clock, breaker, events } = bench(step, 'ok');
+    const answering = send(JOBS, 2_000);
+    await until(() => clock.delays.length > PAUSE);
+    expect(clock.delays[PAUSE], 'three quarters of 50 ms, as random says').toBe(37.5);
+    clock.advance(37.5);
+    expect(await answering).toEqual(decisions);
+    expect(sent.map(({ remainingMs, atMs }) => ({ remainingMs, atMs }))).toEqual([
+      { remainingMs: 2_000, atMs: 0 },
+      { remainingMs: 1_962, atMs: 37.5 },
+    ]);
+    expect(breaker.state).toBe('closed');
+    const code = step === 429 ? 'admit_throttled' : 'admit_unreachable';
+    expect(events).toMatchObject([{ type: 'admit_failed', code }]);
+    expect(clock.timers).toBe(0);
+  },
+);
+
+/** Time goes on until an answer is there. */
+async function answered<T>(answering: Promise<T>, clock: WatchedClock): Promise<T> {
+  let settled = false;
+  void answering.finally(() => {
+    settled = true;
+  });
+  await until(() => {
+    if (!settled) clock.advance(0.5);
+    return settled;
+  });
+  return answering;
+}
+
+test.each([{ step: 429 }, { step: 503 }, { step: 'down' as const }])(
+  'fault 5: $step again and again: as many tries as the deadline has room for, then undecided, nothing quoted',
+  async ({ step }) => {
+    const { send, sent, clock, events, breaker } = bench(step);
+    expect(await answered(send(JOBS, 2_000), clock)).toEqual(all('unreachable'));
+    expect(sent).toHaveLength(TRIES_MAX);
+    const pausesMs = sent.slice(1).map(({ atMs }, index) => atMs - (sent[index]?.atMs ?? 0));
+    expect(pausesMs.map(Math.round)).toEqual(
+      [38, 75, 150, 300, 300, 300, 300].map((ms) => expect.toBeOneOf([ms, ms + 1, ms - 1])),
+    );
+    expect(breaker.state).toBe('closed');
+    expect(JSON.stringify(events)).not.toContain(MARKER);
+  },
+);
+
+test.each([
+  { leftMs: 190, tries: 2, guarantee: 'enough for the pause and a transaction' },
+  { leftMs: 187, tries: 1, guarantee: 'too little for another try: the fallback answers at once' },
+])('fault 5: 429 with $leftMs ms left: $guarantee', async ({ leftMs, tries }) => {
+  const { send, sent, clock } = bench(429);
+  expect(await answered(send(JOBS, leftMs), clock)).toEqual(all('unreachable'));
+  expect(sent).toHaveLength(tries);
+});
+
+test.each([
+  { retryAfter: '1', secondAtMs: 1_037.5, guarantee: 'is honoured, with a jitter of our own' },
+  { retryAfter: '60', secondAtMs: 1_850, guarantee: 'is honoured up to the last moment that is worth a try' },
+  { retryAfter: 'soon', secondAtMs: 37.5, guarantee: 'that cannot be read is as none' },
+])('429 with Retry-After $retryAfter $guarantee', async ({ retryAfter, secondAtMs }) => {
+  const { send, sent, clock } = bench({ status: 429, retryAfter }, 'ok');
+  expect(await answered(send(JOBS, 2_000), clock)).toEqual(decisions);
+  const [, second] = sent;
+  expect(second?.atMs).toBeCloseTo(secondAtMs, -0.5);
+});
+
+test('no number of 429s opens the circuit', async () => {
+  const { send, breaker, events, clock } = bench(429);
+  for (let batch = 0; batch < 20; batch += 1) await answered(send(JOBS, 2_000), clock);
+  expect(breaker.state).toBe('closed');
+  expect(events.filter(({ type }) => type === 'breaker')).toEqual([]);
+});
+
+test.each([
+  { step: 'hang' as const, guarantee: 'a service that hangs is given up and aborted at the deadline' },
+  { step: 'slow' as const, guarantee: 'a cold start of 3 s meets the deadline of 2 s' },
+])('fault 5: $guarantee, and not asked again', async ({ step }) => {
+  const { send, sent, signals, clock, breaker } = bench(step);
+  const answering = send(JOBS, 2_000);
+  clock.advance(2_000);
+  expect(await answering).toEqual(all('deadline'));
+  expect(sent).toHaveLength(1);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  expect(breaker.state).toBe('closed');
+});
+
+test('fault 5: a hang at the second try ends at the deadline of the first', async () => {
+  const { send, clock } = bench(503, 'hang');
+  const answering = send(JOBS, 2_000);
+  await until(() => clock.delays.length > PAUSE);
+  clock.advance(40);
+  await until(() => clock.delays.length > PAUSE + 1);
+  expect(clock.delays.at(-1)).toBe(1_960);
+  clock.advance(1_960);
+  expect(await answering).toEqual(all('deadline'));
+});
+
+test.each([400, 403, 404, 413, 302])(
+  'fault 5: %i is refused: not retried, and the service is there',
+  async (step) => {
+    const { send, sent, breaker, events } = bench(step);
+    for (let batch = 0; batch < 10; batch += 1) expect(await send(JOBS, 2_000)).toEqual(all('refused'));
+    expect(sent).toHaveLength(10);
+    expect(breaker.state).toBe('closed');
+    expect(events[0]).toMatchObject({ type: 'admit_failed', code: 'admit_refused' });
+    expect(JSON.stringify(events)).not.toContain(MARKER);
+  },
+);
+
+test.each([
+  { says: { decisions: [decisions[1]] }, flaw: 'no decision about the first job' },
+  {
+    says: { decisions: [decisions[1], decisions[0], decisions[0]] },
+    flaw: 'two decisions about the first job',
+  },
+])('$flaw: it is malformed, told, and the second has its own', async ({ says }) => {
+  const { send, sent, events, breaker } = bench({ says });
+  expect(await send(JOBS, 2_000)).toEqual([{ outcome: 'undecided', cause: 'malformed' }, decisions[1]]);
+  expect(sent).toHaveLength(1);
+  expect(events).toMatchObject([{ type: 'admit_failed', details: expect.stringContaining('1 of 2 jobs') }]);
+  expect(breaker.state).toBe('closed');
+});
+
+test.each([
+  { says: { message: MARKER }, flaw: 'the wrong shape' },
+  { says: MARKER, flaw: 'no object' },
+])('fault 5: $flaw is malformed for the whole batch, not retried, not quoted', async ({ says }) => {
+  const { send, sent, events } = bench({ says });
+  expect(await send(JOBS, 2_000)).toEqual(all('malformed'));
+  expect(sent).toHaveLength(1);
+  expect(events).toMatchObject([{ type: 'admit_failed', code: 'admit_unreachable' }]);
+  expect(JSON.stringify(events)).not.toContain(MARKER);
+});
+
+test('fault 5: seconds of failures open the circuit: nobody is asked until a probe succeeds', async () => {
+  const steps = Array.from({ length: 3 * TRIES_MAX }, (): Step => 503);
+  const { send, sent, breaker, clock } = bench(...steps, 'ok');
+  const outcomes = [];
+  while (breaker.state === 'closed') outcomes.push(await answered(send(JOBS, 2_000), clock));
+  expect(outcomes.at(-1)).toEqual(all('circuit_open'));
+  const asked = sent.length;
+  expect(asked).toBeGreaterThanOrEqual(20);
+  expect(await send(JOBS, 2_000)).toEqual(all('circuit_open'));
+  expect(sent).toHaveLength(asked);
+  while (sent.length < 3 * TRIES_MAX) {
+    clock.advance(10_000);
+    await answered(send(JOBS, 200), clock);
+  }
+  clock.advance(10_000);
+  const [probe, beside] = await Promise.all([send(JOBS, 2_000), send(JOBS, 2_000)]);
+  expect(probe).toEqual(decisions);
+  expect(beside, 'one probe at a time').toEqual(all('circuit_open'));
+  expect(breaker.state).toBe('closed');
+});
+
+test('rejections and undecided are answers: no number of them opens the circuit', async () => {
+  const says = { decisions: [1, 2].map((jobId) => ({ jobId, outcome: 'undecided', cause: 'unavailable' })) };
+  const { send, breaker } = bench({ says });
+  for (let batch = 0; batch < 30; batch += 1) expect(await send(JOBS, 2_000)).toEqual(says.decisions);
+  expect(breaker.state).toBe('closed');
+});
+
+const POST = { jobId: 7, json: '{"cause":"deadline"}' };
+
+test.each([
+  {
+    step: { says: { results: [{ jobId: 7, outcome: 'recorded' }] } },
+    told: { kind: 'reported', outcomes: new Map([[7, 'recorded']]) },
+  },
+  { step: { says: { results: [{ outcome: 'recorded' }] } }, told: { kind: 'reported', outcomes: new Map() } },
+  { step: { says: {} }, told: { kind: 'unreachable' } },
+  { step: 503, told: { kind: 'unreachable' } },
+  { step: 429, told: { kind: 'unreachable' } },
+  { step: 404, told: { kind: 'refused', content: false } },
+  { step: 302, told: { kind: 'refused', content: false } },
+  { step: 413, told: { kind: 'refused', content: true } },
+  { step: 400, told: { kind: 'refused', content: true } },
+])('unmetered answers, $step: $told', async ({ step, told }) => {
+  const { postUnmetered, sent } = bench(step);
+  expect(await postUnmetered([POST], { timeoutMs: 5_000 })).toEqual(told);
+  expect(sent.map(({ path }) => path)).toEqual(['/v1/unmetered']);
+});
+
+test('unmetered answers are not posted while the circuit is open, unless it is now or never', async () => {
+  const says = { results: [{ jobId: 7, outcome: 'recorded' }] };
+  const { postUnmetered, breaker, sent, clock } = bench({ says });
+  for (; breaker.state === 'closed'; clock.advance(100)) breaker.allow()?.failed();
+  expect(await postUnmetered([POST], { timeoutMs: 5_000 })).toEqual({ kind: 'unreachable' });
+  expect(sent).toEqual([]);
+  expect(await postUnmetered([POST], { timeoutMs: 5_000, now: true })).toMatchObject({ kind: 'reported' });
+  expect(sent).toHaveLength(1);
+});
+
+test('a batch with a name is sent under it, also the second time', async () => {
+  const { send, sent, clock } = bench(503, 'ok');
+  const answered = send(JOBS, 2_000, 'b4tch');
+  await until(() => clock.delays.length > PAUSE);
+  clock.advance(200);
+  await answered;
+  expect(sent.map(({ batch }) => batch)).toEqual(['b4tch', 'b4tch']);
+});
+
+test('who waits for room comes first, hears what is left, and the function hears of everybody who does', async () => {
+  const bodies: { requests: { jobId: number }[]; waiting?: unknown }[] = [];
+  const clock = handClock(1_000);
+  const told: unknown[] = [];
+  const refusal = quotaViolation('group/1', 'CONCURRENCY_FULL', {
+    unit: 'jobs',
+    limit: 'jobs-now',
+    committed: 3,
+  });
+  const room = { refusal, policy: 'room' };
+  const terms = { lines: ['a'], jobs: [{ jobId: 2, waitedMs: 5, turn: ['a'] }] };
+  const forwarder = createForwarder({
+    baseUrl: 'http://admit',
+    fetch: async (_, init) => {
+      bodies.push(JSON.parse(String(init.body)));
+      return Response.json({ decisions, room: [room, { policy: 'room' }] });
+    },
+    clock,
+    breaker: createBreaker(
+      () => clock.monotonicMs(),
+      () => {},
+    ),
+    random: () => 0.5,
+    observe: () => {},
+    waiting: {
+      inOrder: (jobs) => [...jobs].reverse(),
+      terms: () => terms,
+      onHeadroom: (headroom) => told.push(...headroom),
+    },
+  });
+  expect(await forwarder.send(JOBS, 2_000)).toMatchObject([
+    { outcome: 'admitted', decisionId: 'd-1' },
+    { outcome: 'admitted', decisionId: 'd-2' },
+  ]);
+  expect(bodies[0]?.requests.map(({ jobId }) => jobId)).toEqual([2, 1]);
+  expect(bodies[0]?.waiting).toEqual(terms);
+  expect(told).toEqual([room]);
+});

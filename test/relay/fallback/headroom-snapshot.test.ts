@@ -1,0 +1,438 @@
+import { randomBytes } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
+import type { Item } from '../../../functions/core/store/operation.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
+import { HeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
+import { type KeptHeadroom, SLOTS_MAX } from '../../../relay/fallback/limit-headroom.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { aPolicy } from '../../policies/documents.ts';
+import { range, turn } from '../../support/relay/commit-bench.ts';
+
+const NOW_MS = handClock().nowMs();
+const HOUR_MS = 3_600_000;
+
+const refusal = (subject: string, limit: string, leftEur: number): Violation => ({
+  ...{ rule: 'budgets', class: 'cost', mode: 'enforce' },
+  reason: {
+    ...{ code: 'BUDGET_EXHAUSTED', subject, subjectLabel: subject, limit, unit: 'micros', zone: 'UTC' },
+    ...{ limitAmount: 100_000_000, committed: 100_000_000 - leftEur * 1_000_000 },
+    ...{ settled: 0, asked: 1_000_000 },
+  },
+});
+
+/** A job costs one EUR. */
+const budgetWith = (leftEur: number, subject = 'group/100'): LimitRoom => ({
+  policy: 'room',
+  refusal: refusal(subject, 'money-month', leftEur),
+});
+
+const aJob = (jobId: number, root = 100): AdmissionRequest => ({
+  ...{ jobId, projectId: 1_000, namespaceId: root, rootNamespaceId: root, timeoutSeconds: 3_600 },
+});
+
+/** A relay, and the table's part of what it knows. */
+function aRelay(left: readonly KeptHeadrooms[] = []) {
+  const clock = handClock();
+  const writes: KeptHeadrooms[] = [];
+  const failures: unknown[] = [];
+  const table = { isGone: false };
+  const room = new Headroom({
+    ...{ clock, isBookedSince: () => true, policy: aPolicy(), relays: 1, directory: () => undefined },
+    changed: (how) => snapshots.changed(how),
+  });
+  const write = async (kept: KeptHeadrooms): Promise<void> => {
+    if (table.isGone) throw new Error('gone');
+    writes.push(kept);
+  };
+  const snapshots = new HeadroomSnapshots({
+    left,
+    write,
+    clock,
+    headroom: room,
+    failed: (error) => failures.push(error),
+  });
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    await turn();
+  };
+  return {
+    ...{ clock, snapshots, room, writes, failures, table, pass },
+    told: (leftEur: number) => room.report({ headroom: [budgetWith(leftEur)], admitted: [], sentAtMs: 0 }),
+    admits: (...jobIds: readonly number[]) => jobIds.filter((jobId) => room.take(aJob(jobId)) === undefined),
+  };
+}
+
+test('while the ledger answers nothing is written, however often it tells', async () => {
+  const { told, pass, writes, snapshots } = aRelay();
+  for (let second = 0; second < 60; second += 1) {
+    told(60 - second);
+    await pass(1_000);
+  }
+  expect(writes).toEqual([]);
+  await snapshots.leave();
+  expect(writes).toMatchObject([{ rooms: [{ left: 1_000_000, spent: 0 }] }]);
+});
+
+test('a relay that was told of no limit leaves nothing', async () => {
+  const { snapshots, writes, admits } = aRelay();
+  expect(admits(1)).toEqual([1]);
+  await snapshots.leave();
+  expect(writes).toEqual([]);
+});
+
+test('what is given is written within a second, once for many, and again when more is', async () => {
+  const { told, admits, pass, writes } = aRelay();
+  told(5);
+  admits(1, 2);
+  await pass(999);
+  expect(writes).toEqual([]);
+  await pass(1);
+  expect(writes.map(({ given }) => given)).toEqual([[1, 2]]);
+  await pass(60_000);
+  expect(writes).toHaveLength(1);
+  admits(3);
+  await pass(1_000);
+  expect(writes.map(({ given }) => given)).toEqual([
+    [1, 2],
+    [1, 2, 3],
+  ]);
+});
+
+test('a refusal is written where the table does not know yet what it goes by, and then no more', async () => {
+  const { told, admits, pass, writes } = aRelay();
+  told(0);
+  for (let jobId = 1; jobId <= 20; jobId += 1) {
+    expect(admits(jobId)).toEqual([]);
+    await pass(1_000);
+  }
+  expect(writes).toMatchObject([{ rooms: [{ left: 0 }], given: [] }]);
+});
+
+test('a table that takes nothing is tried every ten seconds, and gets what is known then', async () => {
+  const { told, admits, pass, writes, failures, table } = aRelay();
+  told(5);
+  table.isGone = true;
+  admits(1);
+  await pass(1_000);
+  await pass(9_999);
+  expect(failures).toHaveLength(1);
+  admits(2);
+  await pass(1);
+  expect(failures).toHaveLength(2);
+  table.isGone = false;
+  await pass(10_000);
+  expect(writes.map(({ given }) => given)).toEqual([[1, 2]]);
+});
+
+test('a relay that stops writes a last time, and never after that', async () => {
+  const { told, admits, pass, writes, snapshots } = aRelay();
+  told(5);
+  admits(1);
+  await snapshots.leave();
+  expect(writes.map(({ given }) => given)).toEqual([[1]]);
+  admits(2);
+  await pass(60_000);
+  await snapshots.leave();
+  expect(writes.map(({ given }) => given)).toEqual([[1], [1, 2]]);
+});
+
+test('a write on its way is waited for, and what came meanwhile goes after it', async () => {
+  const clock = handClock();
+  const writes: KeptHeadrooms[] = [];
+  let release = (): void => {};
+  const room = new Headroom({
+    ...{ clock, isBookedSince: () => true, policy: aPolicy(), relays: 1, directory: () => undefined },
+    changed: (how) => snapshots.changed(how),
+  });
+  const write = (kept: KeptHeadrooms): Promise<void> => {
+    writes.push(kept);
+    return new Promise((resolve) => {
+      release = resolve;
+    });
+  };
+  const snapshots = new HeadroomSnapshots({ left: [], write, clock, headroom: room, failed: () => {} });
+  room.report({ headroom: [budgetWith(5)], admitted: [], sentAtMs: 0 });
+  room.take(aJob(1));
+  clock.advance(1_000);
+  room.take(aJob(2));
+  clock.advance(60_000);
+  expect(writes).toHaveLength(1);
+  release();
+  await turn();
+  clock.advance(1_000);
+  expect(writes.map(({ given }) => given)).toEqual([[1], [1, 2]]);
+  const left = snapshots.leave();
+  release();
+  await left;
+  expect(writes).toHaveLength(2);
+});
+
+const kept = (
+  leftEur: number,
+  part: Partial<KeptHeadroom> = {},
+  given: readonly number[] = [],
+): KeptHeadrooms => ({
+  rooms: [
+    {
+      ...{
+        room: budgetWith(leftEur),
+        left: leftEur * 1_000_000,
+        toldAtMs: NOW_MS - 1_000,
+        spent: 0,
+        slots: [],
+      },
+      ...part,
+    },
+  ],
+  given,
+});
+
+test('of what others wrote the newest counts, less the most that any of them gave', () => {
+  const relay = aRelay([
+    kept(9, { toldAtMs: NOW_MS - 5_000, spent: 3_000_000 }, [1]),
+    kept(5, { spent: 1_000_000 }, [2]),
+    kept(8, { toldAtMs: NOW_MS - 9_000 }, [3]),
+  ]);
+  relay.snapshots.restore();
+  // 5 are left and 3 given; whoever was admitted once spends nothing more.
+  expect(relay.admits(1, 2, 3, 11, 12, 13)).toEqual([1, 2, 3, 11, 12]);
+});
+
+test('what was given in a period that is over is not taken from the next one', () => {
+  const relay = aRelay([
+    kept(9, { toldAtMs: NOW_MS - 5_000, spent: 9_000_000, resetsAtMs: NOW_MS - 2_000 }),
+    kept(2, { resetsAtMs: NOW_MS + 3_600_000 }),
+  ]);
+  relay.snapshots.restore();
+  expect(relay.admits(1, 2, 3)).toEqual([1, 2]);
+});
+
+test('slots of jobs that have ended since are not taken for the most that was given', () => {
+  const ended = { endsMs: NOW_MS, amount: 4_000_000 };
+  const running = { endsMs: NOW_MS + 60_000, amount: 2_000_000 };
+  const relay = aRelay([
+    kept(5, { spent: 4_000_000, slots: [ended] }),
+    kept(5, { spent: 3_000_000, slots: [{ ...running, amount: 3_000_000 }] }),
+    kept(5, { spent: 2_000_000, slots: [running] }),
+  ]);
+  relay.snapshots.restore();
+  expect(relay.admits(1, 2, 3)).toEqual([1, 2]);
+});
+
+test('limits of others are limits of their own', () => {
+  const other = {
+    ...kept(0),
+    rooms: [{ ...kept(0).rooms[0], room: budgetWith(0, 'group/200') } as KeptHeadroom],
+  };
+  const relay = aRelay([kept(1), other]);
+  relay.snapshots.restore();
+  expect(relay.admits(1, 2)).toEqual([1]);
+  expect(relay.room.take(aJob(3, 200))).toBeDefined();
+  expect(relay.room.take(aJob(4, 300))).toBeUndefined();
+});
+
+test('what the ledger admitted since it told is not left for the next relay, whether this one has deducted it or not', () => {
+  const { room, clock, admits } = aRelay();
+  const tell = (jobs: readonly number[], rooms: readonly LimitRoom[] = []): void => {
+    clock.advance(100);
+    room.report({
+      headroom: rooms,
+      admitted: jobs.map((jobId) => aJob(jobId)),
+      sentAtMs: clock.monotonicMs(),
+    });
+  };
+  const remainingEur = () => room.keep().rooms.map(({ left, spent }) => (left - spent) / 1_000_000);
+  tell([1], [budgetWith(0)]);
+  // The one before, and the ones that come with it, are in what is told.
+  tell([2, 3], [budgetWith(9)]);
+  tell([4, 5]);
+  expect(remainingEur()).toEqual([7]);
+  expect(admits(6)).toEqual([6]);
+  expect(remainingEur()).toEqual([6]);
+  tell([7]);
+  expect(remainingEur()).toEqual([5]);
+});
+
+test('a limit that begins anew does so for the next relay as well', () => {
+  const { room } = aRelay();
+  const [daily, forever] = [{ ...budgetWith(3), periodMs: 24 * HOUR_MS }, budgetWith(3)];
+  for (const told of [daily, forever]) {
+    room.report({ headroom: [told], admitted: [], sentAtMs: 0 });
+    expect(room.keep().rooms.map((each) => each.room)).toEqual([told]);
+  }
+});
+
+test('what the ledger tells is newer, but what an earlier relay gave is not taken to be in it for a minute', () => {
+  const relay = aRelay([kept(5, { spent: 2_000_000 }, [1, 2])]);
+  relay.snapshots.restore();
+  relay.told(4);
+  expect(relay.admits(3, 4, 5)).toEqual([3, 4]);
+});
+
+const AT_MS = Date.UTC(2026, 10, 21, 12);
+const DAY_MS = 24 * HOUR_MS;
+
+const aRoom = (subject: string, toldAtMs = AT_MS): KeptHeadroom => ({
+  room: {
+    policy: 'room',
+    refusal: {
+      ...{ rule: 'budgets', class: 'cost', mode: 'enforce' },
+      reason: {
+        ...{ code: 'BUDGET_EXHAUSTED', subject, subjectLabel: subject, limit: 'money-month', unit: 'micros' },
+        ...{ limitAmount: 9, committed: 1, settled: 0, asked: 1, zone: 'UTC' },
+      },
+    },
+  },
+  ...{ toldAtMs, left: 8, spent: 1, slots: [] },
+});
+
+interface Call {
+  readonly target: string;
+  readonly input: { readonly Item: Item } & Readonly<Record<string, unknown>>;
+}
+
+/** What is sent to the table, which answers with these items. */
+function aTable(items: readonly object[] = []) {
+  const calls: Call[] = [];
+  const table = headroomTable({
+    ...{ endpoint: 'https://dynamodb.example.com', table: 'tollgate-prod', instance: 'gitlab.example.com' },
+    ...{ relayId: 'r-1', nowMs: () => AT_MS },
+    fetch: async (_url, init) => {
+      const target = String((init.headers as Record<string, string>)['x-amz-target']);
+      calls.push({ target, input: JSON.parse(String(init.body)) });
+      return new Response(JSON.stringify({ Items: items }), { status: 200 });
+    },
+  });
+  return { table, calls };
+}
+
+/** Who always says the same. */
+const answering = (body: string, status: number) =>
+  headroomTable({
+    ...{
+      endpoint: 'https://dynamodb.example.com',
+      table: 't',
+      instance: 'i',
+      relayId: 'r',
+      nowMs: () => AT_MS,
+    },
+    fetch: async () => new Response(body, { status }),
+  });
+
+const packed = (kept: unknown): string => gzipSync(JSON.stringify(kept)).toString('base64');
+const item = (text: string, version = '1') => ({ v: { N: version }, kr: { B: text } });
+
+test('each relay has one item, sorted by when it was started, that goes a day later', async () => {
+  const { table, calls } = aTable();
+  const kept: KeptHeadrooms = { rooms: [aRoom('group/1')], given: [7] };
+  await table.write(kept);
+  await table.write(kept);
+  const [first, second] = calls;
+  expect(first).toEqual(second);
+  expect(first?.target).toBe('DynamoDB_20120810.PutItem');
+  const { kr, ...rest } = first?.input.Item ?? {};
+  expect(rest).toEqual({
+    pk: { S: 'gitlab.example.com@rooms' },
+    sk: { S: '2026-11-21T12:00:00.000Z#r-1' },
+    v: { N: '1' },
+    ttl: { N: String((AT_MS + DAY_MS) / 1_000) },
+  });
+  expect(JSON.parse(gunzipSync(Buffer.from(String(kr?.B), 'base64')).toString())).toEqual({
+    version: 1,
+    ...kept,
+  });
+});
+
+test('what is read is what was written, of the relays started last, and not of a day ago', async () => {
+  const kept: KeptHeadrooms = { rooms: [aRoom('group/1')], given: [7] };
+  const old = { rooms: [aRoom('group/2', AT_MS - DAY_MS - 1)], given: [8] };
+  const { table, calls } = aTable([
+    item(packed({ version: 1, ...kept })),
+    item(packed({ version: 1, ...old })),
+  ]);
+  expect(await table.read()).toEqual([kept, { rooms: [], given: [8] }]);
+  expect(calls[0]).toMatchObject({
+    target: 'DynamoDB_20120810.Query',
+    input: { ConsistentRead: true, ScanIndexForward: false, Limit: 16 },
+  });
+});
+
+test('a machine whose clock is ahead by less than a minute is believed', async () => {
+  const ahead = (ms: number) =>
+    item(packed({ version: 1, rooms: [aRoom('group/1', AT_MS + ms)], given: [] }));
+  const { table } = aTable([ahead(60_000), ahead(60_001)]);
+  expect((await table.read()).map(({ rooms }) => rooms.length)).toEqual([1, 0]);
+});
+
+test.each([
+  ['nothing', {}],
+  ['no item at all', 'text' as unknown as object],
+  ['a newer form', item(packed({ version: 1, rooms: [aRoom('group/1')], given: [1] }), '2')],
+  ['another version of the rooms', item(packed({ version: 2, rooms: [aRoom('group/1')], given: [1] }))],
+  ['what is not packed', item('bm90IHBhY2tlZA==')],
+  ['what is not JSON', item(gzipSync('{').toString('base64'))],
+  [
+    'what unpacks to more than there can be',
+    item(gzipSync(Buffer.alloc(9 * 1024 * 1024)).toString('base64')),
+  ],
+])('%s is nothing, and the others count', async (_, foreign) => {
+  const kept: KeptHeadrooms = { rooms: [aRoom('group/1')], given: [7] };
+  const { table } = aTable([foreign, item(packed({ version: 1, ...kept }))]);
+  expect(await table.read()).toEqual([{ rooms: [], given: [] }, kept]);
+});
+
+test.each(['[]', '{}'])('a table that answers %s has nothing', async (body) => {
+  expect(await answering(body, 200).read()).toEqual([]);
+});
+
+test('more than an item has room for is halved, until those told last fit', async () => {
+  const { table, calls } = aTable();
+  const rooms = range(1, 2_000).map((group) =>
+    aRoom(`group/${group}-${randomBytes(200).toString('base64')}`),
+  );
+  await table.write({ rooms, given: range(1, 10_000) });
+  const bytes = Buffer.from(String(calls[0]?.input.Item.kr?.B), 'base64');
+  expect(bytes.length).toBeLessThan(400 * 1024 - 20_000);
+  expect(bytes.length).toBeGreaterThan(100_000);
+  const { rooms: left, given } = JSON.parse(gunzipSync(bytes).toString()) as KeptHeadrooms;
+  expect(left).toEqual(rooms.slice(-left.length));
+  expect(left.length).toBeGreaterThanOrEqual(500);
+  expect(given.at(-1)).toBe(10_000);
+});
+
+test('an error of the table is told by its name, and quotes nothing', async () => {
+  const table = answering(
+    JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: 'secret' }),
+    400,
+  );
+  await expect(table.read()).rejects.toMatchObject({ name: 'AccessDeniedException' });
+  await expect(table.write({ rooms: [], given: [] })).rejects.not.toThrow(/secret/);
+});
+
+test('headroom counts for a day, less the minute by which another clock may be ahead', async () => {
+  const aged = (ms: number) => item(packed({ version: 1, rooms: [aRoom('group/1', AT_MS - ms)], given: [] }));
+  const { table } = aTable([aged(DAY_MS - 60_000), aged(DAY_MS - 59_999)]);
+  expect((await table.read()).map(({ rooms }) => rooms.length)).toEqual([1, 0]);
+});
+
+test('an entry that is unreadable spoils itself only, and as many slots as are waited for are readable', async () => {
+  const good = aRoom('group/1');
+  const slots = (count: number) => Array.from({ length: count }, () => ({ endsMs: 1, amount: 0 }));
+  const odd = [
+    null,
+    {},
+    { ...good, left: 'much' },
+    { ...good, slots: [{}] },
+    { ...good, slots: [{ endsMs: 'soon', amount: 1 }] },
+    { ...good, slots: [{ endsMs: 1 }] },
+    { ...good, slots: slots(SLOTS_MAX + 1) },
+    { ...good, room: { policy: 'room' } },
+  ];
+  const full = { ...good, slots: slots(SLOTS_MAX) };
+  const { table } = aTable([item(packed({ version: 1, rooms: [...odd, full], given: ['x', 7] }))]);
+  expect(await table.read()).toEqual([{ rooms: [full], given: [7] }]);
+});
