@@ -345,19 +345,19 @@ interface Occupancy {
 }
 
 /** Doubles while less than a quarter of the wanted streams, or of the open ones, wait. */
-export function grown({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
+function grown({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
   const short = waiting * 4 < Math.max(wanted, waiting + busy);
   return short ? Math.min(sizes.max, wanted * 2) : wanted;
 }
 
 /** Shrinks by an eighth (at least one) while more than half wait. Surplus streams age out. None is cut off. */
-export function shrunk({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
+function shrunk({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
   const idle = waiting * 2 > waiting + busy;
   return idle ? Math.max(sizes.start, wanted - Math.ceil(wanted / 8)) : wanted;
 }
 
 /** Returns the number of streams to open. @param lingering - answered streams that have not ended. */
-export function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, lingering = 0): number {
+function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, lingering = 0): number {
   const places = sizes.openMax - waiting - busy - Math.floor(lingering / LINGERING_PER_PLACE);
   return Math.max(0, Math.min(wanted - waiting, places));
 }

@@ -147,7 +147,7 @@ export type StreamState =
   | { readonly name: 'sent'; readonly sinceMs: number }
   | { readonly name: 'ended'; readonly sinceMs: number };
 
-export type StreamStep = 'accepted' | 'question' | 'answer' | 'taken' | 'end';
+type StreamStep = 'accepted' | 'question' | 'answer' | 'taken' | 'end';
 
 const NEXT: Readonly<Record<StreamState['name'], Partial<Record<StreamStep, StreamState['name']>>>> = {
   // A question may arrive before the notification that the connection is up.
@@ -160,13 +160,13 @@ const NEXT: Readonly<Record<StreamState['name'], Partial<Record<StreamStep, Stre
 };
 
 /** Returns the state after a step, or undefined if the step does not apply. */
-export function next(state: StreamState, step: StreamStep, nowMs: number): StreamState | undefined {
+function next(state: StreamState, step: StreamStep, nowMs: number): StreamState | undefined {
   const name = NEXT[state.name][step];
   return name === undefined ? undefined : { name, sinceMs: nowMs };
 }
 
 /** Neither carried a question nor ended. */
-export const isFree = (state: StreamState): boolean => state.name === 'opening' || state.name === 'waiting';
+const isFree = (state: StreamState): boolean => state.name === 'opening' || state.name === 'waiting';
 
 /** Carried a question, answered or not. */
 export const wasAsked = (state: StreamState): boolean => !isFree(state) && state.name !== 'ended';
@@ -178,7 +178,7 @@ export const wasAsked = (state: StreamState): boolean => !isFree(state) && state
  */
 const LONGEST_MS = { opening: 20_000, deciding: 30_000, answered: 10_000, sent: 10_000 } as const;
 
-export const isOverdue = (state: StreamState, nowMs: number): boolean =>
+const isOverdue = (state: StreamState, nowMs: number): boolean =>
   state.name !== 'waiting' && state.name !== 'ended' && nowMs - state.sinceMs > LONGEST_MS[state.name];
 
 /**

@@ -42,58 +42,6 @@ test('ten thousand deadlines share one timer', () => {
   expect(ran).toBe(10_000);
 });
 
-test('a deadline in a span that has its timer sets no other', () => {
-  const clock = handClock(1_000);
-  let set = 0;
-  const counted = {
-    nowMs: () => clock.nowMs(),
-    monotonicMs: () => clock.monotonicMs(),
-    after: (delayMs: number, run: () => void) => {
-      set += 1;
-      return clock.after(delayMs, run);
-    },
-  };
-  const deadlines = new Deadlines(counted);
-  for (let index = 0; index < 100; index += 1) deadlines.at(clock.monotonicMs() + 100, () => {});
-  expect(set).toBe(1);
-});
-
-test('what was taken back does not run, and its neighbour does', () => {
-  const clock = handClock(1_000);
-  const deadlines = new Deadlines(clock);
-  const ran: string[] = [];
-  const takeBack = deadlines.at(clock.monotonicMs() + 100, () => ran.push('taken back'));
-  deadlines.at(clock.monotonicMs() + 100, () => ran.push('neighbour'));
-  takeBack();
-  takeBack();
-  clock.advance(200);
-  expect(ran).toEqual(['neighbour']);
-});
-
-test('an earlier deadline asked for later still runs first', () => {
-  const clock = handClock(1_000);
-  const deadlines = new Deadlines(clock);
-  const ran: string[] = [];
-  deadlines.at(clock.monotonicMs() + 500, () => ran.push('late'));
-  deadlines.at(clock.monotonicMs() + 100, () => ran.push('early'));
-  clock.advance(100);
-  expect(ran).toEqual(['early']);
-  clock.advance(400);
-  expect(ran).toEqual(['early', 'late']);
-});
-
-test('a deadline already over runs with the next timer, also when asked for by another', () => {
-  const clock = handClock(1_000);
-  const deadlines = new Deadlines(clock);
-  const ran: string[] = [];
-  deadlines.at(clock.monotonicMs() - 10, () => {
-    ran.push('first');
-    deadlines.at(clock.monotonicMs() - 10, () => ran.push('second'));
-  });
-  clock.advance(0);
-  expect(ran).toEqual(['first', 'second']);
-});
-
 test('a timer that fires early runs nothing before its span and is set again', () => {
   const clock = handClock(1_000);
   const early = {
@@ -105,15 +53,6 @@ test('a timer that fires early runs nothing before its span and is set again', (
   new Deadlines(early).at(startMs + 110, () => ran.push(clock.monotonicMs() - startMs));
   clock.advance(200);
   expect(ran).toEqual([100]);
-});
-
-test('closing forgets everything', () => {
-  const clock = handClock(1_000);
-  const deadlines = new Deadlines(clock);
-  deadlines.at(clock.monotonicMs() + 100, () => expect.unreachable());
-  deadlines.close();
-  expect(clock.timers).toBe(0);
-  clock.advance(200);
 });
 
 const bound = (clock: HandClock) => ({

@@ -65,6 +65,8 @@ export const hostileQuestions: Phase = {
       if (ordinaryMs !== undefined)
         scene.expectThat(`${shape}: CPU`, spentMs <= ordinaryMs, `${spentMs} ms`, `at most ${ordinaryMs} ms`);
     }
+    // Broken messages may leave the schema suspect. Ordinary questions prove it again.
+    await warmUp(scene, router, 4000);
     scene.expectRight('afterwards', await router.ask({ ...ordinary, firstJobId: 3000 }));
     const { unreadable, fallback } = await relay.counts();
     const [least, most] = [UNREADABLE.length, UNREADABLE.length + DEAR.length];
