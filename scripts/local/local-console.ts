@@ -33,18 +33,6 @@ interface LocalConsoleOptions {
   readonly onMail: (message: Message) => void;
 }
 
-interface LocalConsole {
-  readonly url: string;
-  readonly people: LocalSignIn['people'];
-  /**
-   * Shows the ledger; until then every page says that Tollgate is starting.
-   *
-   * @param knownJobIds - one id in each range of job ids: the made-up month's and the run's.
-   */
-  open(ledger: LocalLedger, knownJobIds?: readonly number[]): void;
-  stop(): Promise<void>;
-}
-
 interface App {
   fetch(request: Request): Response | Promise<Response>;
 }
@@ -55,17 +43,22 @@ const LIVE_JOBS_MAX = 1_000;
 const STARTING: App = { fetch: () => new Response('Tollgate is starting.\n', { status: 503 }) };
 
 /** Listens before there is a ledger, because the sign-in needs the address. */
-export async function startLocalConsole(options: LocalConsoleOptions): Promise<LocalConsole> {
+export async function startLocalConsole(options: LocalConsoleOptions) {
   let app = STARTING;
   const server = await serveOnLoopback({ fetch: (request) => app.fetch(request) });
   const signIn = await openLocalSignIn(`${server.url}${CALLBACK_PATH}`, options.directory);
   return {
     url: server.url,
     people: signIn.people,
-    open: (ledger, knownJobIds = []) => {
+    /**
+     * Shows the ledger; until then every page says that Tollgate is starting.
+     *
+     * @param knownJobIds - one id in each range of job ids: the made-up month's and the run's.
+     */
+    open(ledger: LocalLedger, knownJobIds: readonly number[] = []): void {
       app = consoleOn(ledger, knownJobIds, signIn, server.url, options);
     },
-    async stop() {
+    async stop(): Promise<void> {
       await server.stop();
       await signIn.gitlab.stop();
     },

@@ -8,7 +8,7 @@ import {
 } from '../cli/pipeline/pipeline-run.ts';
 import type { JobQuestion } from './router/messages.ts';
 import { seededRandom } from './seeded-random.ts';
-import { checksum } from './workload/draws.ts';
+import { checksum } from './workload/draw-pipeline.ts';
 
 export interface QuestionOptions {
   readonly projects: readonly PipelineProject[];

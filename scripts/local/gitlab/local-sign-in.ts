@@ -1,13 +1,6 @@
 /** Users of this machine's console: a GitLab without passwords, with one user for each role. */
 import type { Directory } from '../../../policies/place/directory.ts';
-import { type GitLabUser, type SignInGitLab, startSignInGitLab } from './sign-in-gitlab.ts';
-
-export interface LocalSignIn {
-  readonly gitlab: SignInGitLab;
-  readonly roles: { readonly adminGroupId: number; readonly financeGroupId: number };
-  /** Their names say their roles. */
-  readonly people: readonly { readonly id: number; readonly username: string }[];
-}
+import { type GitLabUser, startSignInGitLab } from './sign-in-gitlab.ts';
 
 /** Ids of groups outside of any directory here. */
 const ADMINS = 7;
@@ -18,10 +11,7 @@ const MAINTAINER = 40;
 const OWNED_GROUP = 101;
 
 /** @param redirectUrl - the console's address for users who have signed in. */
-export async function openLocalSignIn(
-  redirectUrl: string,
-  directory: Directory | undefined,
-): Promise<LocalSignIn> {
+export async function openLocalSignIn(redirectUrl: string, directory: Directory | undefined) {
   const group = ownedGroup(directory);
   const member = (level: number) =>
     group === undefined ? [] : [{ groupId: group.id, path: group.path, level }];
@@ -58,3 +48,5 @@ function ownedGroup(directory: Directory | undefined) {
     groups[0]
   );
 }
+
+export type LocalSignIn = Awaited<ReturnType<typeof openLocalSignIn>>;

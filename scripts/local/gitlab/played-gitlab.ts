@@ -4,10 +4,10 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, type WallClock } from '../clock/clock.ts';
 import type { JobQuestion } from '../router/messages.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { checksum } from '../workload/draws.ts';
+import { checksum } from '../workload/draw-pipeline.ts';
 import type { HookFaultShares } from './faults.ts';
 import type { JobEnding, LocalRunner, NewJob } from './jobs.ts';
-import { createLocalGitLab, type LocalGitLab, type LocalGitLabOptions } from './local-gitlab.ts';
+import { createLocalGitLab, type LocalGitLabOptions } from './local-gitlab.ts';
 
 /** Far more webhooks fail here than at any real GitLab, so that the sweep has work to show. */
 export const WEBHOOK_FAULTS: HookFaultShares = { lose: 0.05, repeat: 0.03, reorder: 0.04, delay: 0.02 };
@@ -16,16 +16,6 @@ export const WEBHOOK_FAULTS: HookFaultShares = { lose: 0.05, repeat: 0.03, reord
 const JOBS_KEPT = 20_000;
 const TIMEOUT_SECONDS = 3_600;
 const TERMINAL = JOB_STATUSES.filter(isTerminal);
-
-/** A local GitLab whose jobs run or fail as the router decides. */
-export interface PlayedGitLab {
-  readonly gitlab: LocalGitLab;
-  readonly token: string;
-  /** Creates the job, and runs or fails it by the decision of `admit`. */
-  play(question: JobQuestion, admit: () => Promise<{ readonly result: string }>): Promise<void>;
-  /** Jobs that have not ended. */
-  living(): number;
-}
 
 interface PlayedGitLabOptions {
   readonly clock: WallClock;
@@ -38,7 +28,8 @@ interface PlayedGitLabOptions {
 
 export const newSigningToken = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-export function playGitLab({ clock, seed, hookFor, onEndLost }: PlayedGitLabOptions): PlayedGitLab {
+/** Creates a local GitLab whose jobs run or fail as the router decides. */
+export function playGitLab({ clock, seed, hookFor, onEndLost }: PlayedGitLabOptions) {
   const token = `glpat-${randomBytes(12).toString('base64url')}`;
   const gitlab = createLocalGitLab({
     clock,
@@ -63,7 +54,8 @@ export function playGitLab({ clock, seed, hookFor, onEndLost }: PlayedGitLabOpti
   return {
     gitlab,
     token,
-    async play(question, admit) {
+    /** Creates the job, and runs or fails it by the decision of `admit`. */
+    async play(question: JobQuestion, admit: () => Promise<{ readonly result: string }>): Promise<void> {
       const { job, runner } = jobFromQuestion(question);
       gitlab.create(job);
       asked.push(job.id);
@@ -74,7 +66,8 @@ export function playGitLab({ clock, seed, hookFor, onEndLost }: PlayedGitLabOpti
       } else gitlab.reject(job.id, runner);
       while (asked.length > JOBS_KEPT && hasEnded(asked[0])) gitlab.forget(asked.shift() ?? 0);
     },
-    living: () => [...gitlab.jobs()].filter(({ status }) => !isTerminal(status)).length,
+    /** The number of jobs that have not ended. */
+    living: (): number => [...gitlab.jobs()].filter(({ status }) => !isTerminal(status)).length,
   };
 }
 

@@ -8,9 +8,14 @@ import type { RanOutcome } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { drawPipeline, drawSeconds, weightOfDay } from './draw-pipeline.ts';
-import { logNormal } from './draws.ts';
-import { type JobKind, WEEKDAY_WEIGHTS } from './job-kinds.ts';
+import {
+  drawPipeline,
+  drawSeconds,
+  type JobKind,
+  logNormal,
+  WEEKDAY_WEIGHTS,
+  weightOfDay,
+} from './draw-pipeline.ts';
 
 interface DrawnEnd {
   readonly outcome: RanOutcome;

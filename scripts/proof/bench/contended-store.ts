@@ -1,7 +1,7 @@
 import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Clock } from '../../local/clock/clock.ts';
-import { logNormal } from '../../local/workload/draws.ts';
+import { logNormal } from '../../local/workload/draw-pipeline.ts';
 import { CONTENTION } from './contention-constants.ts';
 
 /**

@@ -6,7 +6,7 @@
  */
 import { RateLimiterDynamo } from 'rate-limiter-flexible';
 import type { Clock } from '../../local/clock/clock.ts';
-import { logNormal } from '../../local/workload/draws.ts';
+import { logNormal } from '../../local/workload/draw-pipeline.ts';
 import { CONTENTION } from './contention-constants.ts';
 import type { sides } from './sides.ts';
 

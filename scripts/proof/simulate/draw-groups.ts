@@ -1,8 +1,6 @@
 /** The groups, their projects and how much each project does. */
 
-import { shareEnds } from '../../local/workload/draw-pipeline.ts';
-import { logNormal } from '../../local/workload/draws.ts';
-import { STAGES } from '../../local/workload/job-kinds.ts';
+import { logNormal, STAGES, shareEnds } from '../../local/workload/draw-pipeline.ts';
 import { PROJECT_SIGMA, PROJECT_WEIGHT_POWER, type WorkloadShape } from './workload.ts';
 
 export interface DrawnGroup {

@@ -1,9 +1,14 @@
 /** Every job of the month, with all that will happen to it. */
 
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { drawPipeline, drawSeconds, indexAt, startsWithin } from '../../local/workload/draw-pipeline.ts';
-import { between } from '../../local/workload/draws.ts';
-import type { JobKind } from '../../local/workload/job-kinds.ts';
+import type { JobKind } from '../../local/workload/draw-pipeline.ts';
+import {
+  between,
+  drawPipeline,
+  drawSeconds,
+  indexAt,
+  startsWithin,
+} from '../../local/workload/draw-pipeline.ts';
 import type { DrawnPlaces, DrawnProject } from './draw-groups.ts';
 import {
   ASKED_AGAIN_MS,
