@@ -42,7 +42,7 @@ const RolloutClassSchema = z
     days: count('Days with jobs since the step began, as far back as `fromDay`.'),
     jobs: count('Jobs of these days.'),
     wouldFail: count(
-      'Of these, those that rules of this class rejected or only watched. A job that breaks several rules counts for each, so really they are fewer at most.',
+      'Violations of this class that decisions recorded for these jobs. A job that breaks several rules counts for each.',
     ),
     coveragePercent: maybe(
       z.number().openapi({ description: 'Of the jobs of these days, those that were asked about.' }),

@@ -12,8 +12,9 @@ Where does each group stand between watching and enforcing, since when, and what
 off, shadow, reported (shadow, and the owner has the shadow report), warn and enforce, for rules of cost (money, minutes)
 and of capacity (jobs at once). What has no step of its own follows what is above it, at last the instance.
 
-Days are those with jobs since the step began, four weeks at most. "would fail" counts jobs that rules of the class
-rejected or only watched; one that breaks several counts for each. "asked" is the share of jobs that GitLab asked about.
+Days are those with jobs since the step began, four weeks at most. "violations" are those of rules
+of the class that decisions recorded; a job that breaks several counts for each. tollgate rollout next counts the jobs
+that would fail. "asked" is the share of jobs that GitLab asked about.
 
   <group>              only these, with every need: a path, GitLab's id, instance, or project/7
 ${BUDGET_FLAGS_HELP}

@@ -24,7 +24,7 @@ export const rolloutTable = (rows: readonly RolloutRow[], { columns, paint, nowM
   table(
     [
       ...['group', 'rules', 'step', 'since'].map((title) => ({ title })),
-      ...['days', 'jobs', 'would fail', 'asked'].map((title) => ({ title, ...right })),
+      ...['days', 'jobs', 'violations', 'asked'].map((title) => ({ title, ...right })),
       { title: 'the next step needs' },
     ],
     rows.flatMap((row) =>
@@ -76,7 +76,7 @@ function shortNeed({ code, has, wants }: RolloutClassRow['needs'][number]): stri
     case 'coverage':
       return has === undefined ? `not known how many asked` : `${has} of ${wants} % asked`;
     case 'would-fail':
-      return `${has} % would fail, not ${wants}`;
+      return `violations for ${has} %, not ${wants}`;
     case 'groups':
       return `${has} groups follow`;
   }

@@ -57,7 +57,7 @@ export function rolloutStepPage(
             {each.wouldFail > 0 && each.step !== 'enforce' && (
               <>
                 ; up to <strong class="warn-text">{pageCount(each.wouldFail, 'job')}</strong> (
-                {percent(each.wouldFail, each.jobs)}) would have failed
+                {percent(each.wouldFail, each.jobs)}) broke a rule of this class, as decisions recorded
               </>
             )}
             .

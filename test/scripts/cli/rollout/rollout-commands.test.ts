@@ -55,7 +55,7 @@ test('a list says where everybody stands, since when, and what is missing; one g
   const { out, code, err } = await run(rolloutLsCommandOn, []);
   expect([code, err]).toEqual([0, '']);
   expect(out.split('\n').map((line) => line.replace(/ +/g, ' ').trim())).toEqual([
-    'group rules step since days jobs would fail asked the next step needs',
+    'group rules step since days jobs violations asked the next step needs',
     'instance cost shadow 3 days 0 0 0 – reported: 0 of 7 days, no report',
     'capacity shadow 3 days 0 0 0 – reported: 0 of 7 days, no report',
     'acme cost shadow as instance 3 30 0 100 % reported: 3 of 7 days, no report',
