@@ -1,5 +1,5 @@
 /** Jobs and runners of the local GitLab. A job changes only here. */
-import { isTerminal, type JobStatus } from '../../../functions/core/gitlab/index.ts';
+import { isTerminal, type JobList, type JobStatus } from '../../../functions/core/gitlab/index.ts';
 
 /** A runner of the instance. */
 export interface LocalRunner {
@@ -79,9 +79,6 @@ export interface LocalJob extends NewJob {
 export type JobEnding =
   | { readonly status: 'success' | 'canceled' }
   | { readonly status: 'failed'; readonly failureReason?: string; readonly message?: string };
-
-/** A list of jobs in the REST API. */
-type JobList = `runners/${number}` | `projects/${number}`;
 
 export class JobBook {
   readonly #jobs = new Map<number, LocalJob>();
