@@ -70,7 +70,8 @@ export function findingOf(
   if (!isKnown && (limit.amount > 0 || borrowOf(limit) > 0))
     return { missing: resourceVariableName('build', requested ?? 'cpu', 'request') };
   const asked = isKnown ? Math.min(taken, requested === undefined ? taken : REQUESTED_MAX) : 0;
-  const cohort = asking.mode === 'enforce' ? cohortTermsOf(limit, limits, job.nowMs) : undefined;
+  const isShared = asking.mode === 'enforce' && limit.cohort !== undefined;
+  const cohort = isShared ? cohortTermsOf(limit, limits, job.nowMs) : undefined;
   const ask: Ask = { job, limit, asked, subjectLabel, cohort };
   const most = cohort?.most ?? limit.amount;
   if (asking.exempt) return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking) };

@@ -15,8 +15,7 @@ import {
   type WaitingTerms,
 } from '../../functions/core/contract/index.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import type { BatchJob } from '../commit/batch-job.ts';
-import { SEND_MS_MIN } from '../commit/fair-queue.ts';
+import { type BatchJob, SEND_MS_MIN } from '../commit/fair-queue.ts';
 import type { SendBatch } from '../commit/group-commit.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';

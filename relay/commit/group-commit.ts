@@ -11,15 +11,16 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { ownFault, type RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { type LedgerVerdict, undecided } from '../verdict.ts';
+import { Deadlines } from './deadlines.ts';
 import {
   type BatchJob,
   createBatchJob,
+  FairQueue,
   latestDeadlineMs,
   type SentListener,
+  takeBatch,
   type Waiter,
-} from './batch-job.ts';
-import { Deadlines } from './deadlines.ts';
-import { FairQueue, takeBatch } from './fair-queue.ts';
+} from './fair-queue.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 
 /** Translation bounds a request to less. A larger one would crowd others out of their batch. */

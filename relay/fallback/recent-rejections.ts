@@ -3,7 +3,7 @@ import { isCap } from '../../policies/limits/cap.ts';
 import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type Unit, unitRow } from '../../policies/units/unit.ts';
-import { projectOf } from '../commit/batch-job.ts';
+import { projectOf } from '../commit/fair-queue.ts';
 import type { LedgerVerdict } from '../verdict.ts';
 
 /** The ledger gives a rejected job the same decision for this long. */

@@ -21,8 +21,7 @@ import {
 import { counterName } from '../../policies/claim.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { isInFlight } from '../../policies/units/unit.ts';
-import { requestRootOf, type SentListener } from '../commit/batch-job.ts';
-import { SEND_MS_MIN } from '../commit/fair-queue.ts';
+import { requestRootOf, SEND_MS_MIN, type SentListener } from '../commit/fair-queue.ts';
 import type { GroupCommit } from '../commit/group-commit.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Fetch } from '../../../relay/admit/admit-call.ts';
 import { createBreaker } from '../../../relay/admit/breaker.ts';
 import { createForwarder, TRIES_MAX } from '../../../relay/admit/forward.ts';
-import { createBatchJob } from '../../../relay/commit/batch-job.ts';
+import { createBatchJob } from '../../../relay/commit/fair-queue.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { until } from '../../support/flow/until.ts';

@@ -2,8 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BatchJob, createBatchJob } from '../../../relay/commit/batch-job.ts';
-import { FairQueue } from '../../../relay/commit/fair-queue.ts';
+import { type BatchJob, createBatchJob, FairQueue } from '../../../relay/commit/fair-queue.ts';
 
 let lastJobId = 0;
 const job = (project: number, root = 1): BatchJob => {

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../../functions/core/contract/admissions.ts';
-import { type BatchJob, createBatchJob, projectOf, requestRootOf } from '../../../relay/commit/batch-job.ts';
-import { FairQueue, SEND_MS_MIN, takeBatch } from '../../../relay/commit/fair-queue.ts';
+import {
+  type BatchJob,
+  createBatchJob,
+  FairQueue,
+  projectOf,
+  requestRootOf,
+  SEND_MS_MIN,
+  takeBatch,
+} from '../../../relay/commit/fair-queue.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 
 const NOW_MS = 1_000;

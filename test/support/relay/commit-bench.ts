@@ -1,4 +1,4 @@
-import type { BatchJob } from '../../../relay/commit/batch-job.ts';
+import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
 import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';

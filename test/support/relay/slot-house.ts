@@ -1,11 +1,10 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { BatchJob } from '../../../relay/commit/batch-job.ts';
+import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
-import type { WaitedVerdict } from '../../../relay/waiting/wait-queue.ts';
-import { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
+import { type WaitedVerdict, WaitQueue } from '../../../relay/waiting/wait-queue.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { turn } from './commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
