@@ -183,7 +183,7 @@ test('pages of any size come to the figures of one pass', async () => {
     ),
     { numRuns: propertyRuns(100) },
   );
-  expect(most).toBeGreaterThan(3);
+  expect(most, 'counts took several pages').toBeGreaterThan(1);
 });
 
 test('few jobs are counted in one request, which reads each block of ids once', async () => {
