@@ -1,9 +1,9 @@
 /**
- * What the console's pages and its API show; each answer has its folder, with the shape in model.ts. Everything here is cut to what the viewer may see:
- * their groups and all that is below them. What is outside looks as if it did not exist.
+ * Answers for the console's pages and API. Each has its own folder, with its shape in model.ts. All are
+ * limited to the viewer's groups and everything below; the rest looks as if it did not exist.
  *
- * Amounts are whole units of `unit` (`micros` are millionths of the deployment's currency), instants Unix ms, days `2026-11-21`.
- * Subjects are texts as in functions/core/limits/desk/contract.ts.
+ * Amounts are whole units of `unit` (`micros` are millionths of the deployment's currency), instants Unix
+ * ms, days `2026-11-21`. Subjects are texts as in functions/core/limits/desk/contract.ts.
  */
 
 import type { LimitSet } from '../../policies/limits/limits.ts';
@@ -44,16 +44,16 @@ export interface ConsoleReader {
   subject(subject: string, asked: SubjectQuery, viewer: Viewer): Promise<SubjectView | undefined>;
   /** Every limit in force that is theirs to see, and how it stands. */
   budgets(asked: BudgetsQuery, viewer: Viewer): Promise<Budgets>;
-  /** What is written on a subject itself, in force now or not; empty for one that is not theirs to see. */
+  /** Limits written on a subject itself, in force or not; empty if it is not visible. */
   ownLimits(subject: string, viewer: Viewer): Promise<readonly OwnLimit[]>;
-  /** What stands beside the limits that hold for a subject, or beside all that are theirs to see. */
+  /** Exceptions to the limits of a subject, or to all visible ones. */
   exceptions(subject: string | undefined, viewer: Viewer): Promise<readonly ExceptionRow[]>;
   /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
   job(word: string, viewer: Viewer): Promise<JobAnswer>;
-  /** What the jobs of a pipeline would meet now, and what is left of the limits they would take of. Writes nothing. */
+  /** Decisions about a pipeline's jobs now, and remaining amounts of their limits. Writes nothing. */
   check(asked: AskedPipeline, viewer: Viewer): Promise<PipelineAnswer>;
   shadow(asked: ShadowQuery, viewer: Viewer): Promise<ShadowView>;
-  /** Where groups stand on the way to enforcing, and what their next step needs. */
+  /** Rollout steps of groups, and requirements of the next. */
   rollout(asked: RolloutQuery, viewer: Viewer): Promise<RolloutView>;
   /** Which jobs of the last days would have failed, were these enforced. Writes nothing. */
   rolloutForecast(
@@ -61,19 +61,19 @@ export interface ConsoleReader {
     viewer: Viewer,
     cursor?: string,
   ): Promise<RolloutForecastAnswer>;
-  /** What a group of the viewer's is charged for a month. */
+  /** A group's statement of a month. */
   statement(asked: StatementQuery, viewer: Viewer): Promise<StatementAnswer>;
   /** The closed months of a group of the viewer's. Undefined: there is no such group, or it is not theirs to see. */
   closedMonths(group: string, viewer: Viewer): Promise<ClosedMonths | undefined>;
-  /** Which closed statement has which number, of all groups. Undefined: nobody closes months here. */
+  /** Numbers of all closed statements. Undefined: months are not closed here. */
   statementNumbers(from: number): Promise<StatementNumbers | undefined>;
-  /** Since when which prices counted, with those of a span of time. Undefined: nobody keeps prices here. */
+  /** Price list versions of a span. Undefined: prices are not stored here. */
   deployedPrices(fromMs: number, untilMs: number): Promise<DeployedPrices | undefined>;
-  /** The last ones of them, the youngest first. Empty: nothing was closed yet. */
+  /** The latest statements, newest first. Empty: none was closed yet. */
   lastStatements(atMost: number): Promise<StatementNumbers['numbers']>;
-  /** Whether counters and statements agree, of what the viewer sees, and when that was checked. */
+  /** Result of the last comparison of counters and statements, for visible groups. */
   reconciliation(viewer: Viewer): Promise<Reconciliation>;
-  /** What edits would do, for the page on which somebody confirms them. Writes nothing. */
+  /** The effect of edits, for their confirmation page. Writes nothing. */
   preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
   /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */
   /** @param cursor - the `next` of an answer. @default begins */
@@ -91,17 +91,17 @@ export interface ConsoleReader {
   edit(edit: number, viewer: Viewer): Promise<LogEntry | undefined>;
   /** Newest first; those the viewer filed, and those of their groups. */
   requests(viewer: Viewer): Promise<readonly RequestRow[]>;
-  /** How many requests wait for the viewer to decide them. */
+  /** Number of requests that the viewer may decide. */
   waiting(viewer: Viewer): Promise<number>;
   breakGlasses(viewer: Viewer): Promise<readonly BreakGlassState[]>;
   /** Day by day, as the rollup has it. Undefined: there is no such subject, or it is not theirs to see. */
   usage(asked: UsageQuery, viewer: Viewer): Promise<UsageDaysView | undefined>;
-  /** How many of the jobs that ran were asked about. Undefined: there is no such group, or it is not theirs to see. */
+  /** Share of jobs with an admission request. Undefined: the group does not exist or is not visible. */
   coverage(asked: CoverageQuery, viewer: Viewer): Promise<CoverageView | undefined>;
-  /** What was spent in a period, by one key, beside the period before. */
+  /** Spend of a period by one key, next to the previous period. */
   spend(asked: SpendQuery, viewer: Viewer): Promise<SpendAnswer>;
-  /** The same of every group at once, for files. */
+  /** The same for every group, for files. */
   spendList(asked: SpendQuery, viewer: Viewer): Promise<SpendListAnswer>;
-  /** Whether the viewer may know of a subject, as the groups are now. */
+  /** Returns a check if the viewer may see a subject, by today's groups. */
   sight(viewer: Viewer): Promise<(subject: string) => boolean>;
 }

@@ -35,7 +35,7 @@ import { subjectViewOf } from './subject/subject-view.ts';
 import { usageDaysOf } from './usage/usage-days-view.ts';
 
 export interface ConsoleReadDeps extends ReadingDeps {
-  /** Lives the jobs of the last days again. @default as many of them as a request may read */
+  /** Replays the jobs of the last days. @default within a request's bounds */
   readonly compareEdit?: EditComparison;
 }
 

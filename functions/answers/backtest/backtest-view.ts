@@ -1,4 +1,4 @@
-/** What edits would have done to the jobs of the last days: the jobs' own records, lived again. */
+/** Replays the jobs of the last days under edited limits. */
 import type { LimitEdit } from '../../core/limits/index.ts';
 import { judgeEdits } from '../preview/preview-view.ts';
 import type { ReadContext } from '../reading/reading.ts';
@@ -10,7 +10,7 @@ import { JobSubjects } from './job-subjects.ts';
 import type { BacktestAnswer } from './model.ts';
 
 const LOOK_BACK_DAYS = 30;
-/** An import names thousands; it shows its first, and all of them together. */
+/** An import has thousands; only the first are listed, with a total. */
 const SUBJECTS_SHOWN = 20;
 
 export const backtestOf =

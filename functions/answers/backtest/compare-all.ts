@@ -1,4 +1,6 @@
-/** Which jobs of the last days an edit would have failed, by every record there is: for whoever may read the whole table. */
+/**
+ * Counts jobs that an edit would have failed, from every record: for callers that may read the whole table.
+ */
 import type { LedgerStore } from '../../core/ledger/index.ts';
 import type { CompareEdit, Counted } from './count-jobs.ts';
 import { jobsInOrder } from './jobs-in-order.ts';
@@ -6,7 +8,7 @@ import { BacktestQuestions } from './question.ts';
 import { Replay } from './replay.ts';
 import { jobsThatMatter } from './replayed-jobs.ts';
 
-/** Replays the jobs by whatever records can be read. */
+/** Replays the jobs whose records can be read. */
 export type EditComparison = (asked: CompareEdit) => Promise<Counted>;
 
 /** Reads the table twice, and writes nothing. */

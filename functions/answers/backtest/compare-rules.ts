@@ -18,7 +18,9 @@ export interface ComparedRules {
   readonly jobs: number;
   /** No part of `jobs`: their records do not have what rules look at. */
   readonly unrecorded: number;
-  /** Part of `jobs`: had variables whose values nobody kept. Rules that read variables say of them what they said then. */
+  /**
+   * Part of `jobs`: their variables were not stored. Rules that read variables keep their recorded result.
+   */
   readonly variablesLost: number;
   readonly newlyRejected: number;
   readonly newlyAdmitted: number;
@@ -31,13 +33,13 @@ export interface RuleDifference {
   readonly rule: string;
   readonly change: 'rejects' | 'passes';
   readonly jobs: number;
-  /** The first of them. */
+  /** The first job ids. */
   readonly examples: readonly number[];
 }
 
 /**
- * Asks the recorded jobs of both. What depends on counters (budgets, jobs at once …) is no part of it: that is what a
- * backtest is for. Reads the ledger once, and writes nothing.
+ * Evaluates recorded jobs under both policies, without counters (budgets, jobs in flight …): for those use a
+ * backtest. Reads the ledger once and writes nothing.
  */
 export async function compareRules(store: LedgerStore, asked: CompareRules): Promise<ComparedRules> {
   const { sinceMs, untilMs, onJob } = asked;
@@ -82,7 +84,7 @@ export async function compareRules(store: LedgerStore, asked: CompareRules): Pro
   };
 }
 
-/** Nobody was asked about what ran unmetered or past the controller. */
+/** False for jobs without an admission request: unmetered or bypassed. */
 const wasAsked = (record: JobRecord): boolean =>
   wasRejected(record) || (record.unchecked !== 'unmetered' && record.unchecked !== 'bypass');
 

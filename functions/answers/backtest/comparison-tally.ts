@@ -14,7 +14,7 @@ type Open<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 
 export const NO_JOBS: BacktestCounts = { jobs: 0, wouldFail: 0, wouldFailNow: 0, failed: 0, unasked: 0 };
 
-/** Jobs of the subjects, with what became of them under both sets of limits. */
+/** Sums up the subjects' jobs with their results under both sets of limits. */
 export class ComparisonTally {
   readonly #subjects: JobSubjects;
   readonly #all: Open<BacktestCounts>;
@@ -26,7 +26,7 @@ export class ComparisonTally {
     this.#bySubject = new Map(bySubject.map(([subject, counts]) => [subject, { ...counts }]));
   }
 
-  /** @param asIs - undefined: nobody was asked. */
+  /** @param asIs - undefined: without an admission request. */
   readonly add = (record: JobRecord, asIs?: ReplayedJob, edited?: ReplayedJob): void => {
     const of = this.#subjects.of(record);
     if (of.length === 0) return;

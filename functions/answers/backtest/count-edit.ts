@@ -24,7 +24,7 @@ const OFTEN = { max: 6, windowMs: 60_000 };
 /** A count goes on request by request, some seconds each. */
 const OFTEN_ON = { max: 60, windowMs: 60_000 };
 
-/** What comes of the jobs. Its figures are kept as JSON. */
+/** Sums up jobs. Its figures are kept as JSON. */
 export interface JobTally<Figures> {
   readonly add: CompareEdit['onJob'];
   readonly figures: () => Figures;
@@ -34,9 +34,9 @@ interface CountAsked<Figures> {
   readonly viewer: Viewer;
   /** The `next` of the request before. @default begins */
   readonly cursor: string | undefined;
-  /** Tells edits apart: a cursor of another one begins anew. */
+  /** Identifies the edit: a cursor of another edit starts again. */
   readonly about: unknown;
-  /** Today is the last of them. */
+  /** Number of days, up to today. */
   readonly days: number;
   readonly directory: Directory;
   readonly before: LimitSet;

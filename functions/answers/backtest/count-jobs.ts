@@ -26,7 +26,10 @@ export interface CompareEdit {
   readonly directory: Directory;
   readonly before: LimitSet;
   readonly after: LimitSet;
-  /** Takes each job of the span, as it is decided under both sets of limits. Undefined: nobody was asked about it. */
+  /**
+   * Receives each job of the span with its decisions under both sets of limits. Undefined: it had no
+   * admission request.
+   */
   readonly onJob: (record: JobRecord, asIs?: ReplayedJob, edited?: ReplayedJob) => void;
 }
 
@@ -36,7 +39,7 @@ const LONG_JOB_MS = DAY_MS;
 interface CountJobs extends CompareEdit {
   readonly reads: RecordReader;
   readonly bounds: CountBounds;
-  /** What the call before returned. */
+  /** The state of the previous call. */
   readonly from?: CountState | undefined;
 }
 
@@ -124,7 +127,7 @@ export async function countJobs(asked: CountJobs): Promise<Counted> {
     );
     waiting = inOrder.filter(({ decidedAtMs }) => decidedAtMs >= dueMs);
     for (const record of inOrder.slice(0, inOrder.length - waiting.length)) {
-      // Decided anew since its block was found, or while others were replayed.
+      // Decided again since its block was found, or during the replay.
       if (record.decidedAtMs < lastMs) continue;
       lastMs = record.decidedAtMs;
       const [asIs, edited] = [now.next(record), then.next(record)];

@@ -1,10 +1,10 @@
-/** What is to happen at an instant. */
+/** An event at an instant. */
 export interface TimedEvent {
   readonly atMs: number;
   readonly jobId: number;
 }
 
-/** The earliest first, equal instants by job id: a binary heap, because there are as many as jobs run at once. */
+/** A binary heap of events, earliest first, then by job id. It holds as many as jobs run in parallel. */
 export class EndQueue<End extends TimedEvent> {
   readonly #heap: End[];
 

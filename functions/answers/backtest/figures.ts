@@ -12,7 +12,7 @@ export interface BacktestFigures {
   readonly newlyAdmitted: number;
   /** Jobs that would get their room within the `wait` of a limit. */
   readonly waitedNow: number;
-  /** What the jobs were charged, and what they would be. Micro-units. */
+  /** Charges of the jobs, real and replayed. Micro-units. */
   readonly thenMicros: number;
   readonly nowMicros: number;
   /** The part of `nowMicros` that jobs make which never ran: their estimates. */
@@ -21,7 +21,7 @@ export interface BacktestFigures {
   readonly unrecorded: number;
   /** Jobs whose variables are not known any more: rules that read them say what they said then. */
   readonly variablesLost: number;
-  /** Jobs nobody was asked about (unmetered, bypass): they are counted in the counters and not judged. */
+  /** Jobs without an admission request (unmetered, bypass): they count in counters and are not judged. */
   readonly unasked: number;
   /** Jobs the ledger could not have decided. */
   readonly undecided: number;
@@ -56,7 +56,7 @@ interface RejectionRow {
 
 type Open<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 
-/** Groups × rules × limits: nobody reads the end of a longer list, and what is beyond is counted in the totals only. */
+/** Groups × rules × limits: the rest is only in the totals. */
 const ROWS_MAX = 20_000;
 const EXAMPLES_MAX = 10;
 

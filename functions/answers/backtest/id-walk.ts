@@ -1,17 +1,17 @@
 /**
- * Finds the records of the last days without an index of them: job ids are handed out one by one, so the jobs before a known
- * one have the ids below it. A hundred ids are one read, whether there is a job or not.
+ * Finds recent records without an index: job ids increase, so older jobs have lower ids. One read covers a
+ * hundred ids, with or without jobs.
  */
 import type { JobRecord } from '../../core/ledger/index.ts';
 
 export interface RecordReader {
   /** One per job id, same order. */
   readonly readRecords: (jobIds: readonly number[]) => Promise<readonly (JobRecord | undefined)[]>;
-  /** Ids of jobs that were decided lately: the search begins at the largest of them. Empty: none is known. */
+  /** Recent job ids: the search starts at the largest. Empty: none is known. */
   readonly recentJobIds: () => Promise<readonly number[]>;
 }
 
-/** Five requests of a hundred keys at once: the table is there for admissions. */
+/** Five parallel requests of a hundred keys: admissions have priority on the table. */
 const BLOCK_IDS = 500;
 /** Jobs that are played by hand or wait for others have ids and no record: so many in a row are the end of the records, or a leap. */
 const GAP_IDS_MAX = 10_000;
@@ -74,7 +74,7 @@ export class IdWalk {
     } else if (records.length > 0 && records.every(({ decidedAtMs }) => decidedAtMs < this.#sinceMs)) {
       this.#state = { known, below: 0, gap: 0 };
     } else if (empty >= GAP_IDS_MAX) {
-      // Where the ids made a leap, only a known id below it leads to the rest.
+      // After a jump of ids, only a known lower id leads to the rest.
       this.#state = { known, below: known.find((id) => id < first) ?? 0, gap: 0 };
     } else {
       this.#state = { known, below: first - 1, gap: empty };

@@ -4,7 +4,10 @@ import type { JobRecord } from '../../core/ledger/index.ts';
 
 const PATTERN_PREFIX = 'groups/';
 
-/** Which of some subjects a recorded job is of: edits may name thousands of them. Groups are where the directory has them now. */
+/**
+ * Matches recorded jobs to subjects, of which edits may have thousands. Groups are those of today's
+ * directory.
+ */
 export class JobSubjects {
   readonly #wanted: ReadonlySet<string>;
   readonly #patterns: readonly { readonly subject: string; readonly wildcard: Wildcard }[];

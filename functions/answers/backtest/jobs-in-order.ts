@@ -24,7 +24,7 @@ export async function* jobsInOrder(
   for (const jobIds of order.batches()) {
     const records = await store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS });
     for (const record of records) {
-      // Decided anew since it was scanned: it is not of that time any more.
+      // Decided again since it was scanned, at a later time.
       if (record === undefined || !wanted(record) || record.decidedAtMs < lastMs) continue;
       lastMs = record.decidedAtMs;
       yield record;

@@ -16,7 +16,7 @@ const JobsCountedSchema = z.object({
 
 export type BacktestCounts = z.infer<typeof JobsCountedSchema>;
 
-/** How far a count of recorded jobs came. */
+/** The counted part of a span. */
 export const countedSpan = {
   days: count('Days that are to be counted, today included.'),
   daysCounted: count('The first so many of them are counted whole.'),

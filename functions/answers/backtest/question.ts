@@ -25,7 +25,7 @@ export interface BacktestQuestion {
   readonly ask: HoldAsk;
   /** The record has what the rules looked at; without it only its facts are asked. */
   readonly recorded: boolean;
-  /** Variables were set whose values nobody kept: rules that read them say what they said then. */
+  /** Variables were set and not stored: rules that read them keep their recorded result. */
   readonly variablesLost: boolean;
 }
 
@@ -54,7 +54,7 @@ export class BacktestQuestions {
       ...this.#rules,
       policy,
       nowMs: record.decidedAtMs,
-      // What it was taken to last then: another estimate is not what is tried out.
+      // Use the recorded estimate: estimates are not part of the edit.
       estimator: { estimateSeconds: () => record.facts.estimateSeconds },
     });
     const ask = toHoldAsk({ request, evaluation });
@@ -78,7 +78,7 @@ export class BacktestQuestions {
   }
 }
 
-/** Rules that read what nobody kept say what they said then. */
+/** Keeps the recorded result of rules whose inputs were not stored. */
 function asThen(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, lost: boolean): HoldAsk {
   const then = [...record.violations, ...record.shadow].filter(
     ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
@@ -96,7 +96,7 @@ function asThen(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, l
 
 const idsOf = (rules: readonly Rule[]): ReadonlySet<string> => new Set(rules.map(({ id }) => id));
 
-/** CPU and memory come from variables: what the job held of them is all there is to know. */
+/** CPU and memory come from variables, so only the held amounts are known. */
 function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
   if (unitRow(claim.unit).requested === undefined) return [claim];
   const name = counterName(claim.counter);
@@ -124,7 +124,7 @@ const wantsVariables = (reason: Violation['reason']): boolean =>
 const wantsTakenName = (reason: Violation['reason'], { facts }: JobRecord): boolean =>
   facts.userPseudonym !== undefined && reason.code === 'FIELD_MISSING' && reason.field === 'userId';
 
-/** A field that is missing only because nobody wrote it down is nothing against the job. */
+/** A field that is only missing in the record is not a violation. */
 const isKnown = ({ reason }: Violation): boolean => reason.code !== 'FIELD_MISSING';
 
 function fromFacts({ jobId, facts }: JobRecord): AdmissionRequest {

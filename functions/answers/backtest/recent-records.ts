@@ -5,14 +5,17 @@ import { IdWalk, type RecordReader } from './id-walk.ts';
 interface RecentRecords {
   /** In the order of their decisions. */
   readonly records: readonly JobRecord[];
-  /** What was decided from here on is there. `-Infinity`: there is nothing before. Infinity: nothing was found. */
+  /**
+   * All records since this instant were read. `-Infinity`: there are no earlier ones. Infinity: none was
+   * found.
+   */
   readonly fromMs: number;
   readonly idsRead: number;
 }
 
 /**
- * The oldest records that were read, at most so many and a tenth, tell to when everything was; but for the latest of
- * them, which waited long.
+ * The oldest records show from when on all were read, at most this many or a tenth, except for the latest of
+ * these, which waited long.
  */
 const EDGE_RECORDS_MAX = 100;
 const EDGE_PART = 0.1;

@@ -16,18 +16,18 @@ import { EndQueue, type TimedEvent } from './ends.ts';
 import type { BacktestQuestion, BacktestQuestions } from './question.ts';
 import { type CounterChange, NO_CHANGE, sumOf, VirtualLedger } from './virtual-ledger.ts';
 
-/** What became of one job, then and now. */
+/** Results of one job, recorded and replayed. */
 export interface ReplayedJob {
   readonly record: JobRecord;
-  /** As the virtual ledger decided it; undefined: the ask was not lawful, or nobody asked. */
+  /** The replayed record; undefined: an invalid request, or no admission request. */
   readonly now: JobRecord | undefined;
-  /** How long it waited for room before it was admitted. Absent: not at all. */
+  /** Time it waited for headroom before admission. Absent: none. */
   readonly waitedMs?: number;
   readonly question: BacktestQuestion;
   readonly rejectedThen: boolean;
   /** Charged then; 0 for a job that is not over. */
   readonly thenMicros: number;
-  /** What it would be charged; one that was rejected then and runs now is charged its estimate. */
+  /** The replayed charge; a rejected job that now runs is charged its estimate. */
   readonly nowMicros: number;
   /** `nowMicros` is only an estimate: the job never ran. */
   readonly estimated: boolean;
@@ -49,7 +49,7 @@ export interface ReplayState {
 interface ReplayOptions {
   /** GitLab follows every answer: a job that is rejected uses up nothing, also one that really ran. @default false */
   readonly obeyed?: boolean;
-  /** Where an earlier replay stopped. @default no job was decided before */
+  /** The state of an earlier replay. @default a new replay */
   readonly from?: ReplayState | undefined;
 }
 
@@ -77,8 +77,8 @@ export class Replay {
   }
 
   /**
-   * The next job: `decidedAtMs` never goes back. Undefined: it is not judged, because it was decided before, or because
-   * nobody was asked (unmetered, bypass).
+   * Replays the next job; `decidedAtMs` never decreases. Undefined: not judged, because it was decided
+   * before the span or had no admission request (unmetered, bypass).
    */
   next(record: JobRecord): ReplayedJob | undefined {
     const { decidedAtMs } = record;
@@ -104,9 +104,9 @@ export class Replay {
   }
 
   /**
-   * As the relay and the ledger do it: what only limits with a `wait` refuse is asked about again as room comes back, and whoever
-   * is asked about later gets nothing of that room. So a job that waits takes its amounts now, and the next one needs one more
-   * end. Questions are taken to stay open for as long as the limits say.
+   * Follows the relay and the ledger: a job refused only by limits with a `wait` is retried when headroom
+   * returns, and later jobs do not take it. So a waiting job takes its amounts now, and the next one needs
+   * one more end. Requests stay open for the limits' wait time.
    */
   #hold(
     ask: HoldAsk,
@@ -161,7 +161,7 @@ export class Replay {
   }
 }
 
-/** What counters give back, and are charged, at the end of a job. @param how - the record as it really was. */
+/** Returns counter changes at the end of a job. @param how - the real record. */
 function changesAt(atMs: number, now: JobRecord, how: JobRecord, durationSeconds: number) {
   switch (how.state) {
     case 'RELEASED':
@@ -180,7 +180,7 @@ function changesAt(atMs: number, now: JobRecord, how: JobRecord, durationSeconds
 
 const wasUnasked = ({ unchecked }: JobRecord): boolean => unchecked === 'unmetered' || unchecked === 'bypass';
 
-/** It takes its amounts without asking; a bypass, of which nobody knew before its end, takes them then. */
+/** Takes its amounts unchecked; a bypassed job, unknown before its end, takes them at its end. */
 function unasked(ask: HoldAsk, record: JobRecord, atItsEnd: boolean): HoldAsk {
   const refused = new Set(
     record.claims.flatMap(({ counter, checked, fitted }) =>

@@ -9,7 +9,7 @@ export interface BacktestOptions {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly rules: BacktestRules;
-  /** Whether a job is counted; the others use up limits all the same. */
+  /** Selects jobs to count; all others still use the limits. */
   readonly counts: (record: JobRecord) => boolean;
   readonly onJob: () => void;
   /** GitLab follows every answer, as it does while the controller is enabled. @default false: jobs that ran are counted */
@@ -17,8 +17,8 @@ export interface BacktestOptions {
 }
 
 /**
- * Jobs that count, in the order they were decided, each with what the rules make of it; undefined: nobody was asked about
- * it. Reads the ledger twice, and writes nothing.
+ * Yields counted jobs in decision order, each with its replayed result; undefined: without an admission
+ * request. Reads the ledger twice and writes nothing.
  */
 export async function* replayedJobs(
   store: LedgerStore,
@@ -43,7 +43,7 @@ export function jobsThatMatter(
     (record.decidedAtMs >= fromMs || isLive(record) || (record.endedAtMs ?? 0) >= sinceMs);
 }
 
-/** Where the earliest period begins that is open at that instant: its counters were not empty then. */
+/** Returns the start of the earliest period open at that instant, whose counters already had amounts. */
 export function earliestPeriodMs(sinceMs: number, ...sets: readonly LimitSet[]): number {
   let fromMs = sinceMs;
   for (const { groupDefaults, bySubject, personalDefault } of sets) {

@@ -51,10 +51,11 @@ export class VirtualLedger {
   }
 
   /**
-   * What the ledger would have said. Undefined: the ask is not lawful.
+   * Returns the ledger's decision. Undefined: an invalid request.
    *
-   * @param freed - what jobs that end later give back, by `counterName`: room for this job, though the counters still have it.
-   * @throws {Error} with the remedy, when there are too many counters.
+   * @param freed - amounts that later ends return, by `counterName`: headroom for this job, though still
+   * counted.
+   * @throws {Error} with the remedy, if there are too many counters.
    */
   hold(ask: HoldAsk, nowMs: number, freed?: ReadonlyMap<string, KnownCounter>): VirtualHold | undefined {
     const job = newJob(ask);
@@ -95,7 +96,7 @@ export class VirtualLedger {
   }
 }
 
-/** What a counter shows after a change of it. */
+/** Adds a change to a counter. */
 export const sumOf = (counter: KnownCounter, change: KnownCounter): KnownCounter => ({
   committed: counter.committed + change.committed,
   fitted: counter.fitted + change.fitted,

@@ -1,4 +1,4 @@
-/** Which limits somebody asks for. The limits are in memory: nothing is read from the table for it. */
+/** Selects the requested limits from memory, without reads of the table. */
 import { isCap } from '../../../policies/limits/cap.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/period.ts';
@@ -45,7 +45,7 @@ function subjectsAsked(
       (subject) => scope.sees(subject),
     );
   const groups = places.groups
-    // There is a personal namespace for each user: those are told where somebody asks for them.
+    // Each user has a personal namespace: list them only on request.
     .filter(({ personal }) => !personal || below !== undefined || search !== '')
     .map(({ id }) => `group/${id}`);
   const showsCaps = caps === true || kind === 'cap';
@@ -55,7 +55,7 @@ function subjectsAsked(
   );
 }
 
-/** What a subject is asked for now; groups include what they have by default. */
+/** Current limits of a subject; groups include their defaults. */
 function limitsOfSubject(
   subject: string,
   { limits, places, nowMs }: GroupRowsContext,
@@ -76,6 +76,6 @@ const isBelow = (subject: string, top: string | undefined, { places }: GroupRows
   subject === top ||
   placedChainOf(subject, places.directory).some(({ id }) => `group/${id}` === top);
 
-/** What a limit is on, by its subject. */
+/** Kind of a limit's subject. */
 const kindOfSubject = (subject: string): SubjectKind | undefined =>
   isCap(subject) ? 'cap' : SUBJECT_KINDS.find((kind) => subject === kind || subject.startsWith(`${kind}/`));

@@ -13,7 +13,7 @@ import {
 } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 
-/** What a limit is on; `cap`: on each pipeline, user, … of a place. */
+/** Kind of a limit's subject; `cap`: each pipeline, user, … of a group or project. */
 export const SUBJECT_KINDS = [
   'instance',
   'group',
@@ -36,7 +36,7 @@ export interface BudgetsQuery {
   /** Part of a path or name, of a limit's id or its owner, any case; at most 200 characters. */
   readonly search?: string;
   readonly kind?: SubjectKind;
-  /** What is counted. */
+  /** The unit. */
   readonly unit?: LimitKind;
   readonly trouble?: (typeof TROUBLE_FILTERS)[number];
   /** @default `trouble`; with `holding` the closest first */
@@ -47,7 +47,7 @@ export interface BudgetsQuery {
   readonly below?: string;
   /** Only the limits that hold for this subject's jobs: its own, then those above. Also how far off past forecasts were. */
   readonly holding?: string;
-  /** Only limits of which at least so much is settled and held, whole percent. */
+  /** Only limits with at least this percentage settled and held. */
   readonly percentMin?: number;
   /** `next` of the page before, with the same questions. */
   readonly cursor?: string;

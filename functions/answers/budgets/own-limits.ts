@@ -21,5 +21,5 @@ export const ownLimitsOf =
     });
   };
 
-/** Whether a text can name a subject of limits: `project/7`, `groups/acme/team-?`. */
+/** Returns true if a text is a subject of limits: `project/7`, `groups/acme/team-?`. */
 export const isSubject = (text: string): boolean => entryPlaceOf(text) !== undefined;

@@ -1,4 +1,4 @@
-/** What the rules are asked: jobs as somebody writes them, or one that was asked about before. Pure. */
+/** Builds admission requests: from a description, or from a recorded job. Pure. */
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { requestOfRecord } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
@@ -9,7 +9,7 @@ import type { Viewer } from '../reading/viewer.ts';
 import type { AskedPipeline, AskedPipelineJob } from './model.ts';
 
 interface AskedRequests {
-  /** Whose jobs they are. */
+  /** The subject of the jobs. */
   readonly subject: string;
   readonly projectId: number | undefined;
   readonly requests: readonly { readonly asked: AskedPipelineJob; readonly request: AdmissionRequest }[];
@@ -53,7 +53,7 @@ export function requestsAgain({ jobId, facts }: JobRecord): AskedRequests | unde
   };
 }
 
-/** Where the jobs stand, by the directory: what a caller says of it is only looked up. */
+/** Finds the jobs' place in the directory; the caller's own claims are not trusted. */
 function placeAsked(
   { project, group }: AskedPipeline,
   { roles: { jobOfProjectId } }: Viewer,

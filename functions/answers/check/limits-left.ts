@@ -1,4 +1,4 @@
-/** What is left of the limits that the jobs of a pipeline would take of, as far as it may be told. Pure. */
+/** Computes remaining amounts of the limits of a pipeline's jobs, as far as they may be shown. Pure. */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Evaluation } from '../../../policies/evaluate.ts';
 import { type LimitSet, limitAt, limitOfCounter, limitPeriod } from '../../../policies/limits/limits.ts';
@@ -30,7 +30,10 @@ interface AskedSum {
   jobs: number;
 }
 
-/** The group's disclosure says how many limits are told that the viewer does not see: none, the one with least left, or all. */
+/**
+ * The group's disclosure decides about limits that the viewer does not see: none, the one with least left,
+ * or all.
+ */
 export function limitsLeft(
   jobs: readonly EvaluatedJob[],
   counters: CountersByName,
@@ -46,7 +49,7 @@ export function limitsLeft(
   return { limits, limitsHidden: rows.length - limits.length };
 }
 
-/** What would be left after the pipeline, of all there is. */
+/** Share left after the pipeline. */
 const shareLeft = ({ left, asked, amount }: LimitLeftRow): number => (left - asked) / Math.max(1, amount);
 
 /** By counter, the closest first. Jobs that a rule without counters rejects ask for nothing. */

@@ -150,5 +150,5 @@ export type PipelineAnswer =
   | { readonly outcome: 'checked'; readonly pipeline: CheckedPipeline }
   /** No such project, group or job, or it is not theirs to see. */
   | { readonly outcome: 'unknown' }
-  /** Nobody kept what was asked about the job that is to run once more. */
+  /** The recorded job has no stored request. */
   | { readonly outcome: 'unrecorded' };

@@ -1,4 +1,4 @@
-/** Why jobs of a runner pass Tollgate by, and what to do about it: GitLab tells neither, so both follow from what is known. */
+/** Explains why a runner's jobs bypass Tollgate, with a remedy, from known facts: GitLab reports neither. */
 import { fallsBack, type RouterAccess, type RunnerDetail, routerAccess } from '../../core/gitlab/index.ts';
 import type { BYPASS_REASONS } from './model.ts';
 
@@ -7,7 +7,7 @@ interface BypassRemedy {
   readonly remedy: string;
 }
 
-/** @param jobs - of the runner; undefined is answered where all of them were asked about */
+/** @param jobs - of the runner. Returns undefined if all had an admission request. */
 export function bypassRemedy(
   { asked, bypass }: { readonly asked: number; readonly bypass: number },
   { version }: RunnerDetail,

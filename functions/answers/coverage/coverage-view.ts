@@ -45,7 +45,7 @@ export const coverageViewOf =
       })
       .filter(({ ran, ranRejected }) => ran > 0 || ranRejected > 0)
       .sort(mostBypassFirst);
-    // The instance tells the runners of jobs without a group only: those of groups stand with the groups.
+    // The instance lists only runners of jobs without a group; others are listed with their groups.
     const { runners } = coverageOfAll(of.tops[0] === 'instance' ? [...of.tops, ...of.rows] : of.tops);
     const shown = await shownRunners(runners, asked, reading);
     const unknownRunner = jobsOf(runners.get('unknown'));
@@ -75,7 +75,7 @@ interface DayTally {
   readonly tally: UsageTally;
 }
 
-/** Twenty requests of a hundred keys at once. */
+/** Twenty parallel requests of a hundred keys. */
 const PART_KEYS = 2_000;
 
 /** The days of each subject, for {@link coverageOfDays}: one read per subject and day. @throws {LedgerError} */
@@ -102,7 +102,7 @@ async function readTallies(
 }
 
 interface CoveredSubjects {
-  /** What the total is made of: no one of them is below another. */
+  /** Parts of the total; none is below another. */
   readonly tops: readonly string[];
   readonly rows: readonly string[];
   readonly rowsAreTops: boolean;

@@ -1,4 +1,6 @@
-/** Grants, freezes and break-glasses that are not over yet, of a subject and of everything above it, or all of them. */
+/**
+ * Lists grants, freezes and break-glasses that have not ended, of a subject and everything above it, or all.
+ */
 
 import { isRecord } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';

@@ -9,25 +9,25 @@ export type ReadResult<T> =
   | {
       readonly known: false;
       readonly why: string;
-      /** Where several reads fail for one cause, the cause is told once. Absent: it is only this read's. */
+      /** Cause shared by several failed reads, reported once. Absent: only this read. */
       readonly cause?: AdminRefusal['code'] | 'denied' | 'throttled' | 'no_token';
     };
 
-/** What a deployment's parts left in the table, and what GitLab says of it. */
+/** Evidence for the health check: traces of each program in the table, and GitLab's side. */
 export interface HealthEvidence extends GitLabEvidence {
   /** Unix ms. */
   readonly nowMs: number;
-  /** The last hour's; none: no relay beats beside these books. */
+  /** Heartbeats of the last hour; empty: no relay writes to this table. */
   readonly beats: ReadResult<readonly RelayBeat[]>;
   /** When all groups were last listed to their end, Unix ms; undefined: never. */
   readonly directoryListedAtMs: ReadResult<number | undefined>;
   /** When the live set of limits became live, Unix ms; undefined: none is. */
   readonly limitsLiveAtMs: ReadResult<number | undefined>;
-  /** What the last recount found; undefined: there was none yet. */
+  /** Result of the last recount. Undefined: none yet. */
   readonly recount: ReadResult<RecountOutcome | undefined>;
   /** As the sweep last read it; undefined: it never did. */
   readonly scope: ReadResult<ControllerScope | undefined>;
-  /** What the last canary found; undefined: there was none. */
+  /** Result of the last canary. Undefined: none. */
   readonly canary: ReadResult<CanaryOutcome | undefined>;
   readonly coverage: ReadResult<CoverageEvidence>;
   readonly deployed: ReadResult<DeployedEvidence>;
@@ -52,26 +52,26 @@ export interface DecisionCounts {
   readonly rejected: number;
 }
 
-/** How many of the jobs that ran in the last days were asked about. */
+/** Coverage of the last days. */
 export interface CoverageEvidence {
   readonly days: number;
   readonly ran: number;
   readonly bypass: number;
-  /** Runners of which some job was not asked about: those with most such jobs, and how many there are. */
+  /** Runners with bypassed jobs: the worst ones, and the total number. */
   readonly bypassingRunnerIds: readonly number[];
   readonly bypassingRunners: number;
 }
 
-/** What the functions were deployed with. Undefined: nobody has noted it. */
+/** Settings of the deployed functions. Undefined: unknown. */
 export interface DeployedEvidence {
   readonly policyVersion: string | undefined;
   /** The GitLab that the descriptors are of: `18.9`. Undefined: their lock names none. */
   readonly descriptorsVersion: string | undefined;
 }
 
-/** GitLab's side: known only to whoever has a token for it, each part for itself. */
+/** GitLab's side, for callers with a token; each part separately. */
 export interface GitLabEvidence {
-  /** What is known of the token that asks. */
+  /** Facts about the token in use. */
   readonly accessToken: ReadResult<AccessTokenEvidence>;
   /** E.g. `19.4.1-ee`. */
   readonly gitlabVersion: ReadResult<string>;
@@ -102,9 +102,9 @@ interface LicenceEvidence {
 interface ControllerEvidence {
   readonly id: number;
   readonly state: 'enabled' | 'dry_run' | 'disabled';
-  /** Whether GitLab asks about any job. */
+  /** True if the controller has a scope. */
   readonly hasScope: boolean;
-  /** Whether a token of it was used within the last hour; absent: GitLab before 18.10 does not say. */
+  /** True if one of its tokens was used within the last hour. Absent before GitLab 18.10. */
   readonly connected?: boolean;
 }
 

@@ -1,17 +1,17 @@
-/** Whether both of our answers are proven at this GitLab as it is now. Pure. */
+/** Judges if the canary proved both decisions at the current GitLab. Pure. */
 import { DAY_MS, HOUR_MS } from '../../../policies/limits/calendar.ts';
 import type { Beat } from '../../core/contract/index.ts';
 import type { CanaryOutcome, RouterPatience } from '../../core/ledger/index.ts';
 import type { HealthFinding } from './model.ts';
 
 interface CanaryCircumstances {
-  /** What the last canary found; undefined: there was none yet. */
+  /** Result of the last canary. Undefined: none yet. */
   readonly outcome: CanaryOutcome | undefined;
-  /** Hashes of the descriptors that relays use now; none: no relay tells. */
+  /** Descriptor hashes of the running relays; empty: unknown. */
   readonly descriptors: readonly string[];
-  /** The longest any relay keeps a question open; undefined: none tells. */
+  /** The longest time a relay keeps a request open. Undefined: unknown. */
   readonly answerWithinMs: number | undefined;
-  /** GitLab's version now; undefined: nobody asked it. */
+  /** GitLab's current version. Undefined: unknown. */
   readonly gitlabVersion: string | undefined;
   readonly nowMs: number;
 }
@@ -32,7 +32,7 @@ export function judgeCanary(now: CanaryCircumstances): CanaryFinding {
     return warning(
       `not proven since GitLab became ${gitlabVersion}: the last canary was on ${outcome.gitlabVersion}, ${ago}`,
     );
-  // While relays differ, that is what is told of them.
+  // While relays differ, report that.
   if (descriptors.length > 0 && !descriptors.includes(outcome.descriptors))
     return warning(
       `not proven with the descriptors ${[...new Set(descriptors)].join(', ')}: the last canary had ${outcome.descriptors}, ${ago}`,
@@ -59,7 +59,7 @@ export function judgeCanary(now: CanaryCircumstances): CanaryFinding {
 /** The deadline of all questions that wait for nothing: GitLab is known to wait that long. */
 const PATIENT_FOR_SURE_MS = 5_000;
 
-/** A job whose question the router gives up while it waits for a slot has failed, whatever we answer then. */
+/** If the router gives up a waiting request, the job fails, whatever the later response. */
 function judgePatience(
   proven: string,
   patience: RouterPatience | undefined,
@@ -87,7 +87,7 @@ function judgePatience(
   return { severity: 'ok', text: seen === undefined ? proven : `${proven}; ${seen}` };
 }
 
-/** Undefined: none of these relays tells. */
+/** Undefined if no relay reports it. */
 export const longestAnswerMs = (beats: readonly Pick<Beat, 'answerWithinMs'>[]): number | undefined => {
   const told = beats.flatMap(({ answerWithinMs }) => answerWithinMs ?? []);
   return told.length === 0 ? undefined : Math.max(...told);

@@ -1,4 +1,7 @@
-/** What GitLab says of the set-up. Pure: what one cause keeps from being read is unknown, and the cause is told once. */
+/**
+ * Judges GitLab's side of the set-up. Pure: parts hidden by one cause are unknown, and the cause is reported
+ * once.
+ */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { BrokenWebhookEvidence, HealthEvidence, ReadResult } from './evidence.ts';
 import { judgeCanary, longestAnswerMs } from './judge-canary.ts';
@@ -167,7 +170,9 @@ const readsOf = (evidence: HealthEvidence): readonly ReadResult<unknown>[] => [
   evidence.webhooks,
 ];
 
-/** GitLab answers alike where a controller is unknown and where it has none at all: version and licence tell. */
+/**
+ * GitLab's response is the same for an unknown controller and a missing feature; version and licence decide.
+ */
 const isExplained = (evidence: HealthEvidence): boolean =>
   (['version of GitLab', 'licence'] as const).some(
     (about) => GITLAB_CHECKS[about]?.(evidence).severity === 'problem',

@@ -1,4 +1,4 @@
-/** What is wrong with a deployment, from what its parts left behind and what GitLab says. Pure; one cause is told once. */
+/** Judges a deployment by its traces and GitLab's side. Pure; each cause is reported once. */
 import type { HealthEvidence } from './evidence.ts';
 import { GITLAB_CHECKS } from './judge-gitlab.ts';
 import { PART_CHECKS } from './judge-parts.ts';

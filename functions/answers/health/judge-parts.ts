@@ -1,4 +1,4 @@
-/** What the parts of a deployment left in the table, each check for itself. Pure. */
+/** Judges each program by its traces in the table. Pure. */
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { isRecountLate } from '../../core/ledger/index.ts';
 import type { DecisionCounts, HealthEvidence } from './evidence.ts';
@@ -147,7 +147,7 @@ export const PART_CHECKS: HealthChecks = {
   },
 };
 
-/** What is read of the table: the only rights that one program can prove of itself. */
+/** Reads of the table: the only rights that a program can prove itself. */
 const READS_OF = {
   beats: 'signs of life',
   directoryListedAtMs: 'the directory',

@@ -1,4 +1,4 @@
-/** What the relays say of themselves in their signs of life. Pure. */
+/** Judges relays by their heartbeats. Pure. */
 import {
   CLOCK_OFF_MS_MAX,
   counted,

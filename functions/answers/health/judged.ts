@@ -1,10 +1,10 @@
-/** How the checks say what they found. */
+/** Findings of health checks. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { type RelayBeat, SILENT_MS } from '../../core/store/index.ts';
 import type { HealthEvidence, ReadResult } from './evidence.ts';
 import type { HealthFinding } from './model.ts';
 
-/** The alarm of the hourly look, for what no other alarm tells of. */
+/** Alarm of the hourly health check, for problems without their own alarm. */
 export const HEALTH_ALARM = 'HealthProblems';
 
 /** Webhooks carry the time they were sent and are believed for five minutes. */
@@ -25,7 +25,7 @@ const warning = (text: string, remedy: string, alarm?: string): HealthJudgement 
   ...{ severity: 'warning', text, remedy },
   ...(alarm !== undefined && { alarm }),
 });
-/** @param alarm - that tells of it: whatever no other one does is the hourly look's */
+/** @param alarm - that covers it; by default that of the hourly check */
 const problem = (text: string, remedy: string, alarm: string = HEALTH_ALARM): HealthJudgement => ({
   ...{ severity: 'problem', text, remedy, alarm },
 });

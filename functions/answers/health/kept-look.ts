@@ -1,4 +1,4 @@
-/** What the hourly look found last, kept beside the books for whoever asks in between. */
+/** Stored result of the last hourly health check. */
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type InstanceTable, ledgerKeys, singleItem } from '../../core/store/index.ts';
 import type { DeployedEvidence } from './evidence.ts';

@@ -5,11 +5,11 @@ const HealthFindingSchema = z.object({
   about: z.string(),
   /** `unknown`: it could not be looked at, and `text` says why. */
   severity: z.enum(['ok', 'warning', 'problem', 'unknown']),
-  /** What was found. */
+  /** The finding. */
   text: z.string(),
-  /** What to do about it; absent where nothing is to be done. */
+  /** The remedy; absent if none is needed. */
   remedy: z.exactOptional(z.string()),
-  /** The alarm that tells of it; absent: none does. */
+  /** The alarm that covers it; absent: none. */
   alarm: z.exactOptional(z.string()),
 });
 
@@ -19,7 +19,7 @@ const DayDecisionsSchema = z.object({ day: z.string(), decided: z.int(), rejecte
 export const HealthViewSchema = z.object({
   /** Unix ms. */
   checkedAtMs: z.number(),
-  /** How many findings are problems. */
+  /** Number of problems. */
   problems: z.int(),
   findings: z.array(HealthFindingSchema).readonly(),
   /** Absent: usage could not be read. */

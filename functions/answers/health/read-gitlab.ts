@@ -17,7 +17,7 @@ interface GitLabHealthDeps {
   readonly calls: RestCallDeps;
   /** Undefined: the only one there is. */
   readonly controllerId: number | undefined;
-  /** Where webhooks go. Undefined: to whatever ends as Tollgate's addresses do. */
+  /** Address of webhooks. Undefined: any address with Tollgate's path. */
   readonly webhookUrl: string | undefined;
 }
 
@@ -29,7 +29,7 @@ const WEBHOOKS_MS_MAX = 120_000;
 /** As many in a row that failed are no bad luck. */
 const FAILED_DELIVERIES = 3;
 
-/** What is known where nobody may ask GitLab. */
+/** Evidence without access to GitLab. */
 export const gitlabUnknown = (why: string, cause?: 'no_token'): GitLabEvidence => {
   const unasked: Extract<ReadResult<never>, { known: false }> = {
     ...{ known: false, why },
@@ -46,7 +46,10 @@ export const gitlabUnknown = (why: string, cause?: 'no_token'): GitLabEvidence =
   };
 };
 
-/** Asks GitLab for all it tells of the set-up; refusals are values. @throws {Error} if the address is no plain one. */
+/**
+ * Reads GitLab's side of the set-up; refusals are values. @throws {Error} if the address is not plain http
+ * or https.
+ */
 export async function readGitLabHealth(deps: GitLabHealthDeps): Promise<GitLabEvidence> {
   const { clock } = deps.calls;
   let aheadMs: number | undefined;
@@ -71,7 +74,7 @@ export async function readGitLabHealth(deps: GitLabHealthDeps): Promise<GitLabEv
       ? { known: false, why: 'its answers have no date' }
       : { known: true, value: aheadMs };
   if (!self.ok && (self.refusal.code === 'unauthorised' || self.refusal.code === 'unavailable')) {
-    // Nothing else would be told, either.
+    // The other reads would fail as well.
     const refused = read(self, (value): never => value as never);
     return {
       accessToken: refused,
@@ -174,7 +177,7 @@ async function readWebhooks(
   let refused: Extract<ReadResult<never>, { known: false }> | undefined;
   let looked = 0;
   await atOnce(roots.value, AT_ONCE, async ({ id, full_path: group }) => {
-    // Whoever may not see one group's sees none.
+    // A token that may not read one group's hooks may read none.
     if (refused?.cause === 'forbidden' || clock.monotonicMs() >= untilMs) return;
     const hooks = await gitlab.hooks(id);
     if (!hooks.ok) {
@@ -190,7 +193,7 @@ async function readWebhooks(
   return { known: true, value: { groups: looked, unread: roots.value.length - looked, broken } };
 }
 
-/** Undefined: it is right, or nobody can tell. */
+/** Undefined: it is correct, or unknown. */
 async function standingOf(
   hook: GroupHook | undefined,
   groupId: number,

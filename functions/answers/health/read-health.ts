@@ -20,19 +20,19 @@ interface HealthReadDeps extends InstanceTable {
   readonly random: () => number;
   /** IANA zone of the days of usage. */
   readonly zone: string;
-  /** What the functions were deployed with. @throws {LedgerError} */
+  /** Settings of the deployed functions. @throws {LedgerError} */
   readonly deployed: () => Promise<DeployedEvidence>;
-  /** GitLab's side; whoever has no token says why it is not known. */
+  /** GitLab's side; without a token, the reason why it is unknown. */
   readonly gitlab: () => Promise<GitLabEvidence>;
 }
 
-/** Nobody's job waits for it. */
+/** No job waits for it. */
 const WAIT = { timeoutMs: 15_000 };
-/** What was mended yesterday is not told today. */
+/** Problems repaired yesterday are not reported today. */
 const COVERAGE_DAYS = 2;
 const RUNNERS_NAMED = 5;
 
-/** Looks at everything at once. A part that does not answer is a finding, never a failure of the whole. */
+/** Reads all parts in parallel. A part that does not answer is a finding, not a failure. */
 export async function readHealth(deps: HealthReadDeps): Promise<HealthView> {
   const [beats, listedAtMs, limits, recount, scope, canary, coverage, rejections, deployed, gitlab] =
     await Promise.all([

@@ -1,9 +1,9 @@
-/** Who waits for room, for what and how long: one answer for everybody who tells it. Pure. */
+/** Lists wait queues with counters and times: one result for all callers. Pure. */
 import type { WaitingLine } from '../../core/contract/index.ts';
 import type { RelayBeat } from '../../core/store/index.ts';
 import { counted, span } from './judged.ts';
 
-/** Two beats: who stopped waiting before that is not told any more. */
+/** Two heartbeats; older queues are gone. */
 const TOLD_MS = 60_000;
 
 /**

@@ -1,4 +1,4 @@
-/** What was changed of the limits. The types are the desk's; a compile error says where schema and type part. */
+/** Schemas of edits of limits. The types are those of limit editing; a compile error shows a difference. */
 import type { ChangeRow, HistoryPage, LogEntry } from '../../core/limits/index.ts';
 import { count, instantMs, list, maybe, subject, text, unit, z } from '../reading/schema.ts';
 

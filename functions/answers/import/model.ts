@@ -42,7 +42,7 @@ const UnderstoodSchema = z
   })
   .openapi('Understood') satisfies z.ZodType<UnderstoodCell & { readonly text: string }>;
 
-/** What a file would do. */
+/** The effect of a file. */
 export const ImportPreviewSchema = z
   .discriminatedUnion('outcome', [
     InvalidEditsSchema,

@@ -10,7 +10,7 @@ export interface ReevaluatedJob extends Evaluated {
   readonly results: readonly RuleResult[];
   /** Rules that need data which was not kept. Their result is unknown, so they have no violations. */
   readonly unaskable: ReadonlySet<string>;
-  /** Those of them that need the user, whose id is not kept for good. */
+  /** Rules that need the user, whose id is removed later. */
   readonly needUser: ReadonlySet<string>;
 }
 

@@ -6,7 +6,7 @@ import { NO_CLASS } from '../../../policies/prices/price.ts';
 export const conditionKey = (condition: string): string =>
   condition.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What the job has where a condition looks, for people; `undefined` if it is not known. Never a variable's value. */
+/** Returns the job's value for a condition, for people; undefined if unknown. Never a variable's value. */
 export function valueCompared(
   condition: string,
   { request, placement, runnerClass, unclassed }: CheckedJob,

@@ -13,7 +13,7 @@ import { subjectLabelOf } from '../reading/scope.ts';
 /** One counter a job claimed, or would claim if it were asked about now. Whole units. */
 export interface CounterLine {
   readonly counter: CounterKey;
-  /** Whose limit it is, for people: `acme/payments`. */
+  /** The limit's subject for people: `acme/payments`. */
   readonly label: string;
   readonly unit: Unit;
   /** Absent: the job did not claim it then. */
@@ -22,13 +22,13 @@ export interface CounterLine {
 }
 
 interface CounterThen {
-  /** What the job held on it; 0 for a rejected one. */
+  /** Amount held by the job; 0 if rejected. */
   readonly jobHeld: number;
-  /** What it is charged there now, corrections included. */
+  /** Amount charged now, including corrections. */
   readonly jobCounts: number;
   /** False: it took its amount without asking. */
   readonly checked: boolean;
-  /** What the counter showed; only one that refused was written down. */
+  /** The counter's state at the refusal; other states are not stored. */
   readonly seen?: {
     readonly committed: number;
     readonly bound: number;
@@ -45,16 +45,16 @@ interface CounterNow {
   /** Below 0 if the limit is exceeded. A limit that only watches shows what would count had it been enforced. */
   readonly left?: number;
   readonly mode?: Mode;
-  /** How long jobs are kept waiting for room, as `20s`; absent: they are rejected at once. */
+  /** Wait time, as `20s`; absent: jobs are rejected immediately. */
   readonly wait?: string;
-  /** What becomes of jobs while it cannot be asked; absent: as its rule or its kind has it. */
+  /** Terms while the counter is unreachable; absent: those of its rule or kind. */
   readonly whenUnreachable?: OutagePolicy;
 }
 
 /** Today's limits, and when that is: grants come and go. */
 interface LimitsNow {
   readonly limits: LimitSet;
-  /** Tells which groups have which limits by default. */
+  /** Provides default limits of groups. */
   readonly directory?: Directory | undefined;
   /** Unix ms. */
   readonly nowMs: number;

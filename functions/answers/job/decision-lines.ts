@@ -17,7 +17,7 @@ export const reasonsOf = (
     ...disclosedViolation(each, tell),
   }));
 
-/** How long the relay would keep the job waiting for room before it is rejected. */
+/** Returns how long the relay would let the job wait for headroom before a rejection. */
 export const waitOf = ({ waitMs }: CurrentDecision): { readonly waitSeconds?: number } =>
   waitMs === undefined ? {} : { waitSeconds: waitMs / 1_000 };
 

@@ -7,12 +7,12 @@ import type { DisclosedViolation } from './model.ts';
 
 export interface ViolationTextContext {
   readonly scope: Scope;
-  /** The job's group decides how much may be told of limits that are not the viewer's. */
+  /** The job's group decides how much is shown of other limits. */
   readonly disclosure: Disclosure;
   readonly currency: string;
 }
 
-/** A violation in one line: a limit the viewer does not see is told as the job page tells it, no more. */
+/** A violation in one line. A limit that the viewer does not see is shown as on the job page. */
 export const disclosedViolation = (
   { mode, reason }: Violation,
   using: ViolationTextContext,

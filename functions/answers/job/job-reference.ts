@@ -1,6 +1,6 @@
 import type { ParseResult } from '../../../policies/document/reading.ts';
 
-/** A job somebody asks about, and perhaps which of its decisions. */
+/** A job, and optionally one of its decisions. */
 export interface JobReference {
   readonly jobId: number;
   readonly generation?: number;

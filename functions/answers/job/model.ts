@@ -163,7 +163,7 @@ export const waitSeconds = maybe(
   amount('How long it would first be kept waiting for room. Absent: it would not wait.'),
 );
 
-/** One decision, as far as whoever asks may know. */
+/** One decision, limited to what the viewer may see. */
 export const ExplainedSchema = z
   .object({
     jobId: count(),

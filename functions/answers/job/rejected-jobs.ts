@@ -47,7 +47,7 @@ export async function rejectedJobs(
     });
 }
 
-/** Where a recorded job stands, by what its record says. */
+/** Returns the place of a recorded job, by its record. */
 export function recordPlaceOf({ jobId, facts }: JobRecord, directory: Places['directory']) {
   const { projectId, projectPath, groupId, rootId, asked } = facts;
   return placementOf(

@@ -1,4 +1,4 @@
-/** What becomes of a job that was rejected for lack of room, where its group agreed that such jobs are retried. */
+/** Explains the retry of a job that was rejected for lack of slots, if its group has retries. */
 import { agreedBy } from '../../../policies/requeue.ts';
 import { relativeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -9,7 +9,7 @@ import type { EvaluationRules } from './rule-results.ts';
 
 interface RetriedContext {
   readonly policy: Pick<EvaluationRules['policy'], 'requeue'>;
-  /** Absent: nobody keeps lists of retries here. */
+  /** Absent: no retries here. */
   readonly requeue?: Pick<RequeueLists, 'read'> | undefined;
   readonly ledger: Pick<Ledger, 'readRecords'>;
   readonly nowMs: number;
@@ -72,7 +72,7 @@ export const BECAME: Readonly<Record<NonNullable<JobRetry['became']>, string>> =
   gone: 'it was admitted and never ran',
 };
 
-/** What is said of a job that nobody decided yet. */
+/** Text for a job without a decision. */
 export const awaitedText = ({ jobId, dueAtMs }: JobRecord, nowMs: number): string =>
   dueAtMs === undefined
     ? `Job ${jobId} is a job that was retried. Nobody asked about it in time, and the slot that was kept for it was given back.`

@@ -17,7 +17,7 @@ import type { MissingFieldPolicy, Rule } from '../../../policies/rule.ts';
 import { applies, Outcome } from '../../../policies/rule-index.ts';
 import { conditionKey, valueCompared } from './condition-text.ts';
 
-/** What a request is evaluated against. */
+/** Rules for an evaluation. */
 export interface EvaluationRules {
   readonly policy: Policy;
   readonly limits: LimitSet;
@@ -25,7 +25,7 @@ export interface EvaluationRules {
   readonly estimator: Estimator;
 }
 
-/** What became of one rule for one request. */
+/** Result of one rule for one request. */
 export interface RuleResult {
   readonly id: string;
   readonly kind: RuleKind;
@@ -37,13 +37,13 @@ export interface RuleResult {
   /** The line it adds to the rejection text. */
   readonly message?: string;
   readonly outcome: RuleOutcome;
-  /** Fields the request lacks and the rule would take to say more, whatever `on_missing` makes of that. */
+  /** Missing fields of the request that the rule needs, with any `on_missing`. */
   readonly missing: readonly string[];
   /** Fields by which `not` or an exemption could still take the job out, if they were known. */
   readonly unproven: readonly string[];
   /** In all modes, as `evaluate` gave them. */
   readonly violations: readonly Violation[];
-  /** What it asks of limits; for a rule without counters none. */
+  /** Claims on limits; empty for stateless rules. */
   readonly claims: readonly LimitClaim[];
   /** The stricter rule of this kind that asks the limits in its place. */
   readonly askedBy?: string;
@@ -55,7 +55,7 @@ export type RuleOutcome =
   /** `condition` as the document spells it, `runner_classes` or `not.groups`; `value` is the job's, if it is known. */
   | { readonly outcome: 'not matched'; readonly condition: string; readonly value?: string }
   | { readonly outcome: 'matched' }
-  /** Whether it matches, or what it has against the job, cannot be told without `missing`. */
+  /** Undecided without the `missing` fields. */
   | { readonly outcome: 'missing' }
   | { readonly outcome: 'exempt'; readonly reason: string }
   | { readonly outcome: 'failed'; readonly cause: string };

@@ -37,13 +37,16 @@ interface WaysContext {
   readonly tell: ViolationTextContext;
 }
 
-/** Each of them is evaluated whole. */
+/** Each class needs a full evaluation. */
 const CLASSES_TRIED_MAX = 8;
 const CLASSES_SHOWN_MAX = 3;
 
 type LimitReason = Extract<Reason, { readonly limitAmount: number }>;
 
-/** What stopped a job, and what would help it: judged by today's rules, limits and counters. Undefined: nothing stopped it. */
+/**
+ * Explains a rejection with remedies, by today's rules, limits and counters. Undefined: the job was not
+ * rejected.
+ */
 export async function waysOn(record: JobRecord, using: WaysContext): Promise<JobRejection | undefined> {
   const [first, ...rest] = record.violations;
   if (first === undefined) return undefined;
@@ -82,7 +85,7 @@ const isOfLimit = (reason: Reason): reason is LimitReason => 'limitAmount' in re
 const isSeen = (reason: Reason, { scope }: ViolationTextContext): boolean =>
   scope.seesAll || (isOfLimit(reason) && scope.sees(reason.subject));
 
-/** A timeout that just fits tells what is left of the limits. */
+/** A fitting timeout reveals the remaining amount. */
 const mayTellRoom = (refused: readonly LimitReason[], tell: ViolationTextContext): boolean =>
   tell.disclosure === 'all' || refused.every((reason) => isSeen(reason, tell));
 
@@ -183,7 +186,7 @@ function requestFor(
   };
 }
 
-/** Where the limit has no period. */
+/** Used for limits without a period. */
 const ASKED_FOR_MS = 7 * DAY_MS;
 /** To the cent: what people write. */
 const CENT_MICROS = 10_000;

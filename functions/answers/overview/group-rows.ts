@@ -33,7 +33,9 @@ export interface GroupRowsContext {
 type RowOf = RowPlace | 'instance';
 
 /**
- * At most 101 of them: reads their counters, of each eight weeks of usage, in batches of a hundred, and the latest rejections.
+ * Builds rows of at most 101 groups. Reads counters and eight weeks of usage per row, in batches of a
+ * hundred, and the latest rejections.
+ *
  * @throws {LedgerError}
  */
 export async function groupRows(

@@ -9,7 +9,7 @@ export interface Candidate {
   readonly place: RowPlace;
   /** Those that reject jobs; where there are none, those that only watch. */
   readonly budgets: readonly CountedLimit[];
-  /** What its spending is counted on. */
+  /** The limit that counts its spend. */
   readonly money: CountedLimit | undefined;
 }
 

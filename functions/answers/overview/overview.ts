@@ -1,10 +1,10 @@
 /**
- * The groups somebody sees, and whatever else has a budget, page by page.
+ * Lists visible groups, and other subjects with a budget, in pages.
  *
- * Reads of one page, whatever the number of groups: the pointer of the limits, the counters of the rows shown, and eight weeks of
- * their usage from sheets. To find out which rows come first: copies of the counters of all budgets in view and of their period
- * before, and those that lead by them as they stand; where nobody keeps copies, each counter, of at most {@link RANKED_MAX} groups and
- * once in {@link RECENT_MS} for all viewers of a process.
+ * Reads per page, for any number of groups: the pointer of the limits, the counters of shown rows, and eight
+ * weeks of their usage from sheets. The order uses the snapshot of all visible budgets' counters and their
+ * previous period, and fresh counters of the leaders. Without a snapshot it reads each counter, of at most
+ * {@link RANKED_MAX} groups and once in {@link RECENT_MS} per process.
  */
 
 import { keepLatest } from '../../../policies/keep-latest.ts';
@@ -103,7 +103,7 @@ export function overviewOf(
     const sort = asked.sort ?? 'runs-out-first';
     if (sort === 'name' || asked.under !== undefined)
       return { ordered: lines, orderedAtMs: nowMs, unranked: 0 };
-    // Who has a limit of their own is ranked whatever the number of groups.
+    // Subjects with their own limit are always ranked.
     const [some, rest] = rankedFirst(lines);
     const all = candidates(some, from);
     const now = await reading.counters.recent(all.flatMap(countersOf), RECENT_MS);

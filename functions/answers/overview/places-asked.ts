@@ -9,8 +9,8 @@ import { otherPlaces, placeSubject, type RowPlace } from './row-places.ts';
 const SEARCH_CHARACTERS_MAX = 200;
 
 /**
- * What matches and is theirs to see, by path. Personal namespaces, as many as there are people, only where somebody
- * searches for them or wrote a limit of their own.
+ * Lists visible matches by path. Personal namespaces, one per user, appear only in searches or with their
+ * own limit.
  */
 export function placesAsked(
   asked: OverviewQuery,

@@ -1,4 +1,4 @@
-/** What has a line in the overview: groups, and whatever else somebody wrote a budget for. */
+/** Rows of the overview: groups, and other subjects with a budget. */
 
 import { isCap } from '../../../policies/limits/cap.ts';
 import { type LimitSet, limitsOn, subjectKey } from '../../../policies/limits/limits.ts';
@@ -23,9 +23,9 @@ export const placeSubject = (place: RowPlace): string =>
   isGroup(place) ? subjectKey({ kind: 'group', id: place.id }) : place.subject;
 
 /**
- * In no order. The limits are in memory: nothing is read from the table for it.
+ * Unordered; uses limits in memory, without reads of the table.
  *
- * @param all - also those whose limits cannot run out, such as jobs at once: who searches wants to find them
+ * @param all - includes limits that cannot run out, such as jobs in flight, for searches
  */
 export function otherPlaces(
   limits: LimitSet,
@@ -40,7 +40,7 @@ export function otherPlaces(
   });
 }
 
-/** What a place is asked for now; groups include what they have by default. */
+/** Current limits; groups include their defaults. */
 export const subjectLimitsOfPlace = (
   place: RowPlace,
   limits: LimitSet,

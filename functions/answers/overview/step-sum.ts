@@ -5,8 +5,9 @@ import { type GroupRowsContext, meteredOf } from './group-rows.ts';
 import type { GroupRow, OverviewQuery } from './model.ts';
 
 /**
- * What the rows of one step of the tree add up with; reads this month's days of the group above them. Undefined: the rows
- * are no step, or the viewer does not see what is above them.
+ * Sums the rows of one level of the tree with this month's days of the group above. Undefined: the rows are
+ * not a level, or the group above is not visible.
+ *
  * @throws {LedgerError}
  */
 export async function stepSum(

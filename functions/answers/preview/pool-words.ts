@@ -1,12 +1,13 @@
 import type { Oversubscription } from '../../core/limits/index.ts';
 
-/** What a pool is given away as: the sum of the limits below it that are numbers, and how many are none. */
+/** Sum of the numeric limits below a pool, and the number of unlimited ones. */
 type PoolSums = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>;
 
 /**
- * `3 limits below come to 900.00 EUR, more than the 500.00 EUR here`, `1 limit below is unlimited, above the 800.00 EUR here`.
+ * `3 limits below come to 900.00 EUR, more than the 500.00 EUR here`, `1 limit below is unlimited, above the
+ * 800.00 EUR here`.
  *
- * @param told - an amount of the pool's unit, for its reader
+ * @param told - formats an amount of the pool's unit
  */
 export function poolWords(
   { childrenAmount, children, unlimited }: PoolSums,

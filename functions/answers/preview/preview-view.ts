@@ -81,7 +81,7 @@ async function effectsOf(
   const pairs = named.slice(0, EFFECTS_MAX).map(({ subject, limit }) => {
     const was = limitsOn(before, subject).find(({ id }) => id === limit);
     const willBe = limitsOn(after, subject).find(({ id }) => id === limit);
-    // What was carried over is no part of a document.
+    // Carried amounts are not part of the document.
     const opened =
       willBe !== undefined && was?.opening !== undefined ? { ...willBe, opening: was.opening } : willBe;
     return { subject, limit, was, willBe: opened };

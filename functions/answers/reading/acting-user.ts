@@ -1,17 +1,17 @@
 import type { Asker, Rights, Role, RoleName } from '../../core/limits/index.ts';
 import type { Roles, User } from '../../core/signin/index.ts';
 
-/** The id of somebody who is not signed in with GitLab, whose ids begin at 1: whoever runs the command line. */
+/** User id of callers without a GitLab sign-in, such as the command line; GitLab's ids start at 1. */
 export const NO_USER_ID = 0;
 
-/** Whoever is signed in, as the desk knows them: by id, with the name for reading. */
+/** Converts a signed-in user to an author: id, with the name for people. */
 export const actingUser = ({ id, username, roles }: Pick<User, 'id' | 'username' | 'roles'>): Asker => ({
   actor: username,
   ...(id !== NO_USER_ID && { userId: id }),
   rights: rightsOf(roles),
 });
 
-/** What GitLab's groups make of somebody, as the desk asks for it. */
+/** Converts roles to rights on limits. */
 export function rightsOf({ admin, finance, ownedGroupIds, viewerGroupIds }: Roles): Rights {
   const rights: Role[] = [];
   if (admin) rights.push({ role: 'admin' });

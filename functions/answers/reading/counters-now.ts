@@ -1,11 +1,11 @@
-/** How counters stand, read in parts: the overview orders thousands of groups by theirs. Keep one per process. */
+/** Reads counters in parts, e.g. to order thousands of groups. One per process. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { HOUR_MS } from '../../../policies/limits/calendar.ts';
 import type { Counter, Ledger } from '../../core/ledger/index.ts';
 import { type CounterSnapshot, type CounterSnapshots, isInSnapshot } from '../../core/usage/index.ts';
 
-/** Keyed by `counterName`; what nobody counted on may be missing. */
+/** Keyed by `counterName`; unused counters may be missing. */
 export type CountersByName = Pick<ReadonlyMap<string, Counter>, 'get'>;
 
 /** A key whose name was built once: an overview has tens of thousands. */
@@ -17,25 +17,27 @@ export interface NamedKey extends CounterKey {
 export interface CurrentCounters {
   /** As they stand now. @throws {LedgerError} */
   fresh(keys: readonly CounterKey[]): Promise<ReadonlyMap<string, Counter>>;
-  /** Not older than that; what is not known yet is read. Many of them together come from the snapshot of counters, which is older. */
+  /**
+   * Returns counters up to this age; others are read. Large sets come from the older snapshot of counters.
+   */
   recent(keys: readonly (CounterKey | NamedKey)[], ageMsMax: number): Promise<RecentCounters>;
 }
 
 interface RecentCounters {
   readonly counters: CountersByName;
-  /** When the oldest of them was read, Unix ms. */
+  /** Time of the oldest read, Unix ms. */
   readonly sinceMs: number;
-  /** Some are copies: whoever leads by them is to be looked at as it stands. */
+  /** Some are from the snapshot: read the leaders again. */
   readonly isCopied: boolean;
 }
 
-/** How things are ranked by their counters. */
+/** Ranking by counters. */
 interface RankOrder<Each, Level> {
   readonly levelOf: (each: Each, counters: CountersByName) => Level;
   readonly compare: (a: Level, b: Level) => number;
-  /** The counters its level is made of, and nobody else's. */
+  /** Counters of its level; no other entry uses them. */
   readonly keysOf: (each: Each) => readonly CounterKey[];
-  /** So many of those that lead are looked at as they stand. */
+  /** Number of leaders that are read fresh. */
   readonly leadingMax: number;
 }
 
@@ -70,9 +72,9 @@ const layered = (first: CountersByName, second: CountersByName): CountersByName 
   get: (name) => first.get(name) ?? second.get(name),
 });
 
-/** Twenty requests of a hundred keys at once. */
+/** Twenty parallel requests of a hundred keys. */
 const PART_KEYS = 2_000;
-/** Some 20 MB. What was read longest ago is read anew beyond it. */
+/** About 20 MB; above it the oldest are read again. */
 const REMEMBERED_MAX = 100_000;
 
 /** Ten requests of a hundred keys: as many are read one by one, and are as they stand now. */

@@ -10,10 +10,10 @@ interface LimitedJob {
 }
 
 /**
- * What a person calls a limit: `project/7 money-month` → `acme/payments/checkout money-month`. An id stays one only where
- * nobody knows a name.
+ * Formats a limit for people: `project/7 money-month` → `acme/payments/checkout money-month`. Ids without a
+ * known name stay.
  *
- * @param nameOf - names users, where GitLab can be asked
+ * @param nameOf - names users, if GitLab can be asked
  */
 export function limitLabel(
   limit: string,
@@ -31,7 +31,7 @@ export function limitLabel(
 /** `group/101 money-month` → `group/101`. A job's name in it may have blanks, a limit's id has none. */
 export const subjectOfLimit = (limit: string): string => limit.slice(0, limit.lastIndexOf(' '));
 
-/** The path of a project or group that the job is in, as far as its project's path tells it. */
+/** Path of a project or group of the job, if its project path contains it. */
 function pathIn({ rootId, groupId, projectPath }: LimitedJob, place: string): string | undefined {
   if (projectPath === undefined) return undefined;
   if (place.startsWith('project/')) return projectPath;

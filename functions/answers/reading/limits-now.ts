@@ -25,12 +25,12 @@ interface LimitsNowDeps {
 const TIMEOUT_MS = 3_000;
 
 interface Known extends CurrentLimits {
-  /** What was carried over is to be looked at again then, Unix ms. */
+  /** Carried amounts are valid until then, Unix ms. */
   readonly untilMs: number;
 }
 
 /**
- * Asks for the pointer each time, one consistent read, so that whoever saved sees what they saved. The function throws
+ * Reads the pointer consistently on each call, so that authors see their edits. The function throws
  * {LimitsError}.
  */
 export function limitsNow({

@@ -1,4 +1,4 @@
-/** Days of many subjects for a page that forecasts them: from sheets, and today's, and whatever is not packed, as they are. */
+/** Reads days of many subjects for forecasts: from sheets, and today and unpacked days from the table. */
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { FIGURES, type SheetKind, type SheetSum } from '../../core/sheets/index.ts';
 import { usageOf } from '../../core/usage/index.ts';

@@ -10,12 +10,15 @@ interface PlacesNowDeps {
   readonly clock: { nowMs(): number };
 }
 
-/** A new group is seen within this time, beside the minutes of the sync. */
+/** Delay of new groups, in addition to the sync's minutes. */
 const AGE_MS_MAX = 30_000;
-/** Reading 100 000 projects anew takes seconds. */
+/** Reading 100 000 projects takes seconds. */
 const TIMEOUT_MS = 10_000;
 
-/** @returns undefined until somebody listed groups. The function throws {DirectoryError} while nothing was ever read. */
+/**
+ * @returns undefined until groups were listed once. The function throws {DirectoryError} until a first read
+ * succeeds.
+ */
 export function placesNow({ table, packed, clock }: PlacesNowDeps): () => Promise<Places | undefined> {
   const packedPlaces = packed && placesOf(packed);
   let known: { readonly manifest: string; readonly places: Places } | undefined;

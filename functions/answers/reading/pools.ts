@@ -11,7 +11,7 @@ export type Pools = ReadonlyMap<string, Pool>;
 
 export const poolKey = (subject: string, limit: string): string => `${subject}|${limit}`;
 
-/** Nobody looks at a pool by the second. */
+/** Pools may be a minute old. */
 const AGE_MS_MAX = 60_000;
 
 /** Every pool of the instance, kept while limits and groups are the same. */

@@ -40,9 +40,9 @@ export interface SumSource {
 }
 
 export interface SumReading {
-  /** Days of which only the sum of all is known. */
+  /** Days without rows, only a sum. */
   readonly rowsMissing: number;
-  /** The first day of which anything is kept, where that is not the first of all. */
+  /** The first stored day, if the span starts earlier. */
   readonly keptFrom?: number;
   /** When the last day was packed, Unix ms; absent: it was read live. */
   readonly packedAtMs?: number;
@@ -53,7 +53,7 @@ type SumVisit = (id: number, sum: SheetSum, day: number) => void;
 
 /** Ten requests of a hundred keys. */
 const LIVE_KEYS_MAX = 1_000;
-/** Where nobody packs anything, there are few groups. */
+/** Deployments without packed usage have few groups. */
 const UNPACKED_KEYS_MAX = 40_000;
 const PART_KEYS = 2_000;
 
@@ -64,11 +64,11 @@ interface MonthPart extends DaySpan {
   readonly isWhole: boolean;
 }
 
-/** What was read of the table: gone through as often as somebody likes. */
+/** Read sheets, which can be iterated repeatedly. */
 interface SumSheets extends SumReading {
   /** @param rows - of these alone, by id. @default all that were asked for */
   readonly each: (visit: SumVisit, rows?: ReadonlySet<number>) => void;
-  /** What each row cost, and nothing else: thousands are ranked by it, and twenty shown. */
+  /** Costs only: thousands of rows are ranked by them, and twenty shown. */
   readonly eachCost: (visit: (id: number, micros: number) => void) => void;
 }
 
@@ -91,7 +91,7 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
   const heads = await read(months.map(({ key }) => key));
   const live: number[] = [];
   const found: DaySheet[] = [];
-  /** What a row cost is read of months, also where its days are shown. */
+  /** Costs come from monthly sheets, even if days are shown. */
   const costs: DaySheet[] = [];
   const costDays = new Set<number>();
   const nowSeconds = (source.today * DAY_MS) / 1000;
@@ -111,7 +111,7 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
       const known = head?.days?.get(dayText(day));
       packedAtMs = known?.atMs;
       if (isCost && known !== undefined) costDays.add(day);
-      // What is due to go may still be there.
+      // Expired items may still exist.
       if (isGone(kind, day, nowSeconds) && (known === undefined || !isRead)) keptFrom = day + 1;
       else if (known === undefined) live.push(day);
       else if (!isRead && known.digest !== '') packed.push(day);

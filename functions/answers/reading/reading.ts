@@ -26,30 +26,30 @@ export interface ReadingDeps {
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
-  /** What is packed of usage, for reports. @default everything is read live */
+  /** Packed usage, for reports. @default all read live */
   readonly sheets?: Pick<SheetStore, 'read'>;
-  /** What statements are made of. @default nobody is told one */
+  /** Sources of statements. @default no statements */
   readonly books?: StatementBooks;
-  /** What the last recount of all records found. @default nobody recounts */
+  /** Result of the last recount. @default none */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
-  /** Which rejected jobs are to be retried. @default nobody is told of retries */
+  /** Jobs to retry. @default no retries */
   readonly requeue?: Pick<RequeueLists, 'read'>;
-  /** `placesNow`; undefined: no groups are known, and nobody but who sees all sees anything. */
+  /** `placesNow`; undefined: no groups are known, and only users who see everything see any. */
   readonly places: () => Promise<Places | undefined>;
   /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: { nowMs(): number };
-  /** Ids of jobs decided lately, for whoever counts back from them; beside those of jobs rejected last. @default none */
+  /** Recent job ids, in addition to recently rejected jobs. @default none */
   readonly recentJobIds?: () => Promise<readonly number[]>;
   /** Copies of all counters, for pages that rank thousands. @default each is read on its own */
   readonly counterSnapshots?: Pick<CounterSnapshots, 'read'>;
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
-  /** What owners were told of the levels of their limits. @default nobody notes it */
+  /** Sent threshold alerts. @default none */
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  /** What GitLab says of these runners, by id; those it does not tell of are left out. @default nothing is known of any */
+  /** Details of runners by id; unknown ones are left out. @default none */
   readonly runnerDetails?: RunnerDetails;
-  /** What GitLab calls users. @default they are told by number */
+  /** Names of users. @default numbers */
   readonly userNames?: UserNames;
   /** `https://gitlab.example.com`, for links to jobs. */
   readonly gitlabUrl?: string;
@@ -57,7 +57,7 @@ export interface ReadingDeps {
   readonly consoleUrl?: string;
 }
 
-/** What the read models share for one process. */
+/** Shared by the read models of one process. */
 export interface ReadContext extends ReadingDeps {
   readonly counters: CurrentCounters;
   readonly limits: () => Promise<CurrentLimits>;

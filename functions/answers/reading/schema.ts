@@ -26,7 +26,7 @@ export const limitKind = z.enum(LIMIT_KINDS);
 export const ruleKind = z.enum(RULE_KINDS);
 export const periodKind = z.enum(PERIOD_KINDS);
 
-/** Whole units of the `unit` beside it. */
+/** Whole units of the neighbouring `unit`. */
 export const amount = (description?: string) =>
   z.number().openapi(description === undefined ? {} : { description });
 export const limitAmount = (description: string) =>

@@ -2,7 +2,7 @@ import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
 import type { Roles } from '../../core/signin/index.ts';
 
-/** What somebody may see. Denied unless one of their groups is above, or is, what it is about. */
+/** A user's visibility: a subject is visible if it is, or is below, one of the user's groups. */
 export interface Scope {
   /** The whole instance: finance and admins. */
   readonly seesAll: boolean;
@@ -40,7 +40,7 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
   };
 }
 
-/** Its own project and nothing around it: what groups above have left is told as far as they disclose it. */
+/** Only its own project; groups above are shown as far as they disclose. */
 const scopeOfJob = (projectId: number): Scope => ({
   seesAll: false,
   groupIds: new Set(),
@@ -76,7 +76,7 @@ export function placesOf(directory: Directory, atMs?: number): Places {
 
 const OF_PROJECTS: readonly CapKind[] = ['job', 'schedule'];
 
-/** What a person calls a subject: the path of a group or project, the name of a class, else the subject itself. */
+/** Label of a subject: the path of a group or project, the name of a class, or the subject itself. */
 export function subjectLabelOf(subject: string, directory: Directory): string {
   if (subject === 'instance') return 'The whole GitLab';
   const { groupById, projectById } = directory;
@@ -95,7 +95,7 @@ export function subjectLabelOf(subject: string, directory: Directory): string {
   return kind === 'runner-class' || kind === 'groups' ? name : subject;
 }
 
-/** Jobs and schedules are told apart by their project: `7/unit` → `unit of acme/payments/checkout`. */
+/** Adds the project to names of jobs and schedules: `7/unit` → `unit of acme/payments/checkout`. */
 function capNameLabel(kind: CapKind, name: string, { projectById }: Directory): string {
   const slash = name.indexOf('/');
   const path = OF_PROJECTS.includes(kind) ? projectById.get(Number(name.slice(0, slash)))?.path : undefined;

@@ -7,11 +7,11 @@ export interface StatementBooks {
   readonly instance: string;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
-  /** Every record: only for whoever may read the whole table. Absent: statements are made of days alone. */
+  /** All records, for callers that may read the whole table. Absent: statements use days only. */
   readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
   readonly usage?: Pick<RollupStore, 'readUsage'>;
-  /** Months that were closed. @default nobody closes any */
+  /** Closed months. @default none */
   readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
-  /** Prices that were deployed. @default nobody keeps them */
+  /** Deployed prices. @default none */
   readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
 }

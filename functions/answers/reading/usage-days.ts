@@ -1,4 +1,4 @@
-/** What was used day by day, from the rollup. Days are those of the rollup's zone. */
+/** Daily usage from the rollup, in the rollup's zone. */
 import { calendarDay, dayIn, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
 import { type RollupStore, type Usage, type UsageKey, usageOf } from '../../core/usage/index.ts';
 
@@ -18,7 +18,7 @@ export interface DaySpan {
   readonly to: number;
 }
 
-/** Twenty requests of a hundred keys at once. */
+/** Twenty parallel requests of a hundred keys. */
 const PART_KEYS = 2_000;
 
 export const today = (zone: string, nowMs: number): number => dayNumber(dayIn(zone, nowMs));

@@ -5,9 +5,9 @@ const USER = /^user (\d{1,15})$/;
 const GONE = 'a user GitLab does not know';
 
 /**
- * `user 7` → `anna`, and other labels as they are. While GitLab does not answer, a user stays a number.
+ * `user 7` → `anna`; other labels stay. Without GitLab's answer, a user stays a number.
  *
- * @param userNames - absent: nobody can be asked
+ * @param userNames - absent: GitLab cannot be asked
  */
 export async function userLabels(
   labels: readonly string[],

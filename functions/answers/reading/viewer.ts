@@ -1,4 +1,4 @@
 import type { User } from '../../core/signin/index.ts';
 
-/** Who looks. */
+/** The current user. */
 export type Viewer = Pick<User, 'id' | 'username' | 'name' | 'roles'>;

@@ -33,7 +33,7 @@ export function reconciliationOf(reading: ReadContext): (viewer: Viewer) => Prom
       beyond: committed - recounted,
     }));
     const differing = rows.slice(0, LISTED_MAX);
-    // What is not listed may be anybody's: nobody is told that all is well.
+    // Unlisted differences may belong to any group, so none is reported as correct.
     const unlisted = rows.length - differing.length + outcome.unlisted;
     const usage = scope.seesAll ? outcome.usage : undefined;
     const base = { checkedAtMs, differing, unlisted, ...withoutAbsent({ usage }) };

@@ -1,4 +1,4 @@
-/** Every group of a subject at once, each with what its own projects cost: lines that add up, for files. */
+/** Lists every group of a subject with the cost of its own projects: lines that add up, for files. */
 
 import { calendarDay, dayStartMs } from '../../../policies/limits/calendar.ts';
 import { addSumTo, emptySum, type SheetSum, sumWithout } from '../../core/sheets/index.ts';

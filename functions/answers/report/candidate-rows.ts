@@ -1,4 +1,4 @@
-/** What the rows of a report may be about. Pure. */
+/** Candidates for the rows of a report. Pure. */
 import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/index.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
@@ -8,14 +8,14 @@ export interface CandidateRows {
   readonly kind?: SheetKind;
   /** Subjects by the id of their row in a sheet. */
   readonly subjects: ReadonlyMap<number, string>;
-  /** The id of a row that has a name in its sheet; undefined: it is somebody else's. */
+  /** Id of a row by its name in the sheet; undefined: not this subject's. */
   readonly named?: (name: string) => number | undefined;
   readonly neverLive?: boolean;
-  /** Times, which are listed in the order of their ids, and all of them. */
+  /** For times: all rows, in order of their ids. */
   readonly inOrder?: true;
   /** There are sheets of days alone. */
   readonly byDay?: true;
-  /** What a reader calls a row. */
+  /** Label of a row. */
   readonly nameOf: (id: number) => string;
   readonly subjectOf: (id: number) => string | undefined;
 }
@@ -72,7 +72,7 @@ function classRows(classNames: readonly string[]): CandidateRows {
   };
 }
 
-/** Nobody counts them: whatever classes the records of its jobs name. */
+/** Classes named in the jobs' records. */
 export function classRowsOf(subject: string): CandidateRows {
   const { idOfName, nameOf } = ids();
   const begin = classRowName(subject, '');
@@ -136,7 +136,7 @@ function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateR
   };
 }
 
-/** `schedule k3Jx… on main`; all of a branch are one where GitLab does not tell them apart. */
+/** `schedule k3Jx… on main`; schedules of a branch are one row if GitLab does not distinguish them. */
 function scheduleText(key: string): string {
   const [digest = '', ref = ''] = key.split(' ');
   const which = digest === '' ? 'schedules' : `schedule ${digest}`;

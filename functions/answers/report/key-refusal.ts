@@ -31,11 +31,11 @@ export function keyRefusal(by: SpendKey, ask: KeyAsk): string | undefined {
 
 type PlaceAsk = Pick<KeyAsk, 'subject' | 'places' | 'seesAll'>;
 
-/** What a viewer can ask of a subject by, in some period. */
+/** Keys available to a viewer for a subject. */
 export const spendKeysOf = (ask: PlaceAsk): readonly SpendKey[] =>
   SPEND_KEYS.filter((by) => refusalEver(by, ask) === undefined);
 
-/** Whatever the period is. */
+/** For any period. */
 function refusalEver(by: SpendKey, { subject, places, seesAll }: PlaceAsk): string | undefined {
   if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
     return 'a project has no groups and projects below it; ask by day or month';
@@ -49,7 +49,7 @@ function refusalEver(by: SpendKey, { subject, places, seesAll }: PlaceAsk): stri
   return undefined;
 }
 
-/** What a period stands beside; undefined: the key reaches not so far back. */
+/** The previous period; undefined: no data that old. */
 export function keptPeriodBefore(
   by: SpendKey,
   { period, today }: Pick<KeyAsk, 'period' | 'today'>,

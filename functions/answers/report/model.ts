@@ -99,7 +99,7 @@ export type SpendReport = z.infer<typeof SpendReportSchema>;
 export type SpendRow = z.infer<typeof SpendRowSchema>;
 export type SpendFigures = Omit<SpendReport['total'], 'before'>;
 
-/** Whether the others have anything, so that the rows with them add up to all. */
+/** Returns true if the rest is not empty, so that rows and rest add up. */
 export const hasOthers = ({ other }: Pick<SpendReport, 'other'>): boolean =>
   other.rows > 0 || other.micros !== 0 || other.jobs !== 0 || (other.before?.micros ?? 0) !== 0;
 
@@ -145,7 +145,7 @@ export interface SpendLine extends SpendFigures {
   readonly beforeMicros: number;
 }
 
-/** Every group of a subject at once. Its lines add up to `total`. */
+/** All groups of a subject. Lines add up to `total`. */
 export interface SpendList {
   readonly subject: string;
   readonly path: string;

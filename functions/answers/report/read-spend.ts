@@ -1,4 +1,4 @@
-/** Sums of the rows of a report, of all of them together, and their way through the period. */
+/** Reads sums of a report's rows, their total, and their course over the period. */
 import { addSum, addSumTo, emptySum, type SheetSum } from '../../core/sheets/index.ts';
 import { readSums, rowIdOf, type SumReading, type SumSource, sumSheets } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
@@ -115,7 +115,7 @@ async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSour
   };
 }
 
-/** What a row of days or months is called, and how many there are. */
+/** Labels of rows of days or months, and their number. */
 export function timesOf(by: SpendKey, { from, to }: DaySpan): readonly string[] {
   const days = Array.from({ length: to - from + 1 }, (_, index) => dayText(from + index));
   return by === 'day' ? days : [...new Set(days.map((day) => day.slice(0, 7)))];

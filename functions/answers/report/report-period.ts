@@ -1,4 +1,4 @@
-/** Which days somebody means, and which days stand beside them. Pure. */
+/** Parses a period, and finds the one to compare. Pure. */
 import { readWrittenDay } from '../../../policies/document/written.ts';
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
@@ -56,7 +56,7 @@ function dayOf(text: string): number | string {
   return same === Number(month) && sameDay === Number(day) ? number : EXPECTED_DAY;
 }
 
-/** Months since the year 0, the first of them and how many. */
+/** First month (counted from year 0) and number of months. */
 function named(period: string, today: number): ReportPeriod | Unreadable {
   const month = monthNumber(today);
   const words: Readonly<Record<string, readonly [number, number]>> = {

@@ -1,4 +1,4 @@
-/** What was spent in a period, by one key, beside the period before. */
+/** Spend of a period by one key, next to the previous period. */
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { UserNames } from '../../core/gitlab/index.ts';
@@ -20,7 +20,7 @@ import { listedRows } from './spend-rows.ts';
 const TOP_DEFAULT = 20;
 export const TOP_MAX = 1_000;
 
-/** A report that can be made: of whom, and when. */
+/** A valid report: subject and period. */
 export interface SpendSource {
   readonly subject: string;
   readonly period: ReportPeriod;

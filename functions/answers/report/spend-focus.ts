@@ -1,12 +1,12 @@
 /**
- * What every group spent, as a FOCUS 1.2 dataset, CSV. A group is one charge of the period at the average price of its minutes: its own
- * projects, since subgroups have charges of their own.
+ * Spend of every group as a FOCUS 1.2 dataset, CSV. A group is one charge of the period at the average price
+ * of its minutes, for its own projects; subgroups have their own charges.
  */
 import { csv } from '../statement/csv-text.ts';
 import { type FocusFields, focusCharge } from '../statement/focus-charge.ts';
 import type { SpendLine, SpendList } from './model.ts';
 
-/** What nobody is charged for is left out. @param isFirst - whether the names of the columns come first */
+/** Leaves out uncharged groups. @param isFirst - adds the header line */
 export function spendFocusCsv(list: SpendList, isFirst: boolean): string {
   const columns = Object.keys(focusFields(NOTHING, list));
   const charged = list.lines.filter(({ micros, seconds }) => micros !== 0 || seconds !== 0);
@@ -17,7 +17,7 @@ export function spendFocusCsv(list: SpendList, isFirst: boolean): string {
 function focusFields(line: SpendLine, list: SpendList): FocusFields {
   const { micros, seconds, jobs, groupId, path, rootId, rootPath } = line;
   const { instance, currency, startMs, endMs, fromDay, toDay } = list;
-  // A job whose end nobody knows is charged without a second: then there is no price of a minute.
+  // Jobs with an unknown end are charged without seconds, so there is no price per minute.
   const isPriced = seconds > 0;
   return {
     ...focusCharge({

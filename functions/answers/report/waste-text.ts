@@ -1,4 +1,4 @@
-/** Retries and time in queue in words, the same on the page and in a terminal. What GitLab told of no job is unknown, and not 0. */
+/** Texts about retries and queue times, for page and terminal. Missing values are unknown, not 0. */
 import { amountText, countText, durationText } from '../../../policies/units/unit-texts.ts';
 import type { SpendFigures, SpendReport } from './model.ts';
 

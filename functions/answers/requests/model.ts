@@ -75,7 +75,7 @@ export const RequestRowSchema = z
   .union([GrantRequestSchema.extend(row), EditRequestSchema.extend(row)])
   .openapi('RequestRow');
 
-/** The desk's own type tells the two kinds apart by `edit`. */
+/** The type of limit editing distinguishes the two kinds by `edit`. */
 export type RequestRow = LimitRequest & {
   readonly path: string;
   readonly limitNow?: LimitRow;

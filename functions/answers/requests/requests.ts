@@ -53,7 +53,10 @@ export const requestRows =
     });
   };
 
-/** How many wait for the viewer to decide. Reads no counters: it stands on every page. @throws {LimitsError} */
+/**
+ * Number of requests that the viewer may decide. Reads no counters, because it is on every page. @throws
+ * {LimitsError}
+ */
 export const waitingOf =
   (reading: ReadContext) =>
   async (viewer: Viewer): Promise<number> => {

@@ -3,7 +3,7 @@ import { countedSpan } from '../backtest/model.ts';
 import { count, day, instantMs, list, maybe, mode, subject, text, z } from '../reading/schema.ts';
 
 export interface RolloutQuery {
-  /** Only these. @default the instance, the groups at the top, and whoever has a step of their own */
+  /** Only these. @default the instance, top-level groups, and subjects with their own step */
   readonly subjects?: readonly string[];
   readonly cursor?: string;
   /** 1–100. @default 50 */

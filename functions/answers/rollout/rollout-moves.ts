@@ -1,4 +1,4 @@
-/** What a move of some rows comes to: the edits, the steps they take, and who stays because something is missing. Pure. */
+/** Plans a move of rows: edits, steps, and rows that lack a requirement. Pure. */
 import type { RolloutClass } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { compareModes } from '../../../policies/rollout.ts';
@@ -12,7 +12,7 @@ export type RolloutMove =
       readonly direction: 'next';
       readonly force: boolean;
       readonly only?: RolloutClass;
-      /** What somebody took out of the rollout comes back when it is named, not with all others. */
+      /** Subjects removed from the rollout return only by name. */
       readonly all?: boolean;
     }
   | { readonly direction: 'back'; readonly to?: Mode; readonly only?: RolloutClass };
@@ -23,7 +23,7 @@ interface RolloutPlan {
   readonly held: readonly RolloutRow[];
 }
 
-/** What a reader does about something that is missing. */
+/** Texts of requirements. */
 const NEED_WORDS: Readonly<
   Record<RolloutClassRow['needs'][number]['code'], (has: string, wants: number) => string>
 > = {
@@ -130,7 +130,7 @@ function stepsOf(classes: readonly RolloutClassRow[], move: RolloutMove): readon
 const taken = (of: RolloutClassRow, change: RolloutChange | undefined): readonly StepTaken[] =>
   change === undefined ? [] : [{ of, change }];
 
-/** One report is about both classes: it stays as long as one of them has it. */
+/** One report covers both classes: it stays while one needs it. */
 function reportOf(steps: readonly StepTaken[]): { readonly reportedMs: number | null } {
   const sent = steps.flatMap(({ change }) => change.reportedMs ?? []);
   return { reportedMs: sent.length === 0 ? null : Math.max(...sent) };

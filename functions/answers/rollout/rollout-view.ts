@@ -1,4 +1,4 @@
-/** Where groups stand on the way to enforcing. From the limits in force and the days of the rollup: no record is read. */
+/** Rollout steps of groups, from limits in force and rollup days, without records. */
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { RuleClass } from '../../../policies/mode.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
@@ -57,7 +57,7 @@ function isThere(subject: string, { directory: { groupById, projectById } }: Pla
   return kind === 'project' ? projectById.has(Number(id)) : subject === 'instance';
 }
 
-/** The instance, the groups at the top and those of the viewer, and whoever has a step of their own; in order of paths. */
+/** Lists the instance, top-level and the viewer's groups, and subjects with their own step, by path. */
 function subjectsListed({ rollouts }: LimitSet, places: Places, scope: Scope): readonly string[] {
   const { directory } = places;
   const own = [...rollouts.keys()].filter((subject) => subject !== 'instance' && isThere(subject, places));
@@ -103,7 +103,7 @@ function rowOf(
       return {
         class: ruleClass,
         ...shown,
-        // What is above somebody's groups is not theirs to see.
+        // Groups above the viewer's are hidden.
         ...(from !== undefined && scope.sees(from) && { from, fromPath: subjectLabelOf(from, directory) }),
         ...(next !== undefined && { next }),
         days: daysWithJobs,

@@ -8,7 +8,7 @@ import type { ShadowRow } from './model.ts';
 export interface OwnerMessage {
   readonly subject: string;
   readonly text: string;
-  /** What it is about: `group/101`, and its path. */
+  /** The subject: `group/101`, and its path. */
   readonly about: string;
   readonly path: string;
   readonly owner?: string;
@@ -22,7 +22,7 @@ interface MessageFormat {
   readonly origin: string | undefined;
 }
 
-/** What the owner of a group or project reads: whose, how many, by what, and where to look. */
+/** The owner's message: jobs, rules and links. */
 export function ownerMessage(row: ShadowRow, { days, currency, origin }: MessageFormat): OwnerMessage {
   const { path, jobs, ranRejected, wouldFail, limits, owner, contact, subject } = row;
   const amount = (whole: number, unit: Unit): string => amountText(whole, unit, currency);

@@ -51,7 +51,7 @@ export interface WatchedFigures {
   readonly costMicros: number;
   /** Jobs against which a rule had something, and which an exemption let pass. */
   readonly exempt: number;
-  /** Jobs past a soft limit, of which the owner is warned. */
+  /** Jobs past a soft limit, which notifies the owner. */
   readonly softLimit: number;
   /** Jobs that lacked a field, before rules whose `on_missing` lets them pass. */
   readonly missingPassed: number;

@@ -1,4 +1,7 @@
-/** What would have been rejected in a span of time: by an enabled controller, and by what only watches. From every record. */
+/**
+ * Counts jobs of a span that an enabled controller would reject, and violations in shadow mode. Uses every
+ * record.
+ */
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { LedgerStore } from '../../core/ledger/index.ts';
 import type { BacktestRules } from '../backtest/question.ts';
@@ -27,12 +30,12 @@ export interface ShadowReport extends ZonedSpan {
   /** The group it is about, if not all. */
   readonly group?: string;
   readonly currency: string;
-  /** What an enabled controller would have done to these jobs, by what is enforced now. */
+  /** Result with an enabled controller, by rules enforced now. */
   readonly ifArmed: ArmedReport;
-  /** What really happened, and what rules and limits that only watch would have rejected. */
+  /** Real results, and violations in shadow mode. */
   readonly totals: Omit<WatchedFigures, 'rows'>;
   readonly rows: readonly ReportRow[];
-  /** What a reader should know before believing it. */
+  /** Caveats for the reader. */
   readonly notes: readonly string[];
 }
 
@@ -56,11 +59,11 @@ export interface ReportJob extends RejectedExample {
 
 interface ReportOptions {
   readonly span: ZonedSpan;
-  /** What is in force now. */
+  /** Current rules. */
   readonly rules: BacktestRules;
   /** For people: which table. */
   readonly ledger: string;
-  /** Whose jobs count. @default all */
+  /** Selects jobs. @default all */
   readonly group?: Pick<BacktestOptions, 'counts'> & { readonly label: string; readonly unknown: boolean };
   /** `https://gitlab.example.com`, without a slash at its end. */
   readonly gitlabUrl?: string | undefined;

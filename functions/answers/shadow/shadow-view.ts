@@ -1,4 +1,4 @@
-/** What limits and rules that only watch would have done. From rollups and counters: no record is read. */
+/** Violations in shadow mode, from rollups and counters, without records. */
 import { counterName } from '../../../policies/claim.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
@@ -95,7 +95,7 @@ function shadowRow(
   };
 }
 
-/** The top of what is asked for, one step below it where a group is named, and whatever has a limit that watches. */
+/** Lists the requested top, one level below a named group, and subjects with shadow limits. */
 function subjectsAsked(
   { group, project }: Pick<ShadowQuery, 'group' | 'project'>,
   from: GroupRowsContext,

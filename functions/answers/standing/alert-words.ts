@@ -1,10 +1,10 @@
-/** When somebody is told next, and what they were told last: the same sentence on the page and in the terminal. */
+/** Texts about the next and the last alert, for page and terminal. */
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { joinedText } from '../../../policies/text/plain-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import type { AlertRow, LimitRow } from './model.ts';
 
-/** `next alert at 90 %`, of levels at which somebody is told; undefined: nobody is. */
+/** `next alert at 90 %`; undefined: no alerts. */
 export function nextAlertText({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): string | undefined {
   const next = thresholds.find(({ reached }) => !reached);
   if (next !== undefined) return `next alert at ${levelText(next.name)}`;
@@ -25,7 +25,7 @@ interface LastAlert {
   readonly text: string;
 }
 
-/** `payments-leads told at 75 % by mail on 21 Nov 2026 10:05 Europe/Berlin`; undefined: nothing is reached, nobody was told. */
+/** `payments-leads told at 75 % by mail on 21 Nov 2026 10:05 Europe/Berlin`; undefined: no alert was sent. */
 export function lastAlertOf(row: LimitRow, currency: string): LastAlert | undefined {
   const { alerts, thresholds = [], amount } = row;
   if (alerts === undefined) return undefined;

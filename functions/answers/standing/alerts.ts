@@ -1,4 +1,4 @@
-/** What owners were told of the levels of their limits in the period that runs. */
+/** Lists alerts sent to owners in the current period. */
 import { counterName } from '../../../policies/claim.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
@@ -12,10 +12,10 @@ import type { AlertRow, LimitRow } from './model.ts';
 /** The oldest first. */
 export type AlertsByCounter = ReadonlyMap<string, readonly AlertRecord[]>;
 
-/** Nobody scrolls further. */
+/** Longer lists are not read. */
 const SHOWN_MAX = 10;
 
-/** Reads nothing of limits that tell nobody. @throws {LedgerError} */
+/** Skips limits without alerts. @throws {LedgerError} */
 export async function alertsOfLimits(
   havings: readonly SubjectLimit[],
   { alerts }: Pick<ReadContext, 'alerts'>,
@@ -53,7 +53,7 @@ export function alertRows(
       ...(limitAmount !== amount && { withdrawn: true }),
     }),
   );
-  // The highest level says most where several were told at once.
+  // Of levels reached together, list the highest first.
   rows.sort((a, b) => lastMs(b) - lastMs(a) || b.levelAmount - a.levelAmount);
   return { alerts: rows.slice(0, SHOWN_MAX) };
 }

@@ -7,8 +7,8 @@ import { compareModes, leastMode, rolloutModes } from '../../../policies/rollout
 import { ASKED_BY } from '../../../policies/units/unit.ts';
 
 /**
- * How far a limit goes for jobs of its own subject: not further than the policy's rule of its kind, nor than the rollout
- * of its project or the closest group. Nobody asks a limit that has no such rule.
+ * Returns a limit's mode for jobs of its subject: at most that of the policy's rule of its kind, and of the
+ * rollout of its project or closest group. Without such a rule the limit is not checked.
  */
 export const askedMode = (
   limit: Limit,

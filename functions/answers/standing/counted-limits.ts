@@ -1,4 +1,4 @@
-/** What groups are asked for now, with the counters it is counted in: ten thousand of them on a page, and the same on the next. */
+/** Current limits of groups with their counters; caches ten thousand across pages. */
 import { counterName } from '../../../policies/claim.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';

@@ -2,8 +2,8 @@ import { amountText, bareAmountText } from '../../../policies/units/unit-texts.t
 import type { LimitRow } from './model.ts';
 
 /**
- * What the period will come to, and how far that may be off, as pages and the command line say it: `Forecast 812.40 EUR
- * (770.10 to 861.00); over the last 6 months it was off by 7.3 % on average.` Undefined: nobody knows.
+ * Text of a forecast with its range, for pages and the command line: `Forecast 812.40 EUR (770.10 to
+ * 861.00); over the last 6 months it was off by 7.3 % on average.` Undefined: unknown.
  */
 export function forecastWords({ forecast, unit }: LimitRow, currency: string): string | undefined {
   const { atEndAmount, atEndLow, atEndHigh, tested } = forecast ?? {};

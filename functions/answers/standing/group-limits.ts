@@ -3,13 +3,13 @@ import { type LimitSet, limitsOfGroup, limitsOn, subjectKey } from '../../../pol
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import { isSpent } from '../../../policies/units/unit.ts';
 
-/** A limit of somebody, and whether it is their own. */
+/** A subject's limit, own or default. */
 export interface SubjectLimit {
   readonly limit: Limit;
   readonly byDefault: boolean;
 }
 
-/** What a group is asked for now: its own, and those it has by default. */
+/** Current limits of a group: own and default ones. */
 export function subjectLimitsBelow(
   group: Pick<DirectoryGroup, 'id' | 'path' | 'personal'>,
   limits: LimitSet,

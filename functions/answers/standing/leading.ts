@@ -10,5 +10,5 @@ export function leading<Each>(all: readonly Each[], modeOf: (each: Each) => Mode
   return all.filter((_, index) => rank(modes[index] ?? 'off') === strongest);
 }
 
-/** `warn` is shadow that tells the owner: neither rejects a job. */
+/** `warn` is shadow that notifies the owner: neither rejects. */
 const rank = (mode: Mode): Mode => (mode === 'shadow' ? 'warn' : mode);

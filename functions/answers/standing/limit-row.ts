@@ -31,14 +31,14 @@ interface RowWith {
   readonly nowMs: number;
   /** Absent: nothing was ever counted. */
   readonly counter: Counter | undefined;
-  /** How far it goes by rule and rollout. */
+  /** Its mode by rule and rollout. */
   readonly asked: Mode;
   /** The subject's usage of the last eight weeks at least; absent: nothing is forecast. */
   readonly usage?: readonly DayUsage[] | undefined;
-  /** Whether the forecast also has its band and how far off past ones were; the usage then has nine months. */
+  /** True to add the forecast's range and past errors; the usage then has nine months. */
   readonly tested?: boolean | undefined;
   readonly byDefault: boolean;
-  /** What is noted of its period, the oldest first. Absent: nobody is told, or nobody notes it. */
+  /** Alerts of its period, oldest first. Absent: none. */
   readonly alerts?: readonly AlertRecord[] | undefined;
   /** Absent: it is not known which limits refuse jobs. */
   readonly refusals?: Refusals | undefined;
@@ -52,7 +52,7 @@ interface CohortStanding {
   readonly lent: Counter | undefined;
 }
 
-/** What the members lend is the sum where none of them keeps a part. */
+/** If no member keeps a part, the lent amount is the cohort's sum. */
 const lentCounter = ({ counters }: CohortTerms): CohortTerms['counters'][number] | undefined =>
   counters.find(({ from }) => from !== 'kept');
 
@@ -144,7 +144,7 @@ function thresholdsOf(
 ): Pick<LimitRow, 'thresholds' | 'baseThresholds'> {
   const levels = listThresholdLevels(limit).map(({ name, amount }) => ({
     ...{ name, amount },
-    // What is held may be given back: only what is spent is overdrawn.
+    // Held amounts may return: only settled amounts are overdrawn.
     reached: (name === OVERDRAFT ? settled : committed) >= amount,
   }));
   const atEnd = Math.max(committed, forecast?.atEndAmount ?? 0);

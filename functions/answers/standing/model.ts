@@ -222,7 +222,7 @@ export const LimitRowSchema = z
 
 export type LimitRow = z.infer<typeof LimitRowSchema>;
 
-/** What came together until the end of a day. */
+/** Total up to the end of a day. */
 export const DayTotalSchema = z.object({ day: day(), total: amount() });
 
 /** The same of a day to come, as forecast. */
@@ -267,7 +267,7 @@ export const GrantRowSchema = z
 
 export type GrantRow = z.infer<typeof GrantRowSchema>;
 
-/** A limit that is given to its children more than once: whoever comes first has it. */
+/** A limit below its children's sum: first come, first served. */
 export const PoolNoteSchema = z
   .object({
     childrenAmount: amount('What the closest limits below come to.'),

@@ -1,4 +1,4 @@
-/** What days to come will use, if every day is like its weekday in the last weeks and the weeks go on as they did. Pure. */
+/** Expected use of coming days, by weekday and trend. Pure. */
 import {
   type DailyUsage,
   expectedUse,
@@ -42,10 +42,10 @@ export const historySpan = (today: number): DaySpan => ({ from: today - HISTORY_
 /** The days that past forecasts are tested on. */
 export const testedSpan = (today: number): DaySpan => ({ from: today - TESTED_DAYS, to: today });
 
-/** A day's use in the unit of a limit; what is counted at once is not used up. */
+/** A day's use in the limit's unit; 0 for jobs in flight. */
 export const usedOn = (day: UsageCounts, kind: LimitKind): number => kindRow(kind).usedOn?.(day) ?? 0;
 
-/** Whether an amount is used up day by day. What is counted at once, or anew every minute or hour, comes and goes. */
+/** Returns true if an amount is used up over days. Jobs in flight and counts per minute or hour are not. */
 export const canRunOut = ({ amount, kind, per }: Pick<Limit, 'amount' | 'kind' | 'per'>): boolean =>
   amount !== 'unlimited' &&
   per !== undefined &&

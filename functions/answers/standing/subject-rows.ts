@@ -38,7 +38,7 @@ interface SubjectRowsFrom {
   readonly tested?: boolean;
   /** As in `limitRow`. */
   readonly refusals?: Refusals;
-  /** What owners were told. @default nothing */
+  /** Sent alerts. @default none */
   readonly alerts?: AlertsByCounter;
   readonly nowMs: number;
 }

@@ -2,7 +2,7 @@
 import { BELOW_COUNTS, ROOT_JOBS, type RollupStore, type UsageTally } from '../../core/usage/index.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 
-/** What the jobs of a day come to. */
+/** A day's total. */
 interface BilledDay {
   readonly day: string;
   /** Jobs that ran. A job whose end is unknown is charged, and counts neither here nor in seconds. */

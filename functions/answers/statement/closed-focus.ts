@@ -20,7 +20,7 @@ export const closedFocusCsv = (statement: ClosedStatement): string => {
 function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
   const { kind, jobs, seconds, micros } = row;
   const { instance, subject, group, currency, startMs, endMs, number, priceVersions, sha256 } = statement;
-  // A job whose end nobody knows is charged without a second: then there is no price of a minute.
+  // Jobs with an unknown end are charged without seconds, so there is no price per minute.
   const isPriced = kind === 'usage' && (seconds > 0 || micros === 0);
   const payer = subject === 'instance' ? undefined : { id: subject.slice('group/'.length), name: group };
   return {

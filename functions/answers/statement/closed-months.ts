@@ -9,7 +9,10 @@ import type { ClosedMonths, StatementNumbers } from './closed-model.ts';
 /** A block of the list of numbers is a page. */
 const NUMBERS_A_PAGE = 1000;
 
-/** Undefined: there is no such group, it is not theirs to see, or nobody closes months here. @throws {LedgerError} */
+/**
+ * Undefined: the group does not exist or is not visible, or months are not closed here. @throws
+ * {LedgerError}
+ */
 export const closedMonthsOf =
   ({ places, books }: ReadContext) =>
   async (group: string, viewer: Viewer): Promise<ClosedMonths | undefined> => {
@@ -27,7 +30,7 @@ export const closedMonthsOf =
     };
   };
 
-/** For whoever sees everything; undefined: nobody closes months here. @throws {LedgerError} */
+/** For users who see everything; undefined: months are not closed here. @throws {LedgerError} */
 export const statementNumbersOf =
   ({ places, books }: ReadContext) =>
   async (from: number): Promise<StatementNumbers | undefined> => {
@@ -39,7 +42,7 @@ export const statementNumbersOf =
     return { numbers: found.map(withGroup(directory)), last, ...(next <= last && { next }) };
   };
 
-/** The last ones that were closed, the youngest first; for whoever sees everything. @throws {LedgerError} */
+/** The latest closed months, newest first; for users who see everything. @throws {LedgerError} */
 export const lastStatementsOf =
   ({ places, books }: Pick<ReadContext, 'places' | 'books'>) =>
   async (atMost: number): Promise<StatementNumbers['numbers']> => {

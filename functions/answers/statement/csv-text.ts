@@ -13,10 +13,10 @@ export function decimal(micros: number): string {
 export const csv = (rows: readonly (readonly string[])[]): string =>
   rows.map((fields) => `${fields.join(',')}\r\n`).join('');
 
-/** What Excel, LibreOffice and Google Sheets begin a formula with, and blanks they skip before it. */
+/** Characters that start a formula in Excel, LibreOffice and Google Sheets, after skipped spaces. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
-/** A text of anybody's: what a spreadsheet would take for a formula is preceded by an apostrophe. */
+/** Escapes an untrusted text: a possible formula gets an apostrophe. */
 export function csvField(text: string): string {
   const harmless = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;

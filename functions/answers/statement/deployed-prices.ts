@@ -9,7 +9,7 @@ import type { DeployedPrices } from './price-model.ts';
  */
 const HANDOVER_MS = 3_600_000;
 
-/** For whoever sees everything; undefined: nobody keeps prices here. @throws {LedgerError} */
+/** For users who see everything; undefined: prices are not stored here. @throws {LedgerError} */
 export const deployedPricesOf =
   ({ books }: Pick<ReadContext, 'books'>) =>
   async (fromMs: number, untilMs: number): Promise<DeployedPrices | undefined> => {

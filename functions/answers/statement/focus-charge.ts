@@ -21,7 +21,7 @@ interface FocusCharge {
   readonly currency: string;
   readonly billing: SpanMs;
   readonly charged: SpanMs;
-  /** Who is charged; without an id, the whole GitLab. */
+  /** The charged account; without an id, the whole GitLab. */
   readonly account: { readonly id?: number | string; readonly name: string };
   /** The group that the jobs are of. */
   readonly subAccount?: { readonly id: number | string; readonly name: string };

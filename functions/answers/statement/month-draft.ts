@@ -1,4 +1,7 @@
-/** What a month came to so far, and what of it no earlier statement has: all that a closed statement says but its number. */
+/**
+ * A month's total so far, and the part on no earlier statement: everything of a closed statement except its
+ * number.
+ */
 import type { FiscalStart } from '../../../policies/limits/period.ts';
 import { type PriceTable, priceVersions } from '../../../policies/prices/price.ts';
 import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/index.ts';
@@ -27,14 +30,14 @@ interface DraftAsk {
   readonly nowMs: number;
 }
 
-/** What comes later about a month is looked for so many months: usage by day is kept for two years. */
+/** Months in which late changes are found: daily usage is kept for two years. */
 export const LOOKED_BACK_MONTHS = 12;
 const LOOKED_BACK_DAYS = 366;
 
 type MonthDraft = Omit<ClosedStatement, 'number' | 'previousSha256'>;
 
 /**
- * Returns undefined if the group has no statement yet and nothing to begin with: no jobs, or all of them charged to a group above.
+ * Returns undefined if the group has no statement yet and no jobs of its own to charge.
  *
  * @throws {LedgerError}
  */
@@ -86,7 +89,7 @@ function spansOf(before: readonly ClosedStatement[], firstDay: number): readonly
 
 type MonthSum = Pick<BilledSum, 'jobs' | 'corrections' | 'seconds' | 'micros'>;
 
-/** What a closed month comes to now, beyond what its statement and the adjustments since have said. */
+/** Returns a closed month's changes since its statement and later adjustments. */
 function lateOf(
   { month, number, totals }: ClosedStatement,
   chain: readonly ClosedStatement[],

@@ -1,4 +1,4 @@
-/** Months of statements: whole days, without gaps and without days that two of them share. */
+/** Months of statements: whole days, without gaps or overlaps. */
 import {
   type CalendarDay,
   calendarDay,
@@ -38,7 +38,7 @@ export function monthOfDay(day: number, fiscalStart: FiscalStart): StatementMont
 const keyOf = ({ year, month, day }: CalendarDay): string =>
   `${year}-${two(month)}${day === 1 ? '' : `@${two(day)}`}`;
 
-/** Days of usage are named, so a statement of another zone still says which of them it has. */
+/** Days are named, so a statement of another zone still lists its days. */
 export const closedDays = ({
   startMs,
   endMs,

@@ -14,7 +14,7 @@ export interface TallyOptions {
   readonly endMs: number;
   readonly zone: string;
   readonly by: StatementGrain;
-  /** Whether the line of a job says who started it. @default false */
+  /** Adds the user to a job's line. @default false */
   readonly withUsers?: boolean;
   readonly billed: Pick<BilledGroup, 'id' | 'counts'>;
   /** Leaves out jobs that were decided while the group was below another: they are charged to that one. @default false */
@@ -46,7 +46,7 @@ export class StatementTally {
     this.#options = options;
   }
 
-  /** Whether the job is part of the statement: a job belongs as a whole to the month of its admission. */
+  /** Returns true if the job is on the statement: a job belongs to the month of its admission. */
   has(record: JobRecord): boolean {
     const { startMs, endMs, billed, chargedOnly } = this.#options;
     if (record.decidedAtMs < startMs || record.decidedAtMs >= endMs) return false;

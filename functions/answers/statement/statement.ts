@@ -1,4 +1,4 @@
-/** What a group is charged for a month: first what is meant, then what the usage days or the jobs say. */
+/** Computes a group's charge for a month: first the scope, then usage days or jobs. */
 
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { FiscalStart } from '../../../policies/limits/period.ts';

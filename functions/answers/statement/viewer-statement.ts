@@ -6,7 +6,7 @@ import { billedGroup } from './billed-group.ts';
 import type { StatementAnswer, StatementQuery } from './model.ts';
 import { statementOf } from './statement.ts';
 
-/** Who started jobs is for those who see everything: others are answered without. @throws {LedgerError} */
+/** Users of jobs are shown only to users who see everything. @throws {LedgerError} */
 export const viewerStatement =
   (reading: ReadContext) =>
   async (asked: StatementQuery, viewer: Viewer): Promise<StatementAnswer> => {

@@ -3,13 +3,13 @@ import { amountText } from '../../../policies/units/unit-texts.ts';
 import type { AgreementCause, BudgetAgreement } from '../../core/usage/index.ts';
 
 interface AgreementTold {
-  /** `fits`: all figures that could be compared are one. `differs`: somebody should know why. */
+  /** `fits`: all comparable figures agree. `differs`: someone should investigate. */
   readonly tone: 'fits' | 'differs';
   /** One sentence or two. */
   readonly text: string;
 }
 
-/** For the page and the command line. @param zone - in which the recount's time is told */
+/** For page and command line. @param zone - of the recount's time */
 export function agreementText(
   { unit, counterAmount, usageAmount, cause, records }: BudgetAgreement,
   currency: string,

@@ -12,8 +12,8 @@ import { isBudget, subjectLimitsBelow } from '../standing/group-limits.ts';
 import type { SubjectView } from './model.ts';
 
 /**
- * Budgets above that bind these jobs, too, and that the viewer does not see: by the group's disclosure nothing, the one with
- * least left, or all. As much as the page of a rejected job tells. @throws {LedgerError}
+ * Lists budgets above that also bind these jobs and are not visible: by the group's disclosure none, the one
+ * with least left, or all, as on the page of a rejected job. @throws {LedgerError}
  */
 export async function limitsAbove(
   subject: string,

@@ -4,14 +4,14 @@ import { SPENT_KINDS, UNIT_OF } from '../../../policies/units/unit.ts';
 import { mayDo, type Rights } from '../../core/limits/index.ts';
 import type { SubjectRights } from './model.ts';
 
-/** What to offer on a page. Whether a change goes through is the desk's to say, which looks at each difference. */
+/** Rights shown on a page. The edit itself checks each change. */
 export function subjectRightsOf(
   subject: string,
   rights: Rights,
   context: { readonly limits: LimitSet; readonly directory: Directory; readonly nowMs: number },
 ): SubjectRights {
   const may = (act: Parameters<typeof mayDo>[0]): boolean => mayDo(act, subject, rights, context);
-  /** Held by some limit above, of whatever unit. */
+  /** True if a limit above, in any unit, bounds it. */
   const mayHeld = (act: 'loosen' | 'grant'): boolean =>
     SPENT_KINDS.some((kind) => mayDo(act, subject, rights, context, UNIT_OF[kind]));
   return {

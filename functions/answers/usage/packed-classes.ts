@@ -1,4 +1,4 @@
-/** The runner classes of a group or project: nobody counts them, so they are those that the nights told from records. */
+/** Runner classes of a group or project, from the records of the nightly runs. */
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import { addSumTo, type SheetSum } from '../../core/sheets/index.ts';
 import { readSums, type SumSource } from '../reading/read-sums.ts';

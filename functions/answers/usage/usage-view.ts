@@ -1,4 +1,4 @@
-/** What a subject used over some days, and what for. */
+/** A subject's use over days, with details. */
 
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -17,7 +17,7 @@ import { rejectedByRule, watchedByRule } from './rejections.ts';
 const TOP_MAX = 20;
 /** Projects whose job names are looked at, and names kept of each. */
 const PROJECTS_WITH_JOBS_MAX = 5;
-/** Lists are read a day each; a year of them tells no more than the last quarter. */
+/** Lists are read per day; a quarter is enough. */
 const TOP_DAYS_MAX = 92;
 /** Classes of a policy are few; if there are more, these are shown. */
 const CLASSES_MAX = 20;
@@ -26,7 +26,7 @@ interface UsageFrom {
   readonly directory: Directory;
   readonly policy: Policy;
   readonly store: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates'>;
-  /** Absent: nobody packs any, and the classes of no group are known. */
+  /** Absent: usage is not packed, and classes of groups are unknown. */
   readonly sheets?: SumSource['sheets'];
 }
 
