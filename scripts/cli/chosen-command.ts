@@ -9,7 +9,7 @@ type Chosen =
       readonly entry: CommandEntry;
       /** Only its help is wanted. */
       readonly help: boolean;
-      /** What comes after the command's name. */
+      /** Arguments after the command's name. */
       readonly rest: readonly string[];
     };
 

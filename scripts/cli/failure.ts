@@ -5,7 +5,7 @@ import { systemFailure } from '../terminal/system-failure.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 import { shortPath } from './short-path.ts';
 
-/** What `--json` prints instead of a result, on stdout. Codes are stable. */
+/** Output of `--json` on failure, on stdout. Codes are stable. */
 interface FailureJson {
   readonly error: {
     /** Like the exit codes: 3, 3 and 1. */
@@ -52,5 +52,5 @@ function failureOf(error: unknown, cwd: string): FailureJson {
 const on = (setting: string | undefined): boolean =>
   setting !== undefined && setting !== '' && setting !== '0';
 
-/** For whoever mends it; nobody else reads stacks. */
+/** Stack traces are for developers. */
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? '') : '');

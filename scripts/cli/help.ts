@@ -1,7 +1,7 @@
 import type { CommandEntry } from '../terminal/command.ts';
 import { table } from '../terminal/table.ts';
 
-/** What `tollgate` says without a command. @param family - a first word such as `policy`; '' for all commands. */
+/** Help without a command. @param family - a first word such as `policy`; '' for all commands. */
 export function commandsHelp(commands: readonly CommandEntry[], family = ''): string {
   const shown = family === '' ? commands : commands.filter(({ name }) => name.startsWith(`${family} `));
   const rows = shown.map(({ name, summary }) => [`  ${name}`, summary]);

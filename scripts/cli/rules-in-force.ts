@@ -7,14 +7,14 @@ import type { LedgerAccess } from './ledger/open-ledger.ts';
 import { readLiveSet } from './limits/live-set.ts';
 import { type FileRules, type RulesFlags, rulesFiles } from './rules-flags.ts';
 
-/** Nobody's job waits for the desk. */
+/** No job waits for it. */
 const TIMEOUT_MS = 15_000;
 
 /**
- * The rules that a job would meet now: the policy here, and the limits and groups that are live beside the books. A file that
- * is named is meant; where nothing is live, the files of the project are in force.
+ * Returns the rules in force: this policy, with published limits and stored groups of the table. Named files
+ * override them; without published data the project's files apply.
  *
- * @throws {DocumentError} also where the live limits do not fit the policy. {LimitsError} {DirectoryError}
+ * @throws {DocumentError} also if published limits do not fit the policy. {LimitsError} {DirectoryError}
  */
 export async function openRulesInForce(
   flags: RulesFlags,

@@ -1,4 +1,4 @@
-/** Wires the commands to this process; each of them has a folder beside. */
+/** Connects the commands to this process. */
 import { fileURLToPath } from 'node:url';
 import { EXIT, type TerminalIo } from '../terminal/command.ts';
 import { coloursWanted } from '../terminal/paint.ts';

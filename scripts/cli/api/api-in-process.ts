@@ -1,4 +1,4 @@
-/** The API that the console serves, without a network between: whoever may read the table needs no sign-in. */
+/** The console's API in this process: access to the table needs no sign-in. */
 import { Hono } from 'hono';
 import type { ClientResponse } from 'hono/client';
 import { NO_USER_ID } from '../../../functions/answers/reading/acting-user.ts';
@@ -19,14 +19,14 @@ export type { Rights };
 /** Goes nowhere: addresses need an origin. */
 const ORIGIN = 'http://in-process.invalid';
 
-/** Who asks. */
+/** The caller. */
 interface Caller {
   /** For people: whose request something is. */
   readonly name: string;
   readonly roles: Roles;
 }
 
-/** Rights as the API knows them. Whoever views all views what is below every topmost group. */
+/** Converts rights for the API. A viewer of everything views all top-level groups. */
 export function rolesOf(rights: Rights, { groupById }: Directory): Roles {
   const isAny = (name: RoleName): boolean => rights.some(({ role }) => role === name);
   const tops = [...groupById.values()].flatMap(({ id, parentId }) => (parentId === undefined ? [id] : []));
@@ -42,7 +42,7 @@ export function rolesOf(rights: Rights, { groupById }: Directory): Roles {
   };
 }
 
-/** Calls throw what broke the answer, a {LedgerError} for example: its message is for whoever has the table. */
+/** Calls throw the cause of a failure, e.g. a {LedgerError}, whose message is for owners of the table. */
 export function apiInProcess(deps: Omit<ApiDeps, 'log' | 'onFailure'>, { name, roles }: Caller): ApiClient {
   let broken: Error | undefined;
   const onFailure = (error: Error): void => {
@@ -76,10 +76,10 @@ type Exact<Json> = Json extends object
   ? { [Name in keyof Json]: Exact<Exclude<Json[Name], undefined>> }
   : Json;
 
-/** What stands in the way, and what to do about it. */
+/** The problem and its remedy. */
 export type ApiRefusal = ApiError;
 
-/** What was asked for, or why it is refused. */
+/** The response, or its refusal. */
 export type ApiAnswer<Body> =
   | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly status: number; readonly refused: ApiRefusal };
@@ -103,7 +103,7 @@ export async function answeredInProcess<Response extends ClientResponse<unknown>
   throw answer.status === 404 || answer.status === 422 ? new UsageError(text) : new Error(text);
 }
 
-/** The same of what may not be there. */
+/** The same for optional items. */
 export async function found<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response> | undefined> {

@@ -1,4 +1,4 @@
-/** The API of a console that runs elsewhere, for whoever is signed in from this terminal. */
+/** Client of a remote console's API, for the user signed in on this terminal. */
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -10,10 +10,10 @@ import { type ApiClient, answeredInProcess } from './api-in-process.ts';
 /** A month of a large instance takes a while. */
 const TIMEOUT_MS = 30_000;
 const PAGE_GROUPS = '100';
-/** Two thousand groups; whoever sees more names the others by GitLab's id, or a --directory. */
+/** Two thousand groups; others need a GitLab id or --directory. */
 const PAGES_MAX = 20;
 
-/** Where the console is that was asked for by flag or variable; undefined: a table is read. @throws {UsageError} */
+/** Returns the console's address from flag or variable; undefined: use a table. @throws {UsageError} */
 export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'>): string | undefined {
   const namesTable = [flags.ledger, flags.instance, flags.region, flags.endpoint].some(
     (flag) => flag !== undefined,
@@ -24,11 +24,11 @@ export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'
   return named ? originOf(named) : undefined;
 }
 
-/** Whether there is a way in: a job's token, or the session of somebody who signed in from here. */
+/** Returns true with a job's token, or a session from this terminal. */
 export const mayAskConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>): boolean =>
   Boolean(env[ENV_ID_TOKEN]) || keptSession(origin, env) !== undefined;
 
-/** @throws {UsageError} if nobody is signed in there. */
+/** @throws {UsageError} without a sign-in there. */
 export function consoleClient(
   origin: string,
   { env }: Pick<TerminalIo, 'env'>,
@@ -42,7 +42,7 @@ export function consoleClient(
   return apiClient({
     origin,
     session,
-    // Whoever redirects is not the console, and gets no session.
+    // The console does not redirect; never send the session elsewhere.
     fetch: async (input, init) => {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const response = await send(input, { ...init, redirect: 'manual', signal });
@@ -56,7 +56,7 @@ export function consoleClient(
   });
 }
 
-/** The groups that somebody sees there, for paths on the command line. */
+/** Lists visible groups, for paths on the command line. */
 export async function directorySeen(api: ApiClient): Promise<Directory> {
   const groups = new Map<number, DirectoryGroup>();
   let cursor: string | undefined;
@@ -69,7 +69,7 @@ export async function directorySeen(api: ApiClient): Promise<Directory> {
     cursor = seen.next;
     if (cursor === undefined) break;
   }
-  // What somebody sees begins below what they do not see.
+  // Visible groups may have invisible parents.
   return directoryOf(
     [...groups.values()].map(({ parentId, ...group }) =>
       parentId !== undefined && groups.has(parentId) ? { ...group, parentId } : group,

@@ -1,4 +1,4 @@
-/** How edits of limits are sent to the API, and what it says to them. */
+/** Sends edits of limits to the API and reads the result. */
 import { etagOf } from '../../../functions/console/api/api-deps.ts';
 import { outcomeAnswer } from '../../../functions/console/api/outcome-answer.ts';
 import type { ApplyOutcome } from '../../../functions/core/limits/index.ts';
@@ -11,7 +11,7 @@ type LiveSetAnswer = Awaited<ReturnType<typeof liveOf>>;
 /** One edit as it is sent. */
 export type SentEdit = Parameters<EditsCall>[0]['json']['edits'][number];
 
-/** What became of edits. */
+/** Result of edits. */
 export type EditAnswer = Awaited<ReturnType<typeof answerOf<Awaited<ReturnType<EditsCall>>>>>;
 
 /** The header of every call about edits: the set they are of. */
@@ -24,7 +24,7 @@ export async function liveSet(api: ApiClient): Promise<SetView | undefined> {
 
 const liveOf = (api: ApiClient) => answeredInProcess(api.limits.$get());
 
-/** Whoever reads the table sees all of it. */
+/** Access to the table shows everything. */
 export function setAnswered({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswer): SetView | undefined {
   const { actor = '', why = '', source = '', base } = change;
   if (set === undefined) return undefined;

@@ -58,17 +58,17 @@ export interface BudgetTables {
   readonly ledger: LedgerStore;
   readonly rollup: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
   readonly directory: DirectoryTable;
-  /** What is packed of usage, for reports. @default everything is read live */
+  /** Packed usage, for reports. @default all read live */
   readonly sheets?: Pick<SheetStore, 'read'>;
-  /** What the last recount of all records found. @default nobody recounts */
+  /** Result of the last recount. @default none */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
-  /** What owners were told of the levels of their limits. @default nobody notes it */
+  /** Sent threshold alerts. @default none */
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  /** Ids of jobs decided lately, for whoever counts back from them. @default the newest of the whole ledger */
+  /** Recent job ids. @default the newest of the whole ledger */
   readonly recentJobIds?: () => Promise<readonly number[]>;
   /** Brings owners the shadow report by this topic. @param origin - of the console, for links */
   readonly reporter?: (topicArn: string, origin: string | undefined) => ReportSender;
-  /** What GitLab says of runners. @default nobody asks it */
+  /** Details of runners. @default none */
   readonly runnerDetails?: RunnerDetails;
   /** `https://gitlab.example.com`, if the ledger remembers it. */
   readonly gitlabUrl?: string;
@@ -79,15 +79,15 @@ export interface BudgetTables {
 
 export type OpenBudget = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<BudgetTables>;
 
-/** What a command works with. */
+/** Context of a command. */
 export interface BudgetContext {
-  /** As an administrator sees it: whoever may read the table may see all of it. */
+  /** With an administrator's view, because access to the table shows everything. */
   readonly api: ApiClient;
-  /** As somebody with these rights sees it. */
+  /** With the view of these rights. */
   readonly apiOf: (name: string, rights: Rights) => ApiClient;
   readonly policy: Policy;
   readonly directory: Directory;
-  /** What is in force as long as no set is live. */
+  /** Limits in force until a set is published. */
   readonly packedFile: string;
 }
 
@@ -96,9 +96,9 @@ interface PackedLimits {
   readonly limits: LimitSet;
 }
 
-/** A flip that the SDK repeats by itself could take its own first try for somebody else's. */
+/** If the SDK repeated a publication, its own first try would look like a conflict. */
 const ATTEMPTS_MAX = 1;
-/** Nobody's job waits for the desk, and a laptop may be far away. */
+/** No job waits for it, and the connection may be slow. */
 const TIMEOUT_MS = 15_000;
 const LIVE_JOBS_MAX = 100;
 
@@ -131,15 +131,15 @@ export const openBudget: OpenBudget = async (flags, io) => {
   };
 };
 
-/** How a report reaches an owner. */
+/** Delivery of reports to owners. */
 interface ReportFlags {
   /** The topic of owners, an ARN. */
   readonly topic?: string | undefined;
-  /** Where the console is. */
+  /** The console's address. */
   readonly console?: string | undefined;
 }
 
-/** Opens, asks, and closes whatever comes of it. */
+/** Opens, runs and always closes. */
 export async function withBudget<T>(
   open: OpenBudget,
   flags: LedgerFlags & RulesFlags & ReportFlags & WhoFlags,
@@ -175,8 +175,8 @@ export async function withApi<T>(
 }
 
 /**
- * The same on somebody's books, for a command that only reads: by what is live beside them, unless a file of limits is
- * named. What is not beside them is empty.
+ * The same for read-only commands: with published limits and stored groups, unless a file of limits is
+ * named. Missing tables are empty.
  */
 export async function withBooks<T>(
   open: OpenLedger,
@@ -220,13 +220,13 @@ function readFiles(flags: RulesFlags, io: TerminalIo): ApiFiles {
   return { paths, policy: readPolicy(paths.policy), directory };
 }
 
-/** Who changes something, where the table cannot know. */
+/** The author, if the table cannot know. */
 interface WhoFlags {
   readonly actor?: string | undefined;
   readonly as?: string | undefined;
 }
 
-/** The same over the console's API: it knows who asks, so nobody is named. @throws {UsageError} */
+/** The same through the console's API, which knows the caller. @throws {UsageError} */
 async function overConsole(
   origin: string,
   { paths, policy, directory: named }: ApiFiles,
@@ -241,7 +241,7 @@ async function overConsole(
 }
 
 interface ApiTables extends Omit<BudgetTables, 'description' | 'close'> {
-  /** @default nobody is told a statement */
+  /** @default no statements */
   readonly books?: StatementBooks;
   /** Which rejected jobs are to be retried. @default none is known */
   readonly requeue?: Pick<RequeueLists, 'read'>;
@@ -309,7 +309,7 @@ async function contextOn(
   return { api, apiOf, policy, directory, packedFile: paths.limits };
 }
 
-/** Where nothing runs and nobody swept, the newest record says where ids are. */
+/** Without relays and sweeps, the newest record shows the current ids. */
 async function recentIds({ recentJobIds, ledger }: ApiTables): Promise<readonly number[]> {
   const known = (await recentJobIds?.()) ?? [];
   if (known.length > 0) return known;

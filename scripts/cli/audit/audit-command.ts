@@ -107,10 +107,10 @@ async function audit(args: readonly string[], io: TerminalIo, deps: AuditDeps): 
   return comparison.differences.length === 0 ? EXIT.ok : EXIT.wouldReject;
 }
 
-/** Where the prices are from. */
+/** Source of the prices. */
 type PriceSource =
   | { readonly kind: 'documents'; readonly files: readonly string[] }
-  /** `sinceMs`: Unix ms; what was before the first of them is taken at its prices. */
+  /** `sinceMs`: Unix ms; earlier jobs use the first prices. */
   | { readonly kind: 'deployed'; readonly editions: number; readonly sinceMs: number };
 
 /** @throws {Error} where what deployments left is not as it was written. */

@@ -6,7 +6,7 @@ import { table } from '../../terminal/table.ts';
 import { money, shadowCount, spanText } from '../report/shadow-words.ts';
 import type { ZonedSpan } from '../report/span.ts';
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 export interface BacktestResult extends BacktestFigures, ZonedSpan {
   /** For people: whose books. */
   readonly ledger: string;
@@ -14,14 +14,14 @@ export interface BacktestResult extends BacktestFigures, ZonedSpan {
   readonly currency: string;
   readonly policyVersion: string;
   readonly limitsVersion: string;
-  /** What a reader should know before believing it. */
+  /** Caveats for the reader. */
   readonly notes: readonly string[];
 }
 
 /** A screen or two; --json has all. */
 const ROWS_SHOWN = 40;
 
-/** What no replay can know, for every reader. */
+/** Caveats of every replay. */
 const ALWAYS_SO: readonly string[] = [
   'A job that runs now and did not then is taken to last as long as it was estimated. People may have tried again what was rejected: both tries are counted.',
   'Jobs end when GitLab says, not when the ledger heard of it; groups are where the directory has them now; estimates are those of then.',

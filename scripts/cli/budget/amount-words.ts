@@ -6,7 +6,10 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 export interface AmountWords {
-  /** As limits.yaml has it: `500.25`, `unlimited`, `+200`, `256Gi`; a share of what there is as it was written, `+20%`. */
+  /**
+   * As in limits.yaml: `500.25`, `unlimited`, `+200`, `256Gi`; a share of the current amount as written,
+   * `+20%`.
+   */
   readonly amount: string;
   readonly unit?: LimitKind;
   readonly per?: PeriodKind;
@@ -22,7 +25,7 @@ const UNIT = /^(.*\S)\s+([a-z]+)$/i;
 /**
  * Reads `500 EUR/month`, `1000 min/week`, `20 jobs`, `256Gi memory`, `500`.
  *
- * @param example - of what is expected here. @throws {UsageError}
+ * @param example - of the expected form. @throws {UsageError}
  */
 export function readAmountWords(
   words: readonly string[],
@@ -33,7 +36,7 @@ export function readAmountWords(
   const [, before = text, perWord] = PERIOD.exec(text) ?? [];
   const [, number = before, unitWord] = UNIT.exec(before) ?? [];
   const named = unitWord === undefined ? undefined : UNITS[unitWord.toLowerCase()];
-  // A share needs its amount first, from whoever knows the limit.
+  // A share needs the limit's current amount.
   const isShare = /^[-+][^%]*%$/.test(number);
   const read = isShare ? undefined : readWrittenAmount(named === undefined ? before : number, { currency });
   if (read?.ok === false) throw new UsageError(read.message);

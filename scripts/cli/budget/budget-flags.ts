@@ -6,7 +6,7 @@ import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { osUserName } from '../limits/change-flags.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 
-/** What tests replace. */
+/** Replaced by tests. */
 export interface BudgetDeps {
   readonly open: OpenBudget;
   readonly userName: () => string | undefined;
@@ -49,7 +49,7 @@ interface WhoFlags {
   readonly as?: string | undefined;
 }
 
-/** @throws {UsageError} if nobody is named. */
+/** @throws {UsageError} without an actor. */
 export function readActor({ actor }: WhoFlags, { userName }: Pick<BudgetDeps, 'userName'>): string {
   const name = (actor ?? userName() ?? '').trim();
   if (name === '' || name.length > ACTOR_CHARACTERS_MAX)

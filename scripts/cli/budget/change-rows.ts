@@ -9,7 +9,7 @@ import { table } from '../../terminal/table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
-/** A screen of them; --json has all. */
+/** A screenful; --json has all. */
 const ROWS_SHOWN = 40;
 
 /** `loosens  acme/payments  money-month  amount  7.50 EUR → 9.00 EUR`; what is new or gone as a whole is one line. */
@@ -80,7 +80,7 @@ function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): 
   return printable(String(value));
 }
 
-/** What is given to children more than once; nothing where nothing is. */
+/** Lists limits below the sum of their children; empty if there are none. */
 export function oversubscriptionText(all: readonly Oversubscription[], currency: string): string {
   return all
     .slice(0, ROWS_SHOWN)

@@ -1,4 +1,7 @@
-/** The way of every edit from the command line: on what is live, shown or made by the API, and its answer told. */
+/**
+ * Runs every edit of the command line: based on published limits, previewed or applied by the API, and
+ * reported.
+ */
 import type { BacktestAnswer } from '../../../functions/answers/backtest/model.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -52,7 +55,7 @@ interface EditWanted {
   readonly why: string;
 }
 
-/** What edits are made on. */
+/** The base of edits. */
 interface EditBase {
   readonly live: SetView | undefined;
   /** Undefined: none was ever live, and the packed limits are what the first edit edits. */
@@ -63,10 +66,11 @@ interface EditBase {
 const NONE = 'none';
 
 /**
- * An edit of nothing would begin with the limits of this project, which may be others than those the functions were
- * deployed with: whoever wants that says so.
+ * Without published limits, an edit would start from this project's file, which may differ from the deployed
+ * one; so that needs a flag.
  *
- * @param base - `--base`; absent: what is live now. @throws {Error} with the remedy where no set was ever live.
+ * @param base - `--base`; absent: the published set. @throws {Error} with the remedy, if no set was ever
+ * published.
  */
 export async function editBase(
   { api, packedFile }: Pick<BudgetContext, 'api' | 'packedFile'>,

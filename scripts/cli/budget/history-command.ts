@@ -52,7 +52,7 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
         entries.push(...page.entries);
         before = page.next;
       } while (before !== undefined && entries.length < max);
-      // The log still tells of what is gone; what it never told of must be there.
+      // The log keeps deleted subjects; a subject it never had must exist.
       if (word !== undefined && entries.length === 0) await knownSubject(word, budget);
       if (values.json) io.out(`${JSON.stringify({ subject: subject ?? null, edits: entries })}\n`);
       else if (entries.length === 0) io.out('Nothing was ever changed here.\n');

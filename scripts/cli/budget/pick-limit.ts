@@ -4,9 +4,9 @@ import { answeredInProcess } from '../api/api-in-process.ts';
 import type { BudgetContext } from '../api/open-api.ts';
 import type { AmountWords } from './amount-words.ts';
 
-/** What a command says about which limit it means. */
+/** Selects a limit on the command line. */
 interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
-  /** What whoever asks calls the subject. */
+  /** The caller's word for the subject. */
   readonly word: string;
   /** `--limit`. */
   readonly id?: string | undefined;

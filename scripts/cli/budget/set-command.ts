@@ -123,7 +123,7 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
 
 export const setCommand: Command = setCommandOn(BUDGET_DEPS);
 
-/** A share is one of what the limit has. @throws {UsageError} */
+/** A share refers to the limit's current amount. @throws {UsageError} */
 function amountOf(written: string, standing: OwnLimit | undefined, currency: string): string {
   if (!written.endsWith('%')) return written;
   const read = readWrittenAmount(written, { currency, was: standing && plainAmount(standing) });

@@ -132,7 +132,7 @@ type Agreement = Parameters<typeof agreementText>[0];
 /** Limits may be written for what the directory does not know yet. */
 const NOTHING: UsedBy = { agreements: [] };
 
-/** What a subject and the groups right below it used; what is no group, project or runner class has no such figures. */
+/** Use of a subject and its direct subgroups; other kinds of subjects have none. */
 async function usedBy(subject: string, api: ApiClient): Promise<UsedBy> {
   if (isCap(subject)) return NOTHING;
   const [kind = '', ...names] = subject.split('/');

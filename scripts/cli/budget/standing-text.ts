@@ -12,7 +12,7 @@ export const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'pat
 
 const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
 
-/** What a row of `--json` says. Amounts are whole units. */
+/** A row of `--json`. Amounts are whole units. */
 export const limitStandingJson = (row: BudgetRow): object => ({
   subject: row.subject,
   path: standingPath(row),
@@ -37,7 +37,7 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
 });
 
-/** What the period will come to, between which amounts, and how far off such forecasts were; null where nobody knows. */
+/** Forecast with range and past errors; null if unknown. */
 export function forecastJson({ forecast }: BudgetRow): object | null {
   if (forecast === undefined) return null;
   const { atEndAmount, atEndLow, atEndHigh, tested } = forecast;
@@ -49,7 +49,7 @@ export function forecastJson({ forecast }: BudgetRow): object | null {
   };
 }
 
-/** An instant, `lasts`, `used_up`; null where nobody knows. */
+/** An instant, `lasts`, `used_up`; null if unknown. */
 const runsOutOf = ({ forecast }: BudgetRow): string | null =>
   forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
 

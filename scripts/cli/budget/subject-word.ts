@@ -7,11 +7,11 @@ import { UsageError } from '../../terminal/command.ts';
 import type { BudgetContext } from '../api/open-api.ts';
 import { ownLimits } from './pick-limit.ts';
 
-/** How a subject is written on the command line, for help texts. */
+/** Forms of a subject on the command line, for help texts. */
 export const SUBJECT_HELP = `  <group>              a full path such as acme/payments, or GitLab's id; also instance, a project's path,
                        project/7, runner-class/large, user/5, personal, "groups/acme/team-*", or group/101/each/pipeline`;
 
-/** @throws {UsageError} if nobody is called like this. */
+/** @throws {UsageError} for an unknown name. */
 export function subjectOfWord(word: string, directory: Directory): string {
   const group = directory.groupByPath.get(pathKey(word));
   if (group !== undefined) return `group/${group.id}`;
@@ -51,7 +51,7 @@ export async function knownSubject(
 const unknownId = (word: string, what: 'group' | 'project'): UsageError =>
   new UsageError(`"${word}": the directory knows no ${what} of this id; expected a path, or an id it has`);
 
-/** What people call a subject: the path of a group or project, else as it is written. */
+/** Returns the path of a group or project, else the subject itself. */
 export function subjectWord(subject: string, directory: Directory): string {
   const cap = capOf(subject);
   if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectWord(cap.place, directory)}`;

@@ -10,7 +10,7 @@ import { setText } from '../limits/set-text.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { changeRowsText } from './change-rows.ts';
 
-/** How something is told. */
+/** Output format. */
 export interface OutcomeFormat {
   readonly currency: string;
   readonly json: boolean;
@@ -20,7 +20,7 @@ export interface OutcomeFormat {
 type Edited = Extract<EditAnswer, { ok: true }>['body'];
 type Refusal = Extract<ApiAnswer<never>, { ok: false }>;
 
-/** What became of edits. @throws {DocumentError} with every problem. */
+/** Prints the result of edits. @throws {DocumentError} with every problem. */
 export function tellOutcome(
   answer: EditAnswer,
   base: string | undefined,
@@ -35,7 +35,7 @@ export function tellOutcome(
   return isDone ? EXIT.ok : EXIT.wouldReject;
 }
 
-/** What stands in the way of edits, or of a look at what they would do. @throws {DocumentError} {Error} */
+/** Prints why edits or their preview were refused. @throws {DocumentError} {Error} */
 export function tellRefusal(
   { status, refused }: Refusal,
   base: string | undefined,
@@ -103,7 +103,7 @@ function refusalText(
 
 interface StaleChange {
   readonly live: SetView | undefined;
-  /** What the edits would have done; undefined: their base cannot be read any more. */
+  /** The effect of the edits; undefined: their base cannot be read any more. */
   readonly mine: readonly ChangeRow[] | undefined;
   readonly theirs: readonly ChangeRow[] | undefined;
 }

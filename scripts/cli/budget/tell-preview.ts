@@ -6,7 +6,7 @@ import { shadowCount } from '../report/shadow-words.ts';
 import { changeRowsText, oversubscriptionText } from './change-rows.ts';
 import { type OutcomeFormat, staleText } from './tell-outcome.ts';
 
-/** What the jobs of the last days would have met. */
+/** Result of the backtest. */
 export interface BacktestLine {
   readonly days: number;
   /** Records read, of all subjects. */
@@ -18,13 +18,13 @@ export interface BacktestLine {
   readonly wouldFailNow: number;
   /** Get their room within the `wait` of an edited limit. Absent: none. */
   readonly wouldWait?: number;
-  /** What really happened. */
+  /** Real results. */
   readonly failed: number;
 }
 
 type ValidPreview = Omit<Extract<PreviewAnswer, { outcome: 'valid' }>, 'effects'>;
 
-/** What edits would do. @param more - for --json. */
+/** Prints the effect of edits. @param more - for --json. */
 export function tellPreview(
   preview: ValidPreview,
   lived: BacktestLine | undefined,
@@ -43,7 +43,7 @@ export function tellPreview(
     return code;
   }
   const paint = paintWhen(io.colours);
-  // What it would do to a set that is gone helps nobody but beside what became of that set.
+  // For an outdated set, the effect is only useful together with the changes since.
   if (stale) {
     io.err(staleText({ live, mine: rows, theirs }, base, currency, io));
     return code;

@@ -5,10 +5,10 @@ import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
-/** What an import was made of. */
+/** Counts of an import. */
 interface ImportFigures {
   readonly rowsRead: number;
-  /** How the file was understood, where it was written in another way. */
+  /** Interpretations of the file, if its format varies. */
   readonly notes: readonly string[];
   /** Limits the file does not name. */
   readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];

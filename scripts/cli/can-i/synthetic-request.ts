@@ -74,7 +74,7 @@ function durationOf(text: string): number {
   throw new UsageError(`--timeout "${text}": expected a duration such as 1h or 90m`);
 }
 
-/** Values are not quoted in messages: somebody may try it with a secret. */
+/** Messages do not quote values, because they may be secrets. */
 function readVariables(texts: readonly string[]): Readonly<Record<string, string>> {
   const entries = texts.map((text): readonly [string, string] => {
     const at = text.indexOf('=');

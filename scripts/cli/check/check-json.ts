@@ -4,9 +4,10 @@ import type { LiveCheck } from './live-step.ts';
 import { countOf, type PipelineCheck, resultOf, unreadBy } from './pipeline-check.ts';
 
 /**
- * The check for scripts: one object, every rule of every job. Amounts in whole units, money in micro-units.
+ * The check for scripts: one object, with every rule of every job. Amounts in whole units, money in
+ * micro-units.
  *
- * @param before - the pipeline of the target branch, told as its totals.
+ * @param before - the target branch's pipeline, as totals.
  */
 export function checkJson(
   check: PipelineCheck,
@@ -30,7 +31,7 @@ export function checkJson(
     bridges: pipeline.bridges,
     problems: pipeline.problems,
     warnings: pipeline.warnings,
-    /** Whether `workflow:rules` let there be a pipeline, and what that depends on. */
+    /** If `workflow:rules` create a pipeline, and the conditions. */
     created: pipeline.isCreated,
     createdDependsOn: pipeline.workflowDependsOn,
     leftOut: pipeline.leftOut.map(({ name, place }) => ({ name, ...place })),

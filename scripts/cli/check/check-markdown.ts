@@ -15,11 +15,11 @@ const NOT_READ_SHOWN = 20;
 const TEXT_COLUMNS_MAX = 400;
 
 /**
- * The check for a merge request. Whatever a file or a rule says stands in code spans on one line, so that GitLab takes none of
- * it for a quick action, a mention or a table.
+ * The check for a merge request. Texts of files and rules are in code spans on one line, so that GitLab does
+ * not read quick actions, mentions or tables.
  *
- * @param before - the pipeline of the target branch.
- * @param now - what a console said.
+ * @param before - the target branch's pipeline.
+ * @param now - the decisions of a console or ledger.
  */
 export function checkMarkdown(
   check: PipelineCheck,
@@ -86,7 +86,7 @@ const findingLines = (findings: readonly PipelineFinding[]): readonly string[] =
     return `${code(rule)}: ${code(text)} (${whom})${message === undefined ? '' : `: ${code(message)}`}`;
   });
 
-/** What the jobs of one entry of the file cost together, where that differs; the largest difference first. */
+/** Cost of an entry's jobs, if it changed; largest change first. */
 function changeLines(check: PipelineCheck, before: PipelineCheck): readonly string[] {
   const now = costByEntry(check);
   const then = costByEntry(before);
@@ -146,7 +146,7 @@ function listed(title: string, lines: readonly string[], shownMax: number): stri
 
 const money = (micros: number, currency: string): string => amountText(micros, 'micros', currency, 'up');
 
-/** Text of somebody else's. */
+/** Untrusted text. */
 function code(text: string): string {
   const line = printable(text).replaceAll(/\s+/g, ' ').replaceAll('`', "'").trim();
   return `\`${shortenedName(line, TEXT_COLUMNS_MAX)}\``;

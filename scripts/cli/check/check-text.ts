@@ -54,7 +54,7 @@ export function checkText(
     .join('\n');
 }
 
-/** Whether there is a pipeline at all, where that is not certain. */
+/** Says if there is a pipeline, if that is uncertain. */
 function createdText({ pipeline }: PipelineCheck, { columns, paint }: Layout): string {
   const { isCreated, workflowDependsOn } = pipeline;
   if (isCreated === 'yes') return '';

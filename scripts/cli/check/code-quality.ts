@@ -14,7 +14,7 @@ interface CodeQualityEntry {
   readonly description: string;
   /** The rule. */
   readonly check_name: string;
-  /** The same for the same job and finding, wherever it stands in the file: GitLab tells by it what is new. */
+  /** Stable for the same job and finding, in any place: GitLab uses it to find new ones. */
   readonly fingerprint: string;
   readonly severity: 'info' | 'minor' | 'major' | 'critical' | 'blocker';
   readonly location: { readonly path: string; readonly lines: { readonly begin: number } };
@@ -23,9 +23,9 @@ interface CodeQualityEntry {
 const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info' } as const;
 
 /**
- * What would reject or watch a job, at the job's line, and what was not read. Jobs of one matrix that meet the same are one entry.
+ * Lists violations at the jobs' lines, and unread parts. Equal findings of a matrix are one entry.
  *
- * @param folder - of the pipeline from the root of the repository, '' if it is that.
+ * @param folder - of the pipeline, from the repository's root; '' for the root.
  */
 export function codeQuality(
   { jobs, currency, pipeline }: PipelineCheck,

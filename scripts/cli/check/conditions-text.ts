@@ -1,8 +1,8 @@
 import type { JobCheck } from './job-check.ts';
 
-/** A condition that nobody can tell from here, and the jobs that hang on it. */
+/** An undecidable condition, and the jobs that depend on it. */
 interface ConditionRow {
-  /** Short enough to read, with the flag that tells it. */
+  /** Shortened, with the flag that decides it. */
   readonly text: string;
   readonly jobs: readonly string[];
 }
@@ -34,7 +34,7 @@ function jobConditionText(condition: string): string {
   return flags.length === 0 ? shown : `${shown} (${flags.join(', ')})`;
 }
 
-/** Several conditions in one sentence; a long list tells the first ones. */
+/** Joins conditions in one sentence; a long list is cut. */
 export function conditionsText(conditions: readonly string[]): string {
   const rest = conditions.length - CONDITIONS_SHOWN;
   const shown = conditions.slice(0, CONDITIONS_SHOWN).map(jobConditionText).join('; ');
@@ -46,7 +46,7 @@ function shortList(paths: readonly string[]): string {
   return rest <= 0 ? paths.join(', ') : `${paths.slice(0, PATHS_SHOWN).join(', ')} and ${rest} more`;
 }
 
-/** The flag that tells a variable. */
+/** The flag that sets a variable. */
 function flagOf(name: string): string {
   if (name === 'CI_PIPELINE_SOURCE') return '--source';
   if (/^CI_COMMIT_(?:BRANCH|TAG|REF_NAME|REF_SLUG)$/.test(name)) return '--ref';

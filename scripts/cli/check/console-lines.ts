@@ -1,4 +1,4 @@
-/** What a console said of a pipeline, told beside what its files say. */
+/** Prints the decisions of a console or ledger about a pipeline. */
 import type { CheckedPipeline, LimitLeftRow } from '../../../functions/answers/check/model.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
@@ -9,8 +9,8 @@ import type { LiveCheck } from './live-step.ts';
 import type { PipelineCheck } from './pipeline-check.ts';
 
 /**
- * What would reject jobs now that their files alone do not tell, limits that are used up above all. Rules about which the files
- * do not say enough stay undecided: the console was not told more.
+ * Lists rejections that the files alone do not show, above all by used-up limits. Rules that need more than
+ * the files have stay undecided.
  */
 export function rejectingNow(
   { jobs }: PipelineCheck,
@@ -32,7 +32,7 @@ export function rejectingNow(
   return [...found.values()].map((each) => ({ ...each, everyJob: each.jobs.length === jobs.length }));
 }
 
-/** How many jobs that is. */
+/** Number of those jobs. */
 export const rejectedNow = (check: PipelineCheck, now: LiveCheck | undefined): number =>
   new Set(rejectingNow(check, now).flatMap(({ jobs }) => jobs)).size;
 
@@ -84,7 +84,7 @@ export function leftSection(
 /** Added if part of the pipeline was not read. */
 export const UNREAD_ASKS = 'Jobs and values that were not read may ask for more.';
 
-/** Says how many limits are not told. Empty: all are. */
+/** Number of hidden limits as text. Empty: none. */
 export const hiddenText = ({ limitsHidden }: CheckedPipeline): string =>
   limitsHidden === 0
     ? ''

@@ -2,7 +2,7 @@ import { printable, widthOf } from '../../terminal/paint.ts';
 import type { PipelineFinding } from './findings.ts';
 import { shortenedName } from './job-rows.ts';
 
-/** A finding of a hundred jobs is not told better by a hundred names. */
+/** More names do not help. */
 const ROWS_MAX = 6;
 const NAME_COLUMNS_MAX = 44;
 const INDENT = '      ';
@@ -10,7 +10,7 @@ const GAP_COLUMNS = 2;
 /** File and line, the end of the path at least. */
 const PLACE_COLUMNS_MIN = 20;
 
-/** Whom a finding is about, with file and line; jobs of one entry of the file are told once. */
+/** Jobs of a finding, with file and line; jobs of one entry are listed once. */
 export function findingRows(
   { jobs, everyJob }: PipelineFinding,
   columns: number,

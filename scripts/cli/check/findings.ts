@@ -10,7 +10,7 @@ export interface PipelineFinding {
   readonly mode: Mode;
   /** Begins with the code, where there is one. */
   readonly text: string;
-  /** What the rule says to rejected people. */
+  /** The rule's message. */
   readonly message?: string;
   readonly jobs: readonly JobCheck[];
   /** It is about all jobs of the pipeline. */
@@ -56,7 +56,7 @@ export function untelling(checks: readonly JobCheck[], currency: string): readon
   );
 }
 
-/** What decides between the forms of a job: conditions of its rules, and variables in its tags. */
+/** Conditions that select a job's form: of its rules, and variables in its tags. */
 const formsText = (conditions: readonly string[], tags: readonly string[]): string =>
   [
     ...(conditions.length === 0 ? [] : [`rules: ${conditionsText(conditions)}`]),

@@ -7,8 +7,8 @@ import { pipelineRequestOf, type RequestOptions } from './job-request.ts';
 import { doubtsIn } from './unset-doubts.ts';
 
 /**
- * What a job would meet in each form that its rules may give it, and on each runner class that its tags may name, as one
- * answer: certain only where all agree, and as dear as the dearest.
+ * Checks a job in each form of its rules and on each runner class of its tags. The combined result is
+ * certain only if all agree, and its cost is the highest.
  */
 export function checkForms(
   job: ExpandedJob,
@@ -59,7 +59,7 @@ export function checkForms(
   }
 }
 
-/** A tag that nobody knows may be that of any runner class. */
+/** An unknown tag may belong to any runner class. */
 const onOtherClasses = (
   form: ExpandedJob,
   classes: readonly Pick<RunnerClass, 'tags'>[],

@@ -13,7 +13,7 @@ import { isToldByGitLab } from '../evaluation/missing-fields.ts';
 import type { ExpandedJob } from '../pipeline/expanded-job.ts';
 import { doubtsAbout, doubtsIn } from './unset-doubts.ts';
 
-/** What one job of a pipeline would meet. */
+/** Check of one job. */
 export interface JobCheck {
   readonly job: ExpandedJob;
   readonly terms: Terms;
@@ -34,7 +34,7 @@ export interface UndecidedRule {
   readonly mode: Mode;
   /** Fields of the request, e.g. `userId` or `variables.BASE`. */
   readonly needs: readonly string[];
-  /** What it has against the job, unless one of these fields takes the job out. */
+  /** Violations, unless one of these fields exempts the job. */
   readonly against: readonly Violation[];
   /** Conditions of the job's own `rules:`, where only some of its forms are rejected; `needs` then are those of its tags. */
   readonly dependsOn?: readonly string[];
@@ -72,7 +72,7 @@ const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Viola
         (job.notRead === undefined && !isToldByGitLab(each.reason.field))),
   );
 
-/** Somebody whom the rule leaves alone might be asking. */
+/** The user may be exempt. */
 const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
 
 function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {

@@ -18,7 +18,7 @@ export interface RequestOptions {
   readonly jobId: number;
 }
 
-/** What the router would ask about a job of a file, as far as the file and the flags tell. */
+/** Builds the admission request of a job in a file, as far as file and flags define it. */
 export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
   const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
   const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
@@ -26,7 +26,7 @@ export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): Ad
   const raw = new Set(job.rawVariables);
   const values = valuesOf(job.variables, job.variables, raw);
   const { kept, hidden } = allowedVariables(values, options.variables, raw);
-  // What no file sets, the settings of the project or of a group may: only GitLab can tell.
+  // Unset variables may come from settings of the project or group, which only GitLab knows.
   const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
   const untold = [...hidden, ...settings];
   return {

@@ -49,7 +49,9 @@ function siblings(checks: readonly JobCheck[]): readonly Siblings[] {
   return [...rows.values()];
 }
 
-/** The rules that matter: those against it, those that cannot tell, those that watch; whether its own decide, and whether all was read. */
+/**
+ * Relevant rules: violated, undecided and shadow ones; whether own rules decide, and whether all was read.
+ */
 function whyOf({ job, rejects, untold, watched }: JobCheck): string {
   const rules = (list: readonly { readonly rule: string; readonly mode: string }[]): readonly string[] => [
     ...new Set(list.map(({ rule, mode }) => (mode === 'enforce' ? rule : `${rule} (${mode})`))),
@@ -60,7 +62,7 @@ function whyOf({ job, rejects, untold, watched }: JobCheck): string {
   return [...rules(rejects), ...unsure, ...rules(watched), ...mayRun, ...notRead].join(', ');
 }
 
-/** The end tells the jobs of a matrix apart, so the middle gives way. */
+/** Shortens the middle, because the end distinguishes jobs of a matrix. */
 export function shortenedName(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   const letters = [...text];

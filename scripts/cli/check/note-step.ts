@@ -4,10 +4,10 @@ import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal
 import { commandFetch } from '../command-fetch.ts';
 
 /**
- * What `--note` does at the end of a check, by the variables GitLab gives a job. Without a token there is no note, and that is
- * fine: forks have none.
+ * Updates the merge request's note, by GitLab's variables in the job. Without a token, as in forks, it does
+ * nothing.
  *
- * @throws {UsageError} with a token, outside of a merge request's pipeline.
+ * @throws {UsageError} with a token, outside a merge request's pipeline.
  */
 export async function noteStep(
   text: string,

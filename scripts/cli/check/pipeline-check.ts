@@ -52,12 +52,12 @@ export function resultOf(check: PipelineCheck): JobCheck['verdict'] {
 export const isWhole = ({ pipeline, jobs }: PipelineCheck): boolean =>
   pipeline.notRead.length === 0 && jobs.every(({ job }) => unreadBy(job).length === 0);
 
-/** What a job rests on in one of its forms and that was not read. */
+/** Unread parts that a form of a job depends on. */
 export const unreadBy = (job: ExpandedJob): readonly string[] => [
   ...new Set([job, ...(job.otherForms ?? [])].flatMap(({ notRead = [] }) => notRead)),
 ];
 
-/** What single jobs rest on and that was not read, and those jobs. What holds for the whole pipeline is left out. */
+/** Unread parts of single jobs, with the jobs. Parts that concern the whole pipeline are left out. */
 export function unreadRows({
   pipeline,
   jobs,

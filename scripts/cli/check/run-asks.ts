@@ -3,10 +3,10 @@ import { isInFlight } from '../../../policies/units/unit.ts';
 import type { LimitAsk } from '../evaluation/limit-ask.ts';
 import type { JobCheck } from './job-check.ts';
 
-/** What one run of the pipeline asks of one limit, if every job runs as long as it is estimated. */
+/** Claims of one run on one limit, by estimated durations. */
 export interface RunAsk extends LimitAsk {
   readonly jobs: number;
-  /** What is given back at a job's end counts for the largest stage only: stages follow each other. */
+  /** Returned amounts count for the largest stage only, because stages run in sequence. */
   readonly perStage: boolean;
   /** More than the whole limit: some jobs cannot be admitted, however empty the counter is. */
   readonly exceeds: boolean;

@@ -5,7 +5,7 @@ import type { RequestPlace } from '../evaluation/place-flags.ts';
 import type { KnownRun } from '../pipeline/known-run.ts';
 import { ALIKE_EVERYWHERE } from '../pipeline/placeholders.ts';
 
-/** What of the run decides which jobs there are, beside its place. Put into a command's flags by `...RUN_FLAGS`. */
+/** Flags that decide which jobs exist, besides the place. Added to a command's flags by `...RUN_FLAGS`. */
 export const RUN_FLAGS = { 'ref-type': 'text', variable: 'texts', input: 'texts' } as const;
 
 /** For help texts. */
@@ -21,9 +21,9 @@ interface RunFlags {
 }
 
 /**
- * The run as far as the flags tell it: rules go by it, and files build names of images and environments from it.
+ * Builds the run from flags, for rules and for names of images and environments.
  *
- * @throws {UsageError} for a variable or an input that is no name and value.
+ * @throws {UsageError} for an invalid variable or input.
  */
 export function readRun(flags: RunFlags, place: RequestPlace): KnownRun {
   const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;

@@ -6,8 +6,8 @@ import type { UnsetVariables } from '../pipeline/unset-variables.ts';
 import { unsetNames } from '../pipeline/variables.ts';
 
 /**
- * The variables that a violation hangs on because nothing known here sets them, each as a field of the request. `[]`: the
- * violation is certain, whatever GitLab's settings hold.
+ * Lists unset variables that a violation depends on, each as a request field. `[]`: the violation is
+ * certain.
  */
 export function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
   const unset = job.unsetVariables ?? {};
@@ -31,13 +31,13 @@ export function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly s
   }
 }
 
-/** The variables that would tell a field which a rule calls missing although the file has it. */
+/** Lists variables that would decide a field that a rule reports missing although the file has it. */
 export const doubtsIn = (field: string, unset: UnsetVariables): readonly string[] =>
   field === 'image' || field === 'services' || field === 'tags'
     ? (unset[field] ?? []).map(fieldOfVariable)
     : [];
 
-/** The same of what the job, or one of its services, writes as the value of a variable. */
+/** The same for values of variables of the job or its services. */
 function doubtsInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
   const raw = new Set(job.rawVariables);
   const variables =

@@ -1,4 +1,4 @@
-/** Completion for shells, made from the table of commands: whatever a command's help names can be completed. */
+/** Shell completion from the table of commands. */
 
 /** A command with the flags its help names. */
 interface CompletedCommand {
@@ -27,7 +27,7 @@ export function completionText(shell: Shell, commands: readonly CompletedCommand
   }
 }
 
-/** What may follow so many words: the next words of names, or the flags of a whole name. The longest names come first. */
+/** Completions after these words: next words of names, or flags of a complete name. Longest names first. */
 function steps(
   commands: readonly CompletedCommand[],
 ): readonly { readonly at: string; readonly next: readonly string[] }[] {

@@ -21,7 +21,7 @@ import { whichController } from './which-controller.ts';
 export type OpenControllers = (place: GitLabPlace) => RunnerControllers;
 
 interface ControllerDeps {
-  /** Tests play GitLab, open a ledger of their own and answer for whoever sits there. */
+  /** Tests replace GitLab, the ledger and the confirmation. */
   readonly controllersAt: OpenControllers;
   readonly open: OpenLedger;
   readonly confirm: Confirmation;
@@ -123,7 +123,7 @@ const REFUSALS: Readonly<Record<NonNullable<ReturnType<typeof refusal>>, (id: nu
     'Start the relay first (its log says "connected"), or add --without-relay.',
 };
 
-/** @throws {UsageError} where nobody can be asked. */
+/** @throws {UsageError} without a terminal to confirm. */
 async function agreed(
   standing: ControllerStanding,
   flags: { readonly yes: boolean; readonly json: boolean; readonly 'without-relay': boolean },

@@ -14,7 +14,7 @@ export type RunnerController = AdminController;
 
 /** GitLab's administration of runner controllers; needs an administrator's token, `api` for changes. */
 export interface RunnerControllers {
-  /** Leaves out `connected`, which a listing does not tell. @throws {GitLabError} */
+  /** Without `connected`, which lists do not have. @throws {GitLabError} */
   list(): Promise<readonly RunnerController[]>;
   /** @throws {GitLabError} `gitlab_unreadable` also where there is none of this number. */
   get(id: number): Promise<RunnerController>;
@@ -44,7 +44,7 @@ export function createRunnerControllers(deps: RestCallDeps): RunnerControllers {
   };
 }
 
-/** Whoever arms wants a controller or a failure. */
+/** Arming needs a controller or an error. */
 function orFailure<T>(answer: AdminAnswer<T>): T {
   if (answer.ok) return answer.value;
   const { code, says, remedy } = answer.refusal;

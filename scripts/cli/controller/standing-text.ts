@@ -5,7 +5,7 @@ import { armedSentence, retrySentence } from '../report/armed-report.ts';
 import { armedRowsText } from '../report/shadow-terminal.ts';
 import { type ControllerStanding, doubts, hasScope, heardBeats, refusal } from './standing.ts';
 
-/** What becomes of jobs in each state, while a relay answers and when none does. */
+/** Effect of each state on jobs, with and without a relay. */
 export const MEANS: Readonly<Record<ControllerState, string>> = {
   enabled: 'GitLab asks and obeys. Without a relay it fails every job it would ask about',
   dry_run: 'GitLab asks and follows no answer: every job runs, with or without a relay',
@@ -14,7 +14,7 @@ export const MEANS: Readonly<Record<ControllerState, string>> = {
 
 const RUNNERS_SHOWN = 10;
 
-/** What `--json` prints; what is not known is null, with the reason among `doubts`. */
+/** Output of `--json`; unknown values are null, with the reason in `doubts`. */
 export function controllerStandingJson(standing: ControllerStanding): object {
   const { controller, scopes, beats, forecast, canary } = standing;
   const { id, description, state, connected } = controller;

@@ -1,4 +1,4 @@
-/** What is known of a controller before it is armed, and what speaks against arming it. Pure. */
+/** Facts about a controller before it is armed, and objections. Pure. */
 
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import type { CanaryFinding } from '../../../functions/answers/health/judge-canary.ts';
@@ -10,11 +10,11 @@ import type { RunnerController } from './runner-controllers.ts';
 export interface ControllerStanding {
   readonly controller: RunnerController;
   readonly scopes: ReadResult<ControllerScopes>;
-  /** Signs of life beside the books, newest first; none of them may be fresh. */
+  /** Heartbeats in the table, newest first; none may be recent. */
   readonly beats: ReadResult<readonly RelayBeat[]>;
   /** Made from the recorded jobs of the last hours. */
   readonly forecast: ReadResult<ArmedReport>;
-  /** Whether both answers were proven at this GitLab as it is now. */
+  /** True if both decisions were proven at the current GitLab. */
   readonly canary: ReadResult<CanaryFinding>;
   /** Unix ms, for the age of beats. */
   readonly nowMs: number;
@@ -30,7 +30,7 @@ export const heardBeats = ({
 export const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean =>
   instance || runnerIds.length > 0;
 
-/** What arming would do that nobody can want, with the remedy. Undefined: nothing. */
+/** A certain harm of arming, with its remedy. Undefined: none. */
 export function refusal(standing: ControllerStanding): 'no_scope' | 'no_relay' | undefined {
   const { scopes, controller, beats } = standing;
   if (scopes.known && !hasScope(scopes.value)) return 'no_scope';
@@ -40,7 +40,7 @@ export function refusal(standing: ControllerStanding): 'no_scope' | 'no_relay' |
   return silent || controller.connected === false ? 'no_relay' : undefined;
 }
 
-/** What whoever arms should agree to: jobs that would fail, and whatever nobody knows. */
+/** Risks to confirm before arming: jobs that would fail, and unknown facts. */
 export function doubts(
   standing: ControllerStanding,
   about: { readonly relay: boolean } = { relay: true },

@@ -3,9 +3,9 @@ import { UsageError } from '../../terminal/command.ts';
 import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
 
 /**
- * The controller with this number or, where none is told, the only one there is. That of a canary that sings now is none.
+ * Finds the controller by number, or the only one. The temporary one of a running canary is ignored.
  *
- * @throws {UsageError} where there are several and nobody said which, or none at all.
+ * @throws {UsageError} without a number if there are several, or none.
  */
 export async function whichController(
   controllers: RunnerControllers,

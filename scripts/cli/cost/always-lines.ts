@@ -1,4 +1,4 @@
-/** What costs the same whether anything runs or not, a month. */
+/** Monthly fixed costs. */
 import * as assumed from './assumptions.ts';
 import type { DeskUnits } from './desk-units.ts';
 import type { CostLine } from './line.ts';
@@ -97,7 +97,7 @@ function keptUnits(unitBytes: number): number {
 
 type Quantity = readonly [label: string, quantity: number, price: PriceName];
 
-/** How relays reach the router and AWS: by addresses of their own, by NAT, by endpoints. */
+/** Costs of the relays' network: own addresses, NAT, or endpoints. */
 function networkLines(
   { natGateways = 0, endpoints = 0 }: shape.DeploymentShape,
   relayHours: number,
@@ -144,10 +144,10 @@ const tableUnits = (sweep: number, directory: number): number =>
 const usageGb = (): number =>
   (assumed.BUSY_SUBJECTS * assumed.USAGE_DAYS * (assumed.USAGE_ITEM_BYTES + ITEM_OVERHEAD_BYTES)) / GIGA;
 
-/** How long a round of the recount reads so much. */
+/** Time that a round of the recount takes per size. */
 export const scanMs = (gb: number): number => gb * assumed.SCAN_MS_PER_GB;
 
-/** What DynamoDB adds to an item that it keeps. */
+/** DynamoDB's overhead per stored item. */
 export const ITEM_OVERHEAD_BYTES = 100;
 
 const alwaysLogBytes = (deployed: shape.DeploymentShape, starts: number): number =>
@@ -157,7 +157,7 @@ const alwaysLogBytes = (deployed: shape.DeploymentShape, starts: number): number
 /** A line as CloudWatch bills it. */
 export const logged = (bytes: number): number => bytes + assumed.LOG_EVENT_BYTES;
 
-/** What Lambda itself writes about a call. */
+/** Lambda's own log lines per call. */
 export function systemBytes({ systemLines }: shape.DeploymentShape): number {
   const { bytes, events } = assumed.SYSTEM_LINES_OF_CALL;
   return systemLines ? bytes + events * assumed.LOG_EVENT_BYTES : 0;

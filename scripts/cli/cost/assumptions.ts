@@ -1,7 +1,7 @@
-/** What no code can count. Each stands for a usual fleet; whoever knows theirs edits it here. */
+/** Assumptions that cannot be counted. They fit a usual installation; edit them for yours. */
 import type { PricedFunctionName } from './shape.ts';
 
-/** What Lambda bills per call, warm, milliseconds. */
+/** Lambda's billed time per warm call, milliseconds. */
 export const BILLED_MS = {
   /** A batch: evaluation, and one transaction of about 8 ms. */
   admit: 25,
@@ -21,7 +21,7 @@ export const BILLED_MS = {
   'ssm-limits': 400,
   /** Likewise. */
   notices: 250,
-  /** A page: some reads at once. */
+  /** A page: some parallel reads. */
   console: 120,
   watchdog: 150,
 } as const satisfies Readonly<Record<PricedFunctionName, number>>;
@@ -41,9 +41,9 @@ export const WEBHOOKS_PER_JOB = 4;
 
 /** Job names of a project that have run lately: they make the size of its run histories. */
 export const JOB_NAMES = 10;
-/** A job's limits in the sample: four levels times six kinds of them. */
+/** Limits of a sample job: four levels times six kinds. */
 export const COUNTERS_MAX = 24;
-/** Projects that take turns: more than fit a list of those that cost most. */
+/** Projects in the sample: more than the list of top projects. */
 export const PROJECTS = 60;
 export const ROOT_GROUPS = 6;
 
@@ -57,7 +57,10 @@ export const EXPORTED_BYTES = 350;
 /** cdk/settings/read-settings.ts */
 export const EXPORT_DAYS = 90;
 
-/** Reads of admission beside the estimates, each by the first batch that comes so many seconds after the last: pointer of the limits, of the directory. */
+/**
+ * Periodic reads of admission besides estimates, by the first batch after this many seconds: the pointers of
+ * limits and directory.
+ */
 export const POINTER_SECONDS = [5, 60] as const;
 /** Each asks for itself. Bursts have more under way than one, and they stay warm for a while. */
 export const ADMIT_PROCESSES_PER_RELAY = 2;
@@ -72,25 +75,25 @@ export const DIRECTORY_WRITES = 3;
 export const WATCHDOG_READS = 2;
 export const WATCHDOG_WRITES = 0.1;
 
-/** How long a job runs, minutes: so often the sweep meets it in the due index, which has so many bytes of it. */
+/** Duration of a job, minutes: the sweep reads it in the due index each minute. */
 export const JOB_MINUTES = 4;
 export const DUE_ENTRY_BYTES = 150;
 
-/** What CloudWatch adds to a line. */
+/** CloudWatch's overhead per line. */
 export const LOG_EVENT_BYTES = 26;
 /** `platform.start` and `platform.report` in JSON, which Lambda writes at level INFO for every call. */
 export const SYSTEM_LINES_OF_CALL = { events: 2, bytes: 520 } as const;
 /** Metrics travel as log lines: one a minute from a relay, one a call from each function but the webhooks'. */
 export const RELAY_METRIC_LINE_BYTES = 2_000;
 export const METRIC_LINE_BYTES = 400;
-/** Share of what is taken in; logs are kept compressed. */
+/** Stored share of ingested logs, which are compressed. */
 export const STORED_LOG_SHARE = 0.15;
 
-/** Told of each alarm that goes on and off. */
+/** Messages about alarms. */
 export const ALARM_MESSAGES = 20;
 /** Crossings of thresholds. */
 export const THRESHOLD_MESSAGES = 200;
-/** To owners, of what happened to their limits. */
+/** Notices to owners. */
 export const NOTICE_MESSAGES = 500;
 /** Dead letters and what looks at their queues. */
 export const QUEUE_REQUESTS = 1_000;
@@ -101,12 +104,12 @@ export const QUEUE_REQUESTS = 1_000;
 export const KEY_REQUESTS_PER_HOUR = 12 * 7 + 4;
 export const WATCHDOG_KEY_REQUESTS_PER_HOUR = 12;
 
-/** A deployment starts each relay anew: its image, some times a month. */
+/** Each deployment pulls the relay's image again, some times a month. */
 export const RELAY_START_GB = 1;
 
 /** Jobs come while people work: hours of a month. */
 export const BUSY_HOURS_PER_MONTH = 220;
-/** How long a relay's call of admit is under way: what comes meanwhile goes together. */
+/** Duration of a relay's call to admit: requests in that time share the next batch. */
 export const CALL_SECONDS = 0.05;
 /** A new table on demand has so many partitions, and its stream as many shards, each with batches of its own. */
 export const STREAM_SHARDS = 4;
@@ -120,9 +123,9 @@ export const ROUTER_ANSWER_BYTES = 400;
 /** Includes the variables that GitLab sends. */
 export const ROUTER_QUESTION_BYTES = 8_000;
 
-/** Somebody who looks after budgets: the overview, a group, the overview … a page a minute. */
+/** A budget owner's visit: overview, a group, overview … one page a minute. */
 export const VISIT_PAGES = 10;
-/** What a process of the console takes to begin; by the next visit it is gone as a rule. */
+/** Start of a console process, which usually ends before the next visit. */
 export const CONSOLE_START_MS = 1_500;
-/** Per answer, including the policy of what a page may load. */
+/** Per response, including the content security policy. */
 export const CONSOLE_HEADER_BYTES = 1_500;

@@ -7,7 +7,7 @@ interface PlaceInList {
   readonly share: number;
 }
 
-/** Where a size lies among ascending ones; beyond the last one the line goes on. */
+/** Interpolates a size among ascending ones; beyond the last it extrapolates. */
 function placeIn(sizes: readonly number[], size: number, scale: (size: number) => number): PlaceInList {
   const found = sizes.findIndex((each) => each >= size);
   const high = found === -1 ? sizes.length - 1 : found;
@@ -17,7 +17,7 @@ function placeIn(sizes: readonly number[], size: number, scale: (size: number) =
   return { low: high - 1, high, share };
 }
 
-/** What a batch shares costs each of its members a part of it, so values lie on a line by the inverse of its size. */
+/** Shared costs of a batch are divided by its size, so values are linear in the inverse of the size. */
 export const batchPlace = (batches: readonly number[], batch: number): PlaceInList =>
   placeIn(batches, batch, (size) => 1 / size);
 

@@ -118,7 +118,7 @@ function readQuestion(values: CostFlags): CostQuestion {
     ),
     rollupBatch: readWhole(
       'rollup-batch',
-      // It gathers for a minute whatever comes, together or not.
+      // It batches for a minute.
       values['rollup-batch'] ?? String(Math.max(batch, expected.rollupBatch)),
       1,
       ROLLUP_BATCH_MAX,

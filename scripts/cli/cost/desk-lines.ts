@@ -6,7 +6,7 @@ import { type DeploymentShape, FUNCTION_MIB } from './shape.ts';
 
 const GIGA = 1_000_000_000;
 
-/** What so many visits a month cost. The function's address has no price of its own. */
+/** Cost of this many visits a month. The function's address is free. */
 export function deskLines(
   visit: VisitUnits,
   visits: number,
@@ -26,7 +26,7 @@ export function deskLines(
     desk('Sessions, writes', writeUnits, 'writeUnit'),
     desk('Lambda console, requests', requests, 'lambdaRequest'),
     desk('Lambda console, duration', (FUNCTION_MIB.console / 1024) * (billedMs / 1000), 'lambdaDuration'),
-    // What a function hands to CloudFront has no price of its own.
+    // Transfer from functions to CloudFront is free.
     ...(cdn === true
       ? [
           desk('CloudFront, requests', requests, 'cdnRequest'),

@@ -13,7 +13,7 @@ export interface VisitUnits {
 
 export interface DeskUnits {
   readonly visit: VisitUnits;
-  /** The telling of owners, when nothing happened. */
+  /** A run of the notices without changes. */
   readonly noticesRun: { readonly readUnits: number };
   /** A scheduled import from Parameter Store when nothing changed. It writes nothing. */
   readonly parameterRun: {

@@ -6,14 +6,14 @@ const SETTLE_BATCH_MAX = 100;
 const ROLLUP_BATCH_MAX = 200;
 
 /**
- * How many jobs go together on average, by how many there are: a small fleet's come one by one, and each pays for a transaction of
- * its own. Jobs of one pipeline that start in the same moment make batches larger than this.
+ * Estimates batch sizes by the number of jobs: jobs of a small installation come one by one, each with its
+ * own transaction. Jobs of one pipeline make larger batches than this.
  *
- * @param relays - each has batches of its own.
+ * @param relays - each has its own batches.
  */
 export function expectedBatches(jobsPerMonth: number, relays: number): JobBatches {
   const perSecond = jobsPerMonth / (assumed.BUSY_HOURS_PER_MONTH * 3_600);
-  /** Whoever opens a batch, and those that come before it is closed. */
+  /** The first job of a batch, and those before it closes. */
   const together = (rate: number, seconds: number, max: number): number =>
     Math.min(max, Math.max(1, Math.round(1 + rate * seconds)));
   const perShard = perSecond / assumed.STREAM_SHARDS;

@@ -1,4 +1,4 @@
-/** What one admission costs, with its settlement and everything that follows from it. */
+/** Cost of one admission, with its settlement and follow-up. */
 import { mendedMs, roundMs } from '../../../functions/core/ledger/index.ts';
 import * as always from './always-lines.ts';
 import * as assumed from './assumptions.ts';
@@ -10,7 +10,7 @@ import { DAYS_PER_MONTH, type DeploymentShape, roundsPerMonth } from './shape.ts
 
 const GIGA = 1_000_000_000;
 
-/** @param records - that the rollup is told of: a rejected job has one, an admitted one two. */
+/** @param records - read by the rollup: one for a rejected job, two for an admitted one. */
 export function jobLines(
   job: JobUnits & { readonly records: number; readonly moves: number },
   question: CostQuestion,
@@ -123,7 +123,7 @@ function networkLines(
   ];
 }
 
-/** Before a job is rejected for a limit the pointer is looked at once more. */
+/** The pointer is read again before a rejection by a limit. */
 function admitReads(
   estimates: number,
   isRejected: boolean,

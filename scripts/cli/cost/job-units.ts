@@ -10,7 +10,7 @@ export interface JobBatches {
   readonly rollupBatch: number;
 }
 
-/** What one job costs the table and the log. */
+/** Cost of one job in table and log. */
 export interface JobUnits {
   readonly writeUnits: Readonly<Record<WriteKind, number>>;
   readonly readUnits: Readonly<Record<ReadKind, number>>;
@@ -33,7 +33,7 @@ export function jobUnits(
   const { byBatch, byBatchAndTogether: both, perCounter, byCounters, kept, ...job } = jobs[outcome];
   const admitting = batchPlace(batches, batch);
   const [settling, summing] = [batchPlace(together, settleBatch), batchPlace(together, rollupBatch)];
-  /** Records were looked at once for each of the larger ones. */
+  /** Records are read once per larger batch. */
   const looking = batchPlace(together, Math.max(settleBatch, rollupBatch));
   // A job that no limit counts cannot be rejected.
   const counted = outcome === 'rejected' ? Math.max(1, counters) : counters;

@@ -1,6 +1,6 @@
 import type { PriceName, Prices } from './prices.ts';
 
-/** What a line belongs to. `always` costs the same with no jobs at all; `desk` by how much people look; the others are per admission. */
+/** Part of a line. `always` is fixed; `desk` depends on visits; the others are per admission. */
 export type CostPart = 'always' | 'desk' | 'admission' | 'usage' | 'kept';
 
 /** quantity × unit price = amount. */

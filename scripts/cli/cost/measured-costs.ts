@@ -1,6 +1,6 @@
 /**
- * What a job, a visit and a run cost the table, as the bench counted it on the programs that are deployed: measured-costs.json.
- * `npm run bench -- --only cost` renews it, and a test compares what is counted fast.
+ * Table costs of a job, a visit and a run, counted by the bench on deployed programs: measured-costs.json.
+ * `npm run bench -- --only cost` renews it, and a test compares the quick counts.
  */
 import type { COUNTERS_MAX } from './assumptions.ts';
 import costs from './measured-costs.json' with { type: 'json' };
@@ -50,7 +50,7 @@ interface Kept {
   readonly days: number;
 }
 
-/** What owning limits costs the table. */
+/** Table costs of the console and limits. */
 export interface DeskCosts {
   /** With so many groups that have a budget: a visit to the console, an import from Parameter Store without parameters. */
   readonly byGroups: readonly {

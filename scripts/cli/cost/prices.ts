@@ -1,11 +1,11 @@
-/** The one price table. Whoever deploys elsewhere adds a region; whoever doubts a price follows its source. */
+/** The price table. Add regions here; each price has its source. */
 
 export interface Price {
   /** US dollars, without taxes and discounts. */
   readonly usd: number;
   /** For so many units. */
   readonly per: number;
-  /** What is counted, as bills call it. */
+  /** The billed unit. */
   readonly unit: string;
   readonly source: string;
   /** When it was last compared with a public statement of it. */
@@ -63,7 +63,9 @@ const US_EAST_1 = {
   parameter: listed(0, 1, 'parameters', 'systems-manager/pricing/'),
   /** Up to 40 a second; more has a price. */
   parameterCall: listed(0, 10_000, 'calls', 'systems-manager/pricing/'),
-  /** What Scheduler and custom events cost. The page names no price for a rule's schedule: at most this. */
+  /**
+   * Price of Scheduler and custom events. Schedules of rules have no listed price: this is an upper bound.
+   */
   scheduledStart: stated(1, MILLION, 'starts', 'eventbridge/pricing/'),
   imageStorage: listed(0.1, 1, 'GB-month', 'ecr/pricing/'),
   // A gateway and what goes through it; an endpoint in a zone and what goes through it.
@@ -77,7 +79,9 @@ const US_EAST_1 = {
   cdnDataOut: listed(0.085, 1, 'GB', 'cloudfront/pricing/'),
 } as const satisfies Readonly<Record<string, Price>>;
 
-/** What a region lists otherwise than Northern Virginia does. None of it was seen in a public text: follow the source before you decide by it. */
+/**
+ * Differences of a region from Northern Virginia. They are unverified: check the source before a decision.
+ */
 const listedOtherwise = (usd: Readonly<Partial<Record<PriceName, number>>>): Prices => {
   const changed = Object.entries(usd).map(([name, amount]) => {
     const known: Price = US_EAST_1[name as PriceName];

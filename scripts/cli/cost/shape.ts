@@ -1,4 +1,4 @@
-/** What is deployed, as far as it costs something. Sizes and schedules are those of cdk/constructs. */
+/** Cost-relevant parts of a deployment. Sizes and schedules match cdk/constructs. */
 import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/counts.ts';
 import { roundMs } from '../../../functions/core/ledger/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
@@ -12,7 +12,7 @@ export interface DeploymentShape {
   readonly tableKey: boolean;
   /** The relay's image is built and kept in ECR, rather than a ready one. */
   readonly builtImage: boolean;
-  /** Whether Lambda writes lines of its own about every call, which it does at its log level INFO. */
+  /** True if Lambda logs its own lines per call, as at log level INFO. */
   readonly systemLines: boolean;
   /** Days that logs are kept. */
   readonly logRetentionDays: number;
@@ -20,13 +20,13 @@ export interface DeploymentShape {
   readonly natGateways?: number;
   /** Interface endpoints made for Tollgate, counted once for each zone. @default 0 */
   readonly endpoints?: number;
-  /** Whether functions write traces. @default false */
+  /** True if functions write traces. @default false */
   readonly traces?: boolean;
-  /** Whether CloudFront stands in front of the console. @default false */
+  /** True with CloudFront before the console. @default false */
   readonly cdn?: boolean;
 }
 
-/** What cdk/monitoring makes in a deployment like this one. An alarm on arithmetic is billed for each of its metrics. */
+/** Monitoring resources of such a deployment. An alarm on a formula is billed per metric. */
 export const monitoringOf = ({
   relays,
   watchdog,
@@ -91,7 +91,7 @@ export const PARAMETERS = 3;
 export const PARAMETERS_PER_CALL = 10;
 /** A token of its own; the application's secret and a token of its own. */
 export const PARAMETERS_OF = { watchdog: 1, console: 2 } as const;
-/** The topic of those on call has one, because CloudWatch may not use the account's own. */
+/** The on-call topic has its own key, because CloudWatch may not use the account's. */
 export const TOPIC_KEYS = 1;
 /** Compressed; the last few are kept besides, and share their layers. */
 export const IMAGE_GB = 0.06;

@@ -38,7 +38,7 @@ Exit codes: 0 every job was asked about, 1 the table does not answer, 2 some pas
 
 const FLAGS = { group: 'text', days: 'text', all: 'switch', ...GITLAB_FLAGS, ...BUDGET_FLAGS } as const;
 
-/** Somebody asked for it, and waits. */
+/** A user waits for it. */
 const PATIENTLY = { askMs: 60_000, askedMax: PAGE_RUNNERS, clock: systemClock, log: silentLog };
 
 interface CoverageDeps extends BudgetDeps {

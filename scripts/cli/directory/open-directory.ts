@@ -3,7 +3,7 @@ import type { TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
 
-/** Somebody's directory, beside their books. */
+/** A directory stored with a ledger. */
 interface DirectoryAccess extends Pick<TableAccess, 'instance' | 'gitlabUrl'> {
   readonly table: DirectoryTable;
   /** For people: `table tollgate-ledger`. */
@@ -19,13 +19,13 @@ export type OpenDirectory = (
 /** A flip that the SDK repeats by itself would take its own first try for another run's. */
 const ATTEMPTS_MAX = 1;
 
-/** The directory beside the ledger that the flags name. @throws like `openLedger` */
+/** Opens the directory of the ledger in the flags. @throws like `openLedger` */
 export const openDirectory: OpenDirectory = async (flags, io) => {
   const opened = await openTableAccess(flags, io, ATTEMPTS_MAX);
   return { ...opened, table: new DynamoDirectoryTable(opened) };
 };
 
-/** Opens, asks, and closes whatever comes of it. */
+/** Opens, runs and always closes. */
 export async function withDirectory<T>(
   open: OpenDirectory,
   flags: LedgerFlags,

@@ -24,7 +24,7 @@ ${LEDGER_FLAGS_HELP}
 Exit codes: 0 told, 1 the table does not answer, nothing was synced yet, 3 wrong usage or an id
 or path that is not known`;
 
-/** Nobody's job waits for the desk. */
+/** No job waits for it. */
 const TIMEOUT_MS = 15_000;
 
 export const directoryShowCommandOn = (open: OpenDirectory): Command => ({
@@ -66,7 +66,7 @@ const figures = ({ pointer, directory }: WholeDirectory) => {
     groups: directory.groupById.size - personal,
     personalNamespaces: personal,
     projects: directory.projectById.size,
-    /** Groups whose parents are not all known: their root's limits apply, not all of them. */
+    /** Groups with unknown parents: only their root's limits apply. */
     groupsWithoutChain: directory.groupById.size - directory.chainById.size,
   };
 };

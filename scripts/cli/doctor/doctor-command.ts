@@ -107,7 +107,7 @@ function hourlyText(view: HealthView | undefined, nowMs: number): string {
   return `The hourly look ran ${Math.floor(ageMs / MINUTE_MS)} minutes ago and found ${found}${late}.\n`;
 }
 
-/** The local ledger says for whom it is by itself. */
+/** The local ledger already names its instance. */
 const whereText = (ledger: string, instance: string): string =>
   ledger.endsWith(instance) ? ledger : `${ledger}, for ${instance}`;
 

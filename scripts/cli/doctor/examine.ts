@@ -31,7 +31,9 @@ interface Examination {
   readonly shape: string | undefined;
 }
 
-/** Looks at one thing after the other and tells each finding at once; what depends on a failed one is left out. */
+/**
+ * Runs checks in order and reports each finding immediately; checks that depend on a failed one are skipped.
+ */
 export async function examine(
   options: DoctorOptions,
   tell: (finding: DoctorFinding) => void,
@@ -66,7 +68,7 @@ interface Parts {
   readonly tls: TlsMaterial;
 }
 
-/** All that needs no network, every mistake at once. */
+/** Reads everything that needs no network, and reports all errors. */
 function readParts(options: DoctorOptions, found: (finding: DoctorFinding) => void): Parts | undefined {
   const { caFile, certFile, keyFile } = options;
   const tlsFiles: TlsFiles = {

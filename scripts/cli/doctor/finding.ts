@@ -3,7 +3,7 @@ export interface DoctorFinding {
   readonly check: string;
   readonly outcome: 'ok' | 'problem' | 'note' | 'skipped';
   readonly detail: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly remedy?: string;
 }
 

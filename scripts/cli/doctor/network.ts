@@ -7,7 +7,7 @@ import { type DoctorFinding, note, ok, problem } from './finding.ts';
 
 const CONNECT_MS_MAX = 5_000;
 
-/** TCP and TLS by themselves, so that a firewall, a wrong name and a wrong certificate are told apart. */
+/** Checks TCP and TLS separately, to distinguish a firewall, a wrong name and a wrong certificate. */
 export async function checkNetwork(
   target: RouterTarget,
   tls: TlsMaterial,

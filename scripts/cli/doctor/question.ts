@@ -1,4 +1,7 @@
-/** What one question shows: whether the schema explains it, and which fields rules will miss. No value is ever shown. */
+/**
+ * Evaluates one admission request: if the schema explains it, and which fields rules will miss. Values are
+ * never shown.
+ */
 import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
@@ -98,7 +101,7 @@ function checkPresence(request: AdmissionRequest, schema: WireSchema): DoctorFin
     : note('presence', detail, 'rules follow their on_missing where a field does not come');
 }
 
-/** `services[].pullPolicies` came if any service has it. A job without services tells nothing. */
+/** `services[].pullPolicies` was sent if any service has it. A job without services shows nothing. */
 function cameWithServices(
   { services }: AdmissionRequest,
   schema: WireSchema,

@@ -9,7 +9,7 @@ import { fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 import { type DoctorFinding, note, ok, problem } from './finding.ts';
 import { serviceFields } from './service-fields.ts';
 
-/** What becomes of every job such a rule is about. */
+/** Effect on every job that such a rule matches. */
 const WITHOUT_IT: Readonly<Record<MissingFieldPolicy, string>> = {
   admit: 'never rejects',
   skip: 'never applies',

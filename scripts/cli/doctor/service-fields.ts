@@ -1,4 +1,4 @@
-/** What a service of a job can say in this schema: rules on pull policies and users also look into `services[]`. */
+/** Lists fields of services in this schema: rules on pull policies and users also read `services[]`. */
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../../policies/request/request.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from '../../../relay/translate/aliases.ts';

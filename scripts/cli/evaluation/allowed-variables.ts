@@ -14,19 +14,19 @@ type Variables = Readonly<Record<string, string>>;
 interface AllowedVariables {
   /** As the relay passes them on: some with their value hidden. */
   readonly kept: Variables;
-  /** Names that rules compare, of which it cannot be told what the job gets. */
+  /** Compared names with unknown values. */
   readonly hidden: readonly string[];
   /** Names that do not leave the relay: no rule sees them. */
   readonly dropped: readonly string[];
 }
 
-/** What a file or a flag sets is public; those of a project's settings nobody knows here. */
+/** Values from files and flags are public; project settings are unknown here. */
 const PUBLIC: VariableFlags = { public: true, masked: false, file: false };
 
 /**
- * The variables that the relay would pass on to the rules.
+ * Returns variables that the relay would pass to the rules.
  *
- * @param raw - names of those whose values nobody expands.
+ * @param raw - names whose values are not expanded.
  */
 export function allowedVariables(
   variables: Variables,

@@ -3,7 +3,7 @@ import type { Unit } from '../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 
-/** What a job asks of one limit, told for people and scripts. */
+/** A job's claim on one limit, for people and scripts. */
 export interface LimitAsk {
   readonly rule: string;
   /** The limit's id on its subject. */

@@ -1,7 +1,7 @@
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { variableOfField } from '../../../policies/variables/compared-value.ts';
 
-/** The flag that tells a field, for `cannot tell: needs …`. */
+/** The flag that sets a field, for `cannot tell: needs …`. */
 const FLAGS: Readonly<Record<string, string>> = {
   projectId: '--project',
   projectPath: '--project',
@@ -26,7 +26,7 @@ const IN_THE_FILE: ReadonlySet<string> = new Set<keyof AdmissionRequest>([
   'jobTags',
 ]);
 
-/** Whether only GitLab (or a flag) can tell it: a check without it must not pass for an answer. */
+/** Returns true if only GitLab or a flag provides it: without it a check is incomplete. */
 export const isToldByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
 
 /** `needs userId (--user)`. */

@@ -6,7 +6,7 @@ import { UsageError } from '../../terminal/command.ts';
 import { readChoice, readWhole } from '../../terminal/flags.ts';
 import { notInDirectory } from './unknown-place.ts';
 
-/** Who asks, from where: what no file says. Put into a command's flags by `...PLACE_FLAGS`. */
+/** Flags for facts that no file has: user and place. Added to a command's flags by `...PLACE_FLAGS`. */
 export const PLACE_FLAGS = {
   project: 'text',
   group: 'text',

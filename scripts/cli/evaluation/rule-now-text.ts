@@ -1,7 +1,7 @@
 import type { DisclosedViolation, RuleNowRow } from '../../../functions/answers/job/model.ts';
 import { needsText } from './missing-fields.ts';
 
-/** What a rule says of a job now, a line for each thing that it has against it. */
+/** A rule's current result, one line per violation. */
 export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['now']): readonly string[] {
   if (violations.length > 0) return violations.map(violationLine);
   switch (outcome) {

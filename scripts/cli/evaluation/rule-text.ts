@@ -14,7 +14,7 @@ interface RuleText {
   readonly why: readonly string[];
 }
 
-/** What a person is told about a rule's result. */
+/** A rule's result for people. */
 export function ruleTextOf(result: RuleResult, currency: string): RuleText {
   const { outcome } = result;
   switch (outcome.outcome) {
@@ -54,7 +54,7 @@ export const codedReasonText = (reason: Reason, currency: string): string =>
 
 function asks({ claims, askedBy }: RuleResult, currency: string): readonly string[] {
   if (askedBy !== undefined) return [`rule ${askedBy} asks in its place`];
-  // What never fits is told as the violation it is.
+  // A claim that never fits is listed as a violation.
   return claims
     .filter(({ neverFits }) => !neverFits)
     .map((claim) => {

@@ -1,4 +1,4 @@
-/** What is said about a group or project that nobody knows, and the word that was probably meant. */
+/** Error for an unknown group or project, with the closest match. */
 import { closest } from '../../../policies/document/reading.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
@@ -36,7 +36,7 @@ export function askedGroup<Job>(
   };
 }
 
-/** What the flag says for everything there is; a group that is called so is meant first. */
+/** The flag's word for everything; a group with this name takes precedence. */
 export const ALL_GROUPS = 'instance';
 
 export const isAllGroups = (text: string, { groupByPath }: Directory): boolean =>

@@ -115,7 +115,7 @@ function nowText(now: NonNullable<JobExplanation['now']>, paint: Paint): string 
 }
 
 function rulesText(rules: readonly ExplainedRuleRow[], { paint, columns }: Layout): string {
-  // Where no rule can be asked again, those that said nothing would only say it twice.
+  // If no rule can be evaluated again, skip rules without a result.
   const askable = rules.some(({ now }) => now !== undefined);
   const told = askable ? rules : rules.filter(({ atDecision }) => atDecision.length > 0);
   const rows = told.flatMap(({ id, kind = '', mode = '', atDecision, now, whyNot }) => {
@@ -161,7 +161,7 @@ function thenRow(
   { limit, period, label, unit, atDecision }: ExplainedCounter,
   currency: string,
 ): readonly string[] {
-  // What is held at once is of no period.
+  // Jobs in flight have no period.
   const name = `  ${label} ${limit}${period === 'now' ? '' : ` ${period}`}`;
   if (atDecision === undefined) return [name, 'then', '–', '', '', '', 'not claimed'];
   const show = (amount: number): string => amountText(amount, unit, currency);

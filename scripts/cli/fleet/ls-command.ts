@@ -15,7 +15,7 @@ import {
   reportOf,
 } from './runner-findings.ts';
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 interface FleetJson {
   readonly runners: readonly RunnerReport[];
   readonly unreadable: number;

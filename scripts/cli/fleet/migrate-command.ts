@@ -11,7 +11,7 @@ import { type FleetDeps, fleetDeps } from './ls-command.ts';
 import { type MigrationStep, migrationsOf, type RunnerMove, successorNote } from './migration.ts';
 import { readFleet } from './read-fleet.ts';
 
-/** What `--json` prints of one runner. */
+/** One runner in `--json`. */
 interface MigrationJson {
   readonly runner: number;
   readonly step: MigrationStep;
@@ -19,7 +19,7 @@ interface MigrationJson {
   readonly applied: boolean;
   readonly successor?: number;
   readonly tokenFile?: string;
-  /** What is to be done by hand. */
+  /** Manual steps. */
   readonly remains: string;
 }
 

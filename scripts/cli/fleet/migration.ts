@@ -1,7 +1,7 @@
 import type { FleetListing, MannedRunner } from './read-fleet.ts';
 import { registrationOf } from './runner-findings.ts';
 
-/** How far the migration of one runner is; each step is the next one's condition. */
+/** Steps of one runner's migration; each requires the previous. */
 export type MigrationStep =
   /** GitLab makes a runner like it, with an authentication token. */
   | 'create'
@@ -25,7 +25,7 @@ export interface RunnerMove {
 export const successorNote = (runnerId: number): string => `tollgate: in place of runner ${runnerId}`;
 
 /**
- * The runners to be registered anew: those that came by a registration token, and those of `named`, where GitLab does not tell.
+ * Lists runners to register again: those with a registration token, and `named` ones of unknown origin.
  *
  * @param named - runner ids; empty: all.
  */

@@ -37,7 +37,7 @@ interface ReadingOptions {
 /** Two calls a runner: more would take a quarter of an hour. */
 const RUNNERS_MAX = 2_000;
 const PAGES_MAX = 200;
-/** More at once and a small GitLab feels it. */
+/** More parallel calls burden a small GitLab. */
 const AT_ONCE = 4;
 
 /** @throws {GitLabError} when GitLab does not answer to the end. */

@@ -7,7 +7,10 @@ import {
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { MannedRunner } from './read-fleet.ts';
 
-/** How a runner came to GitLab: by a registration token, which GitLab is to remove, or created by somebody (`glrt-…`). */
+/**
+ * Registration of a runner: with a registration token, which GitLab will remove, or created by a user
+ * (`glrt-…`).
+ */
 export type RunnerRegistration = 'registration_token' | 'authentication_token' | 'not_told';
 
 /** Stable, for scripts. */
@@ -93,7 +96,7 @@ function findingsOf(manned: MannedRunner, nowMs: number): readonly FindingCode[]
     const isOld = contactedAtMs !== undefined && nowMs - contactedAtMs > STALE_MS;
     return status !== 'stale' && !isOld;
   });
-  // What stopped weeks ago asks for no job: its version is no matter.
+  // Machines stopped weeks ago run no jobs, so their version is irrelevant.
   const versions = alive.map(({ version }) => version);
   const supports = new Set(versions.map(routerAccess));
   const told = versions.filter((version) => version !== undefined).sort(byVersion);
@@ -111,13 +114,13 @@ function findingsOf(manned: MannedRunner, nowMs: number): readonly FindingCode[]
     never_contacted: managers.length === 0,
     paused: runner.paused,
     several_managers: alive.length > 1,
-    // An id of this kind is made anew at every start where nobody keeps it.
+    // Such an id changes at each start, unless it is stored.
     system_id_changes: managers.some(({ systemId }) => systemId.startsWith('r_')),
   };
   return FINDING_CODES.filter((code) => holds[code]);
 }
 
-/** What `--check` fails for: the runner runs jobs that nobody is asked about, or stops with a coming GitLab. */
+/** Fails `--check`: the runner bypasses admission, or stops working with a coming GitLab. */
 export const needsChange = ({ findings }: RunnerReport): boolean =>
   findings.includes('router_unsupported') || findings.includes('registration_token');
 

@@ -21,7 +21,7 @@ interface ForgetInSheetsDeps {
 /** Zones are a day ahead at most, and what is due to go may stay for some days. */
 const DAYS_BEYOND = 10;
 
-/** What the user's jobs cost is in no row from now on. @returns of how many days. @throws {LedgerError} */
+/** Removes the user's costs from all rows. @returns the number of changed days. @throws {LedgerError} */
 export async function forgetInSheets(
   userId: number,
   { sheets, nowMs, dryRun }: ForgetInSheetsDeps,

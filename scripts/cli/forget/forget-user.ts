@@ -1,4 +1,4 @@
-/** Takes a user's id out of what is kept about jobs, and ends the user's sign-ins. Nothing that counts changes. */
+/** Removes a user's id from stored jobs, and ends the user's sessions. No amount changes. */
 import {
   type JobRecord,
   type KeptJob,
@@ -27,7 +27,7 @@ interface ForgetDeps {
   readonly dryRun: boolean;
 }
 
-/** What was changed, or would be. */
+/** Changes, real or planned. */
 export interface ForgetReport {
   /** Records of jobs that named the user, by id or pseudonym. */
   readonly records: number;
@@ -35,7 +35,7 @@ export interface ForgetReport {
   readonly sessions: number;
   /** Days whose reports by user named the user. */
   readonly reportDays: number;
-  /** Records that somebody wrote meanwhile: run it again. */
+  /** Records changed concurrently: run it again. */
   readonly left: number;
   readonly stays: {
     /** Jobs that are not over, or ended in another way than a record says: their ends are counted by it. */
@@ -45,11 +45,11 @@ export interface ForgetReport {
   };
 }
 
-/** Nobody's pseudonym: that there was a user is all that is left. */
+/** Replaces the pseudonym: only the existence of a user remains. */
 const FORGOTTEN = '~';
 const TIMEOUT_MS = 10_000;
 const AT_ONCE = 10;
-/** Also a user with limits of every minute has no more that anybody would read. */
+/** Even a user with limits per minute has fewer relevant counters. */
 const COUNTERS_TOLD_MAX = 1_000;
 
 /** It may be cut short and repeated: what is done is not done again. @throws {LedgerError} `ledger_unavailable` */

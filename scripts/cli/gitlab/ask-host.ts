@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** What somebody types on the terminal; undefined: nobody is there to ask. */
+/** Reads a line from the terminal; undefined: there is no terminal. */
 export async function askHostOnTerminal(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

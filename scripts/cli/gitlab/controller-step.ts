@@ -13,7 +13,7 @@ interface ControllerReading {
   readonly mayGoOn: boolean;
 }
 
-/** The controller that is meant: by number, or by its description. An adopted one keeps its state, whatever it is. */
+/** Finds the controller by number or description. An adopted one keeps its state. */
 export async function controllerStep(course: SetupCourse): Promise<ControllerReading> {
   const { gitlab, mode, name } = course;
   const part = 'controller';

@@ -12,7 +12,7 @@ import { whileUnsure } from './while-unsure.ts';
 /** Tests and repeated deliveries count together, five a minute. */
 const RESENT_MAX = 4;
 
-/** What one group's webhook is like, or what became of it. */
+/** State of one group's webhook, or the result of a change. */
 export type HookFate =
   | { readonly fate: 'right' | 'made' | 'repaired' | 'absent' }
   | { readonly fate: 'differs' | 'fails'; readonly why: string }
@@ -70,7 +70,7 @@ export async function hookFate(
   return still === undefined ? { fate: 'repaired' } : { fate: 'differs', why: still };
 }
 
-/** What of a webhook would lose events or proof, in words. Undefined: nothing. */
+/** Describes settings that would lose events or signatures. Undefined: none. */
 function differenceOf(hook: GroupHook, setting: HookSetting, signs: boolean): string | undefined {
   if (hook.url !== setting.url) return 'it goes to another address';
   if (!hook.job_events) return 'job events are off';

@@ -6,25 +6,26 @@ interface HookKeyCourse extends Pick<SetupCourse, 'gitlab' | 'store' | 'name' | 
   readonly url: string;
   /** GitLab signs with the key; else it sends it along. */
   readonly signs: boolean;
-  /** How long each of the two overlaps is waited for. */
+  /** Wait time for each of two overlaps. */
   readonly waitMs: number;
   readonly clock: { sleep(delayMs: number): Promise<void> };
 }
 
 const part = 'webhooks';
-/** Receivers read the keys every five minutes, and so does the listing of groups, which makes webhooks with the first of them. */
+/**
+ * Receivers reload keys every five minutes, and so does the group list, which creates webhooks with the
+ * first key.
+ */
 const OVERLAP_MS = 15 * 60_000;
-/** A webhook that differs again each time is somebody else's work. */
+/** A webhook that keeps changing is edited by someone else. */
 const PASSES_MAX = 4;
 const GOES_ON = 'run the command again: it goes on here';
 
 /**
- * New key, taken beside the old one; then every webhook gets it; then the old one goes. Each run goes on where the last one
- * stopped. At no moment has a webhook a key that the receiver does not take.
+ * Rotates the webhook key: accept the new key next to the old, set it on every webhook, then drop the old.
+ * Each run continues the last one. At every moment the receiver accepts each webhook's key.
  *
- *   old  →  old, new  →  new, old  →  new
- *           overlap      webhooks,
- *                        overlap
+ * old → old, new (overlap) → new, old (webhooks, overlap) → new
  */
 export async function hookKeyCourse(course: HookKeyCourse): Promise<readonly SetupLine[]> {
   const { store, signs, nowMs } = course;
@@ -97,7 +98,7 @@ export async function hookKeyCourse(course: HookKeyCourse): Promise<readonly Set
 
 const overAt = (sinceMs: number): string => `${new Date(sinceMs + OVERLAP_MS).toISOString().slice(0, 16)}Z`;
 
-/** Whether the overlap that began then is over, waited for as long as somebody wants to. */
+/** Waits for the overlap's end, at most the given time. Returns true if it is over. */
 async function waited(sinceMs: number, { nowMs, waitMs, clock }: HookKeyCourse): Promise<boolean> {
   const leftMs = sinceMs + OVERLAP_MS - nowMs();
   if (leftMs > waitMs) return false;

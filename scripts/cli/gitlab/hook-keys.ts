@@ -1,4 +1,4 @@
-/** The keys of webhooks as they are kept, one a line: the first is the one that webhooks get, all of them are taken. */
+/** Stored webhook keys, one per line: webhooks get the first, and all are accepted. */
 import { randomBytes } from 'node:crypto';
 import type { SecretName, SecretStore } from './secret-text.ts';
 
@@ -33,7 +33,7 @@ export async function readHookKeys(store: SecretStore, signs: boolean): Promise<
   return { name, keys, rotation: isKnown ? { newKey, sinceMs } : undefined };
 }
 
-/** Whole or not at all: whoever reads them never meets half of a rotation. */
+/** Writes atomically, so that readers never see half a rotation. */
 export const writeHookKeys = (
   store: SecretStore,
   signs: boolean,

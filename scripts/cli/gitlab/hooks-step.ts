@@ -6,7 +6,7 @@ import { notThere, refused, type SetupCourse, type SetupLine } from './setup-lin
 const part = 'webhooks';
 /** GitLab takes two calls for a group that has its webhook, and four for one that has none. */
 const WIDTH = 8;
-/** What is told one by one. */
+/** Number of individually listed groups. */
 const TOLD_MAX = 10;
 /** One webhook for every top-level group, with job events, which proves itself with the secret that is kept. */
 export async function hooksStep(course: SetupCourse, signs: boolean): Promise<readonly SetupLine[]> {

@@ -1,14 +1,14 @@
 import { settingsLine } from './settings-line.ts';
 import { refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
-/** What the rest needs to know of the instance. */
+/** Facts about the instance for later steps. */
 interface InstanceReading {
   readonly lines: readonly SetupLine[];
   readonly mayGoOn: boolean;
   readonly version: string | undefined;
   readonly routerUrl: string | undefined;
   readonly kasVersion: string | undefined;
-  /** Whether webhooks can be signed. */
+  /** True if webhooks can be signed. */
   readonly signs: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function instanceStep(course: SetupCourse): Promise<InstanceReading
   return { lines, mayGoOn, version, routerUrl, kasVersion: kas?.version ?? undefined, signs };
 }
 
-/** Whether webhooks of this GitLab can be signed. */
+/** Returns true if this GitLab can sign webhooks. */
 export const signsHooks = (version: string): boolean => isAtLeast(version, SIGNS_FROM);
 
 /** Builds are called `19.4.1-jh`, `18.10.2-ee`, `19.3.0-pre`. */

@@ -3,9 +3,9 @@ import { refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 import { makeToken, readTokens } from './token-step.ts';
 
 interface RotateCourse extends Pick<SetupCourse, 'gitlab' | 'store' | 'name'> {
-  /** How long the first use of the new token is waited for. */
+  /** Wait time for the new token's first use. */
   readonly waitMs: number;
-  /** Somebody has seen the relays with the new token, where GitLab does not say so. */
+  /** The operator confirmed that relays use the new token, if GitLab does not report it. */
   readonly seen: boolean;
   readonly clock: { monotonicMs(): number; sleep(delayMs: number): Promise<void> };
 }

@@ -17,12 +17,12 @@ export function openSecretStore(where: string, cwd: string): SecretStore {
   return ssmSecretStore(prefix);
 }
 
-/** What a file of notes keeps: of the value that is there, and of the one that comes. */
+/** Notes in a file: of the current value and the next. */
 const NOTES_MAX = 2;
 
 /**
- * One file per secret, for its owner alone. The note is written before the value, with the fingerprint of the value it is
- * about: whenever the writer dies, the note of the value that is there can be told from the other.
+ * One file per secret, readable by its owner only. The note is written before the value, with the value's
+ * fingerprint: after a crash the matching note can be found.
  */
 function folderSecretStore(folder: string): SecretStore {
   const notesOf = (name: SecretName): readonly string[] =>

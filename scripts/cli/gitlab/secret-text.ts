@@ -1,11 +1,11 @@
 /** A secret as it is kept. */
 interface SecretText {
   readonly value: string;
-  /** What was noted of it: which token of which controller. Undefined: somebody else put it there. */
+  /** The stored note: token and controller. Undefined: someone else stored the value. */
   readonly note: string | undefined;
 }
 
-/** Where the secrets of one deployment are kept. No method says a value in an error. */
+/** Storage of a deployment's secrets. Errors never contain values. */
 export interface SecretStore {
   readonly kind: 'folder' | 'parameters';
   /** Name of the file or parameter, the same wherever it is called from. */

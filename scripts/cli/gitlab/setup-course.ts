@@ -6,7 +6,7 @@ import { scopeStep } from './scope-step.ts';
 import type { SetupCourse, SetupLine, SetupMode } from './setup-line.ts';
 import { tokenStep } from './token-step.ts';
 
-/** What is set up, part by part, and what depends on it. */
+/** Result of the set-up, part by part, with dependencies. */
 export interface SetupReport {
   readonly mode: SetupMode;
   readonly lines: readonly SetupLine[];

@@ -12,12 +12,12 @@ import type { SecretStore } from './secret-text.ts';
 import type { SetupReport } from './setup-course.ts';
 import type { SetupCourse } from './setup-line.ts';
 
-/** What the commands of this family meet the world by. */
+/** External dependencies of these commands. */
 export interface SetupDeps {
   readonly administrationAt: (place: GitLabPlace) => GitLabAdministration;
   readonly storeAt: (where: string, cwd: string) => SecretStore;
   readonly clock: { monotonicMs(): number; sleep(delayMs: number): Promise<void> };
-  /** What somebody types on the terminal; undefined: nobody is there. */
+  /** Reads from the terminal; undefined: there is none. */
   readonly askHost: (question: string) => Promise<string | undefined>;
 }
 

@@ -1,7 +1,7 @@
 import type { AdminRefusal, GitLabAdministration } from '../../../functions/core/gitlab/index.ts';
 import type { SecretStore } from './secret-text.ts';
 
-/** What one part of the set-up is like, or what became of it. */
+/** State of one part of the set-up, or the result of a change. */
 export interface SetupLine {
   readonly part:
     | 'access'
@@ -40,7 +40,7 @@ export const refused = (part: SetupLine['part'], { code, says, remedy }: AdminRe
 /** `change` may change GitLab, `plan` says what it would do, `look` says what is wrong. */
 export type SetupMode = 'change' | 'plan' | 'look';
 
-/** What a set-up is about. */
+/** Settings of a set-up. */
 export interface SetupCourse {
   readonly gitlab: GitLabAdministration;
   readonly store: SecretStore;
@@ -49,17 +49,17 @@ export interface SetupCourse {
   readonly name: string;
   /** By number, where the description does not say which. */
   readonly controllerId: number | undefined;
-  /** Which runners' jobs are asked about; all empty: whatever there is, else the instance. */
+  /** Scope of the controller; all empty: the existing one, else the instance. */
   readonly scope: {
     readonly instance: boolean;
     readonly runnerIds: readonly number[];
-    /** Runners of the instance that have all of them. */
+    /** Instance runners with all these tags. */
     readonly tags: readonly string[];
     /** Runners of the instance that this user made. */
     readonly owner: string | undefined;
   };
   readonly hooks: {
-    /** Where a deployment receives them; undefined: the pilot, which takes jobs to last as long as estimated. */
+    /** The deployment's webhook address. Undefined: the pilot, which uses estimated durations. */
     readonly url: string | undefined;
   };
   /** Some runner's: it asks GitLab where runners are sent. */
@@ -69,7 +69,7 @@ export interface SetupCourse {
   readonly progress: (done: number, of: number) => void;
 }
 
-/** What is not as it should be and was not touched. */
+/** A deviation that was not changed. */
 export const notThere = (part: SetupLine['part'], mode: SetupMode, would: string, is: string): SetupLine =>
   mode === 'look'
     ? { part, standing: 'wrong', says: is, remedy: 'tollgate gitlab setup' }

@@ -22,7 +22,7 @@ export const linesText = (lines: readonly SetupLine[], paint: Paint): string =>
     })
     .join('');
 
-/** What people do next: the two commands to the first decision, or what is in the way. */
+/** The next steps: two commands to the first decision, or the obstacles. */
 export function nextText(report: SetupReport, gitlabUrl: string, tokenFile: string | undefined): string {
   const wrong = report.lines.filter(({ standing }) => standing === 'wrong').length;
   if (wrong > 0)
@@ -38,7 +38,7 @@ export function nextText(report: SetupReport, gitlabUrl: string, tokenFile: stri
 `;
 }
 
-/** What scripts go by: 2 where something is wrong, 1 where GitLab did not say. What is planned is not wrong. */
+/** Exit code: 2 for problems, 1 if GitLab did not answer. Planned changes are no problem. */
 export function exitOf(lines: readonly SetupLine[]): ExitCode {
   const wrong = lines.filter(({ standing }) => standing === 'wrong');
   if (wrong.length === 0) return EXIT.ok;

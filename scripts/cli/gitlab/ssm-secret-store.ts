@@ -44,7 +44,7 @@ export function ssmSecretStore(prefix: string, open: () => Promise<SsmClient> = 
       const { Parameters = [] } = await ssm
         .send(new DescribeParametersCommand({ ParameterFilters: [filter] }), deadline())
         .catch(failed('described', name));
-      // Whoever puts another value in its place may leave the description as it was.
+      // A replaced value may keep the old description.
       const mark = `${secretMark(value)} `;
       const description = Parameters[0]?.Description;
       return { value, note: description?.startsWith(mark) ? description.slice(mark.length) : undefined };

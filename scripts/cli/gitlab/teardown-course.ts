@@ -12,7 +12,7 @@ import { refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
 type TeardownCourse = Pick<SetupCourse, 'gitlab' | 'store' | 'name' | 'controllerId' | 'hooks' | 'progress'>;
 
-/** What would go. */
+/** Objects to remove. */
 export interface TeardownPlan {
   readonly controllers: readonly AdminController[];
   readonly tokenIds: readonly number[];

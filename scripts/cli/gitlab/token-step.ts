@@ -5,7 +5,7 @@ type TokenCourse = Pick<SetupCourse, 'gitlab' | 'store' | 'name'>;
 
 /** The tokens of a controller as they relate to the one that is kept. */
 interface TokenReading {
-  /** Whether a value is kept at all. */
+  /** True if a value is stored. */
   readonly isKept: boolean;
   /** The kept one, if it is known which it is and GitLab still takes it. */
   readonly current: ControllerToken | undefined;
@@ -13,7 +13,7 @@ interface TokenReading {
   readonly older: readonly ControllerToken[];
   /** Made for this place, and their values were never kept. */
   readonly lost: readonly ControllerToken[];
-  /** The kept value was put there by somebody else, so nobody knows which token it is. */
+  /** Someone else stored the value, so its token is unknown. */
   readonly isForeign: boolean;
 }
 
@@ -41,14 +41,14 @@ export async function readTokens(
       isKept: kept !== undefined,
       current,
       older: current === undefined ? [] : ours.filter(({ id }) => id < after),
-      // Which of ours a value of somebody else's is, nobody knows: none of them is taken for lost.
+      // With an unknown stored value, none of our tokens counts as lost.
       lost: isForeign ? [] : ours.filter(({ id }) => id > after),
       isForeign,
     },
   };
 }
 
-/** Makes a token and keeps it at once; those that were made and lost are revoked before. */
+/** Creates and stores a token. Tokens that were created and lost before are revoked. */
 export async function makeToken(
   course: TokenCourse,
   controllerId: number,

@@ -4,8 +4,8 @@ import type { AdminAnswer } from '../../../functions/core/gitlab/index.ts';
 const TRIES_MAX = 3;
 
 /**
- * Looks, makes what is not there, and looks again: an answer that was lost says nothing of what was done, and an answer that
- * came is believed once it can be read back.
+ * Checks, creates if missing, and checks again: a lost response proves nothing, and a received one is
+ * confirmed by reading.
  */
 export async function whileUnsure<T>(
   look: () => Promise<AdminAnswer<T | undefined>>,

@@ -11,13 +11,13 @@ interface LimitsDraftOptions {
   readonly personal: ReadonlySet<string>;
 }
 
-/** What stands for each kind: the amount of a month, and what runs at once. */
+/** Drafted amounts per kind: of a month, and in flight. */
 interface DraftedAmounts {
   readonly minutes: number;
   readonly jobs: number;
 }
 
-/** Groups named one by one beside the patterns; the largest. */
+/** Largest groups listed individually, besides patterns. */
 const GROUPS_MAX = 500;
 const MONTH_DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -102,7 +102,7 @@ const amountsOf = (use: JobsUse, days: number): DraftedAmounts => ({
   jobs: roomyAmount(use.peakJobs),
 });
 
-/** What nine of ten did not reach, each kind by itself. */
+/** The 90th percentile, per kind. */
 function usualAmounts(uses: ReadonlyMap<string, JobsUse>, days: number): DraftedAmounts {
   const all = [...uses.values()];
   const most = (values: readonly number[]): number =>

@@ -9,9 +9,9 @@ interface DraftedClass {
   readonly name: string;
   readonly tags: readonly string[];
   readonly runnerIds: readonly number[];
-  /** `linux/amd64`; empty where no manager told. */
+  /** `linux/amd64`; empty if unknown. */
   readonly machine: string;
-  /** Their tags are those of another class, too: only the ids tell them apart. */
+  /** Another class has the same tags: only ids distinguish them. */
   readonly byId: boolean;
   readonly untagged: boolean;
   readonly use: JobsUse;

@@ -25,7 +25,7 @@ import { draftLimits } from './draft-limits.ts';
 import { draftPolicy } from './draft-policy.ts';
 import { readMonth } from './read-month.ts';
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 interface InitJson {
   /** Paths; with --dry-run the texts are in `documents`, and nothing was written. */
   readonly files: readonly string[];
@@ -36,7 +36,7 @@ interface InitJson {
   readonly jobs: number;
   readonly since: string;
   readonly until: string;
-  /** What GitLab told and could not be read or placed. */
+  /** Unreadable or unplaced items from GitLab. */
   readonly left: number;
   /** Older jobs of these runners are missing. */
   readonly cutRunners: readonly number[];
@@ -166,7 +166,7 @@ function refuseThere(folder: string, io: TerminalIo): void {
     );
 }
 
-/** @throws {DocumentError} for a draft nobody could use: a defect of ours, told before anything is written. */
+/** @throws {DocumentError} for an invalid draft, which is our defect, before anything is written. */
 function checkDrafted({ policy, limits, directory }: DraftedDocuments): void {
   const { model } = policyIn(parseYaml(policy, 'policy.yaml'));
   const places = parseYaml(directory, 'directory.yaml');

@@ -1,13 +1,13 @@
 import { quantile } from '../../local/quantile.ts';
 import type { RanJob } from './read-month.ts';
 
-/** What somebody used in the span. */
+/** Use in the span. */
 export interface JobsUse {
   readonly jobs: number;
   readonly seconds: number;
   /** The most jobs at one time. */
   readonly peakJobs: number;
-  /** What nine of ten jobs did not outlast. */
+  /** 90th percentile of the duration. */
   readonly usualSeconds: number;
 }
 
@@ -36,7 +36,7 @@ function groupAt(projectPath: string, level: number): string {
 
 const lengthSeconds = ({ startMs, endMs }: RanJob): number => Math.max(0, endMs - startMs) / 1000;
 
-/** A job that ends when another one begins does not run beside it. */
+/** A job that ends when another starts does not overlap it. */
 function peakOf(jobs: readonly RanJob[]): number {
   const events = jobs
     .filter(({ startMs, endMs }) => endMs > startMs)

@@ -13,7 +13,7 @@ import { readUserFileIfThere } from '../../terminal/user-file.ts';
 export interface RanJob {
   readonly runnerId: number;
   readonly projectId: number;
-  /** Full path of the project; empty where GitLab told none. */
+  /** Full path of the project; empty if unknown. */
   readonly path: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -33,7 +33,7 @@ interface MonthOptions {
   readonly untilMs: number;
   /** Which GitLab it is: what was kept of another one is no use. */
   readonly instance: string;
-  /** Where pages are kept as they come; absent: nowhere. */
+  /** File for received pages; absent: none. */
   readonly resumeFile?: string;
   readonly sleep: (delayMs: number) => Promise<void>;
   readonly onJob: () => void;
@@ -57,10 +57,10 @@ const KeptPage = z.object({
 type KeptPageLine = z.infer<typeof KeptPage>;
 
 /**
- * What all of these runners ran in the span.
+ * Reads all runs of these runners in the span.
  *
- * @throws {GitLabError} when GitLab does not answer; pages that came are kept.
- * @throws {UsageError} where the file holds something else.
+ * @throws {GitLabError} if GitLab does not answer; received pages are kept.
+ * @throws {UsageError} if the file has other content.
  */
 export async function readMonth(
   gitlab: Pick<GitLab, 'listJobs'>,
@@ -75,7 +75,7 @@ export async function readMonth(
   const marks = new Map<number, JobsMark>();
   const take = (page: KeptPageLine): void => {
     for (const [jobId, projectId, path, startMs, endMs] of page.jobs) {
-      // Where GitLab has only pages by number, jobs that start meanwhile push others onto the next page.
+      // With numbered pages, new jobs push others to the next page.
       if (seen.has(jobId)) continue;
       seen.add(jobId);
       jobs.push({ runnerId: page.runner, projectId, path, startMs, endMs });

@@ -3,7 +3,7 @@ import { oneLine } from '../../../policies/text/plain-text.ts';
 /** Widest line of a comment. */
 const COLUMNS = 120;
 
-/** A value in quotes where it needs them, whatever it holds: JSON is YAML, but for characters that YAML wants escaped. */
+/** Quotes a value if necessary: JSON is YAML, except for characters that YAML escapes. */
 export const quotedText = (value: unknown): string =>
   JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
@@ -25,7 +25,7 @@ export function comment(text: string, indent = ''): string {
 /** `90` → `2m`: durations of documents are whole minutes here, rounded up, one at least. */
 export const minutesText = (seconds: number): string => `${Math.max(1, Math.ceil(seconds / 60))}m`;
 
-/** A quarter on top, and rounded up to two digits: what somebody used once is no limit yet. */
+/** Adds a quarter and rounds up to two digits, because past use alone is no limit. */
 export function roomyAmount(used: number): number {
   const wanted = Math.max(1, used * 1.25);
   const step = 10 ** Math.max(0, Math.floor(Math.log10(wanted)) - 1);

@@ -1,5 +1,5 @@
 import { instantText } from '../../../policies/text/edge-text.ts';
-/** Which GitLabs a table has books of. A program that is told another name refuses to work on it; these commands decide. */
+/** Lists and changes the GitLab instances of a table. Programs with another name refuse to work on it. */
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { table as tableText } from '../../terminal/table.ts';

@@ -4,8 +4,7 @@ import type { Command, TerminalIo } from '../../terminal/command.ts';
 import { LEDGER_FLAGS_HELP } from './ledger-flags.ts';
 
 /**
- * The time of the books a command asks: those on this machine have their own, which goes faster while `npm start` runs.
- * Everybody else's is ours.
+ * Returns the ledger's clock: the local one runs faster during `npm start`. All others use real time.
  *
  * @param args - of the command
  */

@@ -24,7 +24,7 @@ export interface LedgerFlags {
   readonly instance?: string | undefined;
   readonly region?: string | undefined;
   readonly endpoint?: string | undefined;
-  /** Whose API answers instead of a table. */
+  /** The console whose API is used instead of a table. */
   readonly console?: string | undefined;
   /** The GitLab that the command asks: it reads the books of no other. */
   readonly gitlab?: string | undefined;
@@ -36,7 +36,7 @@ export type LedgerPlace =
       readonly kind: 'table';
       readonly tableName: string;
       readonly gitlab?: string;
-      /** As it was told; absent: what the table remembers. */
+      /** As given; absent: from the table. */
       readonly instance?: string;
       readonly region?: string;
       readonly endpoint?: string;

@@ -41,26 +41,26 @@ import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.
 import { readOnly } from './read-only-store.ts';
 import { type NamedBooks, NoBooksOfGitLab, whichInstance } from './which-instance.ts';
 
-/** Somebody's books. */
+/** An open ledger. */
 export interface LedgerAccess extends NamedBooks {
   readonly store: LedgerStore;
-  /** What is beside the books in the same table; absent: nothing is. */
+  /** Limits in the same table; absent: none. */
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
-  /** What is packed of usage, for reports. */
+  /** Packed usage, for reports. */
   readonly sheets?: Pick<SheetStore, 'read'>;
   /** Months that were closed. */
   readonly chain?: StatementChain;
   /** Prices that were deployed. */
   readonly prices?: PriceEditionStore;
-  /** To take names out of what is kept; only where the books were opened to be repaired. */
+  /** Removes user names; only if opened for repair. */
   readonly names?: NamesOfUsers;
   /** Signs of life that relays wrote there. @throws {LedgerError} */
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
   readonly scope?: () => Promise<ControllerScope | undefined>;
-  /** What the last canary found. @throws {LedgerError} */
+  /** Result of the last canary. @throws {LedgerError} */
   readonly canary?: () => Promise<CanaryOutcome | undefined>;
   /** Which rejected jobs are to be retried. */
   readonly requeue?: Pick<RequeueLists, 'read'>;
@@ -76,16 +76,16 @@ interface NamesOfUsers {
 
 export type OpenLedger = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LedgerAccess>;
 
-/** Nobody's job waits for the desk: the SDK may try again, and a laptop may be far away. */
+/** No job waits: the SDK may retry, and the connection may be slow. */
 const ATTEMPTS_MAX = 4;
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** What the books are opened for. */
+/** Purpose of opening the ledger. */
 interface Purpose {
   readonly right: (store: LedgerStore) => LedgerStore;
   readonly attemptsMax: number;
-  /** Whether names may be taken out. */
+  /** True if names may be removed. */
   readonly repairs: boolean;
 }
 
@@ -155,7 +155,7 @@ async function openFor(
   };
 }
 
-/** The table that somebody's books are in. */
+/** The table of a ledger. */
 export interface TableAccess
   extends Omit<
     LedgerAccess,
@@ -175,7 +175,7 @@ export interface TableAccess
   readonly table: ItemTable;
 }
 
-/** @param attemptsMax - how often the SDK may try; 1 for writes that are repeated by whoever makes them. */
+/** @param attemptsMax - tries of the SDK; 1 for writes that the caller repeats. */
 export async function openTableAccess(
   flags: LedgerFlags,
   io: Pick<TerminalIo, 'env' | 'root'>,
@@ -193,7 +193,7 @@ export async function openTableAccess(
 
 type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
 
-/** Tells whose books a table has, whoever asks: for the commands that put that right. */
+/** Lists the instances of a table, without a check of the instance: for the commands that repair it. */
 export interface RegisterAccess extends Pick<LedgerAccess, 'description' | 'close'> {
   readonly register: InstanceRegister;
   readonly table: Pick<InstanceTable, 'table'>;

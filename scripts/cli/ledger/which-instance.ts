@@ -4,13 +4,13 @@ import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { UsageError } from '../../terminal/command.ts';
 import type { LedgerPlace } from './ledger-flags.ts';
 
-/** Whose books were opened. */
+/** The opened instance. */
 export interface NamedBooks {
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   /** The GitLab it is about, a host: begins every key. */
   readonly instance: string;
-  /** Where that GitLab answers, if the ledger remembers it. */
+  /** GitLab's address, if stored. */
   readonly gitlabUrl?: string;
 }
 
@@ -19,7 +19,7 @@ interface InstanceAsked {
   readonly told: string | undefined;
   /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
   readonly gitlab: string | undefined;
-  /** What the ledger remembers. */
+  /** Stored instances. */
   readonly known: readonly KnownInstance[];
   readonly kind: LedgerPlace['kind'];
   /** For people: the ledger. */

@@ -1,4 +1,4 @@
-/** What one person alone may not publish is asked for: somebody else approves the whole document. */
+/** Files a document for approval by another person. */
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import {

@@ -1,4 +1,4 @@
-/** The first line of what `limits show --document` prints of the live set. */
+/** First line of `limits show --document`, for the published set. */
 export const baseLine = (set: string, edit: number): string =>
   `# Set ${set}, edit ${edit}. An edit of it is published only while it is live (--base ${set})\n`;
 

@@ -4,7 +4,7 @@ import { UsageError } from '../../terminal/command.ts';
 const WHY_CHARACTERS_MAX = 500;
 const ACTOR_CHARACTERS_MAX = 200;
 
-/** Who changes something and why, as the change log keeps it. */
+/** Author and reason for the change log. */
 interface WhoAndWhy {
   readonly actor: string;
   readonly why: string;
@@ -28,7 +28,7 @@ export function whoAndWhy(
   return { actor, why };
 }
 
-/** The name of whoever runs this process; undefined in containers whose users have none. */
+/** The process's user name; undefined in containers without one. */
 export function osUserName(): string | undefined {
   try {
     return userInfo().username;

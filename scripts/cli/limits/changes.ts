@@ -9,7 +9,7 @@ import { table as rows } from '../../terminal/table.ts';
 import type { PolicyChange } from '../policy/diff/change.ts';
 import { limitChanges } from '../policy/diff/diff-limits.ts';
 
-/** More than a screen of them helps nobody; --json has all. */
+/** A screenful; --json has all. */
 const SHOWN_MAX = 40;
 
 interface ComparedWith {
@@ -19,7 +19,7 @@ interface ComparedWith {
   readonly nowMs: number;
 }
 
-/** What differs from the live set. Undefined: none is live, or it can no longer be read by this policy. */
+/** Changes since the published set. Undefined: none is published, or this policy cannot read it. */
 export async function changesSince(
   live: LimitPointer | undefined,
   limits: LimitSet,

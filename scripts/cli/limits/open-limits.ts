@@ -12,7 +12,7 @@ import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { openTableAccess } from '../ledger/open-ledger.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 
-/** Somebody's limit sets. */
+/** Limit sets of a ledger. */
 interface LimitsAccess {
   readonly table: LimitTable;
   /** The groups they are about; absent: only files know them. */
@@ -24,10 +24,10 @@ interface LimitsAccess {
 
 export type OpenLimits = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LimitsAccess>;
 
-/** A flip that the SDK repeats by itself could take its own first try for somebody else's. */
+/** If the SDK repeated a publication, its own first try would look like a conflict. */
 const ATTEMPTS_MAX = 1;
 
-/** The limits beside the ledger that the flags name. @throws like `openLedger` */
+/** Opens the limits of the ledger in the flags. @throws like `openLedger` */
 export const openLimits: OpenLimits = async (flags, io) => {
   const { table, instance, description, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
   const parts = { table, instance, clock: systemClock, random: Math.random };
@@ -39,7 +39,7 @@ export const openLimits: OpenLimits = async (flags, io) => {
   };
 };
 
-/** Nobody's job waits for the desk. */
+/** No job waits for it. */
 const TIMEOUT_MS = 15_000;
 
 /**
@@ -58,7 +58,7 @@ export async function limitsDirectoryOf(
   return whole?.directory ?? readDirectory(rulesFiles(flags, io).directory);
 }
 
-/** Opens, asks, and closes whatever comes of it. */
+/** Opens, runs and always closes. */
 export async function withOpenLimits<T>(
   open: OpenLimits,
   flags: LedgerFlags,

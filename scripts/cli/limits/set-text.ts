@@ -2,7 +2,7 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import type { SetView } from './live-set.ts';
 
-/** Three lines about one set. @param zone - in which times are told */
+/** Three lines about one set. @param zone - of the times */
 export function setText({ set, edit, at, actor, why, source }: SetView, zone: string, paint: Paint): string {
   return [
     `set    ${paint.strong(set)}, edit ${edit}`,

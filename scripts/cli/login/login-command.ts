@@ -7,7 +7,7 @@ import { consoleClient } from '../api/console-client.ts';
 import { commandFetch } from '../command-fetch.ts';
 import { ENV_CONSOLE, keepSession, keptSession, originOf } from './kept-sessions.ts';
 
-/** What tests replace. */
+/** Replaced by tests. */
 interface LoginDeps {
   /** @default by the proxy and with the private authority of the environment */
   readonly fetch?: typeof fetch;

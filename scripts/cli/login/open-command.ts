@@ -4,9 +4,9 @@ import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { ENV_CONSOLE, originOf } from './kept-sessions.ts';
 
-/** What tests replace. */
+/** Replaced by tests. */
 interface OpenDeps {
-  /** Opens an address in the browser of whoever sits here. @returns false: there is none */
+  /** Opens an address in the local browser. @returns false if there is none */
   readonly openBrowser: (address: string) => Promise<boolean>;
 }
 

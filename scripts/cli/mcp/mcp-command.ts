@@ -59,7 +59,7 @@ async function serve(
   return EXIT.ok;
 }
 
-/** Told to clients; the project has no releases yet. */
+/** Sent to clients; the project has no releases yet. */
 const PROTOCOL_NAME_VERSION = '1';
 
 /** Stdout is the protocol's: what commands print goes into the answer. */

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 
-/** What a tool takes: every field is a text. */
+/** Input of a tool: text fields. */
 export interface McpTool {
   readonly name: string;
   readonly description: string;
@@ -48,7 +48,7 @@ export async function mcpAnswer(
   const read = MessageSchema.safeParse(parsed);
   if (!read.success) return failure(null, INVALID_REQUEST, 'is no request of JSON-RPC 2.0');
   const { id, method, params = {} } = read.data;
-  // A notification, whatever it says.
+  // A notification needs no response.
   if (id === undefined) return undefined;
   switch (method) {
     case 'initialize':

@@ -9,12 +9,12 @@ interface Unknown {
   readonly isSet: boolean;
 }
 
-/** What an operand is in one world. */
+/** Value of an operand in one world. */
 type Value = string | boolean | null | Unknown;
 
 /**
- * Whether an expression of `rules:if` holds, by Ruby's idea of truth as GitLab has it: an empty text is true on the left
- * of `&&`, and false as the whole. What cannot be told is asked of the world.
+ * Evaluates an expression of `rules:if` by GitLab's truth values: an empty text is true on the left of `&&`,
+ * and false as the whole. Undecidable parts are looked up in the world.
  */
 export function conditionHolds(condition: Expression, lookUp: KnownLookup, world: World): boolean {
   return isPresent(evaluate(condition));
@@ -24,7 +24,7 @@ export function conditionHolds(condition: Expression, lookUp: KnownLookup, world
       case 'variable':
         return variable(expression.name);
       case 'input':
-        // Where it means something its value stands in its place.
+        // Its value is used where it has a meaning.
         return null;
       case 'constant':
         return expression.value;

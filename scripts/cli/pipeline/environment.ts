@@ -3,8 +3,8 @@ import { expandKnown, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 /**
- * The name of a job's environment, as GitLab sends it in CI_ENVIRONMENT_NAME: a text, or a mapping with a `name`,
- * whatever its `action` is. What only a running pipeline knows (a merge request's number) stays as it is written.
+ * Returns the job's environment name as in CI_ENVIRONMENT_NAME: a text, or a mapping with a `name`, for any
+ * `action`. Values that only a running pipeline has (a merge request's number) stay as written.
  */
 export function environmentOf(job: PipelineJob, entry: YamlMap, predefined: Variables): string | undefined {
   const written = isMap(entry.environment) ? entry.environment.name : entry.environment;

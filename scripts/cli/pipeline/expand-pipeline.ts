@@ -1,9 +1,9 @@
 /**
- * Expands a `.gitlab-ci.yml` into the jobs a router would ask about, offline and as GitLab does: local includes with
- * inputs, `extends`, `default`, `!reference`, variables, `parallel`, and `rules:`, `only:` and `except:` as far as the
- * run is known. Where a condition cannot be told, the job says so and has every form it may take.
+ * Expands a `.gitlab-ci.yml` into jobs, offline, as GitLab does: local includes with inputs, `extends`,
+ * `default`, `!reference`, variables, `parallel`, and `rules:`, `only:` and `except:` as far as the run is
+ * known. A job with an undecided condition names it and has every possible form.
  *
- * Not evaluated: `when:`. A job that waits for somebody is taken to run.
+ * `when:` is not evaluated: a manual job counts as running.
  */
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -23,9 +23,9 @@ const FILE = '.gitlab-ci.yml';
 const WORLDS_MAX = 16;
 
 /**
- * @param path - a folder with a `.gitlab-ci.yml`, or such a file; includes are looked up from its folder.
- * @param budget - counts the work; what is left of it is for tests to see.
- * @throws {PipelineError} for files that GitLab creates no pipeline from, whatever the unknown conditions, or that come to too much.
+ * @param path - a folder with a `.gitlab-ci.yml`, or such a file; includes are relative to its folder.
+ * @param budget - bounds the work; tests read the rest.
+ * @throws {PipelineError} for files without a pipeline under any unknown condition, or with too much work.
  */
 export function expandPipeline(
   path: string,

@@ -8,11 +8,11 @@ export interface ExpandedJob extends PipelineJob {
   readonly place?: FilePlace;
   /** The name of its environment, variables expanded. */
   readonly environment?: string;
-  /** Conditions that nobody can tell from here, and that decide whether it runs or what it is. Absent: none. */
+  /** Undecided conditions that affect the job. Absent: none. */
   readonly dependsOn?: readonly string[];
-  /** What it rests on that was not read, and why. Absent: all was read. */
+  /** Unread parts that it depends on, with reasons. Absent: none. */
   readonly notRead?: readonly string[];
-  /** What else it may be, as those conditions fall out: another image, other variables. Absent: nothing else. */
+  /** Other possible forms by those conditions: another image, other variables. Absent: none. */
   readonly otherForms?: readonly ExpandedJob[];
 }
 

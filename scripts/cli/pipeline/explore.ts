@@ -1,10 +1,10 @@
 /** One way it may be, as far as it was asked about. Answers do not change while one way is looked at. */
 export interface World {
-  /** What it has been asked so far. */
+  /** Answers so far. */
   readonly answers: ReadonlyMap<string, boolean>;
-  /** Whether a condition holds that nobody can tell from here. Its text is its identity. */
+  /** Answers an undecidable condition. Its text is its identity. */
   holds(condition: string): boolean;
-  /** What a variable is in this world, where a condition that holds says so. */
+  /** A variable's value in this world, if an assumed condition sets it. */
   valueOf(variable: string): string | undefined;
   /** Says what follows from a condition that holds. */
   assume(variable: string, value: string): void;
@@ -12,7 +12,7 @@ export interface World {
 
 export interface WorldOutcome<T> {
   readonly value: T;
-  /** What was asked about on the way to it. */
+  /** Assumed conditions on the way to it. */
   readonly assumed: ReadonlyMap<string, boolean>;
 }
 

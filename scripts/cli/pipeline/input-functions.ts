@@ -8,8 +8,8 @@ type Refuse = (what: string) => never;
 const NAMES = "expand_vars, truncate(from, length), posix_escape, split('separator')";
 
 /**
- * What one function of a block makes of a text: `expand_vars`, `truncate(from, length)`, `posix_escape` or `split('…')`,
- * written exactly as GitLab takes them.
+ * Applies one function of a block: `expand_vars`, `truncate(from, length)`, `posix_escape` or `split('…')`,
+ * in GitLab's exact syntax.
  *
  * @see https://docs.gitlab.com/ci/inputs/#specify-functions-to-manipulate-input-values
  */

@@ -3,7 +3,7 @@ import type { World } from './explore.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** What the `rules:` of an input make of it. */
+/** An input after its `rules:`. */
 interface RuledInput {
   readonly options?: readonly unknown[];
   readonly default?: unknown;
@@ -11,9 +11,9 @@ interface RuledInput {
 
 /** The other inputs of the file, as far as they are settled when an input is worked out. */
 export interface OtherInputs {
-  /** Whether the file declares it. */
+  /** True if the file declares it. */
   isDeclared(name: string): boolean;
-  /** Whether its value is there: given, or declared above. */
+  /** True if it has a value: given, or declared above. */
   isSettled(name: string): boolean;
   valueOf(name: string): unknown;
 }

@@ -6,7 +6,7 @@ import { isMap, type YamlMap } from './yaml-map.ts';
 /** Values for `$[[ inputs.name ]]`, of the types that the file declares. */
 export type InputValues = ReadonlyMap<string, unknown>;
 
-/** What an include hands over, or who starts the pipeline. */
+/** Inputs of an include, or of the pipeline's start. */
 export interface InputArguments {
   readonly values: YamlMap;
   /** They were typed, so that a number is still a text. */
@@ -81,7 +81,7 @@ const hasDefaultSomewhere = (rules: unknown): boolean =>
   Array.isArray(rules) &&
   rules.some((rule) => isMap(rule) && (Object.hasOwn(rule, 'default') || rule.if === undefined));
 
-/** What was handed over for an input; `undefined`: nothing. */
+/** The given value; `undefined`: none. */
 const saidOf = (name: string, { values }: InputArguments): unknown =>
   Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined;
 

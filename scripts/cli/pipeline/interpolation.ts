@@ -6,7 +6,7 @@ import { PipelineError } from './pipeline-error.ts';
 /** GitLab's own bounds. */
 const FUNCTIONS_MAX = 3;
 const BLOCKS_MAX = 10_000;
-/** What a file may come to. */
+/** Most characters of an expanded file. */
 const CHARACTERS_MAX = 2_097_152;
 
 const BLOCK = /\$\[\[[^\S\n]*(\S[^\n]{0,1000}?)[^\S\n]*\]\]/g;

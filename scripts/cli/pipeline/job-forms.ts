@@ -12,7 +12,7 @@ import type { Circumstances } from './rules.ts';
 import type { Variables } from './variables.ts';
 import type { YamlMap } from './yaml-map.ts';
 
-/** What one job may be in one world of the files around it. */
+/** Forms of one job in one world of the surrounding files. */
 export interface JobForms {
   readonly name: string;
   /** The name it is written under. */
@@ -21,7 +21,7 @@ export interface JobForms {
   readonly forms: readonly ExpandedJob[];
   /** It runs, however the conditions fall out. */
   readonly alwaysRuns: boolean;
-  /** What its rules asked about and nobody can tell from here. */
+  /** Undecidable conditions in its rules. */
   readonly conditions: readonly string[];
 }
 
@@ -31,7 +31,7 @@ interface JobEntry {
   readonly place: FilePlace | undefined;
 }
 
-/** What all jobs of one world share. */
+/** Shared by all jobs of one world. */
 export interface JobSurroundings {
   readonly inherited: InheritedDefaults;
   readonly given: RuledVariables['given'];
@@ -40,7 +40,7 @@ export interface JobSurroundings {
   readonly problems: string[];
 }
 
-/** What making one job and judging its rules counts for. */
+/** Work per job with its rules. */
 const VALUES_PER_JOB = 100;
 
 /** The jobs of one entry of the file, each with what its rules may make of it. */

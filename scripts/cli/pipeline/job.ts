@@ -14,11 +14,11 @@ import {
 } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** What jobs inherit from the top of the file. */
+/** Inherited from the top of the file. */
 export interface InheritedDefaults {
   readonly defaults: YamlMap;
   readonly variables: Variables;
-  /** Names of those with `expand: false`. */
+  /** Names with `expand: false`. */
   readonly raw: ReadonlySet<string>;
   /** Predefined by GitLab; known for expansion, not part of the job. */
   readonly predefined: Variables;
@@ -63,7 +63,7 @@ export function readJob(
       raw,
     );
   const runner = runnerVariablesOf(known, raw);
-  /** As the runner will use it; what no file can tell stays as it is written. */
+  /** Resolved as in the runner; undecidable parts stay as written. */
   const resolve = (text: string, key: 'image' | 'services', passes: Passes): string => {
     const resolved = runner.resolve(text, passes);
     if (resolved !== undefined) return resolved;
@@ -118,7 +118,7 @@ export function jobVariablesOf(
   };
 }
 
-/** Names of those that win with `expand: false`. Only the file and the job can write that. */
+/** Winning names with `expand: false`. Only file and job can set it. */
 function rawVariablesOf(
   entry: YamlMap,
   parallel: ParallelJob,

@@ -1,6 +1,6 @@
 import type { Variables } from './variables.ts';
 
-/** What is known of the pipeline that is started, beside its files. Everything is optional: what is absent is unknown. */
+/** Known facts of the started pipeline, besides its files. All are optional: absent means unknown. */
 export interface KnownRun {
   /** Branch or tag; a merge request has its source branch. */
   readonly ref?: string;
@@ -14,7 +14,7 @@ export interface KnownRun {
   /** Set by GitLab's settings or by who starts the pipeline, over the files' variables; `null`: not set there. */
   readonly given?: Readonly<Record<string, string | null>>;
   /**
-   * Values that stand for those nobody told, in images and names of environments. Rules do not go by them.
+   * Placeholders for unknown values, in images and environment names. Rules do not use them.
    *
    * @default all of `PLACEHOLDERS`
    */
@@ -30,7 +30,7 @@ export type KnownLookup = (name: string) => KnownVariable;
 
 const NOT_SET: KnownVariable = { value: null };
 
-/** Set in every pipeline before its jobs exist, whatever they hold. */
+/** Set in every pipeline before its jobs exist, with any value. */
 const ALWAYS_SET =
   /^(?:CI_(?:API_(?:GRAPHQL_URL|V4_URL)|COMMIT_(?:AUTHOR|BEFORE_SHA|MESSAGE|REF_NAME|REF_PROTECTED|REF_SLUG|SHA|SHORT_SHA|TIMESTAMP|TITLE)|CONFIG_PATH|DEFAULT_BRANCH(?:_SLUG)?|PAGES_(?:DOMAIN|URL)|PIPELINE_(?:IID|SOURCE)|PROJECT_(?:ID|NAME|NAMESPACE|NAMESPACE_ID|PATH|PATH_SLUG|ROOT_NAMESPACE|TITLE|URL|VISIBILITY)|SERVER_\w+|TEMPLATE_REGISTRY_HOST)|GITLAB_USER_(?:EMAIL|ID|LOGIN|NAME))$/;
 
@@ -46,7 +46,7 @@ const OF_SOURCE: readonly (readonly [RegExp, string])[] = [
   [/^CI_PIPELINE_SCHEDULE_DESCRIPTION$/, 'schedule'],
 ];
 
-/** In every merge request, whatever they hold; approvals, labels and the like are not. */
+/** Set in every merge request, with any value; approvals, labels and others are not. */
 const MERGE_REQUEST_SET =
   /^CI_MERGE_REQUEST_(?:ID|IID|EVENT_TYPE|PROJECT_\w+|REF_PATH|SOURCE_BRANCH_NAME|SOURCE_PROJECT_\w+|TARGET_BRANCH_NAME|TITLE)$/;
 
@@ -80,7 +80,7 @@ export function runVariables(run: KnownRun): KnownLookup {
 export const givenValues = ({ given = {} }: KnownRun): Variables =>
   Object.fromEntries(Object.entries(given).filter((each): each is [string, string] => each[1] !== null));
 
-/** The names and values of those that are known for certain, for images and names of environments. */
+/** Certain names and values, for images and environment names. */
 export const knownPredefined = (run: KnownRun): Readonly<Record<string, string | null>> =>
   Object.fromEntries([
     ...runValues(run),

@@ -19,7 +19,7 @@ interface JobAnywhere {
   readonly kinds: Set<string>;
 }
 
-/** What the files come to, whichever of the worlds is the real one. Where not all were looked at, nothing is certain. */
+/** Combines all possible worlds. If some were not explored, nothing is certain. */
 export function mergeWorlds({
   outcomes,
   isCut,
@@ -35,7 +35,7 @@ export function mergeWorlds({
       leftOut.push({ name, definedAs, ...(place !== undefined && { place }) });
       continue;
     }
-    // The files around it decide, too, where it is not the same in all of them.
+    // The surrounding files also decide, if it differs between worlds.
     const isSame = !isCut && job.found === created.length && job.kinds.size === 1;
     const dependsOn = [...job.conditions, ...(isSame ? [] : asked)];
     const isCertain = !isCut && job.certain === created.length && otherForms.length === 0;

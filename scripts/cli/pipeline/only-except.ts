@@ -2,13 +2,14 @@ import { compileRegex } from '../../../policies/match/regex.ts';
 import { type Circumstances, changesHold, ifHolds } from './rules.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** What GitLab takes for a job without `rules`, `only` and `except`: it stays out of merge request pipelines. */
+/** GitLab's default for jobs without `rules`, `only` and `except`: not in merge request pipelines. */
 const DEFAULT_ONLY = ['branches', 'tags'];
 
 /**
- * Whether `only:` and `except:` let a job run. All parts of `only` must agree, and no part of `except`.
+ * Returns true if `only:` and `except:` let a job run. All parts of `only` must match, and no part of
+ * `except`.
  *
- * @param hasWorkflowRules - with them a job without `only` runs in every pipeline.
+ * @param hasWorkflowRules - then a job without `only` runs in every pipeline.
  * @see https://docs.gitlab.com/ci/yaml/deprecated_keywords/#only--except
  */
 export function onlyExceptLets(
@@ -71,7 +72,7 @@ function refMatches(entry: string, { run, world }: Circumstances): boolean {
   if (ref === 'tags') return isMergeRequest ? false : run.ref === undefined ? ask() : isTag;
   if (ref === 'branches') {
     if (isMergeRequest) return false;
-    // Nearly every job has this by default; it would make all of them uncertain.
+    // Most jobs have this default; otherwise all would be uncertain.
     return run.ref === undefined || !isTag;
   }
   return run.ref === undefined ? ask() : nameMatches(ref, run.ref, ask);

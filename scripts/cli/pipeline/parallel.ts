@@ -47,7 +47,7 @@ export function expandParallel(
     }));
 }
 
-/** How many jobs it comes to, worked out before any is made; NaN for what is neither a number nor a matrix. */
+/** Number of jobs, computed before any is made; NaN for an invalid value. */
 function countOf(parallel: unknown): number {
   if (typeof parallel === 'number') return Number.isInteger(parallel) ? parallel : Number.NaN;
   return matrixOf(parallel).reduce<number>(

@@ -1,7 +1,7 @@
 /**
- * - `too_large`: the files ask for more work than any real pipeline; GitLab refuses most of them too.
+ * - `too_large`: more work than any real pipeline; GitLab refuses most of them too.
  * - `refused`: GitLab creates no pipeline from these files.
- * - `not_told`: GitLab may create one; what it would be cannot be told from these files.
+ * - `not_told`: GitLab may create one, but these files do not define it.
  */
 type PipelineErrorCode = 'too_large' | 'refused' | 'not_told';
 

@@ -1,7 +1,7 @@
 import type { UnsetVariables } from './unset-variables.ts';
 import type { Variables } from './variables.ts';
 
-/** What a file says of a container beside its image; users as the runner will use them. */
+/** Container settings besides the image; users as the runner resolves them. */
 export interface ContainerOptions {
   /** One entry where the file has a single word. */
   readonly pullPolicies?: readonly string[];
@@ -14,7 +14,7 @@ export interface PipelineJob extends ContainerOptions {
   /** Includes the suffix of `parallel`, e.g. `build 1/4` or `package: [deb64]`. */
   readonly name: string;
   readonly stage: string;
-  /** As the runner will use it; with a `$` left where the files cannot tell. */
+  /** Resolved as in the runner; a `$` is left if undecidable. */
   readonly image?: string;
   /** The image as the file has it, when that is different: `$CI_IMAGE`. */
   readonly imageAsWritten?: string;
@@ -24,9 +24,9 @@ export interface PipelineJob extends ContainerOptions {
   readonly timeoutSeconds?: number;
   /** Those of the file, the job and the matrix, as written. */
   readonly variables: Variables;
-  /** Names of those with `expand: false`: the values are taken as they are. Absent: none. */
+  /** Names with `expand: false`, whose values are literal. Absent: none. */
   readonly rawVariables?: readonly string[];
-  /** What its image, services and tags name and nothing known here sets. Absent: all is known. */
+  /** Unset variables in its image, services and tags. Absent: none. */
   readonly unsetVariables?: UnsetVariables;
 }
 

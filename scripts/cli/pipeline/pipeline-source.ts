@@ -4,7 +4,7 @@ import type { KnownLookup } from './known-run.ts';
 import { isMap } from './yaml-map.ts';
 import { parseYamlSource, type ReadingNotes, type YamlSource } from './yaml-source.ts';
 
-/** What parts a file into documents; the first may be a header that declares inputs. */
+/** Separates documents of a file; the first may be a header with inputs. */
 const DIVIDER = /^---(?:[^\S\n][^\n]*)?(?:\n|$)/m;
 
 /** Reads a file as {@link readPipelineFile} does. */

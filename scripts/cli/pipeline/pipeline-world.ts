@@ -20,7 +20,7 @@ import type { ReadingNotes } from './yaml-source.ts';
 
 /** The files as one world has them: which includes were let in, and what the workflow's rules said. */
 export interface PipelineWorld {
-  /** Whether `workflow:rules` let GitLab create a pipeline; `depends`: on conditions that nobody can tell from here. */
+  /** Decided by `workflow:rules`; `depends`: on undecidable conditions. */
   readonly isCreated: 'yes' | 'no' | 'depends';
   readonly workflowDependsOn: readonly string[];
   readonly jobs: readonly (JobForms & { readonly place: FilePlace | undefined })[];
@@ -61,7 +61,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
 /** Keys that may still stand at the top of a file, where GitLab once looked for defaults. */
 const OLD_DEFAULTS = ['image', 'services'];
 
-/** What the files come to in one world. */
+/** Expands the files in one world. */
 export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
   const { run, notes } = files;
   const { budget } = notes;
@@ -145,7 +145,7 @@ function jobsIn(
   };
 }
 
-/** What a job rests on, through the keywords that hold for every job, too. */
+/** Unread parts that a job depends on, including keywords for all jobs. */
 const restsOn = ({ definedAs }: JobForms, unread: UnreadNotes): readonly string[] =>
   unread.of([definedAs, ...KEYWORDS]);
 

@@ -7,9 +7,7 @@ export const ALIKE_EVERYWHERE: Variables = {
   CI_TEMPLATE_REGISTRY_HOST: 'registry.gitlab.com',
 };
 
-/**
- * What GitLab would set and files like to build names from. It stands for values that nobody told, so rules do not go by it.
- */
+/** Placeholders for GitLab's variables in names. They stand for unknown values, so rules ignore them. */
 export const PLACEHOLDERS: Variables = {
   ...ALIKE_EVERYWHERE,
   CI_REGISTRY: 'registry.example.com',

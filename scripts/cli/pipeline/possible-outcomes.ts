@@ -3,11 +3,11 @@ import { type Circumstances, flattenedRules, outcomeOf, type RulesOutcome, ruleH
 import { readPipelineVariables } from './variables.ts';
 import { isMap } from './yaml-map.ts';
 
-/** The ways a list of rules may end, by what nobody can tell from here. */
+/** Possible results of a list of rules under undecidable conditions. */
 interface PossibleOutcomes {
   /** Different from each other, the one of the first rule that can match before the others. At least one. */
   readonly outcomes: readonly RulesOutcome[];
-  /** What was asked about. */
+  /** Conditions that were evaluated. */
   readonly conditions: readonly string[];
 }
 
@@ -15,10 +15,10 @@ interface PossibleOutcomes {
 const WAYS_MAX = 32;
 
 /**
- * All outcomes of `rules:`, in the world around. Long lists have more ways than anybody can look at: each of their rules
- * is asked for itself whether it may match, which can name an outcome too many and never misses one.
+ * Returns all results of `rules:` in the surrounding world. For long lists each rule is judged alone, which
+ * may add a result and never misses one.
  *
- * @param lets - a condition beside the rules; where it does not hold, the outcome is `never`.
+ * @param lets - an extra condition; if it fails, the result is `never`.
  */
 export function possibleOutcomes(
   rules: unknown,
@@ -61,7 +61,7 @@ const conditionsOf = (outcomes: readonly { readonly assumed: ReadonlyMap<string,
   ...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()])),
 ];
 
-/** What a rule that says `never` sets does not matter. */
+/** Variables of a `never` rule do not matter. */
 function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
   const byText = new Map<string, RulesOutcome>();
   for (const outcome of outcomes) {

@@ -17,7 +17,7 @@ export function resolveReferences(
   { missing, unread, budget }: { missing: Missing; unread: UnreadNotes; budget: WorkBudget },
 ): YamlMap {
   const hasReference = referenceFinder();
-  /** What each reference came to, and how much work that was: it is paid for again, and not done again. */
+  /** Result and work of each reference: repeated use costs budget, without repeated work. */
   const followed = new Map<string, { readonly value: unknown; readonly size: number }>();
   return Object.fromEntries(
     Object.entries(config).map(([name, entry]) => {
@@ -72,7 +72,7 @@ export function resolveReferences(
   }
 }
 
-/** Whether a reference is anywhere inside. Values are shared by aliases and `extends`, so each is looked into once. */
+/** Finds references. Values are shared by aliases and `extends`, so each is visited once. */
 function referenceFinder(): (value: unknown) => boolean {
   const found = new WeakMap<object, boolean>();
   return function hasReference(value): boolean {

@@ -8,7 +8,7 @@ import { expandKnown, readPipelineVariables, type Variables } from './variables.
 import type { WorkBudget } from './work-budget.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** What conditions are judged by. */
+/** Context of conditions. */
 export interface Circumstances {
   readonly run: KnownRun;
   readonly lookUp: KnownLookup;
@@ -22,7 +22,7 @@ export interface Circumstances {
 export interface RulesOutcome {
   /** The first rule that matches says `never`, or none matches. */
   readonly isNever: boolean;
-  /** What the matching rule sets. */
+  /** Variables of the matching rule. */
   readonly variables: Variables;
 }
 

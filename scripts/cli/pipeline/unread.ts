@@ -4,7 +4,7 @@ export interface UnreadNotes {
   note(entry: string, what: string): void;
   /** Says that an entry takes values from another one, by `extends` or `!reference`. */
   takesFrom(entry: string, other: string): void;
-  /** What the entries rest on, directly and through those they take from. */
+  /** Unread parts of the entries, direct and inherited. */
   of(entries: Iterable<string>): readonly string[];
   /** Every entry with a note. */
   entries(): readonly string[];

@@ -1,4 +1,4 @@
-/** What is written with variables and judged: `image` with its users, and so for services. */
+/** Checked fields with variables: `image` with its users, and services alike. */
 type Written = 'image' | 'services' | 'tags';
 
 /** Names of variables that nothing known here sets, by what is written with them. GitLab's settings may set them. */
@@ -10,7 +10,7 @@ interface UnsetNotes {
   all(): UnsetVariables | undefined;
 }
 
-/** @param isSettled - nothing is left to be told about a name: its value is known, or that nobody sets it. */
+/** @param isSettled - true if a name's value is known, or known to be unset. */
 export function unsetNotes(isSettled: (name: string) => boolean): UnsetNotes {
   const names = new Map<Written, Set<string>>();
   return {

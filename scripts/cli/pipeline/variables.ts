@@ -32,7 +32,7 @@ export function rawNames(value: unknown): ReadonlySet<string> {
 
 const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
 
-/** What stands in the place of a reference; `whole` is the reference as it is written. */
+/** Replaces a reference; `whole` is the reference as written. */
 type Replace = (whole: string, name: string, isPercent: boolean) => string;
 
 interface Replacing {
@@ -96,8 +96,8 @@ const tooLong = (text: string): PipelineError =>
   );
 
 /**
- * Puts values in the place of `$NAME`, `${NAME}` and `%NAME%`, and of what stands in those values unless they are `raw`.
- * `$$` is a dollar. An unknown name becomes empty, as the runner does, and is told to `onUnknown`.
+ * Replaces `$NAME`, `${NAME}` and `%NAME%`, also inside values unless they are `raw`. `$$` is a dollar sign.
+ * An unknown name becomes empty, as in the runner, and is reported to `onUnknown`.
  */
 export function expandVariables(
   text: string,
@@ -106,7 +106,7 @@ export function expandVariables(
   raw: ReadonlySet<string> = NONE,
 ): string {
   const unknown: Replace = (whole, name, isPercent) => {
-    // `%` is common in URLs; only known names between two of them are variables.
+    // `%` is common in URLs: only known names between two of them are variables.
     if (isPercent) return whole;
     onUnknown(name);
     return '';

@@ -1,12 +1,9 @@
 import { PipelineError } from './pipeline-error.ts';
 
-/**
- * How many values all steps may read and make together, before the files count as hostile. A pipeline of 119 jobs in 20
- * files takes a tenth of this.
- */
+/** Most values that all steps may read and make. A pipeline of 119 jobs in 20 files takes a tenth of this. */
 export const WORK_MAX = 2_000_000;
 
-/** What the expansion of one pipeline has used of its bound. Work is counted before it is done. */
+/** Work used by the expansion of one pipeline. It is counted before it is done. */
 export interface WorkBudget {
   readonly used: number;
   /**

@@ -9,8 +9,8 @@ const SEXAGESIMAL = /^([-+]?)([0-9]+(?::[0-5]?[0-9]){1,2})$/;
 const FRACTION = /^[-+]?(?:[0-9][0-9_,]*)?\.[0-9]*(?:e[-+][0-9]+)?$/i;
 
 /**
- * What GitLab's YAML reader (Ruby's Psych, YAML 1.1) makes of an unquoted word: `yes` is true, `010` is 8, `1:30` is 90,
- * `1e3` is a text. A fraction becomes the text that Ruby prints, because `1.0` is "1.0" there and never 1.
+ * Parses an unquoted word as GitLab's YAML reader (Ruby's Psych, YAML 1.1): `yes` is true, `010` is 8,
+ * `1:30` is 90, `1e3` is a text. A fraction becomes Ruby's text, because `1.0` is "1.0" there and never 1.
  */
 export function plainScalar(source: string): string | number | boolean | null {
   if (NULL.test(source)) return null;

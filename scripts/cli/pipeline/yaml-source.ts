@@ -19,9 +19,9 @@ export interface YamlSource {
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** Where what is found while reading goes. */
+/** Collects notes during reading. */
 export interface ReadingNotes {
-  /** What may differ from GitLab; each with its place. */
+  /** Possible differences from GitLab; each with its place. */
   readonly problems: string[];
   /** Understood as GitLab does, which may not be what was meant; each with its place. */
   readonly warnings: string[];

@@ -24,7 +24,7 @@ interface YamlReading {
   readonly budget: WorkBudget;
   /** The first line of the document in its file, from 0. */
   readonly linesBefore: number;
-  /** Told of each key that is written twice in one mapping. */
+  /** Called for each duplicate key in a mapping. */
   readonly onDuplicate: (message: string) => void;
 }
 

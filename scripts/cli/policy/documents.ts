@@ -20,7 +20,7 @@ export interface Documents {
 }
 
 /**
- * Reads all three documents, so that one pass names what is wrong with any of them.
+ * Reads all three documents and reports all problems together.
  *
  * @throws {DocumentError} with the problems of all documents.
  */

@@ -13,7 +13,7 @@ import type { ImportedClass, ImportedRunner, ImportNote, NoteCode } from './impo
 import { contradictionsOf } from './import/policy-contradictions.ts';
 import { readRunnerConfig } from './import/runner-config.ts';
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 interface ImportJson {
   /** A document with `rules`, as text. */
   readonly rules: string;
@@ -91,7 +91,7 @@ function importConfig(args: readonly string[], io: TerminalIo): ExitCode {
   return isWrong ? EXIT.wouldReject : EXIT.ok;
 }
 
-/** @throws {DocumentError} for rules nobody could use: a defect of ours, or a list longer than a policy may have. */
+/** @throws {DocumentError} for invalid rules, which is our defect, or a list above the policy's bound. */
 function checkImported(rules: string): void {
   const prices = 'prices: { version: "1", classes: [{ name: any, rate_per_minute: 0 }], default_class: any }';
   policyIn(parseYaml(`currency: EUR\n${prices}\nestimate: { default: 10m }\n${rules}`, 'imported rules'));

@@ -12,7 +12,7 @@ export interface RuleSummary {
   readonly kind: RuleKind;
   readonly class: RuleClass;
   readonly mode: Mode;
-  /** Whether the relay's fallback decides it, too. */
+  /** True if the relay's fallback evaluates it as well. */
   readonly stateless: boolean;
   /** Limits it switches on; 0 for a stateless rule. */
   readonly limits: number;

@@ -14,7 +14,7 @@ import { tellRun } from './fixtures/report.ts';
 import { passed, runFixtures } from './fixtures/run-fixtures.ts';
 import { runJson } from './fixtures/run-json.ts';
 
-/** More files than anybody keeps fixtures in. */
+/** More files than real fixtures have. */
 const FILES_MAX = 10_000;
 
 export const testCommand: Command = {

@@ -10,13 +10,13 @@ import { type Documents, readDocuments } from './documents.ts';
 import { classesText, limitCount, type RuleSummary, ruleSummaries } from './rule-summary.ts';
 import { warningsOf } from './warnings/all-warnings.ts';
 
-/** More rules than this are summed up, not listed; --json has all of them. */
+/** Above this, rules are summarised; --json has all. */
 const RULES_SHOWN_MAX = 50;
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 interface ValidateJson {
   readonly valid: boolean;
-  /** What would lock out those who run the controller; with --force they are told and do not count. */
+  /** Violations that would lock out the controller's own deploy; --force reports and ignores them. */
   readonly lockout: readonly string[];
   readonly warnings: readonly string[];
   readonly policy: {

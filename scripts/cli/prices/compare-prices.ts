@@ -1,8 +1,8 @@
-/** What classes of runners cost by a bill beside what was charged for them. Pure. */
+/** Compares the bill of runner classes with their charges. Pure. */
 import type { RunnerClass } from '../../../policies/prices/price.ts';
 import { type BillSum, PARTS_PER_MICRO } from './read-bill.ts';
 
-/** What the statement of the month has of a class. */
+/** A class's sum on the month's statement. */
 export interface ChargedSum {
   readonly seconds: number;
   readonly micros: number;
@@ -13,7 +13,7 @@ interface ClassCostRow {
   readonly seconds: number;
   readonly chargedMicros: number;
   readonly billMicros: number;
-  /** What a minute that ran came to on the bill; absent: none ran. */
+  /** Billed cost per minute; absent: no minutes. */
   readonly billMicrosPerMinute?: number;
   readonly chargedMicrosPerMinute?: number;
 }
@@ -57,7 +57,7 @@ export function comparePrices(
   const others = [...parts].filter(([value]) => value !== undefined && !names.includes(value));
   return {
     classes,
-    // What is left of the total, so that no rounding is lost.
+    // The rest of the total, so that rounding loses nothing.
     otherBillMicros: billMicros - classes.reduce((sum, row) => sum + row.billMicros, 0),
     otherValues: others
       .sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))

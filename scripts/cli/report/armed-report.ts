@@ -1,10 +1,10 @@
-/** What an enabled controller would have done, in words. */
+/** Text of the result with an enabled controller. */
 import type { ArmedFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
 import { shadowCount, shareText } from './shadow-words.ts';
 
 export { type ArmedReport, armedReport } from '../../../functions/answers/shadow/shadow-report.ts';
 
-/** `If armed now: 2 of 14 jobs would have failed (14 %)`, and how many of them are one job tried again. */
+/** `If armed now: 2 of 14 jobs would have failed (14 %)`, and the number of retries among them. */
 export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedFigures, 'rows'>): string {
   const share = jobs === 0 || wouldFail === 0 ? '' : ` (${shareText(wouldFail / jobs)})`;
   const again =
@@ -14,7 +14,7 @@ export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedFigures, '
   return `If armed now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed${share}${again}, by the rules and limits of now.`;
 }
 
-/** What a recorded run cannot show; nothing where nothing would fail. */
+/** Limits of recorded runs; empty if nothing would fail. */
 export const retrySentence = ({ wouldFail }: Pick<ArmedFigures, 'wouldFail'>): string | undefined =>
   wouldFail === 0
     ? undefined

@@ -22,7 +22,7 @@ export function groupFilter(text: string, directory: Directory): GroupFilter {
   const counts = ({ facts }: JobRecord): boolean => {
     if (id !== undefined && (facts.groupId === id || facts.rootId === id)) return true;
     const chain = facts.groupId === undefined ? undefined : directory.chainById.get(facts.groupId);
-    // Where the directory knows the job's group, it knows what is above it.
+    // If the directory has the job's group, it has its ancestors.
     if (chain !== undefined) return chain.some((group) => group.id === id);
     return path !== undefined && isBelow(facts.projectPath, path);
   };

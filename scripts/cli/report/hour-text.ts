@@ -5,7 +5,7 @@ import { table } from '../../terminal/table.ts';
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** What was spent in each; nothing where no job was decided. */
+/** Spend per hour; empty without jobs. */
 export function hourTable({ rows }: SpendReport, columns: number): string {
   const byName = new Map(rows.map((row) => [row.name, row]));
   const right = { align: 'right', even: true } as const;

@@ -17,8 +17,7 @@ const COLUMNS = [
 ] as const;
 
 /**
- * One line per row, RFC 4180. A text that a spreadsheet would take for a formula is preceded by an apostrophe: names of
- * groups are anybody's.
+ * One line per row, RFC 4180. A possible formula gets an apostrophe, because group names are untrusted.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */

@@ -20,7 +20,7 @@ export function verdictSentence({ totals, currency }: ShadowReport): string {
   return `${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed by what only watches${share}${cost}`;
 }
 
-/** What was enforced, and whether GitLab followed. */
+/** Enforced rejections, and whether GitLab obeyed. */
 export function rejectedSentences({ totals }: ShadowReport): readonly string[] {
   const { rejected, ranRejected } = totals;
   const failed = rejected - ranRejected;
@@ -40,7 +40,7 @@ export function rejectedSentences({ totals }: ShadowReport): readonly string[] {
 
 const jobsText = (jobs: number): string => (jobs === 1 ? '1 job was' : `${shadowCount(jobs)} jobs were`);
 
-/** What is in neither count. */
+/** Jobs in neither count. */
 export function apartSentence({ totals }: ShadowReport): string | undefined {
   const parts = [
     totals.unasked > 0 ? `${shadowCount(totals.unasked)} never asked about (bypass)` : undefined,

@@ -140,7 +140,7 @@ function tell(report: SpendReport, { json, csv }: SpendValues, io: TerminalIo): 
   else io.out(csv ? spendCsv(report) : spendText(report, io.columns));
 }
 
-/** Some thousand groups at a time, whatever their number; of FOCUS month by month, as bills are. */
+/** A thousand groups per request; FOCUS month by month, as bills are. */
 async function tellAll(
   asked: SpendAsked,
   isFocus: boolean,

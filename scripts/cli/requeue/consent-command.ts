@@ -9,7 +9,7 @@ import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 
 interface Consent {
   readonly command: string;
-  /** What the group lets be done with its token: `its jobs to be retried`. */
+  /** The permitted use of the group's token: `its jobs to be retried`. */
   readonly lets: string;
   /** In the token's description: `retries`. */
   readonly use: string;
@@ -81,7 +81,7 @@ export const consentCommandOn = (
     const token = (
       from === '-' ? standardInput() : readUserFile(resolve(io.cwd, from), `--token-from "${from}"`)
     ).trim();
-    // The text itself stays unsaid, whatever it is.
+    // Never print the text.
     if (!/^[\x21-\x7e]{8,}$/.test(token))
       throw new UsageError(
         'what was read is no token: expected one line of at least 8 characters without spaces',

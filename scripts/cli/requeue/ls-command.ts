@@ -66,7 +66,7 @@ export const requeueLsOn = (open: OpenLedger): Command => ({
 export const requeueLsCommand: Command = requeueLsOn(openLedger);
 
 interface ListedRetry extends RequeueEntry {
-  /** What became of the job that GitLab made of it. */
+  /** Result of the retried job. */
   readonly became?: keyof typeof BECAME;
 }
 

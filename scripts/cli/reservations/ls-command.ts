@@ -14,7 +14,7 @@ import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 
 const COUNT = 100;
-/** As many jobs as a large instance runs at once. */
+/** Jobs in flight on a large instance. */
 const COUNT_MAX = 20_000;
 const BATCH = 100;
 
@@ -81,7 +81,7 @@ interface HeldJob {
   readonly projectPath: string | null;
   readonly jobName: string | null;
   readonly runnerClass: string;
-  /** What it would cost by its estimate. */
+  /** Estimated cost. */
   readonly heldMicros: number;
   readonly decidedAt: string;
   readonly dueAt: string;

@@ -173,7 +173,7 @@ function planned(rows: readonly RolloutRow[], move: RolloutMove): Pick<MovedView
   return { moved: steps, held };
 }
 
-/** The forecast of whoever would move; undefined: nobody would, or it was asked too often. */
+/** Forecast for the moved subjects; undefined: none, or rate-limited. */
 async function forecastOf(
   rows: readonly RolloutRow[],
   move: RolloutMove,
@@ -181,7 +181,7 @@ async function forecastOf(
   io: TerminalIo,
 ): Promise<RolloutForecast | undefined> {
   const subjects = [...new Set(planMoves(rows, move).moved.map(({ subject }) => subject))];
-  // Whose rules all jobs follow is counted with everybody.
+  // The instance includes all others.
   const asked = subjects.includes('instance') ? ['instance'] : subjects.slice(0, WORDS.max);
   if (asked.length === 0) return undefined;
   return countToTheEnd(

@@ -1,4 +1,4 @@
-/** What the commands of a rollout ask of the API. */
+/** API calls of the rollout commands. */
 import type { RolloutRow, RolloutView } from '../../../functions/answers/rollout/model.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
@@ -7,7 +7,7 @@ import { subjectOfWord } from '../budget/subject-word.ts';
 
 const PAGE_ROWS = '100';
 
-/** Where all of the list stand. */
+/** Reads all rows. */
 export async function wholeRollout(api: ApiClient): Promise<RolloutView> {
   let page = await answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS } }));
   const rows = [...page.rows];
@@ -18,7 +18,7 @@ export async function wholeRollout(api: ApiClient): Promise<RolloutView> {
   return { ...page, rows };
 }
 
-/** The rows of those that were named. @throws {UsageError} if one of them is not there. */
+/** Returns the named rows. @throws {UsageError} if one does not exist. */
 export async function namedRows(
   words: readonly string[],
   api: ApiClient,
@@ -49,7 +49,7 @@ interface Refusable {
   json(): Promise<unknown>;
 }
 
-/** What the desk refused, told; undefined: it did not. */
+/** Prints a refusal; undefined: accepted. */
 export async function toldRefusal(
   response: Refusable,
   json: boolean,

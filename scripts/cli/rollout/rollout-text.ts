@@ -107,7 +107,7 @@ export const stepsText = (moved: readonly RolloutStepRow[], columns: number): st
     columns,
   );
 
-/** What enforcing would have done. */
+/** Text of the forecast. */
 export function forecastText(
   { jobs, wouldFail, days, rows, jobsRead }: RolloutForecast,
   columns: number,
@@ -121,7 +121,7 @@ export function forecastText(
   return `${head}${rows.length === 0 ? '' : table([{}, {}, {}, {}, right], shown, columns)}${read}`;
 }
 
-/** Who stays, and why. */
+/** Rows that stay, with reasons. */
 export const heldText = (held: readonly RolloutRow[], paint: Paint): string =>
   held
     .map((row) => {

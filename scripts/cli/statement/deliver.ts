@@ -1,4 +1,4 @@
-/** In which form a report or statement is told, and where to. */
+/** Output form and target of a report or statement. */
 import { resolve } from 'node:path';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice } from '../../terminal/flags.ts';
@@ -16,7 +16,7 @@ export function readFormat<Format extends string>(
   return readChoice<'terminal' | Format>('format', format, formats);
 }
 
-/** How much room there is, and which colours: none in a file. */
+/** Width and colours; a file has no colours. */
 export const terminalOf = (
   out: string | undefined,
   { colours, columns }: Pick<TerminalIo, 'colours' | 'columns'>,

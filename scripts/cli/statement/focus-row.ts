@@ -2,7 +2,7 @@ import { decimal } from '../../../functions/answers/statement/csv-text.ts';
 import { shortDecimal, utcSecond } from '../../../functions/answers/statement/focus-charge.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 
-/** A column: text is anybody's and made harmless in CSV, everything else is written by us. `null` is an empty field. */
+/** A column: text is untrusted and escaped in CSV; all else is ours. `null` is an empty field. */
 interface FocusColumn {
   readonly name: string;
   readonly kind: 'text' | 'word' | 'number' | 'instant';
@@ -16,7 +16,7 @@ interface FocusColumn {
  */
 export const FOCUS_COLUMNS: readonly FocusColumn[] = [
   number('BilledCost', costOf),
-  // Who pays is the top-level group; where it is not known, the GitLab itself.
+  // The top-level group pays; if unknown, the GitLab itself.
   text('BillingAccountId', ({ rootId }, { instance }) => idText(rootId) ?? instance),
   text('BillingAccountName', ({ rootPath }) => rootPath ?? null),
   word('BillingAccountType', ({ rootId }) => (rootId === undefined ? 'GitLab Instance' : 'Top-Level Group')),
@@ -97,7 +97,7 @@ function priceOf({ microsPerMinute }: StatementLine): string {
   return decimal(microsPerMinute);
 }
 
-/** What was paid for: cost ÷ price, because durations are rounded up to what is sold; what was used, if it is free. */
+/** Billed minutes: cost ÷ price, because durations are rounded up; real minutes if free. */
 function pricedMinutes({ micros, seconds, microsPerMinute }: StatementLine): string {
   return shortDecimal(microsPerMinute === 0 ? seconds / 60 : micros / microsPerMinute);
 }

@@ -26,8 +26,8 @@ const COLUMNS = [
 ] as const;
 
 /**
- * One line per line of the statement. Names of groups and jobs are anybody's: a spreadsheet would take some for formulas,
- * which are made harmless. Numbers are ours and stay numbers, also negative ones.
+ * One line per line of the statement. Names are untrusted, so possible formulas are escaped. Our numbers
+ * stay numbers, also negative ones.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */

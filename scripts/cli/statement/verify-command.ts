@@ -23,7 +23,7 @@ Exit codes: 0 all are as they were written, 1 the ledger does not answer, 2 one 
 
 interface BrokenStatement {
   readonly number: number;
-  /** Absent: nobody knows whose the number was. */
+  /** Absent: the number's group is unknown. */
   readonly subject?: string;
   readonly month?: string;
   readonly sentence: string;

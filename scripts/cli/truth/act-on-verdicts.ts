@@ -1,4 +1,4 @@
-/** What the sweep would do, done now: the same verdicts, written by the same code. */
+/** Does the sweep's work now: the same decisions, by the same code. */
 import type { Rules } from '../../../functions/core/admission/index.ts';
 import { type LedgerClock, silentLog } from '../../../functions/core/environment/index.ts';
 import { createLedger, type LedgerStore } from '../../../functions/core/ledger/index.ts';
@@ -15,11 +15,11 @@ interface ActOptions {
   /** The rules by which jobs without a record are charged; absent: they are left to the sweep. */
   readonly rules: Rules | undefined;
   readonly chargeUnknown: 'hold' | 'nothing';
-  /** Whether the token sees every job: if not, one that GitLab does not show may be there all the same. */
+  /** True if the token sees all jobs; otherwise a job that GitLab does not show may exist. */
   readonly seesAllJobs: boolean;
 }
 
-/** What `--json` prints as `acted`. */
+/** `acted` in `--json`. */
 export interface ActReport {
   readonly tally: ConcludeTally;
   readonly left: { readonly bypass: number; readonly expiry: number; readonly tooMany: number };
@@ -28,7 +28,7 @@ export interface ActReport {
 /** Some minutes of writing; who has more has lost a day and can say it again. */
 export const ACT_MAX = 10_000;
 
-/** The ledger decides what is still true: what somebody else ended meanwhile stays as it is. */
+/** The ledger decides: jobs that ended meanwhile stay unchanged. */
 export async function actOn(verdicts: readonly JobVerdict[], options: ActOptions): Promise<ActReport> {
   const { store, clock, rules, chargeUnknown, seesAllJobs } = options;
   const bypass = rules === undefined ? verdicts.filter((verdict) => verdict.do === 'charge') : [];

@@ -1,4 +1,4 @@
-/** Everything GitLab has to say about a set of jobs, and about jobs that nobody asked us about. */
+/** Reads GitLab's facts about given jobs, and about jobs without an admission request. */
 import {
   type GitLab,
   GitLabError,
@@ -26,7 +26,7 @@ export interface GitLabTruths {
   readonly truths: ReadonlyMap<number, JobTruth | undefined>;
   /** Wanted jobs GitLab could not be asked about: their project is not known, or there were too many. */
   readonly unasked: number;
-  /** Whether jobs of all runners were seen; without it nobody knows how many ran unseen. */
+  /** If jobs of all runners were seen; otherwise the number of bypassed jobs is unknown. */
   readonly runners: 'all' | 'some' | 'refused';
 }
 
@@ -35,13 +35,13 @@ const RUNNERS_MAX = 2_000;
 /** A page has 20 to 100 jobs: enough for a day of the busiest runner. */
 const PAGES_PER_RUNNER_MAX = 100;
 const RUNNER_PAGES_MAX = 200;
-/** More at once and a small GitLab feels it. */
+/** More parallel calls burden a small GitLab. */
 const AT_ONCE = 4;
 
 /**
- * Lists first, because one call tells of many jobs; then one call for each wanted job that no list had.
+ * Uses lists first, because one call covers many jobs; then one call per missing job.
  *
- * @throws {GitLabError} when GitLab does not answer. Only a refusal to list runners is no failure.
+ * @throws {GitLabError} if GitLab does not answer. A refused list of runners is no failure.
  */
 export async function askGitLab(
   wanted: readonly WantedJob[],
@@ -84,7 +84,10 @@ async function listJobs(
   return whole ? 'all' : 'some';
 }
 
-/** Whether all jobs since then were seen. Newest first by id, so the first old page is the last one of interest. */
+/**
+ * Returns true if all jobs since then were seen. Newest first by id, so the first old page is the last one
+ * needed.
+ */
 async function listRunner(
   runnerId: number,
   truths: Map<number, JobTruth | undefined>,

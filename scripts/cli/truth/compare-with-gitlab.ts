@@ -20,13 +20,13 @@ interface CompareOptions {
   /** Unix ms. */
   readonly nowMs: number;
   readonly askedMax: number;
-  /** The jobs GitLab asks about, as the sweep last read it. @default everybody's */
+  /** The controller's scope, as the sweep last read it. @default all jobs */
   readonly scope?: ControllerScope | undefined;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onCall: () => void;
 }
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 export interface Comparison extends Pick<EnforcementProof, 'figures' | 'findings'> {
   readonly sinceMs: number;
   /** Share of the jobs that ran; absent where the runners' jobs could not be listed in full. */
@@ -37,7 +37,7 @@ export interface Comparison extends Pick<EnforcementProof, 'figures' | 'findings
 
 export interface HoldComparison {
   readonly comparison: Comparison;
-  /** What the sweep would do about the findings. */
+  /** The sweep's decisions about the findings. */
   readonly verdicts: readonly JobVerdict[];
 }
 
@@ -55,7 +55,7 @@ export async function compareWithGitLab(
   const records = await recentRecords(store, options.sinceMs);
   const wanted = [...records.values()].map(({ jobId, facts }) => ({ jobId, projectId: facts.projectId }));
   const says = await askGitLab(wanted, gitlab, options);
-  // What GitLab told of and the scan did not have may be older, or came meanwhile: only without a record it is unseen.
+  // Jobs that only GitLab has may be older or new: bypassed only without a record.
   const others = [...says.truths.keys()].filter((jobId) => !records.has(jobId));
   for (let from = 0; from < others.length; from += READ_BATCH) {
     const batch = others.slice(from, from + READ_BATCH);
@@ -87,7 +87,7 @@ async function recentRecords(store: LedgerStore, sinceMs: number): Promise<Map<n
     if (lastMs < sinceMs && !isLive(record)) continue;
     if (records.size >= RECORDS_MAX)
       throw new Error(`more than ${RECORDS_MAX} jobs since then: compare a shorter time with --since`);
-    // What the rules looked at is most of a record, and of no use here.
+    // The recorded request is the largest part and unused here.
     const { asked: _asked, ...facts } = record.facts;
     records.set(record.jobId, { ...record, facts });
   }

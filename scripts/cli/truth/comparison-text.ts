@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<FindingKind, string>> = {
   duration: 'charged for another duration',
 };
 
-/** Whether rejections were enforced and every job that ran was asked about. @param zone - in which times are told */
+/** Says if rejections were enforced and all jobs had an admission request. @param zone - of the times */
 export function proofText(comparison: Comparison, zone: string, paint: Paint): string {
   const { figures, unadmittedShare, sinceMs, unasked, runners } = comparison;
   const { compared, rejected, rejectedRan, admitted, admittedRan, ran, unadmitted, unseen } = figures;

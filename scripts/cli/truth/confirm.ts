@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Undefined: there is nobody to ask. */
+/** Undefined: there is no terminal. */
 export type Confirmation = (question: string) => Promise<boolean | undefined>;
 
 /** Asks on the terminal; anything but `yes` is no. */

@@ -7,7 +7,7 @@ import { shadowCount } from '../report/shadow-words.ts';
 /** Lines on the screen; `--json` has them all. */
 const UNPROVEN_MAX = 50;
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 export interface RebuildResult extends RebuildReport {
   /** For people: whose books. */
   readonly ledger: string;
@@ -56,7 +56,7 @@ const EXPIRED = `Their periods were over for too long before they were closed:
 records have expired, and a recount would take away what was spent.`;
 const NEWER = 'What a newer Tollgate wrote may count in them: run the newer one.';
 
-/** What is left alone, and why. */
+/** Skipped counters, with reasons. */
 function unprovenText({ unproven, passedOver }: RebuildResult, paint: Paint, columns: number): string {
   if (unproven.length === 0) return '';
   const listed = unproven.slice(0, UNPROVEN_MAX).map(({ key }) => [printable(counterName(key))]);

@@ -42,7 +42,7 @@ export function readGitLabPlace(
 
 function readToken(file: string, io: Pick<TerminalIo, 'cwd'>): string {
   const text = readUserFile(resolve(io.cwd, file), `--token-file "${file}"`).trim();
-  // A header takes neither; what the file says instead is nobody's business.
+  // A header allows neither; never print the content.
   if (text === '' || /\s/.test(text))
     throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
   return text;

@@ -11,7 +11,7 @@ export interface Progress {
   readonly done: () => void;
 }
 
-/** One line on the terminal that counts up; nothing where nobody watches. */
+/** A counting line on the terminal; empty without a terminal. */
 export function progressOf(what: string, io: Pick<TerminalIo, 'err' | 'progress'>): Progress {
   let steps = 0;
   return {

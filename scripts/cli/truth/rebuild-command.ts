@@ -75,7 +75,7 @@ async function rebuild(args: readonly string[], io: TerminalIo, deps: RebuildDep
       return EXIT.wouldReject;
     }
   }
-  // It counts anew: what moved since is not drift any more.
+  // It counts again: moved counters are no drift any more.
   return tell(await recount(deps.openToRepair, true, values, io), values.json, io);
 }
 

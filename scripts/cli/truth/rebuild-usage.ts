@@ -14,7 +14,7 @@ interface UsageFlags extends LedgerFlags {
   readonly json?: boolean | undefined;
 }
 
-/** Nobody's job waits for the desk. */
+/** No job waits for it. */
 const TIMEOUT_MS = 15_000;
 
 /** Counts every record into usage once more. Safe at any time, also while the stream is read: both go the same way. */

@@ -73,7 +73,7 @@ async function reconcile(args: readonly string[], io: TerminalIo, deps: Reconcil
   const { values } = readFlags(args, RECONCILE_FLAGS);
   if (values['dry-run'] && values.yes)
     throw new UsageError('--yes: there is nothing to agree to with --dry-run');
-  // Before GitLab is asked anything: a document that is invalid charges nobody.
+  // Validate before asking GitLab: an invalid document must not charge.
   const rules = values['charge-bypass']
     ? { ...readRules(values, io), estimator: timeoutEstimator }
     : undefined;

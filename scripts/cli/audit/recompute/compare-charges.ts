@@ -1,9 +1,9 @@
-/** Every job of a month: what it should cost by GitLab's word and the prices, beside what it was charged. */
+/** Compares each job's charge in a month with the cost by GitLab's runs and the prices. */
 import type { RunOfJob } from './gitlab-runs.ts';
 import type { PriceBook } from './price-book.ts';
 import { type AuditedPrices, chargeOf, classFor } from './price-history.ts';
 
-/** What the books charge a job, all its lines together. Millionths of the currency. */
+/** The job's charge in the ledger, all lines together. Millionths of the currency. */
 export interface BookedCharge {
   readonly jobId: number;
   readonly projectPath: string | undefined;
@@ -38,7 +38,7 @@ export interface ChargeComparison {
   readonly recomputedMicros: number;
   /** Jobs that still run. */
   readonly open: number;
-  /** Not charged, and created before the month: whether they were admitted in it, GitLab does not tell. */
+  /** Not charged and created before the month: GitLab does not show if they were admitted in it. */
   readonly edge: number;
   /** Jobs of classes with rates for what a job requests: taken at the rate of the books. */
   readonly byRequest: number;
@@ -51,11 +51,11 @@ interface ComparisonAsk {
   readonly runs: AsyncIterable<RunOfJob>;
   readonly booked: ReadonlyMap<number, BookedCharge>;
   readonly prices: PriceBook;
-  /** Whether a project is one of the group. */
+  /** Returns true for projects of the group. */
   readonly counts: (projectPath: string) => boolean;
 }
 
-/** What GitLab calls a job that a controller rejected: it ran for an instant. */
+/** GitLab's failure reason of a rejected job, which ran for an instant. */
 const REJECTED = 'job_router_failure';
 
 export async function compareCharges(ask: ComparisonAsk): Promise<ChargeComparison> {

@@ -1,4 +1,4 @@
-/** What GitLab says ran: every job of every runner in a span of time, page by page. */
+/** Lists runs by GitLab: every job of every runner in a span, in pages. */
 
 export interface RunOfJob {
   readonly jobId: number;
@@ -24,7 +24,7 @@ interface RunsAsk {
   readonly downToId: number;
   readonly fetch: typeof globalThis.fetch;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Told of each job that was read. */
+  /** Called for each job. */
   readonly onJob?: () => void;
 }
 

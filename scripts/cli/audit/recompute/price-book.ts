@@ -1,4 +1,4 @@
-/** Which price lists a job may have been charged by: those of documents that somebody names, or those that deployments left. */
+/** Price lists for a job's charge: from named documents, or stored by deployments. */
 import { createHash } from 'node:crypto';
 import { type AuditedPrices, priceHistory, pricesInForce } from './price-history.ts';
 
@@ -15,14 +15,14 @@ export function bookOfDocuments(texts: ReadonlyMap<string, string>): PriceBook {
   const history = priceHistory(texts);
   return {
     at: (atMs, chargedVersion) => {
-      // Undated lists hold for the jobs that name them: which of them was deployed when, no document says.
+      // Undated lists apply to jobs that name them: documents do not show when they were deployed.
       const named = history.find(({ version, fromMs }) => version === chargedVersion && fromMs === undefined);
       return named === undefined ? aboutThen(history, atMs) : [named];
     },
   };
 }
 
-/** What deployments left: `text` is hashed, and says the rest. */
+/** Stored by deployments: `text` is hashed and has the rest. */
 export interface KeptPrices {
   readonly handoverMs: number;
   readonly changes: readonly { readonly text: string; readonly sha256: string }[];
@@ -37,7 +37,7 @@ interface KeptChange {
 }
 
 interface KeptBook extends PriceBook {
-  /** When the first of them was seen, Unix ms: what was before is taken at its prices. */
+  /** First sighting, Unix ms; earlier jobs use these prices. */
   readonly sinceMs: number;
   /** Editions that were read. */
   readonly editions: number;

@@ -8,7 +8,7 @@ interface AuditedClass {
   readonly microsPerMinute: bigint;
   /** A begun minute costs a whole one. */
   readonly wholeMinutes: boolean;
-  /** It has rates for what a job requests, which GitLab's API does not tell. */
+  /** It has rates for requested resources, which GitLab's API does not return. */
   readonly byRequest: boolean;
 }
 

@@ -117,7 +117,7 @@ async function openBooks(values: CanaryFlags, io: TerminalIo, deps: CanaryDeps):
   return { keep, close: opened.close };
 }
 
-/** A signal to a group of processes comes twice: by itself, and from whoever started us. */
+/** A signal to a process group arrives twice: directly, and from the parent. */
 const SAME_SIGNAL_MS = 1_000;
 
 /** The first signal lets the canary clean up; the second one ends it where it is. */

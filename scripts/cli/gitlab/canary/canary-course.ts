@@ -15,7 +15,7 @@ import { type CanaryPlace, canaryPlace } from './canary-place.ts';
 import { type AskedAnswer, type CanaryStreams, openCanaryStreams } from './canary-streams.ts';
 import { canaryVerdict, isToRun } from './canary-verdict.ts';
 
-/** What a canary is about. */
+/** Plan of a canary run. */
 export interface CanaryCourse {
   readonly gitlab: GitLabAdministration;
   readonly pipelines: GitLabPipelines;
@@ -25,13 +25,13 @@ export interface CanaryCourse {
   readonly runnerTag: string | undefined;
   /** Undefined: as GitLab says. */
   readonly routerUrl: string | undefined;
-  /** What our answers are written with: this is what is proven. */
+  /** The schema of our responses, which the run proves. */
   readonly schema: WireSchema;
   /** @throws {RelayError} for an address or files that make no sense. */
   readonly routerAt: (url: string, token: string) => Router;
   /** From the start of the pipeline to the end of both jobs. */
   readonly waitMs: number;
-  /** How long the question about the job that is to run is kept open, to see whether the router waits. 0: not at all. */
+  /** Time that the admitted job's request is kept open, to measure the router timeout. 0: not measured. */
   readonly patienceMs: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -41,14 +41,14 @@ export interface CanaryCourse {
 
 interface CanaryReport {
   readonly lines: readonly SetupLine[];
-  /** Undefined: the jobs told nothing of either arm. */
+  /** Undefined: the jobs proved neither variant. */
   readonly outcome: CanaryOutcome | undefined;
 }
 
 /** A token that was just made is known to the router within moments. */
 const STREAMS_MS_MAX = 30_000;
 
-/** Looks, takes away what an earlier one left, proves, and takes its own away again, whatever happened. */
+/** Checks, removes remains of an earlier run, proves, and always removes its own objects. */
 export async function canaryCourse(course: CanaryCourse): Promise<CanaryReport> {
   const read = await canaryPlace(course);
   if ('line' in read) return { lines: [read.line], outcome: undefined };
@@ -100,7 +100,7 @@ async function prove(course: CanaryCourse, place: CanaryPlace): Promise<CanaryRe
     const outcome = second.outcome && { ...second.outcome, patience: first.patience };
     return { lines: [patienceLine(first.patience), ...second.lines], outcome };
   } finally {
-    // Whoever asks until the controller is disabled is answered.
+    // Requests until the controller is disabled get responses.
     await gitlab.setState(made.value.controllerId, 'disabled');
     await streams.close();
   }
@@ -145,7 +145,7 @@ async function sing(
     ...lines,
     ...otherLines(streams),
   ];
-  // A canary that nobody heard says nothing against one that sang.
+  // A run without requests does not contradict an earlier proof.
   if (admitted === 'unreached' && rejected === 'unreached') return { lines: found, outcome: undefined };
   const outcome: CanaryOutcome = {
     ...{ checkedAtMs: course.clock.nowMs(), admitted, rejected, gitlabVersion },
@@ -155,7 +155,7 @@ async function sing(
   return { lines: found, outcome, ...(patience !== undefined && { patience }) };
 }
 
-/** Undefined: nothing was kept open, or nobody asked, or it is not known whether the answer arrived. */
+/** Undefined: not measured, no request came, or delivery is unknown. */
 function routerPatience(keptMs: number, asked: AskedAnswer | undefined): RouterPatience | undefined {
   if (keptMs === 0 || asked === undefined) return undefined;
   if (asked.gaveUpAfterMs !== undefined) return { waitedMs: Math.floor(asked.gaveUpAfterMs), gaveUp: true };

@@ -62,7 +62,7 @@ export interface CanaryDeps {
   readonly fetch?: typeof fetch;
   readonly clock: Clock;
   readonly rest?: Partial<RestCallDeps>;
-  /** Aborts when somebody wants to stop. */
+  /** Aborts on request. */
   readonly stop: () => AbortSignal;
 }
 

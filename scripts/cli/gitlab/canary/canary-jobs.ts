@@ -39,7 +39,7 @@ export async function startCanaryJobs(
   return { line: { part: 'project', standing: 'wrong', says, remedy: CI_FILE } };
 }
 
-/** The jobs as they are when both are over, when time is up, or when somebody stops waiting. */
+/** Returns the jobs when both have ended, at the timeout, or on abort. */
 export async function endedJobs(
   { pipelines, clock, waitMs, stop, tell }: CanaryCourse,
   projectId: number,

@@ -18,7 +18,7 @@ interface PlaceAsked {
   readonly runnerTag: string | undefined;
 }
 
-/** Where the canary may sing without anybody else hearing of it. */
+/** A project in which the canary disturbs no other jobs. */
 export interface CanaryPlace {
   readonly project: CanaryProject & { readonly default_branch: string };
   readonly runner: CanaryRunner;

@@ -4,7 +4,7 @@ import { createStreamPool } from '../../../../relay/streams/pool.ts';
 import { compileReader } from '../../../../relay/translate/question-reader.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from '../../../../relay/wire/schema.ts';
 
-/** What was answered for a job, and whether the router surely has it. */
+/** The response for a job, and whether the router received it. */
 export interface AskedAnswer {
   readonly outcome: RouterAnswer['outcome'];
   /** The router let go of the question before it was answered: after so long. */
@@ -12,7 +12,7 @@ export interface AskedAnswer {
   heard: boolean;
 }
 
-/** What a job of the canary is answered, and how long its question is kept open before. */
+/** Response for a canary job, and the delay before it. */
 interface CanaryAnswer {
   readonly answer: RouterAnswer;
   readonly afterMs: number;
@@ -45,8 +45,9 @@ const SIZES = { start: 2, max: 4, openMax: 8 };
 /** A runner may be faster than the list of the jobs it takes. */
 const KNOW_MS_MAX = 5_000;
 /**
- * A router behind something slow refuses a stream after the relay has taken it for accepted. A relay shrugs that off; a
- * canary that believes it enables a controller nobody can be asked by, which fails the job of its own runner.
+ * A router behind a slow proxy may refuse a stream that the relay took for accepted. A relay recovers; a
+ * canary that trusted it would enable a controller without a connection, which fails the job of its own
+ * runner.
  */
 const KEPT_MS = 5_000;
 const ADMITTED: RouterAnswer = { outcome: 'admitted' };

@@ -1,4 +1,4 @@
-/** What two jobs that ended, and what we answered about them, say of our two answers. Pure. */
+/** Judges both decisions by two ended jobs and our responses. Pure. */
 import { type CanaryJob, REJECTED_BY_ROUTER } from '../../../../functions/core/gitlab/index.ts';
 import type { ArmOutcome } from '../../../../functions/core/ledger/index.ts';
 import type { SetupLine } from '../setup-line.ts';

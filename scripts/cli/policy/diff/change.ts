@@ -3,7 +3,7 @@ export type PolicyEffect = 'tightens' | 'loosens' | 'neutral' | 'could loosen';
 
 /** One difference between two documents. */
 export interface PolicyChange {
-  /** Where, by name instead of position: `rules.trusted-images.mode`. */
+  /** Place by name instead of index: `rules.trusted-images.mode`. */
   readonly at: string;
   /** `shadow → enforce`, `+ docker:*`, `- docker:*`, `added`. */
   readonly what: string;

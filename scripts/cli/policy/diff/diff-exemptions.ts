@@ -3,7 +3,7 @@ import { entryOf, type WrittenEntry } from '../warnings/warning.ts';
 import type { PolicyChange, PolicyEffect } from './change.ts';
 import { added, leafText, leaves, removed, valueText } from './leaves.ts';
 
-/** Keys that say for how long and why, not for whom. */
+/** Keys about duration and reason, not about jobs. */
 const ABOUT: ReadonlySet<string> = new Set(['reason', 'until', 'zone', 'ticket']);
 
 export interface ExemptionsContext {

@@ -11,7 +11,7 @@ import { grantText, limitDifferenceText, thingText } from './limit-change-text.t
 export const limitChanges = (between: ChangeRowsInput): readonly PolicyChange[] =>
   together(changeRows(between)).map((line) => changeOf(line, between));
 
-/** Rows that are told in one line: all of what is new or gone as a whole, else one field. */
+/** Rows of one line: a whole new or removed entry, else one field. */
 type Line = readonly [ChangeRow, ...ChangeRow[]];
 
 function together(rows: readonly ChangeRow[]): readonly Line[] {
@@ -46,7 +46,7 @@ function changeOf(line: Line, between: ChangeRowsInput): PolicyChange {
   return { at: placeOf(row), what: `${whole} (${thingText(line)})`, effect };
 }
 
-/** Where it stands in limits.yaml, by name instead of position. */
+/** Place in limits.yaml, by name instead of index. */
 function placeOf({ about, subject, limit, id }: ChangeRow): string {
   switch (about) {
     case 'limit':
@@ -78,7 +78,7 @@ function fieldName({ about, field, limit }: ChangeRow): string {
   return about === 'limit' && field === 'carry' ? 'carry.max' : field;
 }
 
-/** A grant is told on the clock of its limit. */
+/** Grants use their limit's zone. */
 function zoneOf({ subject, limit }: ChangeRow, { from, to }: ChangeRowsInput): string {
   for (const set of [to, from]) {
     const found = limitsByPlace(set)

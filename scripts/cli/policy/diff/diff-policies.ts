@@ -22,7 +22,7 @@ export function policyChanges(from: Side, to: Side, nowMs: number): readonly Pol
   ];
 }
 
-/** Told above, each in its own way. */
+/** Reported above, each in its own way. */
 const TOLD = ['currency', 'zone', 'prices', 'estimate', 'platform', 'rules', 'rollout'];
 
 const otherSections = (from: Side, to: Side): readonly string[] =>
@@ -38,7 +38,10 @@ const ROLLOUT_FIELDS = [
   { name: 'would_fail', field: 'wouldFailPercent', more: false },
 ] as const;
 
-/** What counts, so that a default which is written out is no difference. A step is moved by people: no job changes by it. */
+/**
+ * Compares effective values, so that an explicit default is no change. Steps are moved by people: no job
+ * changes by them.
+ */
 const rolloutChanges = (from: RolloutSettings, to: RolloutSettings): readonly PolicyChange[] =>
   ROLLOUT_FIELDS.flatMap(({ name, field, more }): readonly PolicyChange[] => {
     const [before, after] = [from[field], to[field]];

@@ -7,8 +7,8 @@ import { type Direction, ranked } from './directions.ts';
 import { type Leaf, leafText, leaves } from './leaves.ts';
 
 /**
- * What differs between two price tables, version by version. A version that is new is compared with the one it
- * follows: so a change that begins next month is told like one that begins now.
+ * Compares two price tables, version by version. A new version is compared with its predecessor, so that
+ * future changes are reported like current ones.
  */
 export function priceChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
   const [before, after] = [versionsOf(from), versionsOf(to)];
@@ -100,7 +100,7 @@ function classOrder(
 
 const MICROS = 1_000_000;
 
-/** The same budget buys fewer minutes of what costs more. */
+/** A higher price buys fewer minutes. */
 const rate: Direction = (from = 0, to = 0) => {
   const [before, after] = [readDecimal(from, MICROS), readDecimal(to, MICROS)];
   if (!before.ok || !after.ok) return 'could loosen';

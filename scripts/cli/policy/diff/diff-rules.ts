@@ -61,7 +61,7 @@ function changed(
   return [
     ...fields.map((leaf): PolicyChange => {
       const isMode = leaf.path[0] === 'mode';
-      // What only watches before and after rejects nobody, whatever else it says now.
+      // A rule in shadow mode before and after has no effect on jobs.
       const effect = isMode || enforced ? ruleEffect(to.rule.kind, leaf, to.written) : 'neutral';
       return { at: [at, ...leaf.path].join('.'), what: leafText(leaf), effect };
     }),
@@ -71,7 +71,7 @@ function changed(
 
 const exemptOf = ({ written }: WrittenRule): readonly unknown[] => entriesOf(written.exempt);
 
-/** Every violation is reported, so the order only decides which of equals is told first. */
+/** All violations are reported, so the order only affects which is first. */
 function orderChange(before: readonly string[], after: readonly string[]): readonly PolicyChange[] {
   const common = (ids: readonly string[], others: readonly string[]): string => {
     const known = new Set(others);

@@ -11,11 +11,11 @@ import { policyChanges } from './diff-policies.ts';
 import { documentAt } from './git-document.ts';
 import { jumpsBetween, type LaterPriceJump } from './price-jumps-between.ts';
 
-/** What differs between two documents, or two pairs of them. */
+/** Differences of two documents, or two pairs. */
 interface DiffedDocuments {
   readonly changes: readonly PolicyChange[];
   readonly jumps: readonly LaterPriceJump[];
-  /** What jobs are asked of, before and after; read when it is needed. */
+  /** Rules before and after; loaded on demand. */
   readonly rules: () => readonly [BacktestRules, BacktestRules];
 }
 

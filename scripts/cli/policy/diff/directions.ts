@@ -3,7 +3,7 @@ import { parseQuantity } from '../../../../policies/kubernetes/quantity.ts';
 import { OPPOSITE, type PolicyEffect } from './change.ts';
 import { added, removed } from './leaves.ts';
 
-/** Tells what it means that a value became another one. */
+/** Classifies a changed value. */
 export type Direction = (from: unknown, to: unknown) => PolicyEffect;
 
 export const neutral: Direction = () => 'neutral';

@@ -9,7 +9,7 @@ export interface Leaf {
   readonly to: unknown;
 }
 
-/** What differs between two written values, key by key. Lists are compared as wholes, whatever their order. */
+/** Compares two written values by key. Lists are compared as sets. */
 export function leaves(from: unknown, to: unknown, path: readonly string[] = []): readonly Leaf[] {
   if (isRecord(from) && isRecord(to)) {
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
@@ -53,7 +53,7 @@ export function leafText({ from, to }: Leaf): string {
   return `${valueText(from)} → ${valueText(to)}`;
 }
 
-/** As in YAML's short form, cut where nobody reads on. */
+/** In YAML's short form, shortened. */
 export function valueText(value: unknown): string {
   if (value === undefined || value === null) return 'absent';
   const text = written(value);

@@ -14,7 +14,7 @@ import type { Side } from './diff-rules.ts';
 export interface LaterPriceJump extends PriceJump {
   /** Version of the new prices. */
   readonly version: string;
-  /** How many times as much, or as little; absent where one of both is free. */
+  /** Factor of the change; absent if one is free. */
   readonly times?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { ComparedRules, RuleDifference } from '../../../../functions/answers/backtest/compare-rules.ts';
 import { shadowCount } from '../../report/shadow-words.ts';
 
-/** What both policies make of the recorded jobs, one sentence a line. */
+/** Results of both policies for recorded jobs, one sentence per line. */
 export function recordedText(
   { jobs, unrecorded, variablesLost, newlyRejected, newlyAdmitted, byRule }: ComparedRules,
   ledger: string,

@@ -12,10 +12,10 @@ interface ImportedPatterns {
 }
 
 /**
- * A list of the Runner's as `allow`: its patterns as they are, because rules read them as the Runner does, and the images it
- * always takes, as they are written.
+ * Converts a list of the Runner to `allow`: its patterns unchanged, because rules read them alike, and
+ * always allowed images literally.
  *
- * @param internal - images of the Runner's own configuration, which pass beside the list.
+ * @param internal - images of the Runner's own configuration, which also pass.
  */
 export function importedPatterns(
   name: string,

@@ -44,7 +44,7 @@ export function importPullPolicies({ settings, line }: RunnerSection, part: Cont
     rule: {
       kind: 'pull-policy',
       onMissing: 'skip',
-      // A container that names none gets the Runner's own, which may be none of those that are allowed.
+      // A container without one gets the Runner's own, which may not be in the list.
       checks: { allow, required: !allow.some((each) => own.includes(each)) },
       from: [{ setting: from.setting, line: from.line, check: 'allow' }],
     },
@@ -113,7 +113,7 @@ export function importKubernetesUsers({ settings, line }: RunnerSection): Import
     const entries = textsOf(setting);
     if (setting === undefined || entries.length === 0) return [];
     from.push({ setting: name, line: setting.line, check });
-    // The Runner passes over what is no number, and a list of nothing else refuses everybody.
+    // The Runner skips entries that are not numbers, and a list without numbers refuses all.
     const numbers = entries.filter((each) => /^[+-]?\d+$/.test(each));
     return numbers.length === 0 ? [NOBODY] : numbers;
   };
@@ -124,7 +124,7 @@ export function importKubernetesUsers({ settings, line }: RunnerSection): Import
       kind: 'container-user',
       onMissing: 'skip',
       checks: { executors: ['kubernetes'], users, groups, required: false },
-      // Without lists it takes anybody but root.
+      // Without lists it allows any user but root.
       from:
         from.length === 0 ? [{ setting: 'no allowed_users: anybody but root', line, check: 'users' }] : from,
     },

@@ -4,7 +4,7 @@ import { type ContainerSection, type ImportedPart, unrestricted } from './import
 import type { ImportNote, RuleSource } from './imported-rule.ts';
 import { type ConfigSetting, type RunnerSection, textOf, textsOf } from './runner-config.ts';
 
-/** Executors without containers. One of them runs jobs in virtual machines, and their images have a list. */
+/** Executors without containers. One of them runs virtual machines, with a list of images. */
 export function importVmImages({ executor, line, settings }: RunnerSection): ImportedPart {
   const setting = settings.get('instance.allowed_images');
   const patterns = textsOf(setting);
@@ -21,7 +21,7 @@ export function importVmImages({ executor, line, settings }: RunnerSection): Imp
   return { notes: [{ code: 'not_seen', line, text }] };
 }
 
-/** What the Runner takes beside its lists. */
+/** Images that the Runner allows besides its lists. */
 function internalImages(
   { settings, tables }: RunnerSection,
   part: ContainerSection,

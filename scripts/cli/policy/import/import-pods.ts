@@ -27,7 +27,7 @@ export function importOverwrites({ settings }: RunnerSection): ImportedPart {
         text: `${name}_overwrite_allowed ${compiled.problem}: no rule is made of it`,
       });
   }
-  // What the Runner does not allow it ignores: the job runs with the Runner's own value, so no rule refuses it.
+  // The Runner ignores disallowed overwrites: the job runs with its own value, so no rule refuses it.
   return from.length === 0
     ? { notes }
     : { rule: { kind: 'overwrites', onMissing: 'admit', checks, from }, notes };

@@ -6,7 +6,7 @@ import type { ImportedRunner, ImportNote } from './imported-rule.ts';
 import type { RunnerSection } from './runner-config.ts';
 import { runnerOnly } from './runner-only.ts';
 
-/** Where the settings of containers stand. Executors that run no containers have none. */
+/** Sections with container settings, by executor. */
 const PARTS: ReadonlyMap<string, ContainerSection> = new Map([
   ['docker', 'docker'],
   ['docker-windows', 'docker'],
@@ -16,10 +16,10 @@ const PARTS: ReadonlyMap<string, ContainerSection> = new Map([
 ]);
 
 /**
- * The rules that do with a job what this runner does, and what no rule says.
+ * Converts a runner to rules, and lists settings without a rule.
  *
- * @param runnerId - where the file tells none.
- * @param isShared - other sections of the file are the same runner to GitLab.
+ * @param runnerId - if the file has none.
+ * @param isShared - other sections of the file are the same runner in GitLab.
  */
 export function importRunner(
   section: RunnerSection,

@@ -4,7 +4,7 @@ import { comment, quotedText } from '../../init/written-yaml.ts';
 import type { ImportedClass, ImportedRule, ImportedRunner } from './imported-rule.ts';
 
 interface TextOptions {
-  /** What comments call the config.toml. */
+  /** Name of the config.toml in comments. */
   readonly file: string;
   readonly mode: Mode;
 }

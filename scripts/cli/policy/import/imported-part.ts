@@ -1,13 +1,13 @@
 import type { ImportedRule, ImportNote } from './imported-rule.ts';
 import type { RunnerSection } from './runner-config.ts';
 
-/** What one part of a runner's configuration comes to. */
+/** Result for one part of a runner's configuration. */
 export interface ImportedPart {
   readonly rule?: Omit<ImportedRule, 'id'>;
   readonly notes?: readonly ImportNote[];
 }
 
-/** Whose settings a runner's containers go by. */
+/** Section with a runner's container settings. */
 export type ContainerSection = 'docker' | 'kubernetes';
 
 export const unrestricted = ({ line }: RunnerSection, setting: string, what: string): ImportNote => ({

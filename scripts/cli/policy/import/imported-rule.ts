@@ -3,7 +3,7 @@ export interface ImportedRule {
   readonly id: string;
   readonly kind: 'image' | 'services' | 'pull-policy' | 'container-user' | 'overwrites' | 'resources';
   readonly onMissing: 'admit' | 'skip';
-  /** What the kind checks: `allow`, `max`, `users`, `build` … */
+  /** Settings of the kind: `allow`, `max`, `users`, `build` … */
   readonly checks: Readonly<Record<string, unknown>>;
   /** Settings it was made of. */
   readonly from: readonly RuleSource[];
@@ -46,7 +46,7 @@ export interface ImportNote {
   readonly text: string;
 }
 
-/** What one `[[runners]]` comes to. */
+/** Result for one `[[runners]]`. */
 export interface ImportedRunner {
   readonly name: string;
   readonly line: number;

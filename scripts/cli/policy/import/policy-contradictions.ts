@@ -16,8 +16,8 @@ interface WrittenPolicy {
 const MANNERS: readonly string[] = ['required', 'executors'];
 
 /**
- * Where a policy and a Runner contradict each other, setting by setting: what the policy admits and the Runner then fails, after
- * the job was started and held; and what the policy refuses although the Runner takes it, which is what a policy is for.
+ * Lists contradictions between a policy and a Runner, by setting: values that the policy admits and the
+ * Runner fails after the start, and values that only the policy refuses, which is its purpose.
  */
 export function contradictionsOf(
   runner: ImportedRunner,

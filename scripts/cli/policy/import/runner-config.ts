@@ -10,7 +10,7 @@ export interface ConfigSetting {
 /** One `[[runners]]` of a config.toml. */
 export interface RunnerSection {
   readonly name: string;
-  /** Where it begins. */
+  /** First line. */
   readonly line: number;
   /** GitLab's id of the runner; absent in files of versions that wrote none. */
   readonly id?: number;

@@ -1,9 +1,9 @@
 import type { ImportNote } from './imported-rule.ts';
 import type { ConfigSetting, RunnerSection } from './runner-config.ts';
 
-/** A setting that no question of GitLab's tells of. */
+/** A setting that admission requests do not contain. */
 interface UnseenSetting {
-  /** The setting itself, or how all of them begin. */
+  /** The setting, or a common prefix. */
   readonly path: string;
   readonly what: string;
   /** Which values give a job more than a plain container has. @default any that is not false, 0 or empty */
@@ -101,7 +101,7 @@ const OF_KUBERNETES: readonly UnseenSetting[] = [
   },
 ];
 
-/** What the Runner gives its jobs that no rule sees, with its lines; and what it hides from rules. */
+/** Lists the Runner's settings that rules cannot see, with lines; and values that it hides. */
 export function runnerOnly(
   section: RunnerSection,
   part: 'docker' | 'kubernetes' | undefined,

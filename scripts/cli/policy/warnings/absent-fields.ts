@@ -4,10 +4,7 @@ import type { Policy } from '../../../../policies/policy.ts';
 import type { Rule } from '../../../../policies/rule.ts';
 import { entriesAt, type Warning, type WrittenDocuments } from './warning.ts';
 
-/**
- * Fields of a request that a rule cannot do without: those of its conditions, and what it says is missing when it is
- * asked about a job of which nothing is known.
- */
+/** Fields that a rule needs: of its conditions, and those that it reports missing for an empty job. */
 export function fieldsNeeded(rule: Rule, policy: Policy): readonly string[] {
   const { not = {}, ...conditions } = rule.match;
   const matched = [...Object.keys(conditions), ...Object.keys(not)] as (keyof Conditions)[];
@@ -25,7 +22,7 @@ function fieldsChecked(rule: Rule, policy: Policy): readonly string[] {
   }
 }
 
-/** Security rules that let a job pass unchecked when GitLab sends no such field, without anybody having said so. */
+/** Lists security rules that pass jobs without such a field, without an explicit setting. */
 export function absentFields({ policy, policyDocument }: WrittenDocuments): readonly Warning[] {
   const written = entriesAt(policyDocument, 'rules');
   return policy.rules.flatMap((rule): Warning[] => {

@@ -12,7 +12,7 @@ import { shadowed } from './shadowed.ts';
 import { unnamed } from './unnamed.ts';
 import { entryOf, type Warning, type WrittenDocuments } from './warning.ts';
 
-/** What is valid and probably not meant, `file:line:col path: message`, policy first. */
+/** Lists valid but probably wrong entries, `file:line:col path: message`, policy first. */
 export function warningsOf(
   documents: Documents,
   { nowMs, usageZone }: Pick<WrittenDocuments, 'nowMs' | 'usageZone'>,

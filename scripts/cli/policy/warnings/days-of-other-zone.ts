@@ -2,7 +2,7 @@ import { entriesAt, entriesOf, entryOf, type Warning, type WrittenDocuments } fr
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Exemptions that end with a day of UTC because nobody said a zone, where the deployment's days are others. */
+/** Lists exemptions that end on a UTC day by default, while the deployment has another zone. */
 export function daysOfOtherZone({ policyDocument, usageZone }: WrittenDocuments): readonly Warning[] {
   if (usageZone === 'UTC' || entryOf(policyDocument).zone !== undefined) return [];
   return entriesAt(policyDocument, 'rules').flatMap((rule, order) =>

@@ -1,7 +1,7 @@
 import { ASKED_BY, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import { entriesAt, entryOf, type Warning, type WrittenDocuments } from './warning.ts';
 
-/** What limits.yaml has limits in. */
+/** Lists of limits in limits.yaml. */
 const LISTS = ['limits', 'group_defaults', 'personal_default'] as const;
 
 /** Limits that ask nothing: no rule switches them on, or their group is not there. */

@@ -16,7 +16,7 @@ import {
   type WrittenEntry,
 } from './warning.ts';
 
-/** Rules and runner classes that no job will ever meet. Prices that are over meet nobody anyhow. */
+/** Lists rules and runner classes that no job can match. Expired prices are ignored. */
 export function neverMatch(written: WrittenDocuments): readonly Warning[] {
   const { policy, directory, nowMs } = written;
   const versions = versionsFrom(policy.prices, nowMs);
@@ -109,7 +109,7 @@ function onlyUnreachable(
   ];
 }
 
-/** An id that was mistyped matches nobody, and nobody would notice. */
+/** A mistyped id matches no group, unnoticed. */
 function unknownGroups(match: WrittenEntry, order: number, { groupById }: Directory): readonly Warning[] {
   return entriesOf(match.groups).flatMap((group, index): Warning[] => {
     const id = typeof group === 'number' ? group : entryOf(group).id;

@@ -1,12 +1,12 @@
 import { entryOf, type Warning, type WrittenDocuments } from './warning.ts';
 
-/** The version that drafted prices have: all of them are 0 until somebody knows better. */
+/** Version of drafted prices, which are all 0 until edited. */
 export const PRICES_TO_FILL = 'to-be-filled';
 
-/** Prices that tollgate init wrote and nobody has looked at: money limits count nothing by them. */
+/** Finds unedited prices of tollgate init: money limits count nothing by them. */
 export function pricesToFill({ policy, policyDocument }: WrittenDocuments): readonly Warning[] {
   const { prices } = entryOf(policyDocument);
-  // A list of versions was written by somebody who knows prices.
+  // A list of versions was edited deliberately.
   if (Array.isArray(prices) || policy.prices.version !== PRICES_TO_FILL) return [];
   return policy.prices.classes.map(({ name }, at) => ({
     path: ['prices', 'classes', at, 'rate_per_minute'],

@@ -1,12 +1,12 @@
 import { entriesAt, type Warning, type WrittenDocuments } from './warning.ts';
 
-/** What a container may leave out, by kind of rule, and what it then gets. */
+/** Optional settings of containers by kind of rule, with their default. */
 const LEFT_OUT = {
   'container-user': 'names no user, which its image then decides, and that often is root',
   'pull-policy': "names no pull policy, which the runner's configuration then decides",
 } as const;
 
-/** Security rules that let pass what names nothing, without anybody having said so. */
+/** Lists security rules that pass unset values, without an explicit setting. */
 export function unnamed({ policy, policyDocument }: WrittenDocuments): readonly Warning[] {
   const written = entriesAt(policyDocument, 'rules');
   return policy.rules.flatMap((rule): Warning[] => {

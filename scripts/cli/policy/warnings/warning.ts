@@ -29,7 +29,7 @@ export const entriesOf = (value: unknown): readonly unknown[] => (Array.isArray(
 export const entriesAt = (document: unknown, key: string): readonly WrittenEntry[] =>
   entriesOf(entryOf(document)[key]).map(entryOf);
 
-/** Where days in the rules of a policy begin and end that name no zone themselves. The document was read: what it has is one. */
+/** Returns the default zone of days in a policy's rules. The document is already valid. */
 export function rulesZone(policyDocument: unknown): string {
   const { zone } = entryOf(policyDocument);
   return typeof zone === 'string' ? zone : 'UTC';
