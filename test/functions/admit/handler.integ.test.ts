@@ -17,12 +17,13 @@ import {
 import { type Bundle, bundleAdmit } from '../../../scripts/build/bundle.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
+import { keptEnv } from '../../support/kept-env.ts';
 import { patientClient } from '../../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bundle-'));
-const saved = { ...process.env };
+const restoreEnv = keptEnv();
 
 const endpoint = sharedDynamoDb();
 let bundle: Bundle;
@@ -45,7 +46,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  process.env = saved;
+  restoreEnv();
   rmSync(folder, { recursive: true, force: true });
 });
 

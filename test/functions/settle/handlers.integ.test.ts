@@ -24,6 +24,7 @@ import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { importFor } from '../../support/import-for.ts';
+import { keptEnv } from '../../support/kept-env.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
 import { patientClient } from '../../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
@@ -35,7 +36,7 @@ const TOKEN = `whsec_${Buffer.from('a token of this test only').toString('base64
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-settle-'));
-const saved = { ...process.env };
+const restoreEnv = keptEnv();
 
 const endpoint = sharedDynamoDb();
 let parameters: Server;
@@ -76,7 +77,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  process.env = saved;
+  restoreEnv();
   rmSync(folder, { recursive: true, force: true });
   parameters?.close();
 });

@@ -1,4 +1,5 @@
 /** The deployed handler before a GitLab that cannot sign: 18.9 to 18.11 know no signing token. */
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +11,7 @@ import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
 import { seededRandom } from '../../../scripts/local/seeded-random.ts';
 import { newJob } from '../../support/hook-bench.ts';
 import { importFor } from '../../support/import-for.ts';
+import { keptEnv } from '../../support/kept-env.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 
 const SECRETS = '/tollgate/test/webhook-secrets';
@@ -22,7 +24,7 @@ const KEY_SIGNING = groupHookKey(SIGNING_TOKEN, 100);
 
 const parameters = new Map([[TOKENS, `${SECRET_TOKEN}\n`]]);
 
-const saved = { ...process.env };
+const restoreEnv = keptEnv();
 const table = localTable('old-gitlab');
 let ssm: Server;
 
@@ -57,7 +59,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  process.env = saved;
+  restoreEnv();
   ssm?.close();
 });
 

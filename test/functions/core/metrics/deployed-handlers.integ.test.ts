@@ -1,4 +1,5 @@
 /** What a dashboard shows must be written by what is deployed: each handler is run as Lambda runs it, and its lines are read. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,7 @@ import { hintText } from '../../../../functions/core/truth/truth-text.ts';
 import * as names from '../../../../functions/names.ts';
 import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 import { importFor } from '../../../support/import-for.ts';
+import { keptEnv } from '../../../support/kept-env.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { type Failure, type FakeServices, startFakeServices } from './fake-services.ts';
 
@@ -24,7 +26,7 @@ const DEPLOYMENT = 'test/metrics.example.com';
 const MARKER = 'not-a-secret';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-metrics-'));
-const saved = { ...process.env };
+const restoreEnv = keptEnv();
 const failOnce: Failure[] = [];
 const said: string[] = [];
 
@@ -70,7 +72,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   vi.restoreAllMocks();
-  process.env = saved;
+  restoreEnv();
   rmSync(folder, { recursive: true, force: true });
   services?.close();
 });
