@@ -6,7 +6,7 @@ export const ENV_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
 export const ENV_RULES_FILE = 'TOLLGATE_RULES_FILE';
 /** IANA zone in which the rollup's days begin and end. Unset: UTC. */
 export const ENV_ROLLUP_ZONE = 'TOLLGATE_ROLLUP_ZONE';
-/** Where GitLab's REST API answers, e.g. `https://gitlab.example.com`. */
+/** GitLab's address, e.g. `https://gitlab.example.com`. */
 export const ENV_GITLAB_URL = 'TOLLGATE_GITLAB_URL';
 /** SSM parameter with a token that reads jobs and runners of the whole instance. */
 export const ENV_GITLAB_TOKEN_PARAMETER = 'TOLLGATE_GITLAB_TOKEN_PARAMETER';
@@ -14,7 +14,7 @@ export const ENV_GITLAB_TOKEN_PARAMETER = 'TOLLGATE_GITLAB_TOKEN_PARAMETER';
 export const ENV_CA_PARAMETER = 'TOLLGATE_CA_PARAMETER';
 /** SSM parameter with `user:password` for the proxy in `https_proxy`. Unset: the proxy wants none. */
 export const ENV_PROXY_PARAMETER = 'TOLLGATE_PROXY_PARAMETER';
-/** What a job is charged that GitLab does not know any more: `hold` or `nothing`. Unset: `nothing`. */
+/** Charge of a job that GitLab no longer knows: `hold` or `nothing`. Unset: `nothing`. */
 export const ENV_CHARGE_UNKNOWN = 'TOLLGATE_CHARGE_UNKNOWN';
 /** Only for DynamoDB Local. */
 export const ENV_DYNAMODB_ENDPOINT = 'TOLLGATE_DYNAMODB_ENDPOINT';
@@ -22,7 +22,7 @@ export const ENV_DYNAMODB_ENDPOINT = 'TOLLGATE_DYNAMODB_ENDPOINT';
 export const ENV_WEBHOOK_SECRETS_PARAMETER = 'TOLLGATE_WEBHOOK_SECRETS_PARAMETER';
 /** SSM parameter with values of `X-Gitlab-Token` to take as well, one a line. Unset: none. */
 export const ENV_WEBHOOK_TOKENS_PARAMETER = 'TOLLGATE_WEBHOOK_TOKENS_PARAMETER';
-/** Where GitLab sends the job webhooks. */
+/** Address of job webhooks. */
 export const ENV_WEBHOOK_URL = 'TOLLGATE_WEBHOOK_URL';
 /** SSM parameter with a token that may make webhooks of groups. Unset: what is missing is only reported. */
 export const ENV_HOOK_TOKEN_PARAMETER = 'TOLLGATE_HOOK_TOKEN_PARAMETER';
@@ -39,14 +39,14 @@ export const HEARTBEAT_PK_SUFFIX = '@heartbeat';
 /** When the relay last said that it can be asked, Unix ms, and how many streams it had. */
 export const HEARTBEAT_AT = 'at';
 export const HEARTBEAT_STREAMS = 'os';
-/** The descriptors it reads questions with, where it tells: their source, their hash, whether they are proven. */
+/** The relay's descriptors, if reported: source, hash, and status. */
 export const HEARTBEAT_SCHEMA = 'sc';
 export const HEARTBEAT_SCHEMA_HASH = 'sh';
 export const HEARTBEAT_SCHEMA_STANDING = 'ss';
 export const HEARTBEAT_SCHEMA_PLACEHOLDER = 'sp';
-/** How old the relay's directory was then, ms: since all groups of GitLab were listed. */
+/** Age of the relay's directory, ms: since all groups were listed. */
 export const HEARTBEAT_DIRECTORY_AGE = 'da';
-/** Whether its calls to the admit function were stopped then. */
+/** True if calls to the admit function were stopped. */
 export const HEARTBEAT_BREAKER = 'br';
 /** The version of the policy it was started with. */
 export const HEARTBEAT_POLICY = 'po';
@@ -74,10 +74,10 @@ export const ENV_CONTROLLER_ID = 'TOLLGATE_CONTROLLER_ID';
 export const ENV_DESCRIPTORS_VERSION = 'TOLLGATE_DESCRIPTORS_VERSION';
 /** SSM parameter with an administrator's token that may change the runner controller (scope `api`). */
 export const ENV_CONTROLLER_TOKEN_PARAMETER = 'TOLLGATE_CONTROLLER_TOKEN_PARAMETER';
-/** ARN of the SNS topic that pages whoever is on call. */
+/** ARN of the on-call SNS topic. */
 export const ENV_PAGE_TOPIC = 'TOLLGATE_PAGE_TOPIC';
 
-/** The table's shape, for whoever creates it and whoever filters its stream. */
+/** The table's attributes, for its creation and stream filters. */
 export const PK = 'pk';
 export const SK = 'sk';
 /** Live jobs by due time; ended jobs have neither attribute and so leave the index. */
@@ -89,17 +89,20 @@ export const VERSION_ATTRIBUTE = 'v';
 export const ITEM_VERSION = '1';
 /** Unix seconds. Garbage collection only: nothing is given back by it. */
 export const TTL_ATTRIBUTE = 'ttl';
-/** Sort keys of the items that readers of the stream are told of; what arrived has `inbox` or `inbox#…`. */
+/** Sort keys of items for stream readers; received webhooks have `inbox` or `inbox#…`. */
 export const RECORD_SK = 'record';
 export const COUNTER_SK = 'counter';
 export const INBOX_SK = 'inbox';
-/** `gitlab.example.com#journal#…` begins the keys of what only relays write: fallback answers, for the readers of the inbox. */
+/**
+ * `gitlab.example.com#journal#…` starts the keys of fallback decisions that relays write, for the readers of
+ * the inbox.
+ */
 export const JOURNAL_PK_PREFIX = '#journal#';
 export const CLOSING_SK = 'closing';
 export const ENTRY_SK_PREFIX = 'entry#';
 /** Path below the settle function's URL that GitLab's job webhooks go to, followed by the number of the top-level group. */
 export const WEBHOOK_PATH = '/v1/gitlab/jobs';
-/** `gitlab.example.com@directory` begins the keys of what the directory sync keeps in the table. */
+/** `gitlab.example.com@directory` starts the keys of the directory. */
 export const DIRECTORY_PK_SUFFIX = '@directory';
 /** `gitlab.example.com@limits` begins the keys of the sets of limits, their log and what is asked for. */
 export const LIMITS_PK_SUFFIX = '@limits';
@@ -119,31 +122,31 @@ export const NOTICES_PK_SUFFIX = '@notices';
 /** Begin the keys of alert records: the rollup writes those of thresholds, the notices those of forecasts. */
 export const THRESHOLD_ALERTS_PK_INFIX = '@alerts#crossings#';
 export const FORECAST_ALERTS_PK_INFIX = '@alerts#forecasts#';
-/** Where browsers reach the console, e.g. `https://budget.example.com`. */
+/** The console's address, e.g. `https://budget.example.com`. */
 export const ENV_CONSOLE_URL = 'TOLLGATE_CONSOLE_URL';
 /** Id of the application registered in GitLab for the console, and the SSM parameter with its secret. */
 export const ENV_SIGNIN_CLIENT_ID = 'TOLLGATE_SIGNIN_CLIENT_ID';
 export const ENV_SIGNIN_SECRET_PARAMETER = 'TOLLGATE_SIGNIN_SECRET_PARAMETER';
-/** Id of the application for signing in from a terminal, which is not confidential. Unset: nobody does. */
+/** Id of the non-confidential application for sign-in from terminals. Unset: none. */
 export const ENV_SIGNIN_DEVICE_CLIENT_ID = 'TOLLGATE_SIGNIN_DEVICE_CLIENT_ID';
-/** Ids of the GitLab groups whose direct members are admins of Tollgate, and finance. Unset: nobody is. */
+/** Ids of the GitLab groups whose direct members are admins of Tollgate, and finance. Unset: none. */
 export const ENV_ADMIN_GROUP_ID = 'TOLLGATE_ADMIN_GROUP_ID';
 export const ENV_FINANCE_GROUP_ID = 'TOLLGATE_FINANCE_GROUP_ID';
-/** From which role in a group somebody owns its limits: `maintainer` or `owner`. Unset: `maintainer`. */
+/** Lowest role in a group that owns its limits: `maintainer` or `owner`. Unset: `maintainer`. */
 export const ENV_OWNERS_FROM = 'TOLLGATE_OWNERS_FROM';
-/** From which role somebody sees its figures: `guest`, `reporter` or `developer`. Unset: `developer`. */
+/** Lowest role that sees its figures: `guest`, `reporter` or `developer`. Unset: `developer`. */
 export const ENV_VIEWERS_FROM = 'TOLLGATE_VIEWERS_FROM';
-/** Addresses of the proxies in front of the console, with commas: their `X-Forwarded-For` is believed. Unset: nobody's is. */
+/** Proxies in front of the console, comma-separated: their `X-Forwarded-For` is trusted. Unset: none. */
 export const ENV_TRUSTED_PROXIES = 'TOLLGATE_TRUSTED_PROXIES';
 /** SSM parameter with the keys of links to requests, one a line: the first signs, all are taken. Unset: links are not signed. */
 export const ENV_APPROVAL_KEY_PARAMETER = 'TOLLGATE_APPROVAL_KEY_PARAMETER';
-/** SSM parameter with the incoming webhooks of Slack and Teams that owners are told by, one a line. Unset: none. */
+/** SSM parameter with incoming webhooks of Slack and Teams for owners, one per line. Unset: none. */
 export const ENV_CHAT_WEBHOOKS_PARAMETER = 'TOLLGATE_CHAT_WEBHOOKS_PARAMETER';
-/** `gitlab.example.com@ssm-limits` begins the keys of what is remembered of limits in Parameter Store. */
+/** `gitlab.example.com@ssm-limits` starts the keys of imported parameters. */
 export const SSM_LIMITS_PK_SUFFIX = '@ssm-limits';
 /** Path of the SSM parameters with limits of groups, e.g. `/tollgate/prod/limits`. */
 export const ENV_LIMITS_PATH = 'TOLLGATE_LIMITS_PATH';
-/** `gitlab.example.com@requeue` begins the keys of which rejected jobs are to be retried. */
+/** `gitlab.example.com@requeue` starts the keys of jobs to retry. */
 export const REQUEUE_PK_SUFFIX = '@requeue';
 /** Path of the SSM parameters with the tokens of groups whose jobs are retried: `<path>/101`. */
 export const ENV_REQUEUE_TOKENS_PATH = 'TOLLGATE_REQUEUE_TOKENS_PATH';
@@ -162,8 +165,8 @@ export const METRIC_NAMESPACE = 'Tollgate';
 export const METRIC_DIMENSION = 'deployment';
 
 /**
- * What the functions measure, with the statistic that says most. `Sum` counts are added up before they are written. Those
- * "only when" something happened are written for that alone: where they are missing, all is well.
+ * Metrics of the functions, with their most useful statistic. `Sum` counts are added up before they are
+ * written. Metrics "only when" an event occurred have no value otherwise.
  */
 export const METRIC_UNKNOWN_GROUPS = {
   name: 'UnknownGroups',
@@ -274,7 +277,7 @@ export const METRIC_DIRECTORY_AGE_SECONDS = {
   says: 'How long ago all groups were last listed to their end.',
 } as const;
 
-/** All of them, for whoever shows or checks them. */
+/** All metrics, for pages and checks. */
 export const FUNCTION_METRICS = [
   METRIC_UNKNOWN_GROUPS,
   METRIC_LEDGER_RETRIES,

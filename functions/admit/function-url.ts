@@ -1,7 +1,7 @@
 import type { AdmitResponse, RouteCall } from './routes.ts';
 
 /**
- * What is read of an event of a function URL, of API Gateway v2, or of an invocation with an event of that shape.
+ * Used fields of an event of a function URL, of API Gateway v2, or of an invocation in that shape.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads
  */

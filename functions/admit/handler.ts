@@ -16,7 +16,7 @@ import { admitRoutes } from './routes.ts';
 const config = readAdmitConfig(process.env);
 const opened = deployedTable(config, process.env);
 const keys = ledgerKeys(config.gitlabInstance);
-/** Whose books these are, and where limits and directory stand: asked for before the rules are read. */
+/** Items read before the rules: the instance, and the pointers of limits and directory. */
 const table = {
   ...opened,
   table: askedAhead(opened, [registerKey(opened.instance), keys.limitPointer, keys.directoryPointer]),
@@ -50,7 +50,7 @@ export const handler = onOwnBooks(
       ledger,
       currentRules: async (requests) => {
         const { packed, rulesFor } = await rules;
-        // Whoever asks for estimates next waits for this read: histories are read while limits and directory are.
+        // Start this read early: histories are read while limits and directory are.
         void estimates.estimatorFor(requests, packed.policy.estimate, systemClock.monotonicMs());
         return rulesFor(requests);
       },

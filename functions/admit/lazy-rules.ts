@@ -1,2 +1,2 @@
-/** What the handler loads only after its own import. */
+/** Modules loaded after the handler's own import. */
 export { deployedRules } from '../core/rules/index.ts';

@@ -20,7 +20,7 @@ import {
 } from '../core/contract/index.ts';
 import { logWith } from '../core/environment/index.ts';
 
-/** What is left of an HTTP request that the routes look at. */
+/** Fields of an HTTP request that the routes use. */
 export interface RouteCall {
   readonly method: string;
   readonly path: string;

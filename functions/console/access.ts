@@ -1,11 +1,11 @@
-/** Who may come in where: the shape of the tables of the API and of the pages. Denied unless it stands there. */
+/** Shape of the access tables of API and pages. Routes that are not listed are denied. */
 import { ROLES, whoMayText } from '../core/limits/index.ts';
 import type { Roles } from '../core/signin/index.ts';
 
 /** `theirs`: the door is open, and behind it read models and desk show and change nothing outside of their subtree. */
 type Access = 'no' | 'theirs' | 'yes';
 
-/** What somebody is; `none` is signed in and in none of the groups that make a role, `job` is a CI job and no person. */
+/** A user's standing; `none` is signed in without a role, `job` is a CI job. */
 type Standing = 'job' | 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
 
 /** Jobs are let in where it says so, and nowhere else. */
@@ -17,7 +17,7 @@ export type AccessTable = Readonly<Record<string, Row>>;
 /** Every person who is signed in. */
 export const ANYBODY: Row = { none: 'yes', viewer: 'yes', owner: 'yes', finance: 'yes', admin: 'yes' };
 export const LOOK: Row = { none: 'no', viewer: 'theirs', owner: 'theirs', finance: 'yes', admin: 'yes' };
-/** What a job may ask about its own project, too. */
+/** Also open to a job, about its own project. */
 export const LOOK_OR_JOB: Row = { ...LOOK, job: 'theirs' };
 export const EDIT: Row = { none: 'no', viewer: 'no', owner: 'theirs', finance: 'yes', admin: 'yes' };
 export const EVERYTHING: Row = { none: 'no', viewer: 'no', owner: 'no', finance: 'yes', admin: 'yes' };
@@ -33,7 +33,7 @@ export function standingsOf(roles: Roles): readonly Standing[] {
   return standings;
 }
 
-/** @param route - one that is not in the table is nobody's. */
+/** @param route - denied if it is not in the table. */
 export const mayEnter = (table: AccessTable, route: string, roles: Roles): boolean => {
   const row = table[route];
   return row !== undefined && standingsOf(roles).some((standing) => (row[standing] ?? 'no') !== 'no');

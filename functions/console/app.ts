@@ -19,18 +19,18 @@ export interface ConsoleAppDeps {
   readonly signIn: SignIn;
   readonly policy: Policy;
   readonly directory: () => Promise<Directory | undefined>;
-  /** Styles and the little script, for anybody. */
+  /** Styles and the script, open to all. */
   readonly assets?: Hono;
   /** Behind the sign-in. */
   readonly pages?: Hono<SignInEnv>;
   readonly clock: { nowMs(): number };
-  /** Where the console is, and how a report reaches an owner; absent: not known. */
+  /** The console's address and the delivery of reports; absent: unknown. */
   readonly origin?: string;
   readonly tellOwner?: ReportSender;
   readonly log: Log;
 }
 
-/** A file of 20 000 limits; Lambda takes 6 MB, of which base64 is a third. */
+/** Fits a file of 20 000 limits. Lambda's bound is 6 MB including a third for base64. */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createConsoleApp(deps: ConsoleAppDeps): Hono {

@@ -93,7 +93,7 @@ const read = createConsoleRead({
   ledger,
   usage,
   sheets: dynamoSheetStore(table),
-  // Nobody scans the table for a page: a month is stated by its days.
+  // Pages never scan the table: months use their days.
   books: {
     instance: table.instance,
     description: `table ${table.table.tableName}`,

@@ -25,7 +25,7 @@ interface LimitsFile {
   readonly rows: readonly CsvRow[];
   readonly dialect: CsvDialect;
   readonly prune: boolean;
-  /** The day from which it is in force, as people write it. @default at once */
+  /** First day in force, as written. @default immediately */
   readonly from?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export async function staleImport(
   const was = await desk.at(base);
   const imported = was && (await importFile(file, was, deps));
   if (imported?.ok !== true) return { outcome: 'stale', live: await desk.live() };
-  // A set that is not live never becomes so again: the desk refuses, and tells both versions.
+  // An old set is never published again, so the edit is refused with both versions.
   const outcome = await desk.apply([{ kind: 'replace', document: imported.document }], {
     ...by,
     why: 'a file of an older set',

@@ -12,7 +12,7 @@ type LastEdit =
   /** Others edited since: only the last edit is taken back. */
   | { readonly outcome: 'not_last'; readonly live: LiveLimits }
   | { readonly outcome: 'nothing_live' }
-  /** What it was an edit of is kept no longer. */
+  /** Its base has expired. */
   | { readonly outcome: 'gone' };
 
 /** @throws {LimitsError} */

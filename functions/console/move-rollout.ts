@@ -14,7 +14,7 @@ interface RolloutDeps {
   readonly read: Pick<ConsoleReader, 'rollout' | 'shadow'>;
 }
 
-/** Which subjects: some of them, or all that stand in the list. */
+/** Given subjects, or all listed ones. */
 type RolloutSubjects = readonly string[] | 'all';
 
 type RolloutMoveOutcome =
@@ -29,12 +29,12 @@ type RolloutMoveOutcome =
       readonly applied: ApplyOutcome | undefined;
     };
 
-/** Each row is four weeks of days; a page of them is read at once. */
+/** Each row has four weeks of days; a page is read in one call. */
 const ROWS_MAX = 500;
 const PAGE_ROWS = 100;
 const WHY_CHARACTERS_MAX = 500;
 const REPORT_DAYS = 14;
-/** Somebody else's edit may come between. */
+/** Allows for concurrent edits. */
 const TRIES_MAX = 3;
 
 /** Forced moves say in the log what was missing. */
@@ -56,7 +56,7 @@ export async function moveRollout(
     why: `${why}${forced}`.slice(0, WHY_CHARACTERS_MAX),
     source,
     base,
-    // Who goes back means it, and who forces has seen what is missing.
+    // Moves back, and forced moves, count as confirmed.
     ...((move.direction === 'back' || move.force) && { confirmed: true }),
   };
   return { outcome: 'planned', moved, held, applied: await desk.apply(edits, author) };
@@ -101,9 +101,9 @@ type RolloutReportOutcome =
     };
 
 interface ReportAsked extends Pick<EditAuthor, 'why' | 'source'> {
-  /** The owner knows it from whoever asks: nothing is sent. */
+  /** True if the caller informed the owner; nothing is sent. */
   readonly told: boolean;
-  /** What the owner is told of. @default 14 */
+  /** Days in the report. @default 14 */
   readonly days?: number;
 }
 

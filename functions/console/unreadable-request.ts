@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 
-/** What the client did wrong, as one of three statuses. */
+/** Status of an unreadable request. */
 type UnreadableStatus = 400 | 413 | 415;
 
 /**
- * Whether an error says that a request could not be read (JSON, form, type of content): the sender's fault, so neither a 500
- * nor anybody's alarm. Undefined: it is ours.
+ * Returns the status of an unreadable request (JSON, form, content type): the caller's fault, without an
+ * alarm. Undefined: our fault.
  */
 export function unreadableStatus(error: Error): UnreadableStatus | undefined {
   if (!(error instanceof HTTPException)) return undefined;

@@ -3,7 +3,7 @@ import type { Log } from '../core/environment/index.ts';
 import type { Metrics } from '../core/metrics/index.ts';
 import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
-/** One line a run; what somebody has to do something about is an error of its own, which an alarm counts. */
+/** One line per run; problems that need action are separate errors, counted by an alarm. */
 export function logDirectoryReport(report: DirectorySyncReport, log: Log): void {
   const { rootIds, ...told } = report;
   log.info('directory synced', { ...told, roots: rootIds.length });

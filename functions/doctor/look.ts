@@ -14,15 +14,18 @@ interface LookDeps {
   readonly log: Log;
 }
 
-/** What a look came to. */
+/** Result of a health check. */
 interface LookReport {
   readonly findings: number;
   readonly problems: number;
-  /** Those that no other alarm tells of. */
+  /** Problems without another alarm. */
   readonly alarming: number;
 }
 
-/** One look: a line for each problem, the metric, zero included, and the view for whoever asks in between. @throws {LedgerError} */
+/**
+ * Runs one health check: a line per problem, the metric, zero included, and the stored result. @throws
+ * {LedgerError}
+ */
 export async function look({ read, deployed, kept, metrics, log }: LookDeps): Promise<LookReport> {
   const view = await read();
   const { findings, problems } = view;

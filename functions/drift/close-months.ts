@@ -21,7 +21,7 @@ interface CloseMonthsDeps extends DraftTerms {
   readonly chain: StatementChain;
   /** Says which groups had jobs in which month. */
   readonly sheets: Pick<SheetStore, 'read'>;
-  /** Says what groups are called, and which of them are personal namespaces, which have no statements. */
+  /** Names of groups, and personal namespaces, which have no statements. */
   readonly directory: Directory;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly log: Log;

@@ -3,7 +3,7 @@ import { addSumTo, eachSum, packedSums, type Sheet, type SheetSum } from '../cor
 
 export type NamedSums = ReadonlyMap<string, SheetSum>;
 
-/** Most expensive first, and so many of them at most. */
+/** Most expensive first, up to a bound. */
 export function namedSheet(sums: NamedSums, rowsMax: number): Pick<Sheet, 'bytes' | 'later' | 'names'> {
   const all = [...sums].sort(
     ([nameA, a], [nameB, b]) => (b[0] ?? 0) - (a[0] ?? 0) || (nameA < nameB ? -1 : 1),

@@ -1,6 +1,7 @@
 /**
- * Packs what jobs cost by what their records say of them, such as their branch or the hour of their decision, and the runner classes
- * of each group and project: from the records of the last days, once a night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
+ * Packs costs of jobs by recorded keys, such as branch or hour, and the runner classes of each group and
+ * project: from records of the last days, nightly. Jobs that settle later, or were decided long after their
+ * neighbours, are missing.
  */
 import { calendarDay, DAY_MS, dayStartMs, hourOfWeek } from '../../policies/limits/calendar.ts';
 import type { CountBounds } from '../answers/backtest/count-jobs.ts';
@@ -31,7 +32,7 @@ interface PackJobsDeps extends RecordReader {
   /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
-  /** How many days before today. @default {@link DAYS_BACK} */
+  /** Days before today. @default {@link DAYS_BACK} */
   readonly daysBack?: number;
   /** @default {@link BOUNDS} */
   readonly bounds?: Pick<CountBounds, 'idsMax' | 'recordsMax'>;
@@ -73,7 +74,7 @@ export async function packJobs(
   );
   if (records.length === 0) return { days: 0, records: 0 };
   const numbers = Array.from({ length: daysBack }, (_, index) => now - daysBack + index);
-  // Where the table has more records than fit, yesterday is better in part than not at all.
+  // With too many records, a partial yesterday is better than none.
   const days = numbers.filter((day) => day === now - 1 || startOf(day) >= fromMs).map(dayText);
   const sums = sumsOfJobs(records, new Set(days), zone);
   for (const day of days)
@@ -107,7 +108,7 @@ async function packMonth(
   nowMs: number,
   sheets: SheetStore,
 ): Promise<void> {
-  // What is looked at to know whether a night is over comes last.
+  // The sheet that marks a finished night comes last.
   for (const kind of JOB_SHEET_KINDS.toSorted((a, b) => Number(a === 'job') - Number(b === 'job'))) {
     const [head] = await sheets.read([{ kind, span: month }], 'first');
     const days = new Map<string, PackedDay>(head?.days);
@@ -143,7 +144,7 @@ function sumsOfJobs(
   return sums;
 }
 
-/** What a record does not say is no key of it. */
+/** Missing record fields are no keys. */
 function rowsOf(
   { facts, decidedAtMs }: JobRecord,
   zone: string,

@@ -31,7 +31,7 @@ interface PackSheetsDeps {
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
 }
 
-/** What days are told apart by. */
+/** Keys of packed days. */
 interface PackedSubjects {
   readonly directory: Directory;
   /** Names of runner classes, old ones with them. */
@@ -82,7 +82,7 @@ export async function packSheets(deadlineMs: number, deps: PackSheetsDeps): Prom
   return { days, left };
 }
 
-/** How often it runs. */
+/** Interval of runs. */
 const RUN_MS = HOUR_MS;
 
 /** Days of it, as `dayNumber`s. */
@@ -154,7 +154,7 @@ class MonthOfSheets {
     this.#note({ day, digest });
   }
 
-  /** The month anew, as the sum of its days. */
+  /** Recomputes the month as the sum of its days. */
   async close(): Promise<void> {
     if (!this.#isChanged) return;
     const { sheets } = this.#deps;

@@ -14,7 +14,7 @@ interface TellDriftDeps {
   readonly log: Log;
 }
 
-/** What a recount found. Nothing drifting: the books are right. */
+/** Result of a recount. Without drift, counters are correct. */
 interface DriftReport {
   readonly records: number;
   readonly counters: number;
@@ -22,20 +22,19 @@ interface DriftReport {
   readonly drifting: number;
   /** Periods that ought to be closed and are not. */
   readonly unclosed: number;
-  /** Counters that differ and whose records may be gone: nobody can say any more which figure was right. */
+  /** Differing counters whose records may have expired: the correct amount is unknown. */
   readonly unproven: number;
   /** Items a newer program wrote. Above 0, the run proves nothing: it found no drift because it could not. */
   readonly passedOver: number;
 }
 
-/** More lines of one night help nobody; `tollgate rebuild` shows them all. */
+/** More lines do not help; `tollgate rebuild` lists all. */
 const LINES_MAX = 20;
 
 /**
- * Says what a recount found, and notes it. It repairs nothing: why a counter drifted is for somebody to find out before it is
- * repaired.
+ * Reports and stores the result of a recount. It repairs nothing: find the cause of drift first.
  *
- * @param recountedAtMs - Unix ms, when the recount began
+ * @param recountedAtMs - Unix ms, start of the recount
  */
 export async function tellDrift(
   found: Omit<RebuildReport, 'repaired'> & { readonly usage?: UsageLook },
@@ -61,7 +60,7 @@ export async function tellDrift(
   return report;
 }
 
-/** Whoever looks at a page misses the note; whoever must hear of drift does not. */
+/** If storing fails, only pages lack the result; the alarm still works. */
 async function note(outcome: RecountOutcome, outcomes: TellDriftDeps['outcomes'], log: Log): Promise<void> {
   try {
     await outcomes.write(outcome);

@@ -1,4 +1,7 @@
-/** What groups, projects and classes used on a day. Only groups with jobs are followed down, so a quiet tree costs little. */
+/**
+ * Reads a day's use of groups, projects and classes. It descends only into groups with jobs, so a quiet tree
+ * is cheap.
+ */
 import type { Directory } from '../../policies/place/directory.ts';
 import { eachRow, packedSums, type Sheet, type SheetKind, sumOfTally, WHOLE } from '../core/sheets/index.ts';
 import { formerRootsIn, type RollupStore, type UsageTally } from '../core/usage/index.ts';
@@ -9,7 +12,7 @@ interface DayAsk {
   readonly classNames: readonly string[];
   /** As it was packed before: what was in it is looked at again, wherever it has moved since. */
   readonly known: readonly (Sheet | undefined)[];
-  /** Whether every personal namespace is looked at. */
+  /** True to read every personal namespace. */
   readonly withPersonal: boolean;
 }
 

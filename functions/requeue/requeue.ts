@@ -38,9 +38,9 @@ export interface RequeueReport {
 
 /** Five seconds each at worst; the run has 90 s. */
 const RETRIES_PER_RUN_MAX = 12;
-/** So long room is kept at least for a retried job that nobody asked about yet. */
+/** Shortest reservation of a retried job without an admission request. */
 const KEPT_MS = 3 * 60_000;
-/** A slot that stands empty for longer is worth more to somebody else. */
+/** Longest reservation; then other jobs may use the slot. */
 const KEPT_MS_MAX = 10 * 60_000;
 const WAITS_SEEN_MAX = 10;
 const AGAIN_MS = 2 * 60_000;

@@ -1,4 +1,4 @@
-/** Who goes first. Pure. */
+/** Order of retries. Pure. */
 
 import type { RequeueEntry } from '../core/requeue/index.ts';
 

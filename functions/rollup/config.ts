@@ -16,11 +16,11 @@ interface RollupConfig {
   readonly rulesFile: string;
   /** IANA zone of the days of usage. */
   readonly zone: string;
-  /** ARN of the topic that owners listen to; absent: nobody is told of thresholds. */
+  /** ARN of the owners' topic; absent: no threshold alerts. */
   readonly thresholdsTopicArn: string | undefined;
-  /** Where browsers reach the console; absent: messages have no links. */
+  /** The console's address; absent: messages have no links. */
   readonly consoleUrl: string | undefined;
-  /** Where decisions are kept outside the table; absent: nowhere. */
+  /** Target of the decision export; absent: none. */
   readonly export:
     | { readonly bucket: string; readonly region: string; readonly endpoint: string | undefined }
     | undefined;

@@ -1,4 +1,4 @@
-/** What a limit's subject used day by day, for the forecast in a warning. Read only where a level is reached. */
+/** Daily use of a limit's subject, for the forecast in an alert. Read only when a level is reached. */
 import type { CounterKey } from '../../policies/claim.ts';
 import type { DailyUsage } from '../../policies/forecast/forecast.ts';
 import { kindRow, type LimitKind } from '../../policies/units/unit.ts';
@@ -13,7 +13,7 @@ interface DailyUseDeps {
   readonly clock: { nowMs(): number };
 }
 
-/** One item a day, eight weeks of them; empty: usage does not tell what the limit counts. @throws {LedgerError} */
+/** Reads one item per day, eight weeks; empty: usage does not have the limit's unit. @throws {LedgerError} */
 export const dailyUseOf =
   ({ store, zone, clock }: DailyUseDeps) =>
   async (

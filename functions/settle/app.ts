@@ -44,12 +44,12 @@ const ATTEMPTS_MAX = 6;
 const REMEMBERED_MS = 3 * DAY_MS;
 
 /**
- * Takes GitLab's job webhooks: which group's it is, before a byte is parsed; noise away; one inbox item; 200. Everything else
- * happens behind the table's stream, and what a group's webhook reports counts for that group alone.
+ * Receives GitLab's job webhooks: identifies the group before parsing, drops noise, writes one inbox item,
+ * and answers 200. The rest happens behind the table's stream; a group's webhook only counts for that group.
  *
- * What GitLab itself sent is answered 200 even where it is of no use, because a few refusals in a row make GitLab switch
- * the webhook off. 503 means that it could not be checked or written down; GitLab does not repeat it, and the sweep finds
- * out by itself.
+ * Useless deliveries from GitLab also get 200, because GitLab disables a webhook after a few refusals. 503
+ * means that a delivery could not be verified or stored; GitLab does not repeat it, and the sweep finds the
+ * job.
  */
 export function createSettleApp(deps: SettleAppDeps): Hono {
   const app = new Hono();
@@ -99,10 +99,10 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
 }
 
 /**
- * Writes it down, again while the table is throttled or silent: nobody else repeats a delivery. A write that did happen though
- * its answer was lost is found by its id.
+ * Stores a delivery, with retries while the table is throttled or silent, because GitLab does not repeat it.
+ * A write with a lost response is found by its id.
  *
- * @returns whether it is the first of its id. @throws {LedgerError} the last one
+ * @returns true if it is the first of its id. @throws {LedgerError} the last one
  */
 async function receivedOnce(
   item: InboxItem,
@@ -142,8 +142,8 @@ const headersOf = (c: Context): SignedHeaders => ({
 });
 
 /**
- * The delivery chooses: one with a signature must verify, whatever token stands beside it; one without is from a GitLab that
- * cannot sign, or from a webhook without a signing token, and its token is compared.
+ * Verifies the sender: a signature must verify, even next to a valid token; without a signature, the token
+ * is compared.
  */
 async function senderOf(
   groupId: number,

@@ -14,7 +14,7 @@ import {
 import { METRIC_IMPOSSIBLE_ENDS, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 
 /**
- * What Lambda hands over of a DynamoDB stream with new images.
+ * A batch of a DynamoDB stream with new images, from Lambda.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
  */
@@ -36,13 +36,13 @@ export interface TableStreamResponse {
 
 export interface ConsumeDeps extends HintDeps {
   readonly keys: LedgerKeys;
-  /** Charges answers that relays wrote into their journal; one result each. @default nobody writes one */
+  /** Charges fallback decisions in the relays' journal; one result each. @default no journal */
   readonly recordJournal?: (answers: readonly unknown[]) => Promise<readonly UnmeteredResult[]>;
   /** Written once a batch. @default none are kept */
   readonly metrics?: Metrics;
 }
 
-/** Items that are not ours, or that nobody can read, are passed over: only what may succeed later is reported as failed. */
+/** Skips foreign and unreadable items: only temporary failures are reported. */
 export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promise<TableStreamResponse> {
   const arrived: { readonly sequence: string; readonly hint: WebhookHint }[] = [];
   const written: { readonly sequence: string; readonly body: string }[] = [];
@@ -90,7 +90,7 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
   };
 }
 
-/** Item after item: each is a whole batch. @returns those of which something is not booked yet. */
+/** Processes items in sequence: each is a batch. @returns those not completely stored. */
 async function bookJournal(
   written: readonly { readonly sequence: string; readonly body: string }[],
   { recordJournal, log }: ConsumeDeps,

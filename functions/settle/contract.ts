@@ -4,10 +4,10 @@ export const JOBS_PATH = '/v1/gitlab/jobs';
 /** A job event is some 5 KB; GitLab's own bound of 25 MB is for pushes. */
 export const HOOK_BODY_BYTES_MAX = 1024 * 1024;
 
-/** How a delivery proved that it is GitLab's: a signature (GitLab 19.0 and newer), or the plain `X-Gitlab-Token`. */
+/** Proof of a delivery: a signature (GitLab 19.0 and newer), or the plain `X-Gitlab-Token`. */
 export type DeliveryProof = 'signature' | 'token';
 
-/** Header of the answer that says which proof was taken; GitLab's list of recent events shows it beside the status. */
+/** Response header with the accepted proof; GitLab's list of recent events shows it with the status. */
 export const PROOF_HEADER = 'x-tollgate-proof';
 
 /** For people who look at GitLab's list of recent events. */
@@ -16,7 +16,7 @@ export interface JobsResponse {
     | 'received'
     /** This delivery had arrived before. */
     | 'repeated'
-    /** No use to us: another event, a job that has not ended, or an event nobody can read. */
+    /** Irrelevant: another event, a running job, or an unreadable event. */
     | 'dropped'
     /** 401: neither a signature nor a token of ours. */
     | 'refused'

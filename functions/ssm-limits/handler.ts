@@ -11,7 +11,7 @@ import { dynamoImportedVersions } from './imported-versions.ts';
 import { ssmParameters } from './parameters.ts';
 import { runOn } from './run.ts';
 
-/** Hundreds of chunks, some at once. */
+/** Hundreds of chunks, some in parallel. */
 const DIRECTORY_TIMEOUT_MS = 10_000;
 
 const config = readSsmLimitsConfig(process.env);

@@ -45,10 +45,15 @@ const ACTOR_CHARACTERS_MAX = 200;
 const PROBLEMS_MAX = 5;
 
 /**
- * 1. Read the newest version, whatever version an event was about, and the version that was imported last.
- * 2. If they are the same, stop: an event that arrives twice is one edit.
- * 3. Make the limits that the parameter names what it says; remove those that only the last version named.
- * 4. Remember the version. If this fails, the next run finds the limits as they should be and makes no edit.
+ * Imports a parameter.
+ *
+ * 1. Read the newest version of the parameter, and the last imported version.
+ *
+ * 2. If they are equal, stop: a repeated event makes no edit.
+ *
+ * 3. Apply the parameter's limits; remove those that only the last version had.
+ *
+ * 4. Store the version. If this fails, the next run finds the limits correct and makes no edit.
  *
  * @throws {Error} the edit may be made or not; run again.
  */

@@ -33,7 +33,7 @@ export interface SweepGitLab {
   job(projectId: number, jobId: number): Promise<GitLabAnswer<JobTruth | undefined>>;
   listJobs(list: JobList, options: JobsOptions): Promise<GitLabAnswer<JobsPage>>;
   runners(page: string | undefined): Promise<GitLabAnswer<RunnersPage>>;
-  /** Whether another call would be made. */
+  /** Returns true if another call is allowed. */
   mayAsk(): boolean;
   /** From now on: until this time (monotonic), and at most so many calls more. */
   allow(untilMs: number, callsMax: number): void;
@@ -91,7 +91,7 @@ export function createSweepGitLab({ gitlab, clock, tally, memory }: AskingDeps):
         return UNASKED;
       }
       const answer = await ask(() => gitlab.listJobs(list, options));
-      // Jobs a list could not show are missing from it; whoever holds for them asks about them one by one.
+      // Unreadable jobs are missing in a list; their holders ask individually.
       if (answer.kind === 'said') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
       return answer;
     },

@@ -1,5 +1,5 @@
 /**
- * Live holds older than two minutes against what runs: no slot stays wrongly taken because a webhook was lost.
+ * Compares live holds older than two minutes with running jobs, so that a lost webhook does not block a slot.
  *
  * | | calls a minute |
  * | --- | --- |

@@ -12,11 +12,11 @@ import {
 interface SweepConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
-  /** For jobs that nobody asked about: they are charged by the rules of now. */
+  /** Rules for bypassed jobs, which are charged by today's rules. */
   readonly rulesFile: string;
   readonly gitlabUrl: string;
   readonly gitlabTokenParameter: string;
-  /** Number of the runner controller, whose scope tells bypass from jobs nobody was to be asked about. */
+  /** Number of the runner controller, whose scope decides what is a bypass. */
   readonly controllerId: number | undefined;
   readonly chargeUnknown: 'hold' | 'nothing';
   /** Only for DynamoDB Local. */

@@ -61,7 +61,7 @@ function jobsIn(bodies: readonly string[], done: ReadonlySet<number>): ReportedJ
   return [...byJob].filter(([jobId]) => !done.has(jobId)).sort(([a], [b]) => a - b);
 }
 
-/** @returns false if GitLab or the table did not answer for all of them: the others must come again. */
+/** @returns false if GitLab or the table did not answer for all; the rest must be repeated. */
 async function confirmJobs(
   jobs: readonly ReportedJob[],
   { ledger, clock, asking, memory, strangers, concludeDeps }: SweepRun,

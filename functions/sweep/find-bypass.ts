@@ -1,19 +1,19 @@
 /**
- * Jobs that ran and that nobody admitted: every runner's jobs, newest first, down to the mark of the last search.
+ * Finds jobs that ran without an admission: reads every runner's jobs, newest first, down to the last search's checkpoint.
  *
- * Each job is looked at once, when the search first meets it. One that is over is charged, if nobody has; one that runs and
- * is held belongs to those who look after live holds; one that runs without an admission is remembered (`open`) and charged
- * at its end. What a job costs is then at most one read of its record, and none if it was met while it ran.
+ * Each job is judged once, when the search first meets it. An ended job is charged if it was not yet. A running, held job
+ * belongs to the check of live holds. A running job without an admission is stored (`open`) and charged at its end. So a job
+ * costs at most one read of its record, and none if it was met while it ran.
  *
- * Found is, with lost marks, repeated runs and any order of starts:
+ * With lost checkpoints, repeated runs and any order of starts, it finds:
  *
- * | a job nobody admitted | at the latest |
+ * | a job without an admission | at the latest |
  * | --- | --- |
- * | started above the mark, or among its runner's newest hundred | in its runner's next visit: five minutes, ten on an idle runner; in the run after its end if it was seen while it ran |
+ * | started above the checkpoint, or among its runner's newest hundred | in its runner's next visit: five minutes, ten on an idle runner; in the run after its end if it was seen while it ran |
  * | on a list of running jobs in any run | in the run after its end |
  * | any other that started within a week of its creation, among its runner's newest 20 000 | in the next deep search: 6 h |
  *
- * as long as GitLab answers and a run's calls are enough. What started before the first search is nobody's bypass.
+ * while GitLab answers and a run's calls suffice. Jobs from before the first search are not a bypass.
  */
 
 import { atOnce } from '../core/environment/index.ts';

@@ -63,7 +63,7 @@ const currentScope =
         clock: systemClock,
         log: consoleLog,
       });
-/** So that whoever opens the table finds the name its keys begin with. */
+/** Stores the instance's name, which starts all keys. */
 let remembered: Promise<void> | undefined;
 const rememberName = (): Promise<void> =>
   dynamoInstanceRegister(table).remember({
@@ -75,7 +75,7 @@ const rememberName = (): Promise<void> =>
 /** Lambda's entry point for the schedule of every minute. Give it 90 s: the run takes 50 and ends what it began. */
 export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
   remembered ??= rememberName().catch(() => {
-    // Nobody's job waits for it: the next run tries again.
+    // No job waits for it: the next run retries.
     remembered = undefined;
   });
   const [scope] = await Promise.all([currentScope(), remembered]);

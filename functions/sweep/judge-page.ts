@@ -12,22 +12,22 @@ import { rememberSeen } from './sweep-memory.ts';
 import type { SweepRun } from './sweep-run.ts';
 
 interface Judged {
-  /** They run, and nobody admitted them as far as the ledger knows: to be charged at their end. */
+  /** Running jobs without an admission: charged at their end. */
   readonly strangers: readonly JobTruth[];
-  /** The table did not answer for all of them: they must come again. */
+  /** The table did not answer for all; repeat the rest. */
   readonly undecided: boolean;
 }
 
-/** GitLab's lists have a hundred jobs a page; strangers come many at once. */
+/** GitLab's lists have a hundred jobs per page; untracked jobs come in groups. */
 const BATCH = 100;
 
 /**
- * Jobs the search meets for the first time, and strangers at their end. What is over is charged what GitLab says, if the
- * ledger does not say so already: also a lost webhook is healed here, whenever it is met. What runs and is held is seen:
- * its end belongs to whoever looks after live holds.
+ * Judges jobs that the search meets first, and untracked jobs at their end. Ended jobs are charged by
+ * GitLab's outcome if the ledger lacks it, which also repairs lost webhooks. Running, held jobs belong to
+ * the check of live holds.
  *
- * @param isFirst - whether this process meets it for the first time for certain; otherwise it counts only if it makes a
- *   difference.
+ * @param isFirst - true if this process certainly meets it first; otherwise it counts only if it makes a
+ * difference.
  */
 export async function judgePage(
   truths: readonly JobTruth[],
@@ -52,7 +52,7 @@ async function judgeBatch(
   const { ledger, clock, memory, tally, liveIds, scope } = run;
   const nowMs = clock.nowMs();
   const held = truths.filter((truth) => isUnderWay(truth) && liveIds.has(truth.jobId));
-  // What never ran is nobody's bypass; what holds for it is found with the live holds.
+  // A job that never ran is not a bypass; its hold is found with the live holds.
   const asked = truths.filter((truth) =>
     isUnderWay(truth) ? !liveIds.has(truth.jobId) : endOfJob(truth, nowMs).kind === 'ran',
   );
@@ -94,7 +94,7 @@ export const isUnderWay = ({ status }: JobTruth): boolean => status === 'running
 
 type Fate = 'admitted' | 'ranRejected' | 'unadmitted';
 
-/** Whether somebody let it run; a fallback's answer that was posted later counts. In dry run nobody's answer does. */
+/** Classifies a running job's record; later fallback decisions count. In dry run no decision counts. */
 function fateOf(record: JobRecord | undefined, scope: ControllerScope | undefined): Fate {
   if (record === undefined) return 'unadmitted';
   if (wasRejected(record)) return followsNoAnswer(scope) ? 'ranRejected' : 'unadmitted';

@@ -1,4 +1,4 @@
-/** Reads every few minutes whose jobs GitLab asks us about, and leaves it beside the books. */
+/** Reads the controller's scope every few minutes and stores it. */
 
 import type { Log } from '../core/environment/index.ts';
 import {
@@ -22,9 +22,9 @@ interface KeepScopeDeps {
 }
 
 /**
- * The scope as it is known now; what was known goes on while GitLab does not tell.
+ * Returns the known scope, which stays while GitLab does not answer.
  *
- * @returns a reader for the process: one call of GitLab's API every five minutes, however often it is asked.
+ * @returns a reader per process: one GitLab call every five minutes.
  */
 export function scopeKeeper(deps: KeepScopeDeps): () => Promise<ControllerScope | undefined> {
   const { controllerId, store, clock, log } = deps;

@@ -2,7 +2,7 @@
 import type { JobList, JobTruth } from '../core/gitlab/index.ts';
 import type { GitLabAnswer, SweepGitLab } from './asking.ts';
 
-/** What GitLab is asked about. */
+/** A job to look up in GitLab. */
 export interface AskableJob {
   readonly jobId: number;
   readonly projectId?: number;
@@ -20,8 +20,9 @@ const RUNNING_PAGES_MAX = 20;
 const POOR_PAGES_MAX = 2;
 
 /**
- * Lists running jobs and takes what it finds out of `wanted`.
- * @param onOther - hears of running jobs that nobody wanted.
+ * Lists running jobs and removes found ones from `wanted`.
+ *
+ * @param onOther - receives other running jobs.
  */
 export async function listRunning<Job>(
   list: JobList,

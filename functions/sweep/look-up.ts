@@ -1,6 +1,6 @@
 /**
- * What GitLab says about many jobs, at as few calls as its REST API allows: lists of runners and projects that have several
- * of them, then one by one.
+ * Looks up many jobs with few REST calls: lists of runners and projects with several of them, then single
+ * calls.
  */
 
 import { atOnce } from '../core/environment/index.ts';
@@ -14,11 +14,11 @@ interface LookUpOptions {
   /** Lists whose running jobs were read already; added to. */
   readonly listed?: Set<JobList>;
   readonly onOther?: (truth: JobTruth) => void;
-  /** Where lists go on that an earlier run did not get through. @default all begin at the newest job */
+  /** Next pages of lists from an earlier run. @default all start at the newest job */
   readonly pages?: Map<JobList, string>;
 }
 
-/** GitLab answers in some 100 ms: sixteen at once are 160 calls a second at most, and no flood. */
+/** GitLab answers in about 100 ms: sixteen in parallel are at most 160 calls a second. */
 export const CALLS_AT_ONCE = 16;
 
 /**

@@ -6,7 +6,10 @@ import { isUnderWay, judgePage } from './judge-page.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import type { SweepRun } from './sweep-run.ts';
 
-/** Some 25 KB of the marks. More at once means that nobody asks us at all, and marks stay until some have ended. */
+/**
+ * About 25 KB of the checkpoints. More means that GitLab does not ask at all; then checkpoints wait until
+ * some have ended.
+ */
 const OPEN_MAX = 2_000;
 /** Those that no list shows cost a call each; the others of a run can wait a minute. */
 const ASKED_MAX = 100;
@@ -25,7 +28,7 @@ export class OpenStrangers {
     return this.open.has(jobId);
   }
 
-  /** Remembers the running jobs of a list that nobody admitted. */
+  /** Stores running, unadmitted jobs of a list. */
   async meet(truths: readonly JobTruth[], run: SweepRun): Promise<void> {
     const unknown = truths.filter(
       (truth) =>
@@ -33,7 +36,7 @@ export class OpenStrangers {
     );
     if (unknown.length === 0) return;
     const { strangers } = await judgePage(unknown, run, () => true);
-    // Where there is no room, its runner's mark or the next list brings it again.
+    // If there is no space, its runner's checkpoint or the next list brings it again.
     this.add(strangers);
   }
 
@@ -48,7 +51,7 @@ export class OpenStrangers {
     return 'open';
   }
 
-  /** @returns false if there is no room for all of them. */
+  /** @returns false if there is no space for all. */
   add(truths: readonly JobTruth[]): boolean {
     for (const { jobId, projectId } of truths) {
       this.#shown.add(jobId);
@@ -73,7 +76,7 @@ export class OpenStrangers {
       if (answer.kind === 'unasked') return;
       const truth = answer.kind === 'said' ? answer.value : undefined;
       if (truth !== undefined && isTerminal(truth.status)) over.push(truth);
-      // Its project is gone, and with it whoever could be charged; what waits again will start anew.
+      // Its project is deleted and cannot be charged; a job that waits again will start again.
       else if (answer.kind === 'said' && (truth === undefined ? seesEverything : !isUnderWay(truth)))
         this.remove(jobId);
       else this.#putLast(jobId, projectId);

@@ -1,7 +1,7 @@
 import { type LiveHold, liveHoldOf } from '../core/truth/index.ts';
 import type { SweepRun } from './sweep-run.ts';
 
-/** DynamoDB's own bound on one batch; records are large, and only a batch of them is in memory at a time. */
+/** DynamoDB's bound on one batch; records are large, and only one batch is in memory. */
 const BATCH = 100;
 
 /** The jobs that are live by their own records, in the given order. @throws {LedgerError} `ledger_unavailable` */

@@ -8,7 +8,7 @@ import * as names from '../names.ts';
 export interface SweepReport {
   /** Due holds found at the start, at most as many as one run takes. */
   readonly due: number;
-  /** How long the oldest of them has been due, or the oldest reported end that is not confirmed; 0 without any. */
+  /** Age of the oldest due hold, or of the oldest unconfirmed end; 0 without any. */
   readonly oldestDueAgeMs: number;
   /** All live holds, at most as many as one run looks at. */
   readonly live: number;
@@ -17,12 +17,12 @@ export interface SweepReport {
   readonly settled: number;
   readonly released: number;
   readonly expired: number;
-  /** Ids of those released that the job router failed although we had admitted them. */
+  /** Ids of admitted jobs that the router failed and that were released. */
   readonly admittedYetFailed: readonly number[];
   readonly postponed: number;
   /** A late truth changed what an ended job is charged. */
   readonly corrected: number;
-  /** Somebody else, usually the webhook, was first. */
+  /** Already settled, usually by the webhook. */
   readonly unchanged: number;
   /** The table gave no answer: the next run comes back to them. */
   readonly undecided: number;
@@ -31,8 +31,8 @@ export interface SweepReport {
   /** Jobs that ran without having been admitted, handed on to be charged. */
   readonly bypass: number;
   /**
-   * Jobs that ran or run, each counted by about one run: when the search first meets it, or at its end if nobody admitted
-   * it. The share of `unadmitted` in them, over many runs, is the share of jobs that pass us by.
+   * Jobs that ran or run, each counted about once: on first sight, or at its end if unadmitted. The share of
+   * `unadmitted` over many runs is the share of bypassed jobs.
    */
   readonly ran: number;
   /** Part of `ran`: without an admission, whether charged now or before. */
@@ -47,7 +47,7 @@ export interface SweepReport {
   /** Calls to GitLab. */
   readonly calls: number;
   readonly errors: Readonly<Record<GitLabErrorCode, number>>;
-  /** The last of them: address, cause and remedy. */
+  /** The last error: address, cause and remedy. */
   readonly gitlabError?: string;
   /** GitLab does not answer or does not want to: nothing was freed for it, and the run ended early. */
   readonly gitlabSilent: boolean;
@@ -90,7 +90,10 @@ export const newTally = (): SweepTally => ({
   cutShort: false,
 });
 
-/** One line per run; a warning when GitLab was silent or the run did not get through. Another for whom the router failed. */
+/**
+ * One line per run; a warning if GitLab was silent or the run was cut. A second one for jobs that the router
+ * failed.
+ */
 export function logSweepReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
   tellAdmittedYetFailed(admittedYetFailed, log);
   const fields = { ...numbers, admittedYetFailed: admittedYetFailed.length, ...errors };

@@ -1,9 +1,9 @@
 /**
- * When to look at a runner's jobs, how far down, and which of them are new. Pure.
+ * Decides when and how far to read a runner's jobs, and which are new. Pure.
  *
- * GitLab lists a runner's jobs by their id, which is given when a pipeline is made; but a job is on the list from its
- * start, and an old one may start late (a later stage, a delayed or a manual job). So an id says where to stop, and the
- * start of a job whether it was there at the last search.
+ * GitLab lists a runner's jobs by id, assigned when the pipeline is made; but a job is listed from its
+ * start, which may be late (a later stage, a delayed or a manual job). So the id shows where to stop, and
+ * the start whether the last search saw it.
  */
 import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
 import type { RunnerMark } from '../core/ledger/index.ts';
@@ -21,8 +21,8 @@ const LATE_MS = 7 * 24 * HOUR_MS;
 /** A page has a hundred jobs: where one runner's id stands for a whole fleet, a week would have no end. */
 const DEEP_PAGES_MAX = 200;
 /**
- * Nobody waits for this search: who runs unadmitted takes no slot, and a webhook has usually charged him. Each fifth of the
- * sweep's minutes, for a runner with jobs, less what a schedule may come early.
+ * Nothing waits for this search: unadmitted jobs take no slot, and webhooks usually charge them. Every fifth
+ * minute for a runner with jobs, less the schedule's tolerance.
  */
 const VISIT_MS_MIN = 4.5 * MINUTE_MS;
 /** A runner without new jobs is looked at again after a quarter of the time it has had none. */
@@ -34,7 +34,7 @@ interface Pass {
   readonly deep: boolean;
 }
 
-/** The rhythm of each runner's deep searches begins at another moment, or all would come at once. */
+/** Each runner's deep searches start at another time, to spread the load. */
 export function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
   const phaseMs = (((runnerId * 2_654_435_761) % 2 ** 32) / 2 ** 32) * DEEP_EVERY_MS;
   const round = (atMs: number): number => Math.floor((atMs + phaseMs) / DEEP_EVERY_MS);
@@ -53,11 +53,11 @@ export function isVisitDue(
   return nowMs - visit.atMs >= waitMs || isDeepDue(runnerId, mark.deepMs, nowMs);
 }
 
-/** Whether the last search that got through cannot have seen it. */
+/** True if the last complete search cannot have seen it. */
 export const isNewSince = (truth: JobTruth, { seenTo, passMs }: RunnerMark): boolean =>
   truth.jobId > seenTo || beganMs(truth) >= passMs - OVERLAP_MS;
 
-/** Whether this search has to look at it. */
+/** True if this search must judge it. */
 export const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): boolean =>
   isNewSince(truth, mark) || (deep && beganMs(truth) >= mark.deepMs - OVERLAP_MS);
 
@@ -65,7 +65,7 @@ export const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): bo
 const beganMs = ({ startedAtMs, finishedAtMs }: JobTruth): number =>
   startedAtMs ?? finishedAtMs ?? Number.NEGATIVE_INFINITY;
 
-/** Whether the pages below this one need not be looked at. */
+/** True if later pages are not needed. */
 export function isThrough(
   jobs: readonly JobTruth[],
   mark: RunnerMark,
@@ -76,7 +76,7 @@ export function isThrough(
   return jobs.some(({ jobId }) => jobId <= mark.seenTo) || jobs.every((job) => ranBefore(job, sinceMs));
 }
 
-/** Nobody asked us then. */
+/** True for jobs from before the controller's scope. */
 export const ranBefore = ({ startedAtMs, createdAtMs, status }: JobTruth, sinceMs: number): boolean =>
   startedAtMs === undefined
     ? isTerminal(status) && (createdAtMs ?? sinceMs) < sinceMs

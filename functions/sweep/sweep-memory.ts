@@ -1,9 +1,7 @@
 import { keepLatest } from '../../policies/keep-latest.ts';
 import type { JobList } from '../core/gitlab/index.ts';
 
-/**
- * What a process remembers from one sweep to the next. All of it saves calls: a process that starts anew learns it again.
- */
+/** State that a process keeps between sweeps. It only saves calls: a new process learns it again. */
 export interface SweepMemory {
   /** Runners that had live holds when last seen: one list of each shows most running jobs. */
   readonly runners: Set<number>;
@@ -28,7 +26,7 @@ export interface RunnerVisit {
   readonly newAtMs: number;
 }
 
-/** Fleets that register a runner per job would fill it; whoever does not fit is asked about one by one. */
+/** Installations with a runner per job would fill it; others are asked individually. */
 const RUNNERS_MAX = 2_000;
 /** Some hours of a large instance, a few megabytes; what does not fit is read from the ledger once more. */
 const SEEN_MAX = 50_000;

@@ -6,19 +6,19 @@ import type { SweepGitLab } from './asking.ts';
 import type { SweepTally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 
-/** What the sweep asks of the ledger: it never admits. */
+/** The sweep's interface to the ledger: it never admits. */
 export type SweepLedger = Pick<
   Ledger,
   'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
 >;
 
-/** What the parts of one run share. */
+/** Shared by the parts of one run. */
 export interface SweepRun {
   readonly ledger: SweepLedger;
   readonly clock: LedgerClock;
   readonly asking: SweepGitLab;
   readonly concluding: VerdictWriter;
-  /** What the writer of verdicts is made of. */
+  /** Dependencies for writing decisions. */
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
   readonly reported: ReportedEnds | undefined;
@@ -31,6 +31,6 @@ export interface SweepRun {
   /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */
   readonly live: readonly DueJob[];
   readonly liveIds: ReadonlySet<number>;
-  /** Running jobs that lists showed and that are no live hold, by job id: perhaps nobody admitted them. */
+  /** Running jobs without a live hold, by job id: perhaps unadmitted. */
   readonly strangers: Map<number, JobTruth>;
 }

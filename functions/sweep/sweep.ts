@@ -1,12 +1,11 @@
 /**
- * The sweep of every minute: whatever was lost on the way, every hold ends in what GitLab says. It never frees before asking.
+ * The sweep, once a minute: every hold ends by GitLab's outcome, even if webhooks were lost. It never frees before asking.
  *
  *   verify-due ──▶ compare-live ──▶ confirm-ends ──▶ find-bypass ──▶ close-over
  *   due holds      slots wrongly     ends that         jobs that ran     periods without
  *                  taken             webhooks reported without admission live jobs
  *
- * Each part has its share of the run's time and calls and begins next time where it stopped; nothing else is kept between
- * runs that a lost process would take along.
+ * Each part has its share of the run's time and calls, and continues where it stopped. A lost process loses no other state.
  */
 
 import { atOnce, type LedgerClock } from '../core/environment/index.ts';
@@ -27,7 +26,7 @@ export interface SweepDeps {
   readonly gitlab: GitLab;
   readonly ledger: SweepLedger;
   readonly marks: SweepMarkStore;
-  /** What webhooks reported. @default nothing is confirmed */
+  /** Reported job ends. @default none is confirmed */
   readonly reported?: ReportedEnds;
   readonly chargeBypass: ChargeBypass;
   /** @default no period is closed */
@@ -35,9 +34,9 @@ export interface SweepDeps {
   /** One per process: see {@link SweepMemory}. */
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;
-  /** The jobs GitLab asks about. @default everybody's */
+  /** The controller's scope. @default all jobs */
   readonly scope?: ControllerScope | undefined;
-  /** Whether a job that GitLab does not know any more is charged what it held. */
+  /** Decides if a job that GitLab no longer knows is charged its hold. */
   readonly chargeUnknown: 'hold' | 'nothing';
   /** @default 50 000: the schedule comes every minute. Calls under way at its end still end. */
   readonly runMs?: number;
@@ -46,10 +45,10 @@ export interface SweepDeps {
 }
 
 const RUN_MS = 50_000;
-/** Sixteen at once and 100 ms each would be 8000 in a run: half of that leaves GitLab to its users. */
+/** Sixteen in parallel at 100 ms would be 8000 calls per run; half of that leaves GitLab to its users. */
 const CALLS_MAX = 4_000;
 
-/** Keys in memory; a fleet that runs more at once needs more than one minute of GitLab's answers. */
+/** Keys in memory; more jobs in flight need more than one minute of GitLab's responses. */
 const LIVE_MAX = 20_000;
 /** Later than any due time there is: all live holds. */
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
@@ -101,13 +100,13 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   return tally;
 }
 
-/*
- * Due holds, oldest first. Every one that GitLab was asked about ends or gets a later due time, so the due order itself is
- * the cursor: whatever cuts a run short, the next one begins with who was not asked yet.
+/**
+ * Due holds, oldest first. Each asked hold ends or gets a later due time, so the due order is the cursor: an
+ * interrupted run is continued by the next.
  */
 /** A weekend of lost webhooks on a busy day; the keys of more would be read for nothing, as no minute is enough for them. */
 const DUE_MAX = 10_000;
-/** A hold GitLab cannot be asked about has an alarm of its own; a table full of them must not stop the others. */
+/** A hold without the ids to ask GitLab has its own alarm; many of them must not block the others. */
 const UNASKABLE_MS = 60 * 60_000;
 
 async function verifyDue(run: SweepRun): Promise<void> {
@@ -152,7 +151,7 @@ async function verifyDue(run: SweepRun): Promise<void> {
   await concluding.flush();
 }
 
-/** Room that was kept for a retried job that nobody asked about in time. GitLab need not be asked. */
+/** Ends reservations of retried jobs without an admission request in time. GitLab is not asked. */
 async function endReservations(
   jobIds: readonly number[],
   holds: readonly { readonly jobId: number }[],
@@ -180,8 +179,8 @@ interface CloseOverDeps {
 }
 
 /**
- * Nothing is closed while GitLab is silent or the table left an end open. Whatever else a run left for the next one, a
- * period on which a live job holds stays open.
+ * Closes nothing while GitLab is silent or the table left an end open. Otherwise a period stays open while a
+ * live job holds on it.
  */
 async function closeOver(
   deadlineMs: number,

@@ -17,7 +17,7 @@ interface WatchdogConfig {
   readonly controllerId: number;
   readonly controllerTokenParameter: string;
   readonly pageTopic: string;
-  /** Whether a job that failed although admitted disarms the controller. */
+  /** True if an admitted job that failed disarms the controller. */
   readonly disarmsAfterFailedJob: boolean;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;

@@ -21,11 +21,11 @@ const YET_FAILED = 'yf';
 const YET_FAILED_UNTOLD = 'yu';
 
 interface WatchTableOptions extends InstanceTable {
-  /** @default false: nobody reads of such a job, and no right to is needed */
+  /** @default false: such jobs are not read, and no right is needed */
   readonly disarmsAfterFailedJob?: boolean;
 }
 
-/** Heartbeats and the watchdog's mark, beside the ledger. */
+/** Heartbeats and the watchdog's state, next to the ledger. */
 export function dynamoWatchTable({
   table,
   instance,

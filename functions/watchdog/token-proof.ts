@@ -11,11 +11,10 @@ interface TokenProofDeps {
 }
 
 /**
- * Whether GitLab would take the watchdog's word. The token is needed on one bad day in a year, and may have expired long
- * before: so it is tried while all is well.
+ * Tests the watchdog's token in normal times, because it is needed rarely and may have expired.
  *
- * @returns asks, and answers `refused` as long as GitLab refuses the token or does not know the controller. A GitLab that does
- * not answer says nothing about the token.
+ * @returns a check that gives `refused` while GitLab refuses the token or does not know the controller. A
+ * GitLab that does not answer proves nothing about the token.
  */
 export function tokenProof({
   controller,

@@ -1,11 +1,11 @@
-/** A job that was admitted and that GitLab failed all the same: does an armed controller do what it is told? */
+/** Watches admitted jobs that GitLab failed, which shows that an armed controller is not obeyed. */
 import type { Log } from '../core/environment/index.ts';
 import { type Controller, GitLabError } from '../core/gitlab/index.ts';
 import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/message.ts';
 import type { YetFailedMark } from '../core/store/index.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
-/** Older ones are nobody's news: a watchdog that was just switched on does not act on last month's. */
+/** Older ones are ignored, e.g. by a watchdog that was just enabled. */
 const NEWS_MS = 900_000;
 
 interface FailureDeps {
@@ -36,13 +36,13 @@ export async function watchFailures(mark: WatchdogMark, deps: FailureDeps): Prom
   if (failed === undefined) return {};
   const isNews = failed.atMs > (mark.yetFailedMs ?? 0) && clock.nowMs() - failed.atMs <= NEWS_MS;
   if (!isNews) {
-    // It was us, and whoever is on call has not been told.
+    // The watchdog disarmed it, and on-call was not notified yet.
     const isUntold = mark.yetFailedUntold === true && mark.yetFailedMs === failed.atMs;
     return isUntold ? { mark: await tell(failed, mark, deps) } : {};
   }
   try {
     if ((await controller.state()) !== 'enabled') {
-      // Nobody's answer is followed now: when it is armed again, this one is no news any more.
+      // Decisions are not obeyed now, so this failure is old news when it is armed again.
       const passed = { ...withoutFailure(mark), yetFailedMs: failed.atMs };
       await table.writeMark(passed);
       return { mark: passed };

@@ -1,10 +1,10 @@
 import type { YetFailedMark } from '../core/store/index.ts';
 
-/** What the watchdog reads and remembers. */
+/** The watchdog's data. */
 export interface WatchTable {
   /** When any relay last said that it can be asked, Unix ms. @throws {LedgerError} `ledger_unavailable` */
   newestBeatMs(): Promise<number | undefined>;
-  /** Undefined: there was none, or nobody wants the controller disarmed for one. @throws {LedgerError} `ledger_unavailable` */
+  /** Undefined: none, or it does not disarm. @throws {LedgerError} `ledger_unavailable` */
   latestYetFailed(): Promise<YetFailedMark | undefined>;
   /** @throws {LedgerError} `ledger_unavailable` */
   readMark(): Promise<WatchdogMark | undefined>;
@@ -17,10 +17,10 @@ export interface WatchdogMark {
   readonly heardAtMs: number;
   /** The controller was disarmed in the silence after this time: the same as `heardAtMs` while that silence lasts. */
   readonly disarmedForMs?: number;
-  /** When whoever is on call was last told of this silence, Unix ms. */
+  /** Last page to on-call about this silence, Unix ms. */
   readonly pagedAtMs?: number;
   /** The job that failed although admitted, by when it was found, Unix ms: it was acted on, or needed no act. */
   readonly yetFailedMs?: number;
-  /** The controller was disarmed for it, and whoever is on call was not told yet. */
+  /** The controller was disarmed for it, and on-call was not notified yet. */
   readonly yetFailedUntold?: true;
 }

@@ -9,7 +9,7 @@ import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 /** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */
 const REMEMBER_EVERY_MS = 600_000;
-/** What only people can end is said again until it has ended. */
+/** Repeats pages until people end the problem. */
 export const PAGE_EVERY_MS = 900_000;
 
 export type WatchOutcome =
@@ -17,16 +17,16 @@ export type WatchOutcome =
   | 'relay_heard'
   /** Likewise, but GitLab refuses the token that the watchdog would need without one. */
   | 'token_refused'
-  /** No relay was ever heard: a first deployment, nobody depends on one yet. */
+  /** No relay ever sent a heartbeat: a first deployment. */
   | 'never_heard'
   /** No relay, and GitLab asks none or does not follow its answer: nothing to be done. */
   | 'not_armed'
   | 'disarmed'
   /** A job that was admitted failed at the router all the same. */
   | 'disarmed_for_job'
-  /** Somebody armed it again while there is still no relay. That was a person; the watchdog only says so. */
+  /** A user armed it again without a relay. The watchdog only reports it. */
   | 'armed_without_relay'
-  /** No relay, or an admitted job that failed, and GitLab could not be asked or told. */
+  /** No relay, or an admitted job that failed, and GitLab could not be reached. */
   | 'gitlab_unreachable';
 
 interface WatchDeps {
@@ -64,7 +64,7 @@ export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
 
 async function remember(heardAtMs: number, mark: WatchdogMark | undefined, table: WatchTable): Promise<void> {
   const known = mark !== undefined && heardAtMs - mark.heardAtMs < REMEMBER_EVERY_MS;
-  // What was done in the last silence must not count in the next one.
+  // State of the last silence must not affect the next.
   if (!known || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined) {
     const { yetFailedMs, yetFailedUntold } = mark ?? {};
     await table.writeMark({ heardAtMs, ...withoutAbsent({ yetFailedMs, yetFailedUntold }) });
@@ -76,7 +76,7 @@ async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchO
   const done = mark.disarmedForMs === mark.heardAtMs;
   try {
     if ((await controller.state()) !== 'enabled') {
-      // It was us, and whoever is on call has not been told.
+      // The watchdog disarmed it, and on-call was not notified yet.
       if (done && mark.pagedAtMs === undefined) await page('disarmed', mark, deps);
       return 'not_armed';
     }
@@ -102,7 +102,7 @@ async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchO
   return 'disarmed';
 }
 
-/** Tells whoever is on call, at most every 15 min. A page that is not taken over is tried again by the next look. */
+/** Pages on-call, at most every 15 min. A failed page is retried by the next run. */
 async function page(
   what: 'disarmed' | 'armed_without_relay' | 'gitlab_unreachable',
   mark: WatchdogMark,
@@ -151,7 +151,7 @@ const PAGES = {
   },
 } as const;
 
-/** What whoever is on call reads first. */
+/** First lines of a page. */
 function pageOf(what: keyof typeof PAGES, { instance, heardAtMs, nowMs }: PageFacts): Message {
   const { subject, text } = PAGES[what];
   const silentMinutes = Math.floor((nowMs - heardAtMs) / 60_000);

@@ -48,9 +48,9 @@ export type FunctionName = (typeof FUNCTIONS)[number];
 const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-sync' };
 
 /**
- * KB, some per cent above what each takes: beyond it, a cold start pays for code it does not use. RE2, 150 KB, is a file beside
- * those that read rules; `rollup`, `watchdog` and `notices` have the client of SNS, the console Zod and OpenAPI, `notices` and `requeue`
- * Zod for GitLab's answers, `ssm-limits` a parser of YAML.
+ * KB, slightly above each bundle's size: more would slow cold starts with unused code. RE2, 150 KB, is a
+ * separate file. `rollup`, `watchdog` and `notices` have the SNS client, the console Zod and OpenAPI,
+ * `notices` and `requeue` Zod for GitLab's responses, `ssm-limits` a YAML parser.
  */
 export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   admit: 410,
@@ -91,7 +91,7 @@ const OPTIONS: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** Builds the admit function; what it loads after its import stands in chunks beside it. */
+/** Builds the admit function; modules loaded later are in chunks. */
 export const bundleAdmit = (outfile: string): Promise<Bundle> => bundleFunction('admit', outfile);
 
 /** Builds a function from its folder's `handler.ts`. */
@@ -111,15 +111,15 @@ export async function bundleFunction(name: FunctionName, outfile: string): Promi
 }
 
 /**
- * Removes chunks that nothing of the entry point loads: esbuild writes what a module would load although the module itself is
- * left out, here the SDK's ways to credentials. @returns the bytes of what stays.
+ * Removes unreachable chunks: esbuild writes imports of excluded modules, here the SDK's credential
+ * providers. @returns the remaining bytes.
  */
 function keepReachable({ outputs }: Metafile, folder: string, entry: string): number {
   const loaded = new Set(Object.keys(outputs).filter((path) => basename(path) === entry));
   const beside = new Map(Object.keys(outputs).map((path) => [`./${basename(path)}`, path]));
   for (const path of loaded)
     for (const { path: next } of outputs[path]?.imports ?? []) {
-      // What a plugin builds beside the bundle is external to it.
+      // Files of plugins are external to the bundle.
       const file = next in outputs ? next : beside.get(next);
       if (file !== undefined) loaded.add(file);
     }
@@ -128,8 +128,8 @@ function keepReachable({ outputs }: Metafile, folder: string, entry: string): nu
 }
 
 /**
- * Builds the relay; what it reads at its start goes beside it. The placeholder descriptors do not: without descriptors of its
- * GitLab this relay does not start.
+ * Builds the relay with its files. Placeholder descriptors are left out: without its GitLab's descriptors
+ * this relay does not start.
  */
 export async function bundleRelay(
   outfile: string,
@@ -190,7 +190,7 @@ async function bundleInto(
 ): Promise<number> {
   const shown = `dist/${name.replace('/', '-')}`;
   const folder = `${root}${shown}`;
-  // Chunks are named by their content: those of an earlier build would stay beside the new ones.
+  // Chunk names contain hashes: remove those of an earlier build.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { bytes } = await bundle(`${folder}/${file}`);
@@ -204,7 +204,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     process.exit(await main(process.argv.slice(2)));
   } catch (error) {
-    // What is wrong with documents, settings and descriptors is written for people; where our code found out helps nobody.
+    // Errors of documents, settings and descriptors are for people: no stack trace.
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);
   }

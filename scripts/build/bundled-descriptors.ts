@@ -10,9 +10,9 @@ import {
 const DESCRIPTORS = /\.binpb$/;
 
 /**
- * @param named - files, or folders of them. @default those that the deployments of cdk/tollgate.config.ts name.
- * @throws {RelayError} `schema_invalid`: a file that no relay may be deployed with, or none at all.
- * @throws {SettingsError} what is wrong in cdk/tollgate.config.ts.
+ * @param named - files or folders. @default those of the deployments in cdk/tollgate.config.ts.
+ * @throws {RelayError} `schema_invalid`: an unusable file, or none at all.
+ * @throws {SettingsError} mistakes in cdk/tollgate.config.ts.
  */
 export async function bundledDescriptors(
   named: readonly string[] | undefined,

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = `${root}node_modules/aws-cdk/bin/cdk`;
-/** A real deployment takes 5 to 10 minutes, most of them for the relay's first start. */
+/** A real deployment takes 5 to 10 minutes, mostly for the relay's first start. */
 const CDK_MS_MAX = 30 * 60_000;
 
 export interface CdkRun {
   readonly code: number;
-  /** What it said, in order; empty where `inherit` showed it. */
+  /** Its output; empty if `inherit` printed it. */
   readonly text: string;
 }
 

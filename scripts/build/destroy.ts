@@ -41,7 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
   });
 }
 
-/** @throws {UsageError} where there are several and nobody said which. */
+/** @throws {UsageError} if there are several and no selection. */
 function theOne({ stage, context }: DestroyOptions): Settings {
   const entries = context.map((each) => [
     each.slice(0, each.indexOf('=')),

@@ -11,8 +11,8 @@ export class RE2JSSyntaxException {
 const TAKEN = `export { RE2JS, RE2JSSyntaxException } from 're2js';`;
 
 /**
- * RE2 goes into a file beside the bundle, read with the first pattern that is compiled: it has 150 KB, and its tables of Unicode
- * take longer to set up than all that a function reads of the rules. Who compiles no pattern gets no such file.
+ * Puts RE2 into a separate file, loaded with the first compiled pattern: it has 150 KB, and its Unicode
+ * tables take longer to set up than all rules take to read. Functions without patterns do not get the file.
  */
 export function lateRe2(outfile: string): Plugin {
   let resolveDir: string | undefined;

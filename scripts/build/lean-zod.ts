@@ -28,7 +28,7 @@ const WRITER_EXPORTS: readonly string[] = [
   'createStandardJSONSchemaMethod',
 ];
 
-/** What that writer does with each kind of schema; what stands before the first of them is asked by schemas, too. */
+/** Converters by kind of schema; the part before them is needed by schemas as well. */
 const PROCESSORS = /[\\/]zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/;
 
 /**

@@ -8,7 +8,7 @@ import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/
 interface PackOptions {
   /** Folder with `policies/`; ends with a slash. */
   readonly root: string;
-  /** Pack although the documents would reject the jobs of those who run the controller. */
+  /** Packs documents that would reject the controller's own deploy jobs. */
   readonly force: boolean;
   /** Unix ms: exemptions end. */
   readonly nowMs: number;
@@ -48,7 +48,7 @@ export function packRules({ root, force, nowMs }: PackOptions): RulesFile {
   };
 }
 
-/** What stands under a key `zone`, at any depth. */
+/** Values of `zone` keys at any depth. */
 function zonesIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, each]) =>

@@ -1,6 +1,4 @@
-/**
- * Builds the descriptor set the relay reads, and writes down beside it where it is from. See {@link USAGE}.
- */
+/** Builds the relay's descriptor set and stores its origin. See {@link USAGE}. */
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -23,7 +21,7 @@ const REPOSITORY = 'https://gitlab.com/gitlab-org/cluster-integration/gitlab-age
 const DEFAULT_OUT = 'relay/wire/gitlab.binpb';
 /** Cloning the repository takes a minute or two on a slow line. */
 const BUILD_MS_MAX = 300_000;
-/** What may stand in a tag or branch; a comma or # would change buf's input. */
+/** Valid tags and branches; a comma or # would change buf's input. */
 const REF = /^[\w][\w./+-]*$/;
 /** GitLab puts everything into one folder of the archive. */
 const ARCHIVE = /\.(tar|tar\.gz|tgz|zip)$/;
@@ -46,7 +44,7 @@ then carry gitlab.binpb here: npm run proto:sync -- --from gitlab.binpb`;
 class UsageError extends Error {}
 
 interface SyncSource extends Omit<DescriptorsLock, 'sha256'> {
-  /** What buf reads; absent: `file` is the descriptors already. */
+  /** Input of buf; absent: `file` already has descriptors. */
   readonly input?: string;
   readonly file?: string;
 }
@@ -56,7 +54,7 @@ function main(args: readonly string[]): void {
   const { input, file, ...origin } = source;
   const folder = mkdtempSync(join(dirname(out), '.proto-sync-'));
   try {
-    // Beside its place, so that the rename at the end is atomic.
+    // In the target's folder, so that the final rename is atomic.
     const built = join(folder, basename(out));
     if (input !== undefined) build(input, built);
     else copyFileSync(file ?? '', built);

@@ -12,7 +12,7 @@ const WAIT_MS_MAX = 15 * 60_000;
 /** Outside node_modules, which npm empties. */
 const pathOf = (root) => join(root, '.tollgate', 'install.lock');
 
-/** Creates the file, unless somebody else has. */
+/** Creates the file if it does not exist. */
 function create(path, text) {
   try {
     writeFileSync(path, text, { flag: 'wx' });
@@ -50,7 +50,7 @@ function isStale(path) {
   return owner.host === hostname() && !owner.pids.some(runs);
 }
 
-/** Removes a lock whose owner is dead. One process at a time looks and removes, so that nobody removes a new one. */
+/** Removes a lock of a dead process. One process at a time, so that no new lock is removed. */
 function removeStale(path) {
   const guard = `${path}.removal`;
   if (!create(guard, '')) {
@@ -64,7 +64,7 @@ function removeStale(path) {
   }
 }
 
-/** In one step: whoever reads meanwhile reads one text or the other, never a piece of either. */
+/** Replaces atomically, so that readers see one whole text. */
 function replace(path, text) {
   const next = `${path}.${process.pid}`;
   writeFileSync(next, text);

@@ -41,8 +41,8 @@ function holdsAll(root, lock) {
 }
 
 /**
- * Whether node_modules has what package-lock.json names, completely and for this platform. Content is compared: a checkout
- * changes the times of files, not the packages.
+ * Returns true if node_modules matches package-lock.json for this platform. Content is compared, because a
+ * checkout changes file times.
  */
 export function isInstalled(root) {
   const lock = read(root, 'package-lock.json');

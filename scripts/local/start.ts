@@ -20,7 +20,7 @@ async function main(): Promise<number> {
   const rules = readLocalRules(options);
   const stop = new AbortController();
   const interrupted = (): void => {
-    // The second one is meant: whatever is still open ends with the process.
+    // A second signal ends the process immediately.
     if (stop.signal.aborted) process.exit(130);
     stop.abort();
   };

@@ -24,7 +24,7 @@ export interface Summary {
   readonly latencyMs: { readonly p50: number; readonly p99: number };
   readonly groups: readonly GroupSummary[];
   readonly limits: readonly LimitOfRun[];
-  /** How the local GitLab's jobs were settled; absent against a real GitLab. */
+  /** Settlement of the local GitLab's jobs; absent with a real GitLab. */
   readonly ends?: EndsSummary;
 }
 
@@ -141,7 +141,7 @@ export async function limitFigures(
   const counters = await ledger.readCounters(keys);
   return all.flatMap((limit, index): readonly LimitSummary[] => {
     const counter = counters[index];
-    // A pattern may give a limit to thousands of groups, and most of them have no job here.
+    // A pattern may apply to thousands of groups, most without jobs here.
     if ((counter?.rev ?? 0) === 0 && !limitsOn(limits, limit.subject).includes(limit)) return [];
     const settled = counter?.settled ?? 0;
     return [

@@ -24,7 +24,7 @@ export interface YamlDocument {
   readonly value: unknown;
   /** `policies/policy.yaml:12:9 rules[2].mode: …`. */
   locate(problem: DocumentProblem): string;
-  /** Where the value at a path stands, both from 1; for one that is missing the closest thing that is there. */
+  /** Returns a value's position, from 1; for a missing one, that of its closest parent. */
   position(path: DocumentPath): Position;
 }
 
@@ -33,7 +33,7 @@ interface Position {
   readonly column: number;
 }
 
-/** What is wrong with a document, all of it; nothing of it takes effect. */
+/** All problems of a document, none of which takes effect. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   readonly problems: readonly string[];
@@ -117,7 +117,7 @@ function toValue(document: Document, file: string): unknown {
   }
 }
 
-/** Where the value stands; for one that is missing, or an unknown key, the closest thing that is there. */
+/** Offset of a value; for a missing one, or an unknown key, that of the closest parent. */
 function offsetOf(document: Document, { path, atKey }: DocumentProblem): number {
   for (let length = path.length; length > 0; length -= 1) {
     const parent = document.getIn(path.slice(0, length - 1), true);

@@ -1,4 +1,4 @@
-/** What `tollgate` ends with: scripts and pipelines go by it. */
+/** Exit codes of `tollgate`, for scripts and pipelines. */
 export const EXIT = {
   ok: 0,
   /** Our side or the network failed; nothing can be said about the question. */
@@ -17,9 +17,9 @@ export interface TerminalIo {
   readonly out: (text: string) => void;
   /** Problems and progress. */
   readonly err: (text: string) => void;
-  /** Whether results go to a terminal that may show colours. */
+  /** True if results go to a terminal with colours. */
   readonly colours: boolean;
-  /** Whether problems go to a terminal: only there progress is shown. */
+  /** True if errors go to a terminal, which shows progress. */
   readonly progress: boolean;
   /** Columns of the terminal; results for a file are not cut. */
   readonly columns: number;
@@ -43,7 +43,7 @@ export interface Command {
   readonly run: (args: readonly string[], io: TerminalIo) => Promise<ExitCode>;
 }
 
-/** A command before it is loaded: the list of commands must not wait for what only one of them needs. */
+/** A command's entry; commands are loaded on demand. */
 export interface CommandEntry {
   /** Words after `tollgate`. */
   readonly name: string;

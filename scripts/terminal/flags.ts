@@ -17,11 +17,11 @@ export type FlagValues<Spec extends FlagSpec> = { readonly [Name in keyof Spec]:
 
 interface Flags<Spec extends FlagSpec> {
   readonly values: FlagValues<Spec>;
-  /** What is no flag, in order. */
+  /** Arguments that are not flags, in order. */
   readonly words: readonly string[];
 }
 
-/** How many words a command takes beside its flags, and what they are called in a message. */
+/** Number of a command's words, and their name in messages. */
 interface WordsAllowed {
   readonly max: number;
   /** E.g. `a folder or a .gitlab-ci.yml`. */

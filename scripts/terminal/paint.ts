@@ -1,6 +1,6 @@
 import { plainLines } from '../../policies/text/plain-text.ts';
 
-/** The few colours results are told in; without a terminal all of them leave the text as it is. */
+/** Colours of results; without a terminal they change nothing. */
 export interface Paint {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
@@ -30,7 +30,7 @@ export function coloursWanted(
 /** Columns a text takes on a terminal: colours take none. */
 export const widthOf = (text: string): number => [...text.replace(COLOURS, '')].length;
 
-/** What a file, a branch or a job is called may hold anything; a terminal must not obey it, nor a reader miss it. */
+/** Cleans untrusted names, so that a terminal does not interpret them. */
 export const printable = (text: string): string => plainLines(text.replaceAll('\t', ' '), '�');
 
 /** The same of a text that we have painted: only our colours stay. */

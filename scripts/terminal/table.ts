@@ -5,7 +5,7 @@ export interface TerminalColumn {
   readonly title?: string;
   /** Numbers stand right. @default 'left' */
   readonly align?: 'left' | 'right';
-  /** Amounts of one kind: those with decimals have as many as the longest of them, `2.500` above `0.125`. */
+  /** Aligns amounts to the same number of decimals, `2.500` above `0.125`. */
   readonly even?: true;
 }
 

@@ -1,4 +1,4 @@
-/** Who may call what: the table that the API enforces before anything else runs. Denied unless it stands here. */
+/** Access table of the API, enforced first. Routes that are not listed are denied. */
 import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK, LOOK_OR_JOB } from '../access.ts';
 
 /** Keyed by method and path below `/api/v1`. */

@@ -17,14 +17,17 @@ export interface ApiDeps {
   /** Names the groups of a file. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly clock: { nowMs(): number };
-  /** Where the console is; absent: not known. */
+  /** The console's address; absent: unknown. */
   readonly origin?: string;
-  /** Brings an owner the shadow report; absent: nobody can be told from here. */
+  /** Sends owners the shadow report; absent: not possible here. */
   readonly tellOwner?: ReportSender;
   readonly log: Log;
-  /** Who writes through it, for the log of changes. @default 'api' */
+  /** Source in the change log. @default 'api' */
   readonly source?: string;
-  /** Hears of what was answered with 500 or 503, for a caller in the same process. @default only the log, without a message */
+  /**
+   * Receives errors answered with 500 or 503, for a caller in the same process. @default only the log,
+   * without a message
+   */
   readonly onFailure?: (error: Error) => void;
 }
 
@@ -32,7 +35,7 @@ export type ApiContext = Context<SignInEnv>;
 
 const IF_MATCH = /^"([^"]{1,80})"$/;
 
-/** The set somebody's edits are of; `missing`: they do not say. */
+/** Base set of edits; `missing`: not given. */
 export function baseOf(header: string | undefined): { readonly base: string | undefined } | 'missing' {
   const set = IF_MATCH.exec(header ?? '')?.[1];
   if (set === undefined) return 'missing';
@@ -41,7 +44,7 @@ export function baseOf(header: string | undefined): { readonly base: string | un
 
 export const etagOf = (set: string | undefined): string => `"${set ?? NO_SET}"`;
 
-/** Why somebody makes an edit, and that they have seen what it asks. */
+/** The author's reason and confirmation. */
 export interface EditReason {
   readonly why: string;
   readonly confirmed?: boolean | undefined;
@@ -60,10 +63,10 @@ export const editedBy = (
   ...(confirmed === true && { confirmed }),
 });
 
-/** Longer lists help nobody. */
+/** Longer lists do not help. */
 const PROBLEMS_MAX = 50;
 
-/** A question of the wrong shape gets every problem at once. */
+/** An invalid request gets all problems at once. */
 export const invalidHook: Hook<unknown, SignInEnv, string, Response | undefined> = (result, c) => {
   if (result.success) return undefined;
   const problems = result.error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({

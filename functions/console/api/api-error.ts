@@ -24,7 +24,7 @@ const DeniedSchema = z
   })
   .openapi('Denied') satisfies z.ZodType<Denial & { readonly sentence: string }>;
 
-/** What stands in the way, and what to do about it. As the sign-in answers. */
+/** The problem and its remedy, as in the sign-in. */
 export const ErrorSchema = z
   .object({
     error: z.object({

@@ -1,4 +1,4 @@
-/** How limits stand, and what stands beside them. */
+/** Status of limits, and their exceptions. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
@@ -66,7 +66,7 @@ const exceptions = createRoute({
   responses: { 200: jsonAnswer(ExceptionsSchema, 'Those that are not over yet') },
 });
 
-/** What was asked for; what was not is left to whoever answers. */
+/** Given options only; others have the reader's defaults. */
 const yes = (asked: Readonly<Record<string, 'yes' | undefined>>): Readonly<Record<string, true>> =>
   Object.fromEntries(
     Object.entries(asked).flatMap(([name, value]) => (value === 'yes' ? [[name, true]] : [])),

@@ -1,4 +1,4 @@
-/** What a pipeline would meet, for whoever writes it and for its own jobs. */
+/** Checks of pipelines, for authors and their jobs. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';

@@ -8,7 +8,7 @@ interface ApiClientOptions {
   readonly origin: string;
   /** The session's; needed for everything that changes something. */
   readonly csrfToken?: string;
-  /** The session of somebody who signed in from a terminal, or the `id_token` of a job; needs no `csrfToken`. */
+  /** Session of a user on a terminal, or a job's `id_token`; needs no `csrfToken`. */
   readonly session?: string;
   readonly fetch?: typeof fetch;
 }

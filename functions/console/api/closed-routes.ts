@@ -1,4 +1,4 @@
-/** Whether the books agree: closed months as they were written, counters as their jobs make them. */
+/** Reconciliation: closed months as written, counters as recounted. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { ReconciliationSchema } from '../../answers/reconciliation/model.ts';
 import { ClosedMonthsSchema, StatementNumbersSchema } from '../../answers/statement/closed-model.ts';

@@ -49,7 +49,7 @@ export function createApi(deps: ApiDeps) {
   app.use(async (c, next) => {
     c.header('cache-control', 'no-store');
     const route = routeOf(c.req.method, matchedRoutes(c));
-    // Whoever asks for what is not there learns no more than that.
+    // Unknown routes reveal nothing else.
     if (route === undefined) return c.json(NO_ROUTE, 404);
     if (!mayEnter(ACCESS, route, c.var.user.roles)) {
       deps.log.warn('api denied', { route, user: c.var.user.id });

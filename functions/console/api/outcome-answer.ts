@@ -1,4 +1,4 @@
-/** What became of an edit → what the API answers. */
+/** Converts the result of an edit to a response. */
 import { ChangeRowSchema } from '../../answers/history/model.ts';
 import { roleName } from '../../answers/me/model.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../answers/reading/schema.ts';

@@ -1,4 +1,4 @@
-/** What is only read. */
+/** Read-only routes. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { COVERAGE_DAYS_MAX, COVERED_RUNNERS_MAX } from '../../answers/coverage/coverage-view.ts';
 import { CoverageViewSchema } from '../../answers/coverage/model.ts';

@@ -1,4 +1,4 @@
-/** What was spent in any period, and for what. */
+/** Spend of any period, by key. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { SPEND_KEYS, type SpendAnswer, SpendReportSchema } from '../../answers/report/model.ts';
 import { TOP_MAX } from '../../answers/report/report.ts';

@@ -156,7 +156,7 @@ export function rolloutRoutes(deps: ApiDeps) {
       return sent.applied === undefined ? c.json(sent.view, 200) : answered(c, sent.applied, () => sent.view);
     });
 
-  /** A rollout alone needs nobody's approval: what asks for it is an answer like any other refusal. */
+  /** Rollout moves need no approval, so a requested one is a refusal. */
   async function answered<View extends object>(
     c: ApiContext,
     outcome: Parameters<typeof outcomeAnswer>[0],

@@ -1,4 +1,4 @@
-/** What the routes of the API have in common. */
+/** Shared parts of routes. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { ErrorSchema } from './api-error.ts';
 
@@ -38,7 +38,7 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   content: { 'application/json': { schema } },
 });
 
-/** Where a list or a count goes on. */
+/** Cursor of a list or count. */
 export const cursor = z
   .string()
   .max(100)

@@ -1,4 +1,4 @@
-/** What a group is charged for. */
+/** Statements of groups. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { StatementSchema } from '../../answers/statement/model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';

@@ -11,11 +11,11 @@ interface TellOwnerDeps {
   readonly origin: string | undefined;
 }
 
-/** `told-before`: within the last hour, and so not again. */
+/** `told-before`: sent within the last hour, and not again. */
 export type ReportSender = (message: OwnerMessage) => Promise<'sent' | 'told-before'>;
 
 const QUIET_MS = 3_600_000;
-/** Longer than a message takes: one sends when two press at once. */
+/** Longer than a delivery: of two concurrent calls one sends. */
 const SENDING_MS = 20_000;
 /** Long enough ago to never stand: it only asks. */
 const ASKING_MS = -600_000;

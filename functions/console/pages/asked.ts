@@ -35,10 +35,10 @@ export const readReportDays = (text: string | undefined): number =>
 
 const CURSOR_CHARACTERS_MAX = 1_000;
 
-/** Where the page before ended. */
+/** End of the previous page. */
 export const queryCursor = (c: PageContext): string | undefined => query(c, 'cursor', CURSOR_CHARACTERS_MAX);
 
-/** What the page before did. */
+/** Result text of the previous page. */
 export function doneText(c: PageContext): string | undefined {
   const saved = query(c, 'saved');
   if (saved === 'nothing') return 'Nothing was changed: it is like that already.';

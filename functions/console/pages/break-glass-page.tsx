@@ -10,7 +10,7 @@ import { address, subjectLink } from './parts/links.tsx';
 import type { Markup } from './parts/markup.ts';
 import { distance, edge, type PageFormat, pageCount } from './parts/page-format.tsx';
 
-/** Break-glass of all groups somebody may see. */
+/** Break-glasses of all visible groups. */
 export function breakGlassRoutes(deps: PagesDeps): Hono<SignInEnv> {
   const { read } = deps;
   const app = new Hono<SignInEnv>();
@@ -24,7 +24,7 @@ export function breakGlassRoutes(deps: PagesDeps): Hono<SignInEnv> {
   return app;
 }
 
-/** Who was let in past limits, what is left of it, and whether somebody has looked at it. */
+/** Lists break-glasses with remaining amounts and reviews. */
 function breakGlassPage(
   user: User,
   all: readonly BreakGlassState[],

@@ -45,8 +45,8 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
 ];
 
 /**
- * The console's pages. Mount them behind `requireUser` (which checks every form for its token) and `pageHeaders`, and
- * `createAssets` before them. They ask the read models for what somebody may see, and the desk to change it.
+ * The console's pages. Mount them behind `requireUser` (which checks every form's token) and `pageHeaders`,
+ * and `createAssets` before them. They read visible data and edit limits.
  */
 export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   const { log } = deps;
@@ -75,7 +75,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   app.use(tellReconciliation(deps));
 
   for (const routes of PAGES) app.route('/', routes(deps));
-  // Not `notFound`: whoever mounts these pages has one of its own.
+  // Not `notFound`, because the parent app has its own.
   app.all('*', (c) => send(c, unknownPlace(c.var.user), 404));
   return app;
 }

@@ -9,11 +9,11 @@ import { HELD_PATTERNS } from './parts/bar.tsx';
 import { PostForm } from './parts/layout.tsx';
 import type { Markup } from './parts/markup.ts';
 
-/** Whoever the page is for. */
+/** The page's user. */
 export interface Reader extends User {
   /** Requests that wait for them to decide; absent: not known, or they decide none. */
   readonly waiting?: number;
-  /** Whether the books agree; absent: not known now. */
+  /** Result of the reconciliation; absent: unknown now. */
   readonly reconciliation?: Pick<Reconciliation, 'state' | 'text'>;
 }
 
@@ -24,7 +24,7 @@ interface Frame {
   readonly user: Reader;
 }
 
-/** A page of somebody who is signed in. */
+/** A page for signed-in users. */
 export const ConsolePage = ({ title, at, user, children }: PropsWithChildren<Frame>): Markup => (
   <Document title={title}>
     <header class="top">
@@ -83,7 +83,7 @@ const WaitingCount = ({ of: { waiting = 0 } }: { readonly of: Reader }): Markup 
     </>
   );
 
-/** A page of somebody who may not be signed in. */
+/** A page that needs no sign-in. */
 export const BarePage = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>): Markup => (
   <Document title={title}>
     <header class="top">

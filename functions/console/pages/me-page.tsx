@@ -9,7 +9,7 @@ import type { Markup } from './parts/markup.ts';
 import { pageCount } from './parts/page-format.tsx';
 import { sessionsPart } from './parts/sessions-part.tsx';
 
-/** Who is signed in, what that allows, and where else they are. */
+/** The user, the user's rights and sessions. */
 export function meRoutes({ read, sessions, log, clock }: PagesDeps): Hono<SignInEnv> {
   const app = new Hono<SignInEnv>();
 
@@ -29,7 +29,7 @@ export function meRoutes({ read, sessions, log, clock }: PagesDeps): Hono<SignIn
 
   return app;
 
-  /** Undefined: nobody is told, or it cannot be read now. */
+  /** Undefined: not available now. */
   async function sessionsOf(user: User): Promise<readonly OwnSessionRow[] | undefined> {
     try {
       return await sessions?.list(user);

@@ -1,4 +1,4 @@
-/** Who may open which page: enforced before anything of it runs. Denied unless it stands here, as in the API. */
+/** Access table of pages, enforced first. Pages that are not listed are denied, as in the API. */
 import { matchedRoutes } from 'hono/route';
 import type { Roles } from '../../core/signin/index.ts';
 import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK, mayEnter, whoMayEnter } from '../access.ts';
@@ -6,7 +6,7 @@ import type { PageContext } from './pages-deps.ts';
 
 /** Keyed by method and path. */
 export const PAGE_ACCESS: AccessTable = {
-  // Whoever signed in without a role is told so here.
+  // Users without a role get an explanation here.
   'GET /': ANYBODY,
   'GET /budgets': LOOK,
   'GET /me': ANYBODY,
@@ -44,7 +44,7 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /export.csv': EVERYTHING,
 };
 
-/** The links at the top, for whom they lead somewhere. */
+/** Top links, if reachable. */
 export const NAVIGATION = [
   { href: '/', text: 'Budgets' },
   { href: '/requests', text: 'Requests' },

@@ -23,11 +23,11 @@ export interface PagesDeps {
   readonly zone: string;
   /** Our own address, as the browser sees it; stands in mails. */
   readonly origin: string;
-  /** Tells a group's owner, e.g. by SNS; absent: a mail is opened in the reader's own program. */
+  /** Notifies a group's owner, e.g. by SNS; absent: opens the reader's mail program. */
   readonly tellOwner?: ReportSender;
   /** Checks signed links to requests; absent: none is taken. */
   readonly checkApproval?: ApprovalCheck;
-  /** Where people are signed in; absent: nobody is told. */
+  /** Sessions of users; absent: not shown. */
   readonly sessions?: OwnSessions;
   readonly log: Log;
 }

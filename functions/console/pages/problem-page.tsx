@@ -29,7 +29,7 @@ export const problemPage = (user: User, { title, sentence, remedy, link }: Probl
   </ConsolePage>
 );
 
-/** How the sign-in tells what stands in the way, in the same dress. */
+/** Problems of the sign-in, in the console's layout. */
 export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link }: SignInNotice) =>
   String(
     <BarePage title={title}>
@@ -67,7 +67,7 @@ export const noAnswer = (user: User, changing: boolean): Markup =>
       : 'Load the page again in a moment. Jobs are decided nevertheless.',
   });
 
-/** Somebody to ask: who owns a limit, and where they are found. */
+/** Owner of a limit, with contact. */
 export interface OwnerContact {
   /** `acme/payments money-month` */
   readonly of: string;
@@ -75,7 +75,7 @@ export interface OwnerContact {
   readonly contact?: string;
 }
 
-/** Names the right that is missing, for each difference that nobody but others may make, and whom to ask. */
+/** Lists refused changes with the missing right and contacts. */
 export const forbiddenPage = (
   user: User,
   denied: readonly Denial[],
@@ -136,7 +136,7 @@ const reachList = (reach: readonly OwnerContact[]): Markup | '' =>
 
 const DENIED_SHOWN = 10;
 
-/** A page that is not for everybody. @param who - `of finance or an administrator` */
+/** A restricted page. @param who - `of finance or an administrator` */
 export const closedPage = (user: User, who: string): Markup =>
   problemPage(user, {
     title: 'Not yours to open',
@@ -151,7 +151,7 @@ export const closedPage = (user: User, who: string): Markup =>
 
 type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
 
-/** Nothing is changed before somebody else has said yes. */
+/** Nothing changes before another user approves. */
 export const approvalPage = (user: User, { by, request }: NeedsApproval, back: string): Markup =>
   problemPage(user, {
     title: request === undefined ? 'Needs somebody else' : 'Request filed',

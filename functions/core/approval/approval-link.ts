@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { REQUESTS_PAGE } from '../notify/console-links.ts';
 
-/** To whom a link was sent. */
+/** Role of the link's receiver. */
 type ApproverRole = 'owner' | 'finance';
 
 interface ApprovalTarget {
@@ -20,7 +20,8 @@ const TOKEN_CHARACTERS_MAX = 500;
 const PURPOSE = 'tollgate approval 1';
 
 /**
- * Path of the page on which a request is decided, signed by the first key. The token stands in the query, which no log has.
+ * Returns the path of a request's decision page, signed by the first key. The token is in the query, which
+ * is not logged.
  *
  * @param keys - lines of the secret. Undefined: none of them is a key.
  */
@@ -41,7 +42,7 @@ type ApprovalReading =
   | { readonly outcome: 'valid'; readonly role: ApproverRole }
   | { readonly outcome: 'altered' | 'expired' };
 
-/** Whether a link is ours and of this request. @throws what reading the keys throws */
+/** Checks that a link is ours and belongs to this request. @throws errors from reading the keys */
 export type ApprovalCheck = (token: string, request: string) => Promise<ApprovalReading>;
 
 interface ApprovalCheckDeps {

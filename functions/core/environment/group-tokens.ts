@@ -2,8 +2,8 @@ import type { Log } from './machine.ts';
 import { ssmText } from './ssm-text.ts';
 
 /**
- * Tokens that groups gave, one SecureString each: `<path>/101`. Undefined: nobody kept one, or it may not be read. The other groups
- * go on.
+ * Reads group tokens, one SecureString each: `<path>/101`. Undefined: none stored, or it may not be read.
+ * Other groups are not affected.
  */
 export const groupTokens =
   (path: string, log: Log) =>

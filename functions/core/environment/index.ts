@@ -1,4 +1,4 @@
-/** What others may use of this folder; its README says what it promises. */
+/** Public exports of this folder; its README lists its promises. */
 export { atOnce } from './at-once.ts';
 export { groupTokens } from './group-tokens.ts';
 export { consoleLog, type LedgerClock, type Log, logWith, silentLog, systemClock } from './machine.ts';

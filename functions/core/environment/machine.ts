@@ -1,6 +1,6 @@
-/** What every program takes from the machine it runs on: the time, and stdout for its lines. */
+/** Clock and log of a program. */
 
-/** What programs take for the time; tests and simulations bring their own. */
+/** The time source; tests and simulations inject their own. */
 export interface LedgerClock {
   /** Wall clock, Unix ms. */
   nowMs(): number;

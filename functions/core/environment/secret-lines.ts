@@ -10,9 +10,9 @@ interface SecretLinesDeps {
 
 /** A new secret is taken this soon, and an old one is refused this soon. */
 const FRESH_MS = 5 * 60_000;
-/** While they cannot be read, what was known goes on: a short outage must not lose deliveries that nobody repeats. */
+/** During an outage old values stay valid this long, because GitLab does not repeat deliveries. */
 const KEPT_MS = 60 * 60_000;
-/** And nobody waits for the next failure before this has passed. */
+/** Minimum time between failed reads. */
 const RETRY_MS = 10_000;
 
 /** Lines without the space around them; empty ones do not count. Calls at the same time read once. */

@@ -1,17 +1,17 @@
 import { ENV_CONTROLLER_ID } from '../../names.ts';
-/** A program's settings, as its environment has them. Every mistake in them is told at once. */
+/** A program's settings from its environment. All mistakes are reported together. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One problem for each of these that is not set; what is wrong with others can be added. */
 export const unset = (env: Environment, names: readonly string[]): string[] =>
   names.flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
 
-/** @throws {Error} `[config_invalid]` with all of them, if there are any. */
+/** @throws {Error} `[config_invalid]` with all problems, if there are any. */
 export function refuseInvalid(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
 }
 
-/** Number of the runner controller; undefined: nobody set one. A wrong one is added to `problems`. */
+/** Reads the runner controller's number; undefined: not set. A wrong one is added to `problems`. */
 export function controllerIdIn(env: Environment, problems: string[]): number | undefined {
   const text = env[ENV_CONTROLLER_ID];
   if (!text) return undefined;

@@ -12,8 +12,8 @@ import type { EstimateSource } from './estimate-source.ts';
 
 interface EstimateCache {
   /**
-   * What is known of these requests' projects now. One batch read at most, waited for 150 ms at most and a quarter of
-   * the time left; whatever is not there by then gets the default. Never throws.
+   * Returns an estimator with the known histories of these projects. One batch read at most, for at most 150
+   * ms and a quarter of the remaining time; missing histories use the default. Never throws.
    *
    * @param deadlineMs - on the clock's `monotonicMs`.
    */
@@ -80,7 +80,7 @@ export function createEstimateCache({
       for (const projectId of projectIds) keep(projectId, found.get(projectId) ?? NO_HISTORY, FRESH_MS);
     } catch {
       counts.failedReads += 1;
-      // What was known a minute ago is still better than the default.
+      // A history of a minute ago is better than the default.
       for (const projectId of projectIds)
         keep(projectId, cached.get(projectId)?.history ?? NO_HISTORY, FAILED_MS);
     } finally {

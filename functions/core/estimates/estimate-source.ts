@@ -2,9 +2,9 @@ import type { ProjectHistory } from '../../../policies/run-history.ts';
 import { type BatchGetDeps, batchGet } from '../store/index.ts';
 import { decodeEstimates, estimatesKey } from './estimates-item.ts';
 
-/** Where the run histories of projects are read. */
+/** Reads run histories of projects. */
 export interface EstimateSource {
-  /** One batch read; projects without a history are left out. @throws whatever the table's client throws. */
+  /** One batch read; projects without a history are left out. @throws errors of the table's client. */
   read(
     projectIds: readonly number[],
     options: { readonly timeoutMs: number },

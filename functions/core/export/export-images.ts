@@ -31,7 +31,10 @@ const PATIENCE_MS = 10 * 60_000;
 const NOTHING: ExportResult = { again: [], lost: 0 };
 const compressed = promisify(gzip);
 
-/** A repeated batch writes the same object again. A batch cut differently repeats lines; the version in each item tells them apart. */
+/**
+ * A repeated batch writes the same object again. Other cuts of a batch repeat lines, which the version in
+ * each item identifies.
+ */
 export async function exportImages(event: unknown, deps: ExportDeps): Promise<ExportResult> {
   const images = exportedImages(event, deps.instance);
   const [first] = images;

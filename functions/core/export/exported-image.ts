@@ -14,7 +14,7 @@ export interface ExportedImage {
   readonly line: string;
 }
 
-/** What rules looked at in a question: the texts of images and services may have values of variables in them. */
+/** Recorded request fields: texts of images and services may contain values of variables. */
 const ASKED = 'rq';
 
 /** @param instance - begins every key, e.g. `gitlab.example.com`. */
@@ -47,7 +47,7 @@ export function exportedImages(event: unknown, instance: string): readonly Expor
   });
 }
 
-/** Lambda hands bytes over as base64; whoever reads the stream by himself has them as they are. */
+/** Lambda encodes bytes as base64; direct readers of the stream get bytes. */
 const withTextBytes = (item: Item): object =>
   Object.fromEntries(
     Object.entries(item).map(([name, value]) => [

@@ -1,3 +1,3 @@
-/** What others may use of this folder; its README says what it promises. */
+/** Public exports of this folder; its README lists its promises. */
 export { type ExportResult, exportImages } from './export-images.ts';
 export { s3Objects } from './s3-objects.ts';

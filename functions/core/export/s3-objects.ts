@@ -52,7 +52,7 @@ export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOp
         try {
           return await put(name, bytes);
         } catch {
-          // A connection that was closed meanwhile, or a moment of the service: once more at once.
+          // A closed connection or a short failure: retry immediately.
         }
       }
       return put(name, bytes);

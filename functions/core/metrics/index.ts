@@ -1,2 +1,2 @@
-/** What others may use of this folder; its README says what it promises. */
+/** Public exports of this folder; its README lists its promises. */
 export { deployedMetrics, type Metrics } from './metrics.ts';

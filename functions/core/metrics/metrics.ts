@@ -2,7 +2,7 @@ import { ENV_DEPLOYMENT } from '../../names.ts';
 import { emfLine, isDeployment, type Metric } from '../contract/index.ts';
 import type { LedgerClock } from '../environment/index.ts';
 
-/** What a part says in numbers. Metrics are those of names.ts: each one costs money for as long as it is written. */
+/** Writes metrics, as named in names.ts: each one costs money while it is written. */
 export interface Metrics {
   /** Adds to a metric shown as a sum; notes one more value of any other. */
   add(metric: Metric, value: number): void;
@@ -10,7 +10,7 @@ export interface Metrics {
   flush(): void;
 }
 
-/** For tests, local runs and whoever switched metrics off. */
+/** For tests, local runs and deployments without metrics. */
 export const noMetrics: Metrics = { add: () => {}, flush: () => {} };
 
 interface EmfMetricsOptions {

@@ -11,8 +11,9 @@ import type { JobRecord } from '../ledger/index.ts';
 import type { RequeueEntry } from './requeue-list.ts';
 
 /**
- * An entry for a job that was rejected for nothing but what is counted at once; undefined for any other.
- * @param before - entries of the group, of which one may have been retried as this job.
+ * Returns an entry for a job rejected only by in-flight limits; undefined for others.
+ *
+ * @param before - entries of the group, one of which may have been retried as this job.
  */
 export function requeueEntryOf(
   record: JobRecord,

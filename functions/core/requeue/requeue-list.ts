@@ -22,13 +22,13 @@ export interface RequeueEntry {
   /** Retries made before, this one included once it is made. */
   readonly retries: number;
   /**
-   * `waiting`: for a free slot. `retrying`: GitLab is being asked, or was and nobody heard. `retried`: GitLab made `newJobId`
-   * of it. `over`: it is not retried, or not again.
+   * `waiting`: for a free slot. `retrying`: GitLab is asked, or its response was lost. `retried`: GitLab
+   * created `newJobId`. `over`: it is not retried, or not again.
    */
   readonly state: 'waiting' | 'retrying' | 'retried' | 'over';
   readonly newJobId?: number;
   readonly retriedAtMs?: number;
-  /** How long it took from then until the new job was asked about. */
+  /** Time until the new job's admission request, ms. */
   readonly askedAfterMs?: number;
   /** Not asked again before. */
   readonly againAtMs?: number;
@@ -47,7 +47,7 @@ export interface RequeueList {
 export interface RequeueLists {
   /** Consistent. @throws {LedgerError} `ledger_unavailable` */
   read(groupId: number): Promise<RequeueList>;
-  /** @returns the list as it is now; undefined: somebody else wrote first. @throws {LedgerError} `ledger_unavailable` */
+  /** @returns the new list; undefined: a concurrent write. @throws {LedgerError} `ledger_unavailable` */
   write(list: RequeueList): Promise<RequeueList | undefined>;
 }
 

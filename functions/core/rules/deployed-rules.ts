@@ -7,12 +7,12 @@ import { readRulesFile } from './rules-file.ts';
 import { type RulesInForce, rulesInForce } from './rules-in-force.ts';
 
 interface DeployedRules {
-  /** Path of what the build packed. */
+  /** Path of the packed rules. */
   readonly rulesFile: string;
   readonly table: DynamoLimitTableOptions;
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly log: Log;
-  /** Told each time that the live limits could not be read. @default nobody is */
+  /** Called if published limits cannot be read. @default ignored */
   readonly onUnreadable?: () => void;
 }
 
@@ -43,7 +43,7 @@ export function deployedRules({
     directoryFor: (jobs) => directory.directoryFor(jobs),
     onUnreadable,
   });
-  // Looked for at once, so that the first question finds both; a failure is that question's, which looks again.
+  // Starts both reads early, for the first request; a failure is repeated by that request.
   void Promise.all([inForce.directoryFor([]), inForce.limitsFor([])]).catch(() => {});
   return { ...inForce, handOutDirectory: directoryHandOut({ table: directoryTable, clock: table.clock }) };
 }

@@ -1,4 +1,4 @@
-/** What others may use of this folder; its README says what it promises. */
+/** Public exports of this folder; its README lists its promises. */
 export { readAdmitConfig } from './config.ts';
 export { deployedRules } from './deployed-rules.ts';
 export { type LimitsInForce, type RulesFile, readPackedPrices, readPackedRules } from './rules-file.ts';

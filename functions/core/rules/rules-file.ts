@@ -21,7 +21,7 @@ interface Versioned {
   readonly document: unknown;
 }
 
-/** What the build packs beside the code: policy, limits and directory, still as documents. */
+/** Packed with the code: policy, limits and directory, as documents. */
 export interface RulesFile {
   readonly policy: Versioned;
   readonly limits: Versioned;
@@ -61,7 +61,7 @@ export function readPackedPrices(file: string): { readonly policyVersion: string
   return { policyVersion: policy.version, text: JSON.stringify({ currency, prices }) };
 }
 
-/** What edits are planned against. */
+/** The limits that edits are based on. */
 export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
 
 interface PackedRules {
@@ -71,7 +71,7 @@ interface PackedRules {
   readonly directory: Directory | undefined;
 }
 
-/** What the build packed, with the limits as they were written. @throws {Error} like {@link readRulesFile} */
+/** Reads the packed rules, with limits as written. @throws {Error} like {@link readRulesFile} */
 export function readPackedRules(file: string): PackedRules {
   const { policy, limits, directory } = readRulesFile(file);
   const packed: unknown = JSON.parse(readFileSync(file, 'utf8'));

@@ -1,4 +1,4 @@
-/** The rules of the moment: what was packed beside the code, with the limits that are live. Keep one per process. */
+/** The rules in force: packed with the code, with published limits. One per process. */
 
 import { type LimitSet, subjectKey } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
@@ -15,16 +15,16 @@ interface RulesInForceDeps {
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly clock: LedgerClock;
   readonly log: Log;
-  /** Where these jobs stand by what GitLab said last; never throws. Absent: by the packed directory alone. */
+  /** Reads the jobs' groups from the stored directory; never throws. Absent: only the packed directory. */
   readonly directoryFor?: DirectoryFor;
-  /** Told each time that the live limits could not be read. @default nobody is */
+  /** Called if published limits cannot be read. @default ignored */
   readonly onUnreadable?: (() => void) | undefined;
 }
 
 type DirectoryFor = (jobs: readonly Omit<PlacedJob, 'jobId'>[]) => Promise<Directory | undefined>;
 
 export interface RulesInForce {
-  /** Those packed beside the code: their limits are in force only until a first set is live. */
+  /** Packed with the code; their limits apply until a set is published. */
   readonly packed: Rules;
   /** The rules for these jobs. @throws {LimitsError} like {@link LimitStore.limitsFor}. */
   readonly rulesFor: (jobs: readonly PlacedJob[]) => Promise<Rules>;
@@ -33,7 +33,7 @@ export interface RulesInForce {
   readonly directoryFor: DirectoryFor;
 }
 
-/** What says where a job stands. */
+/** Ids that locate a job. */
 type PlacedJob = Pick<
   AdmissionRequest,
   'jobId' | 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'

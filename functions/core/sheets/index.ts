@@ -1,4 +1,4 @@
-/** What others may use of this folder; its README says what it promises. */
+/** Public exports of this folder; its README lists its promises. */
 export {
   addSum,
   addSumTo,

@@ -1,9 +1,10 @@
 /**
- * Rows of a sheet ↔ bytes. A row is the distance of its id from the one before, a mask of the figures that are not 0, and these
- * figures; all of them numbers of seven bits a byte. Reading makes no object for a row: two years of 10 000 groups are read at once.
+ * Encodes rows of a sheet as bytes. A row is the distance of its id from the last, a mask of non-zero
+ * figures, and these figures, as numbers of seven bits per byte. Reading creates no object per row, because
+ * a report reads two years of 10 000 groups.
  *
- * Figures that came later are rows of their own, in bytes of their own, that say how long they are: a report reads them of the rows
- * that it shows, and a program from before does not know of them.
+ * Figures added in later versions are rows in separate bytes with their length: reports read them only for
+ * shown rows, and older programs ignore them.
  */
 import { isOverEstimate, QUEUE_BUCKETS, type UsageTally } from '../usage/index.ts';
 import type { Sheet } from './sheet-store.ts';
@@ -56,13 +57,13 @@ export function addSumTo<K>(sums: Map<K, SheetSum>, key: K, more: SheetSum): voi
   addSum(sum, more);
 }
 
-/** What is left of a sum once its parts are taken out. */
+/** Subtracts parts from a sum. */
 export const sumWithout = (sum: SheetSum, parts: readonly SheetSum[]): SheetSum =>
   Float64Array.from(FIGURES, (_, place) =>
     parts.reduce((left, part) => left - (part[place] ?? 0), sum[place] ?? 0),
   );
 
-/** What a sheet keeps of a day of usage. Durations have fractions of a second, never of a millisecond. */
+/** A day's figures in a sheet. Durations have millisecond precision. */
 export function sumOfTally(tally: UsageTally): SheetSum {
   let estimated = 0;
   let overEstimate = 0;
@@ -141,7 +142,7 @@ type RowVisit = (id: number, sum: SheetSum) => void;
 
 export const hasRows = (bytes: Uint8Array): boolean => bytes.length > 1;
 
-/** What somebody needs of a sheet. */
+/** Selects rows of a sheet. */
 export interface RowFilter {
   /** By id. @default every row */
   readonly wanted?: { has(id: number): boolean };
@@ -152,12 +153,10 @@ export interface RowFilter {
 }
 
 /**
- * A report of two years goes through a million rows: what nobody asks for is stepped over, and numbers are read here and not in a
- * function.
+ * Visits rows. A report of two years reads a million rows: unneeded figures are skipped, and numbers are
+ * read inline. Without figures of later versions.
  *
- * Without the figures that came later.
- *
- * @param visit - is given the same array each time: keep its numbers, not itself.
+ * @param visit - gets the same array each time: copy its numbers.
  */
 export function eachRow(
   bytes: Uint8Array,

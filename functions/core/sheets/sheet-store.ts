@@ -1,4 +1,4 @@
-/** Sheets in the table: a head, and parts of what is too long for one item. */
+/** Stores sheets: a head, and parts if one item is too small. */
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../store/index.ts';
 import { usageExpiresAtSeconds } from '../usage/index.ts';
 
-/** What people tell jobs apart by, from their records. */
+/** Keys of jobs in their records. */
 export const JOB_KEYS = [
   'branch',
   'job',
@@ -40,9 +40,10 @@ export type JobSheetKind = (typeof JOB_SHEET_KINDS)[number];
 export type SheetKind = 'group' | 'project' | 'class' | JobSheetKind;
 
 /**
- * What a row of a kind of jobs is called: its project is part of it, so that a report can be of a group.
+ * Name of a row of jobs, with its project, so that a report can be about a group.
  *
- * @param placeId - a project; of hours, which are too many for each project, a top-level group, and nothing for all jobs.
+ * @param placeId - a project; for hours, which are too many per project, a top-level group, or undefined for
+ * all jobs.
  */
 export const jobRowName = (placeId: number | undefined, key: string): string => `${placeId ?? ''}\n${key}`;
 
@@ -50,8 +51,8 @@ export const jobRowName = (placeId: number | undefined, key: string): string => 
 export const classRowName = (subject: string, runnerClass: string): string => `${subject}\n${runnerClass}`;
 
 /**
- * Users stand in sheets of days alone, which are gone when the recount takes the ids of users out of records, and which
- * `tollgate forget user` rewrites. So there is no sheet of a month of them, but its head, which says what days are packed.
+ * Users are only in daily sheets, which expire when user ids leave the records, and which `tollgate forget
+ * user` rewrites. Their monthly sheet is only a head, which lists packed days.
  */
 export const USER_SHEET_DAYS = 90;
 const DAY_SECONDS = 86_400;
@@ -62,7 +63,10 @@ export const sheetExpiresAtSeconds = (kind: SheetKind, day: string): number =>
     ? Date.parse(`${day}T00:00:00Z`) / 1000 + USER_SHEET_DAYS * DAY_SECONDS
     : usageExpiresAtSeconds({ subject: '', day });
 
-/** GitLab names no schedule: its description tells it from others of its project, where that was sent, and its branch tells people which it is. */
+/**
+ * GitLab sends no schedule id: the description distinguishes schedules of a project, if sent, and people
+ * recognise the branch.
+ */
 export const scheduleRowKey = (asked: { readonly scheduleDigest?: string; readonly ref?: string }): string =>
   `${asked.scheduleDigest ?? ''} ${asked.ref ?? ''}`;
 
@@ -114,7 +118,7 @@ const LATER_PARTS = 'lp';
 const LATER_FROM = 500;
 /** The first of these is read with the head of so many sheets, there or not: one request takes a hundred keys. */
 const GUESSED_MAX = 50;
-/** How many of the bytes are the names, packed. */
+/** Number of bytes of packed names. */
 const NAMES = 'na';
 const DAYS = 'da';
 
@@ -184,7 +188,7 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
         of.subarray(part * partBytes, (part + 1) * partBytes);
       for (let part = 0; part < laterParts; part += 1) await put(LATER_FROM + part, partOf(later, part));
       for (let part = parts - 1; part > 0; part -= 1) await put(part, partOf(bytes, part));
-      // The head comes last: whoever reads it finds its parts.
+      // The head is written last, so its readers find all parts.
       await put(0, partOf(bytes, 0), {
         [PARTS]: { N: String(parts) },
         ...(laterParts > 0 && { [LATER_PARTS]: { N: String(laterParts) } }),
@@ -197,7 +201,7 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
 
 const isDay = (span: string): boolean => span.length > '2026-11'.length;
 
-/** What a sheet is in beside its head, which is number 0. */
+/** Item numbers of a sheet, without its head, number 0. */
 function partNumbers(head: Item, isAll: boolean): readonly number[] {
   const count = (name: string, none: number): number => Number(head[name]?.N ?? none);
   return [

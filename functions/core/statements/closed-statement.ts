@@ -24,7 +24,7 @@ export interface ClosedStatement {
   /** Zone of the days where an older version took the month from the zone of a limit. */
   readonly usageZone?: string;
   readonly lines: readonly ClosedLine[];
-  /** What turned out about earlier months after they were closed. */
+  /** Late changes of earlier months. */
   readonly adjustments: readonly ClosedAdjustment[];
   readonly totals: ClosedTotals;
   /** The hash of the group's month before; empty: this is its first. */
@@ -93,7 +93,7 @@ interface ChainBreak {
   readonly cause: 'text' | 'link';
 }
 
-/** The first statement of a group's chain that is not as it was written. @param chain - all of them, by month */
+/** Returns the first statement of a chain that was changed. @param chain - all statements, by month */
 export function chainBreak(chain: readonly SealedStatement[]): ChainBreak | undefined {
   let previousSha256 = '';
   for (const { statement, text, sha256 } of chain) {

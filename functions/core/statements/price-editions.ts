@@ -47,9 +47,12 @@ export interface SealedPriceChange {
 
 /** Every method throws `ledger_unavailable` where the table gives no answer. */
 export interface PriceEditionStore {
-  /** Writes nothing where these prices count already. @throws {Error} for more than {@link PARTS_MAX} parts of them. */
+  /**
+   * Writes nothing if these prices are already in force. @throws {Error} for more than {@link PARTS_MAX}
+   * parts.
+   */
   noteInForce(edition: PriceEdition, nowMs: number): Promise<'known' | 'noted'>;
-  /** All of them, in their order. */
+  /** All changes, in order. */
   changes(): Promise<readonly SealedPriceChange[]>;
   /** The text as it stands there; undefined: there is none. */
   text(editionSha256: string): Promise<string | undefined>;
@@ -62,7 +65,7 @@ const PART = 'by';
 const PARTS = 'n';
 /** An item holds 400 KB. */
 const PART_BYTES = 300_000;
-/** Ten years of monthly prices of 500 classes are two of them. */
+/** Ten years of monthly prices of 500 classes are two parts. */
 const PARTS_MAX = 20;
 const TEXT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -82,7 +85,7 @@ export function dynamoPriceEditions(
     return items.map(decodeChange)[0];
   };
 
-  /** Whoever wrote a part before wrote the same. */
+  /** An existing part has the same content. */
   async function keep(editionSha256: string, text: string): Promise<void> {
     const bytes = gzipSync(text);
     const parts = Math.ceil(bytes.length / partBytes);

@@ -1,4 +1,4 @@
-/** Closed statements in the table: one item each, its number in a list beside it, and a register of the last number. */
+/** Stores closed statements: one item each, its number in a list, and a register of the last number. */
 import {
   absent,
   answered,
@@ -45,7 +45,7 @@ export interface StatementChain {
   last(subject: string): Promise<SealedStatement | undefined>;
   /** The numbers that begin with `from`, up to the end of their block; in their order. */
   numbers(from: number): Promise<readonly NumberedStatement[]>;
-  /** Under the number after the register's. `contended`: somebody took it, or closed this month; read again. */
+  /** Stores it under the next number. `contended`: the number or month was taken concurrently; read again. */
   append(statement: SealedStatement): Promise<'written' | 'contended'>;
 }
 
@@ -76,7 +76,7 @@ export function dynamoStatementChain({ table, instance }: InstanceTable): Statem
   return {
     register,
     async noteLooked({ last }, atMs) {
-      // Where somebody closed something meanwhile, every group is looked at again.
+      // After a concurrent closing, every group is checked again.
       await answered('write the register of statements', failure, () =>
         putItem(table, registerItem(last, atMs), limit(), isLast(last)),
       );

@@ -1,4 +1,4 @@
-/** What is looked at before a deployment begins: what would make it fail, or has made the last one fail. */
+/** Checks before a deployment: causes that would fail it, or have failed the last one. */
 import type { Settings } from '../../../cdk/settings/settings.ts';
 import { webhooksAtOnce } from '../../../cdk/settings/webhooks-at-once.ts';
 import type { StackProtection } from '../destroy/stack-protection.ts';
@@ -9,7 +9,7 @@ export interface PreflightDeps {
   readonly protection: StackProtection;
   /** Those of the SSM parameters that are not there. */
   readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
-  /** Runs at once in the account and region that no function has reserved. */
+  /** Unreserved Lambda concurrency of the account and region. */
   readonly unreservedConcurrency: () => Promise<number>;
   readonly tell: (text: string) => void;
 }
@@ -78,7 +78,7 @@ async function stackProblems(
   return [];
 }
 
-/** Those that somebody has to put there. */
+/** Secrets that an administrator must store. */
 function secretsOf({ parameters, watchdog, console }: Settings): readonly string[] {
   const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
   return [
@@ -92,7 +92,7 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
   ];
 }
 
-/** What Lambda leaves to functions that reserve nothing. */
+/** Concurrency that Lambda keeps for functions without a reservation. */
 const UNRESERVED_MIN = 100;
 /** As cdk/constructs reserve it, besides the webhooks: the console's pages, and one run at a time of each program by the clock. */
 const CONSOLE = 10;

@@ -1,6 +1,6 @@
 import { type CloudFormationDeps, callCloudFormation } from '../cloudformation/call-cloudformation.ts';
 
-/** How a stack stands; `undefined`: there is none. */
+/** Status of a stack; `undefined`: none. */
 export type StackStatus = (stackName: string) => Promise<string | undefined>;
 
 /**

@@ -1,7 +1,7 @@
 import { GitLabError } from '../../../functions/core/gitlab/index.ts';
 import type { RunnerController, RunnerControllers } from '../../cli/controller/runner-controllers.ts';
 
-/** What becomes of jobs when the last relay goes: nothing, or all of them fail, or nobody knows. */
+/** Effect on jobs when the last relay stops: none, all fail, or unknown. */
 export type ArmedState =
   | { readonly kind: 'disarmed' }
   | { readonly kind: 'armed'; readonly controller: RunnerController }

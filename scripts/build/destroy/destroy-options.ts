@@ -10,7 +10,7 @@ export interface DestroyOptions {
   /** Also the stack of the books; the table itself stays in any case. */
   readonly withState: boolean;
   readonly withoutAskingGitLab: boolean;
-  /** Asks nobody on the terminal. */
+  /** Skips the confirmation. */
   readonly yes: boolean;
   /** `-c` of the CDK command line, `key=value`. */
   readonly context: readonly string[];

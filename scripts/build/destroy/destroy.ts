@@ -9,12 +9,12 @@ interface DestroyDeps {
   /** Undefined: it shall not be asked. */
   readonly askWhetherArmed: (() => Promise<ArmedState>) | undefined;
   readonly protection: StackProtection;
-  /** `cdk destroy` for one stack, which asks on the terminal unless told not to. */
+  /** `cdk destroy` for one stack, with its own confirmation by default. */
   readonly cdkDestroy: (stackName: string) => Promise<Pick<CdkRun, 'code'>>;
   readonly tell: (text: string) => void;
 }
 
-/** Like the exit codes: 2 where the controller is enabled, 1 where nobody knows or a stack is still there. */
+/** Exit code: 2 if the controller is enabled, 1 if unknown or a stack remains. */
 export async function destroy(deps: DestroyDeps): Promise<0 | 1 | 2> {
   const { stage, gitlabUrl, tell } = deps;
   const armed = (await deps.askWhetherArmed?.()) ?? { kind: 'disarmed' };
@@ -41,7 +41,7 @@ async function destroyOne(stack: string, { protection, cdkDestroy, tell }: Destr
   try {
     ({ code } = await cdkDestroy(stack));
   } finally {
-    // Also whoever answered no to the question leaves it as it was. A stack that is gone cannot be protected.
+    // A declined confirmation keeps the stack. A deleted stack cannot be protected.
     const remains = await protection.set(stack, true).catch(() => code !== 0);
     if (remains) {
       code = 1;

@@ -1,6 +1,6 @@
 import { type CloudFormationDeps, callCloudFormation } from '../cloudformation/call-cloudformation.ts';
 
-/** Whether a stack may be deleted: CloudFormation's own lock, which stops every way of deleting it. */
+/** CloudFormation's termination protection of a stack. */
 export interface StackProtection {
   /** @returns false where there is no such stack. @throws {Error} with CloudFormation's own words. */
   set(stackName: string, isProtected: boolean): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** What differs between two sets of CloudFormation templates, property by property. */
+/** Compares two sets of CloudFormation templates, property by property. */
 import { isDeepStrictEqual } from 'node:util';
 
 /** By the name of the stack. */

@@ -4,7 +4,7 @@ import type { ElementChange, PropertyChange } from './diff-templates.ts';
 
 /** Longer values are shown around their first difference; `--json` has them whole. */
 const SHOWN_CHARACTERS_MAX = 120;
-/** Both values of a change that is told in one line. */
+/** Longest values of a one-line change. */
 const LINE_CHARACTERS_MAX = 60;
 
 /** For people: stack by stack, one line for each element, one or two for each property. */
@@ -37,7 +37,7 @@ function propertyText({ path, before, after }: PropertyChange, paint: Paint): st
 
 const textOf = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value));
 
-/** The same stretch of both, with some of what they have in common before it. */
+/** The differing parts of both, with some common text before. */
 function shownPair(before: string, after: string): readonly [string, string] {
   let same = 0;
   while (same < before.length && before[same] === after[same]) same += 1;

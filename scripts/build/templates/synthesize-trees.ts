@@ -28,7 +28,7 @@ export function readTemplates(folder: string): Templates {
   );
 }
 
-/** Writes the working tree's templates to `folder`; what the CDK leaves beside them goes to `scratch`. */
+/** Writes the working tree's templates to `folder`; other CDK output goes to `scratch`. */
 export const synthesizeWorkingTree = (folder: string, scratch: string): Promise<void> =>
   synthesizeTree(root, folder, scratch);
 

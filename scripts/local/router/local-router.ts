@@ -75,7 +75,7 @@ export interface LocalRouter {
 
   /** Sends one job to every applicable controller. @throws {Error} only for a job it cannot encode. */
   admit(job: JobQuestion, ask?: AskOptions): Promise<AdmissionResult>;
-  /** The same job from two routers at once. */
+  /** The same job from two routers in parallel. */
   admitTwice(job: JobQuestion): Promise<readonly [AdmissionResult, AdmissionResult]>;
   /** The bytes that `admit` would send, for encoding before a measurement. */
   encode(job: JobQuestion): Uint8Array;
@@ -91,7 +91,7 @@ export interface LocalRouter {
   changeController(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void;
   /** Ends every waiting stream with OK, as a drain does. */
   endWaitingStreams(): void;
-  /** TCP RST on every connection; the number of them. */
+  /** Resets every TCP connection and returns their number. */
   resetConnections(): number;
   /** Resets every connection, too. */
   stopListening(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Where `npm start` keeps its ledger: the table's file, what is noted beside it, and who has it. */
+/** The ledger folder of `npm start`: the table's file, its notes, and its lock. */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,7 +19,7 @@ export const olderBooks = (root: string): string | undefined =>
     ? '.tollgate/dynamodb has the books of an older version; nothing reads them any more, and the folder may be deleted'
     : undefined;
 
-/** The ledger for a command beside `npm start`; undefined: nothing was ever kept in this folder. */
+/** Opens the ledger for a command next to `npm start`; undefined: there is none. */
 export function openKept(dataDir: string): SqliteTable | undefined {
   const file = join(dataDir, TABLE_FILE);
   return existsSync(file) ? new SqliteTable({ file, makes: false, nowMs: systemClock.nowMs }) : undefined;
@@ -60,7 +60,7 @@ export function openOwn(dataDir: string, fresh: boolean): OwnLedger {
 /** A lock that nothing refers to any more would be collected, and let go of. */
 const held = new Set<DatabaseSync>();
 
-/** Held by the system for as long as this program has it open: whatever ends the program lets go of it. */
+/** A lock that the system releases when this program ends. */
 function locked(dataDir: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {

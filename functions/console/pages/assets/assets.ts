@@ -41,7 +41,7 @@ const FAVICON_PATH = '/favicon.ico';
 const DAY = 'public, max-age=86400';
 const YEAR = 'public, max-age=31536000, immutable';
 
-/** `GET /assets/<hash>/console.css`, `.js` and the icon. They show nothing of anybody: no sign-in before them. */
+/** `GET /assets/<hash>/console.css`, `.js` and the icon. They contain no data, so they need no sign-in. */
 export function createAssets(): Hono {
   const app = new Hono();
   for (const { href, body, type } of [STYLE, PROGRAM, ICON]) {

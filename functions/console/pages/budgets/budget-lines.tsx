@@ -9,7 +9,7 @@ import { modeTag, type PageFormat } from '../parts/page-format.tsx';
 import { runsOut } from '../parts/run-out.tsx';
 import { STANDING_COLUMNS, standingCells } from '../parts/standing-cells.tsx';
 
-/** One line a limit: a bar, and beside it the same as text. */
+/** One line per limit: a bar, with the same figures as text. */
 export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, mayEdit: boolean): Markup => (
   <Table label="Limits" caption="Limits and how they stand" columns={STANDING_COLUMNS}>
     <tbody>
@@ -42,7 +42,7 @@ function limitLine(row: BudgetRow, telling: PageFormat, mayEdit: boolean): Marku
   );
 }
 
-/** What is free again with the next job, minute or hour has no day on which it is gone. */
+/** Amounts that return with the next job, minute or hour have no run-out day. */
 const comesAndGoes = ({ amount, left = 1 }: BudgetRow): string =>
   amount === 'unlimited' ? 'never' : left > 0 ? 'comes and goes' : 'full for now';
 

@@ -1,4 +1,4 @@
-/** What the address of the list asks for, and the address of what is asked for. */
+/** Converts between the list's address and its query. */
 import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import {
@@ -33,7 +33,7 @@ export function budgetsAsked(text: (name: string) => string | undefined): Budget
   };
 }
 
-/** The same words for the same list, whatever the order they were asked in; its first page. */
+/** Canonical address of a query; its first page. */
 export const askedWords = ({ search, kind, unit, trouble, percentMin, sort }: BudgetsQuery) => ({
   q: search,
   kind,

@@ -4,7 +4,7 @@ import { type ChoiceList, choice, searchField } from '../parts/filter-fields.tsx
 import { limitWords } from '../parts/limit-words.ts';
 import type { Markup } from '../parts/markup.ts';
 
-/** What to show of all limits, and in which order. */
+/** Filters and order of limits. */
 export const budgetsFilters = (asked: BudgetsQuery): Markup => (
   <form class="filters" method="get" action="/budgets" role="search" data-at-once>
     {searchField('Search limits', asked.search, 'Part of a path, name or owner')}

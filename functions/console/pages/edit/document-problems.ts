@@ -2,7 +2,7 @@ import { type DocumentProblem, problemText } from '../../../../policies/document
 import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { EditForm } from './edit-form-parts.ts';
 
-/** What the desk refused, beside the field it is about where there is one. */
+/** Assigns problems of an edit to fields, if they have one. */
 export function byField(
   problems: readonly DocumentProblem[],
   form: Pick<EditForm, 'fields' | 'more'>,
@@ -11,7 +11,7 @@ export function byField(
   const fields = new Map<string, string>();
   const others: string[] = [];
   for (const problem of problems.slice(0, PROBLEMS_SHOWN)) {
-    // A limit's number stands under the name of what it counts.
+    // A limit's amount is named by its unit.
     const steps = problem.path.map((step) => (AMOUNTS.has(String(step)) ? 'amount' : String(step)));
     const name = steps.findLast((step) => names.has(step));
     if (name === undefined || fields.has(name)) others.push(problemText(problem));

@@ -4,24 +4,24 @@ import type { Field, Values } from '../parts/form-field.tsx';
 
 export interface EditForm {
   readonly title: string;
-  /** What to know before one begins. */
+  /** Introduction. */
   readonly note?: string;
   /** The limit it is about, to be shown as it stands. */
   readonly standing?: LimitRow;
   readonly fields: readonly Field[];
   /** Behind a fold: rarely wanted. */
   readonly more?: readonly Field[];
-  /** What the form shows first. */
+  /** Initial values. */
   readonly values: Values;
   /** The one button. */
   readonly submit: string;
 }
 
-/** What the form is about, as it stands. */
+/** Current state of the form's subject. */
 export interface EditFormContext {
   readonly view: SubjectView | undefined;
   readonly limit: LimitRow | undefined;
-  /** Today, `2026-11-21`, in the zone of what is edited. */
+  /** Today, `2026-11-21`, in the subject's zone. */
   readonly today: string;
 }
 

@@ -4,7 +4,7 @@ import { type EditForm, type EditFormContext, WHY } from './edit-form-parts.ts';
 import { breakGlassForm, grantForm, rolloutForm } from './exception-forms.ts';
 import { changedLimit, newLimit, scaleForm } from './limit-forms.ts';
 
-/** What a form edits. */
+/** Kinds of edit forms. */
 export const EDIT_KINDS = [
   'set',
   'remove',

@@ -16,7 +16,7 @@ import type { EditKind } from './edit-kinds.ts';
 export interface EditFormView {
   readonly kind: EditKind;
   readonly form: EditForm;
-  /** What stands in the fields, and what goes along unseen. */
+  /** Visible and hidden field values. */
   readonly values: Values;
   readonly problems: FieldProblems;
   readonly others: readonly string[];
@@ -74,7 +74,7 @@ export function editPage(user: User, shown: EditFormView, telling: PageFormat): 
   );
 }
 
-/** What the number is in now, so that nobody has to remember it from the page before. */
+/** The current amount with its unit. */
 const standingText = (limit: LimitRow, telling: PageFormat): Markup => {
   const { settled, held = 0, unit, granted, period } = limit;
   return (
@@ -101,13 +101,13 @@ const standingText = (limit: LimitRow, telling: PageFormat): Markup => {
   );
 };
 
-/** Where an edit began: the page of what it is about, or the list that a break-glass stands in. */
+/** Address that an edit came from: the subject's page, or the list of break-glasses. */
 export const backOf = ({ kind, subject = '' }: Values): string =>
   kind === 'end-breakglass' || kind === 'review-breakglass' ? '/break-glass' : (subjectHref(subject) ?? '/');
 
 interface PreviewShown {
   readonly title: string;
-  /** What the form was sent with; goes along. */
+  /** Submitted values, kept hidden. */
   readonly values: Values;
   readonly preview: ValidPreview;
   /** Absent: not counted yet. */
@@ -116,7 +116,7 @@ interface PreviewShown {
   readonly unconfirmed?: true;
 }
 
-/** What it would do, before it does it. */
+/** Preview before the edit. */
 export const previewPage = (
   user: User,
   { title, values, preview, exact, unconfirmed }: PreviewShown,

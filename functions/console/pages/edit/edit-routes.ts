@@ -68,7 +68,7 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
 const kindOf = (text: string | undefined): EditKind | undefined => EDIT_KINDS.find((kind) => kind === text);
 
-/** Nobody edits what they may not see, so what it would do is asked before it is done, too. */
+/** Previews also need rights, because hidden subjects cannot be edited. */
 async function judge(
   c: PageContext,
   deps: PagesDeps,
@@ -89,7 +89,7 @@ async function judge(
         422,
       );
     case 'valid': {
-      // A set that is not live never becomes so again: the desk refuses, and tells both versions.
+      // An old set is never published again, so the edit is refused with both versions.
       if (answer.stale || values.step === 'apply') return apply(c, deps, shown, edit, why);
       const exact = await countedFor(deps, [edit], values.base || undefined, values, user);
       const preview = { title: form.title, values, preview: answer, exact };

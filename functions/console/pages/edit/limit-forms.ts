@@ -187,7 +187,7 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
   };
 }
 
-/** All limits of a place at once. */
+/** All limits of a subject together. */
 export const scaleForm = (path: string): EditForm => ({
   title: `All limits of ${path}, by a share`,
   fields: [

@@ -60,7 +60,7 @@ export function standingOf({ kind, context, base }: OpenForm, values: Values): E
   return untouched('set', { ...form, note }, { ...along, ...typed });
 }
 
-/** What the form began with goes along under these names, so that only what was changed is sent. */
+/** Original values are kept under these names, so that only changes are sent. */
 const WAS = 'was.';
 
 export const asHiddenFields = (values: Values): Values =>

@@ -7,7 +7,7 @@ import type { OwnerContact } from '../problem-page.tsx';
 const SUBJECTS_MAX = 3;
 const REACH_MAX = 5;
 
-/** Who owns these limits and the hidden ones above them, as far as the viewer may know. @throws {LedgerError} */
+/** Owners of these limits and of hidden ones above, as far as visible. @throws {LedgerError} */
 export async function ownerContactsOf(
   limits: readonly { readonly subject: string; readonly limit: string }[],
   read: Pick<ConsoleReader, 'subject'>,

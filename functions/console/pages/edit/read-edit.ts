@@ -37,7 +37,7 @@ const SET_FIELDS = [
   'until',
 ] as const;
 
-/** A form's fields → an edit. Only what the desk cannot tell by itself is checked here: it checks all the rest. */
+/** Converts a form's fields to an edit. Limit editing checks everything else. */
 export function readEdit(kind: EditKind, sent: Values, was: Values, currency: string): ReadEdit {
   const problems = new Map<string, string>();
   const values = writtenValues(sent, was, currency, problems);
@@ -141,7 +141,7 @@ function setLimit(place: string, { values, was, given, wanted }: Reader): SetLim
     kind: 'set',
     subject,
     ...(limit === undefined ? { amount } : { limit }),
-    // Names and texts of limits.yaml: whatever does not fit there, the desk refuses by name.
+    // Names and texts of limits.yaml; limit editing refuses invalid ones by name.
     ...(changed as LimitFields),
   };
 }

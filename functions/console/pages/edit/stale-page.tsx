@@ -11,14 +11,14 @@ import { withoutStep } from './edit-pages.tsx';
 type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
 interface Again {
-  /** What the form was sent with; absent: it cannot be put on top of theirs. */
+  /** Submitted values; absent: they cannot be applied again. */
   readonly values?: Values;
   readonly back: string;
-  /** What else to do. */
+  /** Another remedy. */
   readonly hint?: string;
 }
 
-/** Somebody else was faster: both versions, and nothing lost of either. */
+/** Page for a conflicting edit, with both versions. */
 export const stalePage = (user: User, stale: Stale, again: Again, telling: PageFormat): Markup => {
   const { live, mine, theirs } = stale;
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
@@ -71,7 +71,7 @@ export const stalePage = (user: User, stale: Stale, again: Again, telling: PageF
   );
 };
 
-/** The last edit may have been about somebody else's group. */
+/** The last edit may concern a hidden group. */
 const seesAll = ({ roles }: User): boolean => roles.admin || roles.finance;
 
 const rowsOr = (rows: readonly ChangeRow[] | undefined, sentence: string, telling: PageFormat): Markup =>

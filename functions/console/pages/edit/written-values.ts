@@ -6,8 +6,8 @@ const AMOUNTS = ['amount', 'soft', 'carry', 'borrow', 'lend'] as const;
 const DAYS = ['from', 'until'] as const;
 
 /**
- * A form's numbers and days, as people write them, in the texts of limits.yaml. What the form showed stays as it is; what
- * could mean two things is told at its field.
+ * Converts numbers and days as people write them to texts of limits.yaml. Unchanged values stay; ambiguous
+ * ones are reported at their field.
  */
 export function writtenValues(
   values: Values,

@@ -2,7 +2,7 @@ import type { User } from '../../../core/signin/index.ts';
 import { mayOpen, NAVIGATION } from '../page-access.ts';
 import type { Markup } from '../parts/markup.ts';
 
-/** Pages by their names, for whom they lead somewhere. */
+/** Reachable pages by name. */
 export const reachable = ({ roles }: Pick<User, 'roles'>) => [
   ...NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles)),
   { href: '/me', text: 'Who I am' },

@@ -23,7 +23,7 @@ export const dialectOf = (text: string | undefined): CsvDialect =>
 
 export interface Upload {
   readonly bytes: Uint8Array;
-  /** Where it is kept until the second click. */
+  /** Key of the stored file until it is applied. */
   readonly kept: string;
   readonly name: string;
 }
@@ -34,7 +34,7 @@ interface Draft {
   readonly base: string | undefined;
   readonly totals: readonly TotalChange[];
   readonly unnamed: number;
-  /** How the file and its cells were read, where that is not what stands in them. */
+  /** Interpretations of the file's format, if it varies. */
   readonly notes: readonly string[];
 }
 

@@ -99,9 +99,9 @@ interface ImportShown {
   readonly preview: ValidPreview;
   readonly totals: readonly TotalChange[];
   readonly unnamed: number;
-  /** How the file was understood, where it was written in another way. */
+  /** Interpretations of the file, if its format varies. */
   readonly notes: readonly string[];
-  /** What the second click sends: where the file is kept, and how it is read. */
+  /** Values of the second step: the stored file and its options. */
   readonly values: Values;
   /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;

@@ -42,7 +42,7 @@ async function showJob(c: PageContext, deps: PagesDeps, word: string): Promise<R
   }
 }
 
-/** Where a job is asked for; with a sentence if the last question had no answer. */
+/** Search form of jobs; with a sentence if the last search failed. */
 const findJobPage = (user: User, word: string, sentence: string | undefined): Markup => (
   <ConsolePage title="Find a job" at="/jobs" user={user}>
     <div class="head">

@@ -3,7 +3,7 @@ import { Table } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { modeTag, pageCount } from '../parts/page-format.tsx';
 
-/** What mattered, then or now; whatever had nothing to say about the job is folded away. */
+/** Rules with a result, then or now; others are folded away. */
 export function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
   const mattered = rules.filter(saysSomething);
   const silent = rules.filter((rule) => !saysSomething(rule));

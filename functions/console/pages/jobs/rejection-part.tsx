@@ -17,11 +17,11 @@ export interface JobPageProps {
   readonly job: JobExplanation;
   /** Its page in GitLab or, where that is not known, here. */
   readonly link: string;
-  /** What was asked for because of it. */
+  /** Requests made because of it. */
   readonly requests: readonly RequestRow[];
 }
 
-/** What stopped a job, what would help it, and the request for more, filled in. Nothing for a job that was admitted. */
+/** Reasons of a rejection, remedies, and a filled-in request for more. Empty for an admitted job. */
 export function rejectionPart(user: User, shown: JobPageProps, telling: PageFormat): Markup | '' {
   const { job, requests } = shown;
   const { rejection, now } = job;

@@ -2,7 +2,7 @@ import type { Overview, OverviewQuery } from '../../../answers/overview/model.ts
 import { type ChoiceList, choice, searchField } from '../parts/filter-fields.tsx';
 import type { Markup } from '../parts/markup.ts';
 
-/** What to show of all budgets, and in which order. */
+/** Filters and order of budgets. */
 export const budgetSearch = (asked: OverviewQuery, owns: boolean): Markup => (
   <form class="filters" method="get" action="/" role="search" data-at-once>
     {searchField('Search budgets', asked.search, 'Part of a path or name')}
@@ -29,7 +29,7 @@ const VIEWS: ChoiceList = [
   ['tree', 'Step by step'],
 ];
 
-/** Nothing there, whatever is asked: no search helps. */
+/** Empty without filters: no search helps. */
 export const isNothing = (overview: Overview, asked: OverviewQuery): boolean =>
   overview.total === 0 && asked.search === undefined && asked.under === undefined && asked.mine !== true;
 

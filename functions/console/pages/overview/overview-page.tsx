@@ -22,7 +22,7 @@ interface OverviewShown {
   readonly owns: boolean;
 }
 
-/** How old the directory may be before somebody is told: it is synced every few minutes. */
+/** Age of the directory that shows a warning; it is synced every few minutes. */
 const DIRECTORY_OLD_MS = 3_600_000;
 
 export function overviewPage(user: User, shown: OverviewShown, telling: PageFormat): Markup {

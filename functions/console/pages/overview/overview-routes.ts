@@ -7,7 +7,7 @@ import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-d
 import { unknownPlace } from '../problem-page.tsx';
 import { overviewPage } from './overview-page.tsx';
 
-/** All budgets somebody may see, flat or step by step. */
+/** All visible budgets, flat or by level. */
 export function overviewRoutes(deps: PagesDeps): Hono<SignInEnv> {
   const { read } = deps;
   const app = new Hono<SignInEnv>();
@@ -40,7 +40,7 @@ function overviewAsked(c: PageContext): OverviewQuery {
   const cursor = queryCursor(c);
   return {
     ...withoutAbsent({ search, sort }),
-    // Who searches, searches everywhere.
+    // Searches cover all levels.
     ...(under !== undefined && search === undefined && { under }),
     ...(query(c, 'mine') === '1' && { mine: true }),
     ...(cursor !== undefined && { cursor }),

@@ -10,10 +10,10 @@ import { pageCount } from './page-format.tsx';
 
 /** The form that saves; its fields say what is to be counted, too. */
 export const SAVE_FORM = 'save';
-/** What its `step` says then. */
+/** Value of `step` for counting. */
 export const COUNT_STEP = 'count';
 
-/** What the form asks to be counted; undefined: it does not. */
+/** Returns the requested count; undefined: none. */
 export const countedFor = async (
   { read }: { readonly read: Pick<ConsoleReader, 'backtest'> },
   edits: readonly LimitEdit[],

@@ -27,11 +27,11 @@ interface BarFigures {
   readonly spent: number;
   readonly held: number;
   readonly limit: number;
-  /** What will be spent by the end of the period at the pace of the last weeks; absent: not known. */
+  /** Expected spend at the end of the period; absent: unknown. */
   readonly forecast?: number | undefined;
 }
 
-/** Solid what is spent, striped what is held, a mark where the forecast ends. The figures stand beside it as text. */
+/** Draws spend solid, held amounts striped, and the forecast as a mark. The figures are shown as text. */
 export function Bar({ spent, held, limit, forecast }: BarFigures): Markup {
   // Past the limit the bar is the whole, and an edge shows where the limit was.
   const full = Math.max(limit, spent + held, 1);

@@ -4,10 +4,10 @@ import { subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
 import { edge, instant, type PageFormat, pageAmount, pageCount } from './page-format.tsx';
 
-/** A page must stay small; whoever needs the others has the file, or the next page. */
+/** Keeps the page small; the rest is in the file or on the next page. */
 export const ROWS_SHOWN = 100;
 
-/** What differs, field by field. */
+/** Changes, field by field. */
 export function changeTable(rows: readonly ChangeRow[], caption: string, telling: PageFormat): Markup {
   if (rows.length === 0) return <p class="soft">Nothing differs.</p>;
   const named = rows.filter(hasName);
@@ -38,7 +38,7 @@ export function changeTable(rows: readonly ChangeRow[], caption: string, telling
   );
 }
 
-/** Ids of people stand beside their names, for programs. */
+/** Ids of users are for programs; names are shown. */
 const hasName = ({ field }: ChangeRow): boolean => !field.endsWith('by_user');
 
 /** One line each, for a history. */

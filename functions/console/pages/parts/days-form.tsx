@@ -2,7 +2,7 @@
 interface DaysFormProps {
   /** The page, such as `/coverage`. */
   readonly action: string;
-  /** What the page is about only, by the name of its field: `group`, `project`. */
+  /** Filters of the page, by field name: `group`, `project`. */
   readonly only: Readonly<Record<string, number | undefined>>;
   readonly choices: readonly number[];
   readonly days: number;

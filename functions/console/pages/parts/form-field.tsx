@@ -1,9 +1,9 @@
 import type { Markup } from './markup.ts';
 
-/** What a form was sent with, or shall show: by name, trimmed. */
+/** Values of a form, by name, trimmed. */
 export type Values = Readonly<Record<string, string>>;
 
-/** What is wrong, by the field's name. */
+/** Problems, by field name. */
 export type FieldProblems = ReadonlyMap<string, string>;
 
 export interface Field {
@@ -94,7 +94,7 @@ function control(spec: Field, value: string, ties: object): Markup {
   );
 }
 
-/** At the top of a form that was not accepted: everything at once, also what belongs to no field. */
+/** List of all problems at the top of a refused form, also those without a field. */
 export function problemList(
   problems: FieldProblems,
   others: readonly string[],

@@ -8,7 +8,7 @@ import { runsOut } from './run-out.tsx';
 import { STANDING_COLUMNS, standingCells } from './standing-cells.tsx';
 
 interface GroupTableParts {
-  /** Where the groups below a group are. */
+  /** Address of a group's subgroups. */
   readonly tree?: (groupId: number) => string;
   /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */
   readonly sum?: GroupSum | undefined;
@@ -16,7 +16,7 @@ interface GroupTableParts {
   readonly mayEdit?: boolean;
 }
 
-/** One line a group: a bar, and beside it the same as text. */
+/** One line per group: a bar, with the same figures as text. */
 export const groupTable = (
   rows: readonly GroupRow[],
   caption: string,
@@ -120,7 +120,7 @@ const link = ({ subject, path }: GroupRow): Markup | string =>
     subjectLink(subject, path)
   );
 
-/** What it is if it is no group. */
+/** Kind of a row that is not a group. */
 export const KIND_TAGS: Readonly<Record<string, string>> = {
   project: 'project',
   'runner-class': 'runner class',
@@ -148,7 +148,7 @@ function meteredCells({ metered }: GroupRow, telling: PageFormat): Markup {
   );
 }
 
-/** What an eye looking down the list must not miss. */
+/** Tags that stand out in the list. */
 function tags({ subject, frozen, budget, pool, grants, personal }: GroupRow): Markup[] {
   const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   const all = [

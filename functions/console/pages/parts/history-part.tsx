@@ -6,7 +6,7 @@ import { distance, type PageFormat, pageCount, shortInstant } from './page-forma
 
 const ROWS_SHOWN = 6;
 
-/** Who changed what, when and why; newest first. */
+/** History of changes with author and reason; newest first. */
 export function historyPart(history: HistoryPage, subject: string | undefined, telling: PageFormat): Markup {
   if (history.entries.length === 0 && history.next === undefined)
     return <p class="soft">Nothing was changed yet.</p>;

@@ -1,4 +1,4 @@
-/** What pages are made of: each looks the same wherever it stands, and is read out the same. */
+/** Components of pages: each looks and reads the same everywhere. */
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { User } from '../../../core/signin/index.ts';
 import type { Markup } from './markup.ts';
@@ -18,7 +18,7 @@ export const Crumbs = ({ children }: PropsWithChildren): Markup => (
   </nav>
 );
 
-/** What the page before did. */
+/** Result of the previous page. */
 export const Done = ({ text }: { readonly text: string | undefined }): Markup | '' =>
   text === undefined ? (
     ''
@@ -74,7 +74,7 @@ export const Columns = ({ of }: { readonly of: readonly TableColumn[] }): Markup
 
 interface TableParts {
   readonly label: string;
-  /** Where it says more than the label. */
+  /** Set if it says more than the label. */
   readonly caption?: string;
   readonly columns: readonly TableColumn[];
 }
@@ -95,7 +95,7 @@ export const Table = ({
   </div>
 );
 
-/** What changes something: sent with the token that says it comes from a page of ours. */
+/** A form that changes data: it carries the CSRF token. */
 export const PostForm = ({ user, children, ...attributes }: PropsWithChildren<PostFormParts>): Markup => (
   <form method="post" {...attributes}>
     <input type="hidden" name="csrf" value={user.csrfToken} />

@@ -11,14 +11,14 @@ export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telli
 /** Stands where the use of a limit would: it has no counter. */
 export const NOT_COUNTED = 'not counted';
 
-/** What a limit does while it cannot be asked. */
+/** Effect of a limit while it is unreachable. */
 export const OUTAGE_TEXTS = {
   admit: 'admits all',
   room: 'admits what was left',
   reject: 'rejects all',
 } as const;
 
-/** Below 0 in words: nobody should have to find a minus. */
+/** Negative amounts in words, because a minus is easily missed. */
 export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: PageFormat): string =>
   limit.left === undefined
     ? '–'

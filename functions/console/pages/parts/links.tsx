@@ -67,7 +67,7 @@ export const outside = (href: string | undefined, text: string): Markup | string
     text
   );
 
-/** A path whose last part stands out: it is what tells neighbours apart. */
+/** Highlights a path's last part, which distinguishes neighbours. */
 export function pathMarkup(path: string): Markup | string {
   const slash = path.lastIndexOf('/');
   return slash < 0 ? (

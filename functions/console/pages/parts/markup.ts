@@ -1,4 +1,4 @@
 import type { HtmlEscapedString } from 'hono/utils/html';
 
-/** What JSX makes: everything in it is escaped but what says `raw`. */
+/** Output of JSX: everything is escaped except `raw`. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;

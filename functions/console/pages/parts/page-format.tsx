@@ -47,7 +47,7 @@ export const distance = (atMs: number, nowMs: number): string =>
 
 const agoText = (text: string): string => (text === 'now' ? 'just now' : `${text.replace(/^in /, '')} ago`);
 
-/** What a limit's mode does, as a word; enforced ones need none. */
+/** Tag of a limit's mode; enforced ones need none. */
 export function modeTag(mode: Mode): Markup | undefined {
   switch (mode) {
     case 'enforce':

@@ -13,7 +13,7 @@ import { runsOut } from './run-out.tsx';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
-/** What would become of it: differences, new run-out dates, jobs that would have failed, pools. @param exact - once counted */
+/** Preview: changes, new run-out dates, jobs that would fail, pools. @param exact - the finished count */
 export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: BacktestAnswer): Markup => (
   <>
     <Card
@@ -58,7 +58,7 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
 
 const POOLS_SHOWN = 10;
 
-/** What several amounts of one unit come to, before and after. */
+/** Sum of several amounts of one unit, before and after. */
 function sumOfAmounts(rows: readonly ChangeRow[], telling: PageFormat): Markup | '' {
   const amounts = rows.filter(({ about, field }) => about === 'limit' && field === 'amount');
   const [first] = amounts;
@@ -76,7 +76,7 @@ function sumOfAmounts(rows: readonly ChangeRow[], telling: PageFormat): Markup |
 
 const isNumber = (value: ChangeRow['from']): boolean => typeof value === 'number';
 
-/** What must be confirmed, with the box to do so. */
+/** Facts to confirm, with a checkbox. */
 export function confirmPart(
   { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
   telling: PageFormat,

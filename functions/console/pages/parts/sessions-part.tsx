@@ -3,7 +3,7 @@ import { Card, PostForm, Table } from './layout.tsx';
 import type { Markup } from './markup.ts';
 import { distance } from './page-format.tsx';
 
-/** Where somebody is signed in, each with the way to end it. @param all - undefined: not known now */
+/** A user's sessions, each with a button to end it. @param all - undefined: unknown now */
 export function sessionsPart(
   user: User,
   all: readonly OwnSessionRow[] | undefined,

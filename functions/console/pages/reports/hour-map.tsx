@@ -5,7 +5,7 @@ import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 
 export const HEATS = ['micros', 'jobs'] as const;
-/** What the squares are of. */
+/** Quantity of the squares. */
 export type HeatKind = (typeof HEATS)[number];
 
 const HEAT_TEXTS: Readonly<Record<HeatKind, string>> = { micros: 'money', jobs: 'jobs' };
@@ -21,12 +21,12 @@ const WEEKDAYS = [
 const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
 /** The squares have so many sizes: the classes `heat1` to `heat9`. */
 const SIZES = 9;
-/** Where the page is narrow, every sixth hour has its number. */
+/** On narrow pages every sixth hour has a label. */
 const LABEL_EVERY = 6;
 
 interface HourMapShown {
   readonly heat: HeatKind;
-  /** What was asked, without what the squares are of. */
+  /** The query without the quantity of the squares. */
   readonly same: Readonly<Record<string, string | number | undefined>>;
 }
 

@@ -21,13 +21,13 @@ export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
 };
 
 interface FormShown {
-  /** What the rows of the report are. */
+  /** Key of the report's rows. */
   readonly by: SpendKey | undefined;
-  /** What there are reports by, of this subject and for this person. */
+  /** Available keys for this subject and user. */
   readonly keys: readonly SpendKey[];
 }
 
-/** Which period, of whom, by what. Two days go before the period that is chosen. */
+/** Period, subject and key. Two given days win over the selected period. */
 export const reportForm = (asked: SpendQuery, { by, keys }: FormShown): Markup => (
   <form class="filters" method="get" action="/reports" role="search">
     <label>
@@ -84,7 +84,7 @@ export const reportForm = (asked: SpendQuery, { by, keys }: FormShown): Markup =
 const isNamed = (period: string | undefined): boolean =>
   period !== undefined && !PERIODS.some(([value]) => value === period);
 
-/** What was asked, for an address that asks the same. */
+/** Query of the same report. */
 /** A calendar of the browser's takes no other form. */
 function isoDay(written: string | undefined): string {
   const read = readWrittenDay(written ?? '');

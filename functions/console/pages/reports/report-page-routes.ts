@@ -13,11 +13,11 @@ import { reportPage } from './report-page.tsx';
 /** A line with its trend is about a kilobyte: a page stays below 100 KB. */
 const ROWS = 40;
 const FILE_ROWS = 1_000;
-/** What an answer may have is 6 MB, and a line of FOCUS some 600 bytes. */
+/** A response has at most 6 MB, and a FOCUS line about 600 bytes. */
 const FILE_LINES_MAX = 9_000;
 const TEXT_MAX = 255;
 
-/** A report, its rows as CSV, and every group at once as CSV and FOCUS. */
+/** A report, its rows as CSV, and all groups as CSV and FOCUS. */
 export function reportPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
   const { read } = deps;
   const app = new Hono<SignInEnv>();
@@ -63,7 +63,7 @@ const TOO_LONG = {
   remedy: 'Ask for one group, or use the command line: npx tollgate report spend --all --csv.',
 } as const;
 
-/** An address that somebody typed: another report than the one that was asked for would look like it. */
+/** An invalid typed key is an error, because another report would look like the requested one. */
 function unknownKey(c: PageContext): Extract<SpendAnswer, { outcome: 'unreadable' }> | undefined {
   const by = query(c, 'by', TEXT_MAX);
   if (by === undefined || SPEND_KEYS.some((key) => key === by)) return undefined;

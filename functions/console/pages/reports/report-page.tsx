@@ -19,11 +19,11 @@ import { queueCard, wasteCard } from './waste-card.tsx';
 interface ReportShown {
   readonly asked: SpendQuery;
   readonly answer: SpendAnswer;
-  /** What the squares of a report by hour are of. */
+  /** Quantity of the squares in a report by hour. */
   readonly heat: HeatKind;
 }
 
-/** What was spent in a period, and what for. */
+/** Spend of a period. */
 export const reportPage = (user: User, { asked, answer, heat }: ReportShown, telling: PageFormat): Markup => (
   <ConsolePage title="Reports" at="/reports" user={user}>
     <div class="head">

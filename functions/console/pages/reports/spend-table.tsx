@@ -76,7 +76,7 @@ export const otherName = ({ label }: SpendReport['other']): Markup => <span clas
 const trendTitle = ({ trendDays }: SpendReport): string =>
   trendDays === undefined ? 'By month' : trendDays === 1 ? 'By day' : 'By week';
 
-/** What a row is called, for people. */
+/** Label of a row. */
 export function rowName({ name }: SpendRow, by: SpendKey): Markup | string {
   if (by === 'day') return shortDayLabel(name);
   if (by === 'month') return monthText(name);
@@ -150,7 +150,7 @@ const amountCells = (
 const WIDTH = 96;
 const HEIGHT = 18;
 
-/** The figures stand beside it, and by day or month on pages of their own. */
+/** A sparkline; figures are next to it, and by day or month on other pages. */
 function trendLine(trend: readonly number[]): Markup {
   const highest = Math.max(1, ...trend);
   const at = (value: number, index: number): string => {

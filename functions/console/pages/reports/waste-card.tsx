@@ -14,7 +14,7 @@ import { bare, percent } from '../parts/page-format.tsx';
 import { KEY_TEXTS, sameQuery } from './report-form.tsx';
 import { otherName, rowName } from './spend-table.tsx';
 
-/** Beside the money. */
+/** Retries and queue times. */
 export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
   <Card id="waste" title="Beside the money">
     <Table
@@ -56,7 +56,7 @@ export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
   </Card>
 );
 
-/** How long jobs were queued, step by step. */
+/** Queue times by bucket. */
 export const queueCard = (report: SpendReport): Markup => {
   const { queue, total } = report;
   const most = Math.max(1, ...queue.map(({ jobs }) => jobs));

@@ -1,4 +1,4 @@
-/** Who comes by a signed link. It gives no right and decides nothing: it only leads here, and is refused where it is not what was sent. */
+/** Visits by signed links. A link gives no rights and decides nothing; a changed link is refused. */
 import type { RequestRow } from '../../../answers/requests/model.ts';
 import { type PageContext, type PagesDeps, send } from '../pages-deps.ts';
 import { type Problem, problemPage } from '../problem-page.tsx';

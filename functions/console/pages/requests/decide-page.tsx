@@ -52,14 +52,14 @@ export async function showDecision(
 
 interface DecideShown {
   readonly row: RequestRow;
-  /** What approving it would do; or why it would be refused. */
+  /** Effect of an approval, or its refusal. */
   readonly preview:
     | ValidPreview
     | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] };
   /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;
   readonly note: string;
-  /** The signed one by which somebody came. */
+  /** The signed link of the visit. */
   readonly link?: string | undefined;
 }
 
@@ -81,7 +81,7 @@ const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
 
 const LOCKOUT_SHOWN = 10;
 
-/** What a request asks for and what giving it would do, before anybody says yes. */
+/** A request with the effect of its approval. */
 const decidePage = (
   user: User,
   { row, preview, exact, note, link }: DecideShown,

@@ -17,7 +17,7 @@ import { askPage, chooseGroupPage } from './ask-page.tsx';
 import { showDecision } from './decide-page.tsx';
 import { requestsPage } from './requests-page.tsx';
 
-/** "Ask for more", and whoever decides about it. */
+/** Requests for more, and decisions about them. */
 export function requestPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
   const { desk, read } = deps;
   const app = new Hono<SignInEnv>();
@@ -79,7 +79,7 @@ export function requestPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const values = await readValues(c);
     const { verdict, note } = values;
     const by = actingUser(user);
-    // Nobody decides about what they cannot see.
+    // Hidden requests cannot be decided.
     const row = (await read.requests(user)).find(({ id }) => id === c.req.param('id'));
     const refused = await refusedLink(c, deps, row, values.link);
     if (refused !== undefined) return refused;

@@ -7,7 +7,7 @@ import type { Markup } from '../parts/markup.ts';
 import { distance, type PageFormat } from '../parts/page-format.tsx';
 import { requestFacts, wantedText } from './request-facts.tsx';
 
-/** What waits, and what became of the others. */
+/** Waiting and decided requests. */
 export function requestsPage(
   user: User,
   rows: readonly RequestRow[],

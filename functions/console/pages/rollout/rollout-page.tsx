@@ -10,7 +10,7 @@ import { address, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, type PageFormat, pageCount } from '../parts/page-format.tsx';
 
-/** Where everybody stands, and what the next step needs. */
+/** Rollout steps with requirements of the next. */
 export function rolloutPage(
   user: User,
   view: RolloutView,

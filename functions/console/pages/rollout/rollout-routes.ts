@@ -80,7 +80,7 @@ export function rolloutPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
   return app;
 }
 
-/** What became of a report. */
+/** Results of sending a report. */
 export const REPORT_DONE: Readonly<Record<string, string>> = {
   sent: 'The report is sent to the owner, and written down.',
   'told-before': 'The owner got the report within the last hour; that is written down.',

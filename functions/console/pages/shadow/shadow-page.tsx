@@ -24,7 +24,7 @@ interface ShadowShown {
 
 const SPANS: readonly number[] = [7, 14, 30, 62];
 
-/** What would have been rejected by whatever only watches. */
+/** Violations in shadow mode. */
 export function shadowPage(user: User, shown: ShadowShown, telling: PageFormat): Markup {
   const { view, days, group, project, done } = shown;
   return (

@@ -122,7 +122,7 @@ const linesTable = (statement: ClosedStatement, format: PageFormat): Markup => (
   </Table>
 );
 
-/** In the reader's own mail program: to whom is theirs to say. */
+/** Opens the reader's mail program; the reader chooses the receiver. */
 function mailHref(
   { month, totals, sha256, number }: ClosedStatement,
   name: string,

@@ -14,7 +14,7 @@ const GROUP_CHARACTERS_MAX = 255;
 const LATEST_MAX = 50;
 const FILES = { 'statement.csv': closedCsv, 'focus.csv': closedFocusCsv } as const;
 
-/** Closed months of a group, and one of them as page, CSV and FOCUS. */
+/** A group's closed months, one of them as page, CSV and FOCUS. */
 export function statementPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
   const { read } = deps;
   const app = new Hono<SignInEnv>();
@@ -62,7 +62,7 @@ export function statementPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
   }
 }
 
-/** Where somebody begins who names no group: everything, or the first group that is theirs. */
+/** Default subject: everything, or the user's first group. */
 const ownGroup = (user: User): string | undefined =>
   seesAll(user) ? 'instance' : user.roles.viewerGroupIds[0]?.toString();
 

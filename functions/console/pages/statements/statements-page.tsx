@@ -8,9 +8,9 @@ import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx
 import { dateText, monthText } from './month-text.ts';
 
 interface StatementsShown {
-  /** What was typed; absent: nothing. */
+  /** Typed text; absent: none. */
   readonly asked: string | undefined;
-  /** Absent: no such group, none that is theirs, or nobody closes months here. */
+  /** Absent: the group does not exist or is not visible, or months are not closed here. */
   readonly months: ClosedMonths | undefined;
   /** The latest statements of all groups, the youngest first. */
   readonly latest: StatementNumbers['numbers'];

@@ -13,7 +13,7 @@ interface Size {
   readonly name: string;
   readonly width: number;
   readonly height: number;
-  /** How many days get a label. */
+  /** Number of labelled days. */
   readonly labels: number;
 }
 
@@ -27,7 +27,7 @@ const RIGHT = 16;
 const TOP = 20;
 const BOTTOM = 26;
 
-/** What came together day by day against the limit; the same as a table below, because a picture cannot be read out. */
+/** Cumulated use against the limit, with the same figures in a table. */
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow | undefined, telling: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period } = burnUp;
   const described = limit === undefined ? '' : forecastSentence(limit, telling.nowMs);

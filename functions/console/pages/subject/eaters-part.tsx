@@ -6,7 +6,7 @@ import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount, percent } from '../parts/page-format.tsx';
 import { classLink, otherClasses } from './usage-part.tsx';
 
-/** So many have a part of their own; more than that nobody tells apart. */
+/** Rows with their own part; more cannot be distinguished. */
 const SHOWN_MAX = 6;
 
 interface Eater {
@@ -20,13 +20,13 @@ interface Stack {
   readonly days: string;
   /** Most first. */
   readonly eaters: readonly Eater[];
-  /** What all of it came to. */
+  /** The total. */
   readonly together: number;
-  /** What the others are called. */
+  /** Label of the rest. */
   readonly others: string;
 }
 
-/** One bar for the groups below, one for projects and one for runner classes, each with its figures as text beside it. */
+/** One bar each for subgroups, projects and runner classes, with figures as text. */
 export function eatersPart(view: SubjectView, telling: PageFormat): Markup | '' {
   const stacks = stacksOf(view).filter(({ eaters, together }) => together > 0 && eaters.length > 0);
   if (stacks.length === 0) return '';

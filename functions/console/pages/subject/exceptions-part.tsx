@@ -5,7 +5,7 @@ import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, edge, type PageFormat, pageAmount } from '../parts/page-format.tsx';
 
-/** What was given on top for a time, with how long it still counts. */
+/** Grants with their remaining time. */
 export function grantsPart({ grants, may, subject }: SubjectView, telling: PageFormat): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
   return (

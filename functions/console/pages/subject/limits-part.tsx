@@ -135,7 +135,7 @@ const cohortFacts = ({ cohort, shared, borrowed = 0, unit }: LimitRow, telling: 
             ]),
       ];
 
-/** What each pipeline, job or user has by itself: there is no one bar to show. */
+/** Limits per pipeline, job or user, which have no single bar. */
 const capList = ({ caps, may }: SubjectView, telling: PageFormat): Markup | '' =>
   caps.length === 0 ? (
     ''

@@ -98,7 +98,7 @@ export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageF
   );
 }
 
-/** Whether the figures of this page are one, by how much not, and why. */
+/** Agreement of this page's figures, with difference and cause. */
 function agreementNote(limit: LimitRow, { agreements }: SubjectView, telling: PageFormat): Markup | '' {
   const agreement = agreements.find((each) => each.limit === limit.id);
   if (agreement === undefined) return '';

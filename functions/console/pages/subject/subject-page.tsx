@@ -18,7 +18,7 @@ import { rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
 interface SubjectShown {
   readonly view: SubjectView;
-  /** What was just done, for a green line at the top. */
+  /** Result text at the top. */
   readonly done: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export function subjectPage(user: User, { view, done }: SubjectShown, telling: P
   );
 }
 
-/** What fits beside everything else on a page of 100 KB. */
+/** Rows that fit into a page of 100 KB. */
 const CHILDREN_SHOWN = 25;
 
 const KIND_LABEL: Readonly<Record<SubjectView['kind'], string>> = {
@@ -82,7 +82,7 @@ const KIND_LABEL: Readonly<Record<SubjectView['kind'], string>> = {
   'runner-class': 'Runner class',
 };
 
-/** Nobody adds to what is unlimited. */
+/** Unlimited amounts cannot grow. */
 const canGrow = ({ limits }: SubjectView): boolean => limits.some(({ amount }) => amount !== 'unlimited');
 
 function head(view: SubjectView): Markup {

@@ -14,7 +14,7 @@ import {
   shortInstant,
 } from '../parts/page-format.tsx';
 
-/** Who and what used it. */
+/** Use by user and class. */
 export function usagePart({ usage, subject }: SubjectView, telling: PageFormat): Markup {
   const { topProjects, topJobs, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
@@ -98,11 +98,11 @@ export function usagePart({ usage, subject }: SubjectView, telling: PageFormat):
 export const classLink = (name: string, subject: string): Markup | string =>
   subject === 'instance' ? subjectLink(`runner-class/${name}`, name) : name;
 
-/** Those of groups and projects are told apart at night. */
+/** Classes of groups and projects are computed at night. */
 export const otherClasses = (subject: string): string =>
   subject === 'instance' ? 'No class' : 'No class, or not told apart yet';
 
-/** What a table leaves out, so that its rows come to what stands below them. @param empty - cells after the amount */
+/** The rest of a table, so that rows add up. @param empty - cells after the amount */
 const otherRow = (micros: number, label: string, empty = 0): Markup | '' =>
   micros === 0 ? (
     ''
@@ -155,7 +155,7 @@ export const usageSentence = (usage: UsageView, telling: PageFormat): Markup => 
   </>
 );
 
-/** Which jobs were turned away, and what they were told. */
+/** Rejected jobs with reasons. */
 export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, telling: PageFormat): Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in these days.</p>;
