@@ -10,7 +10,7 @@ import { answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked } from '../api/console-client.ts';
 import { type BudgetContext, withApi } from '../api/open-api.ts';
 import { jobAsked } from '../check/live-step.ts';
-import { PLACE_FLAGS_HELP, readNow, readPlaceFlags } from '../evaluation/place-flags.ts';
+import { PLACE_FLAGS_HELP, placeInLedger, readNow } from '../evaluation/place-flags.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, type RulesFlags, readRules } from '../rules-flags.ts';
@@ -144,20 +144,12 @@ function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetCo
     json: {
       ...(books === undefined
         ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })
-        : placeIn(books, flags)),
+        : placeInLedger(flags, books.directory)),
       ...withoutAbsent({ ref, refProtected, pipelineSource, userId }),
       jobs: [{ ...job, ...(minutes !== undefined && { estimateSeconds: minutes * 60 }) }],
     },
     unseen,
   };
-}
-
-/** A project that the groups do not know yet is asked about by its group. @throws {UsageError} */
-function placeIn({ directory }: BudgetContext, flags: CanIFlags) {
-  const { projectId, namespaceId } = readPlaceFlags(flags, directory);
-  if (projectId === undefined && namespaceId === undefined)
-    throw new UsageError('whose budget? expected --project or --group');
-  return projectId === undefined ? withoutAbsent({ group: namespaceId }) : { project: projectId };
 }
 
 const jobIdIn = (word: string): number =>

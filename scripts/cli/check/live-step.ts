@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked, consoleClient, mayAskConsole } from '../api/console-client.ts';
 import { withBooks } from '../api/open-api.ts';
-import { type PlaceFlags, type RequestPlace, readPlaceFlags } from '../evaluation/place-flags.ts';
+import { type PlaceFlags, placeInLedger, type RequestPlace } from '../evaluation/place-flags.ts';
 import { type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { ENV_ID_TOKEN } from '../login/kept-sessions.ts';
@@ -68,7 +68,7 @@ export async function liveStep(
       };
     // The ledger's own directory says where a project is today.
     const now = await withBooks(ask.open, flags, { ...io, nowMs: () => ask.nowMs }, ({ api, directory }) =>
-      decide(api, whoseJobs(readPlaceFlags(flags, directory), false) ?? {}),
+      decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
     );
     return { now: { ...now, decidedBy: 'ledger' }, code: EXIT.ok };
   } catch (error) {
@@ -82,16 +82,16 @@ export async function liveStep(
 }
 
 /** A job's token names its own project. Returns undefined if neither token nor flags name a project or group. */
-function whoseJobs(
-  { projectId, projectPath, namespaceId, ref, refProtected, pipelineSource, userId }: RequestPlace,
-  hasToken: boolean,
-) {
-  const run = withoutAbsent({ ref, refProtected, pipelineSource, userId });
-  if (hasToken) return run;
+function whoseJobs(place: RequestPlace, hasToken: boolean) {
+  const { projectId, projectPath, namespaceId } = place;
+  if (hasToken) return runOf(place);
   const project = projectId ?? projectPath;
-  if (project !== undefined) return { ...run, project };
-  return namespaceId === undefined ? undefined : { ...run, group: namespaceId };
+  if (project !== undefined) return { ...runOf(place), project };
+  return namespaceId === undefined ? undefined : { ...runOf(place), group: namespaceId };
 }
+
+const runOf = ({ ref, refProtected, pipelineSource, userId }: RequestPlace) =>
+  withoutAbsent({ ref, refProtected, pipelineSource, userId });
 
 /** One job as the API of a console or ledger takes it. */
 export function jobAsked(

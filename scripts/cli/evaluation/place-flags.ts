@@ -2,6 +2,7 @@ import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { readChoice, readWhole } from '../../terminal/flags.ts';
 import { notInDirectory } from './unknown-place.ts';
@@ -56,6 +57,19 @@ export const readPlaceFlags = (flags: PlaceFlags, directory: Directory): Request
   ...whereabouts(flags, directory),
   ...readRunFlags(flags),
 });
+
+/**
+ * Returns the project or group of the flags for the API of a ledger. A project that the directory does not know yet is
+ * placed by its group.
+ *
+ * @throws {UsageError} without a project and a group.
+ */
+export function placeInLedger(flags: PlaceFlags, directory: Directory) {
+  const { projectId, namespaceId } = readPlaceFlags(flags, directory);
+  if (projectId === undefined && namespaceId === undefined)
+    throw new UsageError('whose budget? expected --project or --group');
+  return projectId === undefined ? withoutAbsent({ group: namespaceId }) : { project: projectId };
+}
 
 /** The ref, the source and the user, without the project. @throws {UsageError} */
 export function readRunFlags(flags: PlaceFlags): RequestPlace {

@@ -42,6 +42,13 @@ test('rejects what the counters of the ledger leave no place for, and holds noth
   expect((await ledger.readCounters([key]))[0]?.committed).toBe(2);
 });
 
+test('a project that the directory of the ledger does not know yet is judged by its group', async () => {
+  const { check, ask } = opened();
+  await ask([aRequest(1), aRequest(2)]);
+  const { code, err } = await check(['--project', 'acme/payments/of-today', '--ledger', 'local']);
+  expect([code, err]).toEqual([EXIT.wouldReject, '']);
+});
+
 test('a ledger that does not answer leaves the answer of the documents, and exit 1', async () => {
   const { check } = opened();
   const open: OpenLedger = async () => {
