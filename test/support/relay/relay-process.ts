@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../../relay/main.ts', import.meta.url));
@@ -18,11 +21,15 @@ export interface RelayProcess {
   readonly kill: () => void;
 }
 
-/** Starts one with nothing but `env` in its environment; whoever starts it calls `kill` at the end. */
+/**
+ * Starts a relay with nothing but `env` and a temporary folder in its environment. The caller ends it with `kill`. A killed
+ * relay leaves its socket, which goes with the folder.
+ */
 export function spawnRelay(env: Readonly<Record<string, string>>): RelayProcess {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-'));
   const child = spawn(process.execPath, [MAIN], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, TMPDIR: folder, ...env },
   });
   const output = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk) => {
@@ -31,7 +38,10 @@ export function spawnRelay(env: Readonly<Record<string, string>>): RelayProcess 
   child.stderr?.on('data', (chunk) => {
     output.stderr += chunk;
   });
-  const closed = once(child, 'close').then(([code]) => ({ code, ...output }));
+  const closed = once(child, 'close').then(([code]) => {
+    rmSync(folder, { recursive: true, force: true });
+    return { code, ...output };
+  });
   return {
     child,
     closed,
