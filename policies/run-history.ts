@@ -1,3 +1,5 @@
+import { HOUR_MS } from './limits/calendar.ts';
+
 /** The histories of a project's jobs, by {@link historyKey}. */
 export type ProjectHistory = ReadonlyMap<string, RunHistory>;
 
@@ -91,7 +93,6 @@ export const ESTIMATE_SECONDS_MIN = 30;
 const SHARE = 0.9;
 /** GitLab's longest job timeout is a month. */
 const RUN_SECONDS_MAX = 31 * 86_400;
-const HOUR_MS = 3_600_000;
 
 /** @param seconds - duration; 0 changes nothing. */
 export function withRun(history: RunHistory | undefined, seconds: number, endedAtMs: number): RunHistory {

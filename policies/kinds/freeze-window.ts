@@ -1,6 +1,6 @@
 import type { Reading } from '../document/reading.ts';
 import { readInstant } from '../document/values.ts';
-import { clockIn, DAY_MS, dayNumber, weekday } from '../limits/calendar.ts';
+import { clockIn, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS, weekday } from '../limits/calendar.ts';
 import { remembered } from '../match/remember.ts';
 
 /** Half-open, Unix ms. `Infinity`: the freeze lasts until someone lifts it. */
@@ -146,9 +146,6 @@ const spanOn = ({ fromMinute, untilMinute }: WeeklyWindow, day: number, zone: st
   startMs: clockInstantMs(zone, day, fromMinute),
   endMs: clockInstantMs(zone, day, untilMinute),
 });
-
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 /** Zones are at most 14 hours ahead of UTC and 12 behind: an hour more is certainly before or after the instant. */
 const BEFORE_MS = 15 * HOUR_MS;

@@ -123,7 +123,7 @@ const BYTES_PER_GIB = 2n ** 30n;
 /** A common denominator of the three rates. */
 const PARTS = MINUTES_PER_HOUR * MILLICPU_PER_CPU * BYTES_PER_GIB;
 
-/** Rounded up once. What no machine has costs as much as any price may be, so that sums stay countable. */
+/** Rounds up once. An impossible size costs the highest allowed price, so that sums stay safe integers. */
 function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number {
   const { microsPerMinute, microsPerCpuHour = 0, microsPerGibHour = 0, footprint = {} } = runnerClass;
   const { millicpu, bytes } = known(taken, footprint);

@@ -140,7 +140,7 @@ export function noteEarlier(headroom: LimitHeadroom, endsMs: number, amount: num
 
 /**
  * Estimates what earlier jobs have given back. Jobs often end before their timeout, so some had ended before the report: the
- * estimate takes those with the earliest timeouts. A relay gives back at most its own share of what was taken.
+ * estimate takes those with the earliest timeouts. A relay gives back at most its own share of the taken amount.
  */
 export function giveBack(headroom: LimitHeadroom, atMs: number, relays: number): void {
   headroom.earlier = headroom.earlier.filter(({ endsMs }) => endsMs > atMs);

@@ -115,7 +115,7 @@ export const groupsAbove = (
 ): readonly number[] =>
   directory === undefined ? [] : placementOf(request, directory).ancestors.map(({ id }) => id);
 
-/** A response of the service: hashes of all parts, and the rows of those that changed. */
+/** A response of the service: hashes of all parts, and the rows of changed parts. */
 interface DirectoryParts {
   /** Time since all groups were listed. */
   readonly ageMs: number;

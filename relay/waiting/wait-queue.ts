@@ -91,7 +91,7 @@ interface WaitingJob {
   lastAskMs: number;
   isLast: boolean;
   isAsked: boolean;
-  /** Counters of which it may take while it is asked about. */
+  /** Counters that it may take from while it is asked about. */
   slot: readonly string[];
   /** Earlier jobs that it passes if it is admitted. Undefined while it has no slot. */
   passing: readonly WaitingJob[] | undefined;

@@ -44,7 +44,7 @@ interface CountJobs extends CompareEdit {
 }
 
 export interface CountBounds {
-  /** Of one call. */
+  /** Bound of one call. */
   readonly idsMax: number;
   readonly recordsMax: number;
   /** On `monotonicMs`. */

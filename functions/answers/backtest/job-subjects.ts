@@ -5,7 +5,7 @@ import type { JobRecord } from '../../core/ledger/index.ts';
 const PATTERN_PREFIX = 'groups/';
 
 /**
- * Matches recorded jobs to subjects, of which edits may have thousands. Groups are those of today's
+ * Matches recorded jobs to the subjects of edits, which may be thousands. Groups are those of today's
  * directory.
  */
 export class JobSubjects {

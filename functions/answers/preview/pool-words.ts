@@ -7,18 +7,18 @@ type PoolSums = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimite
  * `3 limits below come to 900.00 EUR, more than the 500.00 EUR here`, `1 limit below is unlimited, above the
  * 800.00 EUR here`.
  *
- * @param told - formats an amount of the pool's unit
+ * @param format - formats an amount of the pool's unit
  */
 export function poolWords(
   { childrenAmount, children, unlimited }: PoolSums,
   amount: number,
-  told: (amount: number) => string,
+  format: (amount: number) => string,
 ): string {
   const numbered = children - unlimited;
   if (numbered === 0)
-    return `${limits(unlimited)} below ${unlimited === 1 ? 'is' : 'are'} unlimited, above the ${told(amount)} here`;
+    return `${limits(unlimited)} below ${unlimited === 1 ? 'is' : 'are'} unlimited, above the ${format(amount)} here`;
   const isMore = childrenAmount > amount;
-  const sum = `${limits(numbered)} below ${numbered === 1 ? 'comes' : 'come'} to ${told(childrenAmount)}, ${isMore ? 'more than' : 'within'} the ${told(amount)} here`;
+  const sum = `${limits(numbered)} below ${numbered === 1 ? 'comes' : 'come'} to ${format(childrenAmount)}, ${isMore ? 'more than' : 'within'} the ${format(amount)} here`;
   if (unlimited === 0) return sum;
   return `${sum}, and ${unlimited === 1 ? '1 more is' : `${unlimited.toLocaleString('en-US')} more are`} unlimited`;
 }

@@ -53,7 +53,7 @@ export function alertRows(
       ...(limitAmount !== amount && { withdrawn: true }),
     }),
   );
-  // Of levels reached together, list the highest first.
+  // List the highest of several levels reached together first.
   rows.sort((a, b) => lastMs(b) - lastMs(a) || b.levelAmount - a.levelAmount);
   return { alerts: rows.slice(0, SHOWN_MAX) };
 }

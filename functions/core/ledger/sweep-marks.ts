@@ -44,7 +44,7 @@ interface RunnerPass {
 }
 
 /**
- * Of two concurrent sweeps the last write wins. Both write only runners they searched, so a checkpoint may
+ * The last write of two concurrent sweeps wins. Both write only runners they searched, so a checkpoint may
  * step back, which repeats work but skips none.
  */
 export interface SweepMarkStore {

@@ -45,7 +45,7 @@ export type DynamoLimitTableOptions = InstanceTable & BatchGetDeps;
 
 /** A set of hundreds of roots must not take all connections. */
 const UPDATES_AT_ONCE = 8;
-/** Of two concurrent editors one is refused at the next try at the latest. */
+/** One of two concurrent editors is refused at the next try at the latest. */
 const CONFLICTS_MAX = 5;
 const CONFLICT_PAUSE_MS = 100;
 

@@ -13,7 +13,7 @@ import type { RequeueEntry } from './requeue-list.ts';
 /**
  * Returns an entry for a job rejected only by in-flight limits; undefined for others.
  *
- * @param before - entries of the group, one of which may have been retried as this job.
+ * @param before - entries of the group; one may have been retried as this job.
  */
 export function requeueEntryOf(
   record: JobRecord,

@@ -37,7 +37,7 @@ export interface ExplainedAlert extends ThresholdAlert {
   readonly forecast?: Forecast;
 }
 
-/** An alert takes at most 3 KB in all its forms, so the message stays below half of what SNS takes. */
+/** An alert takes at most 3 KB in all its forms, so the message stays below half of the 256 KB that SNS allows. */
 export const ALERTS_PER_MESSAGE_MAX = 40;
 
 /** @param alerts - of one recipient; at least one, at most {@link ALERTS_PER_MESSAGE_MAX}. */

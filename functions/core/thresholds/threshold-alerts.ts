@@ -103,7 +103,7 @@ async function findHighest(
     const owned = limits.get(counted);
     for (const alert of owned === undefined ? [] : findAlerts(counter, owned)) {
       const name = `${alert.measure} ${counted}`;
-      // Of equal amounts the level found last is the same or a higher one.
+      // The level found last is the same or a higher one of equal amounts.
       if ((highest.get(name)?.level.amount ?? 0) <= alert.level.amount) highest.set(name, alert);
     }
   }

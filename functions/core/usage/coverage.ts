@@ -24,7 +24,7 @@ export interface CoverageCounts {
 export type CoveredRunner = number | 'other' | 'unknown';
 
 export interface Coverage extends CoverageCounts {
-  /** Of the requested jobs: rejected but ran. */
+  /** Jobs that were rejected and ran; part of the requested ones. */
   readonly ranRejected: number;
   /**
    * Empty for subjects without runners: projects, runner classes, and the instance except for jobs without a

@@ -32,7 +32,7 @@ export function rejectingNow(
   return [...found.values()].map((each) => ({ ...each, everyJob: each.jobs.length === jobs.length }));
 }
 
-/** Number of those jobs. */
+/** Returns the number of jobs rejected now. */
 export const rejectedNow = (check: PipelineCheck, now: LiveCheck | undefined): number =>
   new Set(rejectingNow(check, now).flatMap(({ jobs }) => jobs)).size;
 

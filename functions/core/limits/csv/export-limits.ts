@@ -77,7 +77,7 @@ interface ExportRow extends PlacedEntry {
   readonly path: string | undefined;
 }
 
-/** Stable: limits of one subject keep their order, and so do patterns, of which the first match counts. */
+/** Stable: limits of one subject keep their order, and so do patterns, because the first match counts. */
 function byPlace(one: ExportRow, other: ExportRow): number {
   const [a, b] = [rankOf(one), rankOf(other)];
   if (a !== b) return a - b;
