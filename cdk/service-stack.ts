@@ -8,7 +8,7 @@ import { Programs } from './constructs/programs.ts';
 import { RelayService } from './constructs/relay-service.ts';
 import { OperatorsTopic, RelayDeployments, ThresholdsTopic } from './constructs/topics.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
-import type { Settings } from './settings/settings.ts';
+import type { Settings } from './settings/deployment.ts';
 
 interface ServiceStackProps extends StackProps {
   readonly settings: Settings;

@@ -14,7 +14,7 @@ import {
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
-import type { ExistingVpcSettings, VpcSettings } from '../settings/settings.ts';
+import type { ExistingVpcSettings, VpcSettings } from '../settings/deployment.ts';
 
 /**
  * Network of the relays: two public subnets of its own, or an existing one. Public, because a NAT gateway

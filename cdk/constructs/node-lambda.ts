@@ -22,7 +22,7 @@ import {
   ENV_PROXY_PARAMETER,
   ENV_RULES_FILE,
 } from '../../functions/names.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/deployment.ts';
 
 interface NodeLambdaProps {
   readonly settings: Settings;

@@ -6,7 +6,7 @@ import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import * as names from '../../functions/names.ts';
 import type { ProgramName } from '../monitoring/series.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/deployment.ts';
 import { webhooksAtOnce } from '../settings/webhooks-at-once.ts';
 import type { DecisionExport } from './decision-export.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';

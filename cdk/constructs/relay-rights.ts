@@ -3,7 +3,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { HEARTBEAT_PK_SUFFIX, JOURNAL_PK_PREFIX, ROOMS_PK_SUFFIX } from '../../functions/names.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/deployment.ts';
 import { tableKeyStatements } from './ledger-table.ts';
 import type { RelayNetwork } from './network.ts';
 

@@ -8,7 +8,7 @@ import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscrip
 import { Construct } from 'constructs';
 import { ENV_CONSOLE_URL, ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts';
 import { runbookPlace } from '../monitoring/runbook.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
 
 /** A deleted key makes the topic useless, so there is time to think. */

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import { DUE_INDEX } from '../../functions/names.ts';
 import type { Programs } from '../constructs/programs.ts';
 import type { RelayService } from '../constructs/relay-service.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/deployment.ts';
 import { AlarmSet } from './alarm-set.ts';
 import { alarmsFor } from './alarms/all-alarms.ts';
 import { glanceWidgets } from './dashboard/glance.ts';

@@ -7,7 +7,7 @@ import {
   SingleValueWidget,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Settings } from '../../settings/settings.ts';
+import type { Settings } from '../../settings/deployment.ts';
 import { COMPOSITE } from '../alarms/alarm-spec.ts';
 import type { DeploymentMetrics } from '../metrics.ts';
 import { RUNBOOK_FILE, runbookLink } from '../runbook.ts';
