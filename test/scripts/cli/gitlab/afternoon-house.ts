@@ -37,6 +37,7 @@ import { enableCommandOn } from '../../../../scripts/cli/controller/controller-c
 import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { openLimits } from '../../../../scripts/cli/limits/open-limits.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
 import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
@@ -279,7 +280,7 @@ export async function afternoonHouse(version: GitLabVersion) {
     close: async () => {},
   });
   const commands = [
-    publishCommandOn({ open, userName: () => 'jane' }),
+    publishCommandOn({ userName: () => 'jane' }),
     coverageCommandOn(desk),
     shadowReportCommandOn(openBooks),
     rolloutLsCommandOn(desk),
@@ -306,7 +307,8 @@ export async function afternoonHouse(version: GitLabVersion) {
     const words = line.split(' ');
     const more =
       words[0] === 'limits' ? ['--policy', 'policy.yaml', '--directory', 'directory.yaml'] : documents;
-    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140 }, commands);
+    const standIns = new Map([[openLimits, open]]);
+    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140, standIns }, commands);
   };
 
   return {
