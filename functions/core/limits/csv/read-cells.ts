@@ -1,5 +1,3 @@
-/** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
-
 import {
   readWrittenAmount,
   readWrittenDay,
@@ -7,7 +5,26 @@ import {
 } from '../../../../policies/document/written.ts';
 import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { type Cells, type CsvColumn, type CsvDialect, isDecimal } from './columns.ts';
-import { thresholdsText } from './thresholds-text.ts';
+
+/** Thresholds in one cell or field: `50 75 90`, `80 forecast 100`, `none`; empty: as limits of the kind have them. */
+
+/** Text for a limit without alerts. */
+const NO_THRESHOLDS = 'none';
+
+export const thresholdsText = (thresholds: readonly unknown[]): string =>
+  thresholds.length === 0 ? NO_THRESHOLDS : thresholds.map(String).join(' ');
+
+/** Returns undefined for an empty text. The limit's own check reports texts that are not numbers. */
+export const readThresholdsText = (text: string): readonly (number | string)[] | undefined => {
+  if (text === '') return undefined;
+  if (text.toLowerCase() === NO_THRESHOLDS) return [];
+  const words = text.match(/forecast\s+\d+|[^\s;,]+/gi) ?? [];
+  return words.map((each) =>
+    /^\d{1,6}$/.test(each) ? Number(each) : each.toLowerCase().replace(/\s+/, ' '),
+  );
+};
+
+/** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
 
 /** Options for reading cells. */
 export interface CellContext {
