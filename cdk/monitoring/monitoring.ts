@@ -6,12 +6,10 @@ import { DUE_INDEX } from '../../functions/names.ts';
 import type { Programs } from '../constructs/programs.ts';
 import type { RelayService } from '../constructs/relay-service.ts';
 import type { Settings } from '../settings/deployment.ts';
-import { AlarmSet } from './alarm-set.ts';
-import { alarmsFor } from './alarms/all-alarms.ts';
-import { glanceWidgets } from './dashboard/glance.ts';
-import { rowsFor } from './dashboard/rows.ts';
-import { rowWidgets } from './dashboard/widgets.ts';
-import { type MetricsOptions, metricsOf } from './metrics.ts';
+import { AlarmSet, type MetricsOptions, metricsOf } from './alarm-set.ts';
+import { alarmsFor } from './alarms/alarms.ts';
+import { glanceWidgets, rowWidgets } from './dashboard.ts';
+import { rowsFor } from './dashboard-rows.ts';
 
 interface MonitoringProps {
   readonly settings: Settings;

@@ -1,13 +1,85 @@
-import type { AlarmInput, AlarmSpec } from '../alarms/alarm-spec.ts';
-import { answerAlarms } from '../alarms/answers.ts';
-import { deskAlarms } from '../alarms/desk.ts';
-import { endsOfJobsAlarms } from '../alarms/ends-of-jobs.ts';
-import { readingAlarms } from '../alarms/reading.ts';
-import { ruleAlarms } from '../alarms/rules.ts';
-import { truthAlarms } from '../alarms/truth.ts';
-import type { Graph, Row } from './panel.ts';
-import * as queries from './queries.ts';
-import { COST_PERIOD_MINUTES, usageCost } from './usage-cost.ts';
+import { answerAlarms, ruleAlarms } from './alarms/admissions.ts';
+import type { AlarmInput, AlarmSpec } from './alarms/alarm-spec.ts';
+import { deskAlarms, endsOfJobsAlarms, readingAlarms, truthAlarms } from './alarms/programs.ts';
+import type { ProgramName } from './series.ts';
+
+/** The dashboard as data: nothing here loads the CDK. */
+
+export interface GraphLine {
+  /** Words of series.ts. */
+  readonly formula: string;
+  readonly label: string;
+}
+
+export interface Graph {
+  readonly kind: 'graph';
+  readonly title: string;
+  /** Name of an alarm whose formula is shown as the first line, with its threshold. Its period is the graph's. */
+  readonly alarm?: string;
+  readonly lines?: readonly GraphLine[];
+  /** Against the axis on the right. */
+  readonly right?: readonly GraphLine[];
+  readonly stacked?: boolean;
+  /** @default the alarm's, else 5 */
+  readonly periodMinutes?: number;
+  /** Further values to compare with. */
+  readonly marks?: readonly { readonly value: number; readonly label: string }[];
+}
+
+/** The ten rows with the most, from the relays' decision log: what has too many values for a metric. */
+interface TopTen {
+  readonly kind: 'top-ten';
+  readonly title: string;
+  readonly query: readonly string[];
+}
+
+interface Words {
+  readonly kind: 'words';
+  readonly title: string;
+  readonly markdown: string;
+}
+
+export type Panel = Graph | TopTen | Words;
+
+/** Panels side by side, below a line of text that says what the row is about and names its alarms. */
+export interface Row {
+  readonly title: string;
+  readonly says: string;
+  readonly panels: readonly Panel[];
+}
+
+/** CloudWatch Logs Insights queries on the decision log. Each returns at most ten rows. */
+const MOST_FIRST = '| sort count desc | limit 10';
+
+/** A repeat was already notified, e.g. before GitLab retried the job. */
+const REJECTED = 'filter message = "decision" and outcome = "rejected" and notice = "first"';
+
+const REJECTIONS_BY_RULE = [
+  REJECTED,
+  '| fields coalesce(rules.0, cause, "unknown") as rule',
+  '| stats count(*) as count by rule',
+  MOST_FIRST,
+];
+
+const WOULD_BE_REJECTED_BY_RULE = [
+  'filter message = "decision" and ispresent(shadow.0)',
+  '| fields shadow.0 as rule',
+  '| stats count(*) as count by rule',
+  MOST_FIRST,
+];
+
+/** Groups of jobs without a decision of the ledger are not known, their root is. */
+const GROUP = '| fields coalesce(`group`, root, "unknown") as owner';
+
+const REJECTIONS_BY_GROUP = [REJECTED, GROUP, '| stats count(*) as count by owner', MOST_FIRST];
+
+/** Held amounts, in the deployment's currency. For the final cost use tollgate statement. */
+const SPEND_BY_GROUP = [
+  'filter message = "decision" and outcome = "admitted" and ispresent(costMicros)',
+  GROUP,
+  '| stats sum(costMicros / 1000000) as held, count(*) as jobs by owner',
+  '| sort held desc | limit 10',
+];
 
 /** Rows in order of urgency: on-call reads from the top and stops at the first red one. */
 export const rowsFor = (watched: AlarmInput): readonly Row[] => [
@@ -57,7 +129,7 @@ const answers = ({ deadlineMs }: AlarmInput): Row => ({
       lines: [{ formula: 'waiting', label: 'Most in one relay' }],
       right: [{ formula: 'waitMs', label: 'Waited, p99, ms' }],
     },
-    { kind: 'top-ten', title: 'Rejections by rule', query: queries.REJECTIONS_BY_RULE },
+    { kind: 'top-ten', title: 'Rejections by rule', query: REJECTIONS_BY_RULE },
   ],
 });
 
@@ -243,12 +315,12 @@ const groups: Row = {
   title: 'Groups',
   says: 'The ten with the most, in the time that the dashboard shows. Each look reads the decision log, which AWS bills by the GB.',
   panels: [
-    { kind: 'top-ten', title: 'Held for admitted jobs, by group', query: queries.SPEND_BY_GROUP },
-    { kind: 'top-ten', title: 'Rejections by group', query: queries.REJECTIONS_BY_GROUP },
+    { kind: 'top-ten', title: 'Held for admitted jobs, by group', query: SPEND_BY_GROUP },
+    { kind: 'top-ten', title: 'Rejections by group', query: REJECTIONS_BY_GROUP },
     {
       kind: 'top-ten',
       title: 'Shadow: would be rejected, by rule',
-      query: queries.WOULD_BE_REJECTED_BY_RULE,
+      query: WOULD_BE_REJECTED_BY_RULE,
     },
   ],
 };
@@ -278,3 +350,79 @@ const cost = (watched: AlarmInput): Row => ({
     },
   ],
 });
+
+const MILLION = 1_000_000;
+
+/**
+ * US dollars for one unit, as in scripts/cli/cost/prices.ts, which has sources and dates; a test keeps them equal. Synth may
+ * not load that file.
+ */
+export const USAGE_PRICES = {
+  writeUnit: 0.625 / MILLION,
+  readUnit: 0.125 / MILLION,
+  lambdaRequest: 0.2 / MILLION,
+  lambdaGbSecond: 13.3334 / MILLION,
+  logGb: 0.5,
+} as const;
+
+/**
+ * Memory of the functions; a test compares it with the constructs. Scheduled functions cost the same at any
+ * load.
+ */
+export const MEMORY_MIB = {
+  admit: 512,
+  settle: 256,
+  'settle-stream': 512,
+  rollup: 512,
+  sweep: 512,
+  directory: 512,
+  'ssm-limits': 1024,
+  console: 512,
+} as const satisfies Partial<Record<ProgramName, number>>;
+
+const HOURS_PER_MONTH = 730;
+const COST_PERIOD_MINUTES = 60;
+
+/** CloudWatch's arithmetic knows no exponents. */
+const decimal = (value: number): string => value.toFixed(12).replace(/0+$/, '').replace(/\.$/, '');
+const perMonth = (usd: number): string => decimal(usd * HOURS_PER_MONTH);
+/** Fills gaps with 0: a series may be silent for an hour. */
+const sumOf = (names: readonly string[]): string => names.map((name) => `FILL(${name}, 0)`).join(' + ');
+const gbSeconds = (series: string, program: keyof typeof MEMORY_MIB): string =>
+  `FILL(${series}, 0) * ${decimal(MEMORY_MIB[program] / 1024 / 1000)}`;
+
+const CALLS = ['admitCalls', 'settleCalls', 'settleStreamCalls', 'rollupCalls'];
+const LOGS = ['relayLogBytes', 'admitLogBytes', 'settleLogBytes', 'settleStreamLogBytes', 'rollupLogBytes'];
+
+/** Monthly cost of each part at this hour's rate. */
+const usageCost = ({ console }: Pick<AlarmInput, 'console'>): readonly GraphLine[] => [
+  {
+    label: 'Table, writes',
+    formula: `(${sumOf(['writeUnits', 'indexWriteUnits'])}) * ${perMonth(USAGE_PRICES.writeUnit)}`,
+  },
+  {
+    label: 'Table, reads',
+    formula: `(${sumOf(['readUnits', 'indexReadUnits'])}) * ${perMonth(USAGE_PRICES.readUnit)}`,
+  },
+  {
+    label: 'Functions, time',
+    formula: `(${[
+      gbSeconds('admitMs', 'admit'),
+      gbSeconds('settleMs', 'settle'),
+      gbSeconds('settleStreamMs', 'settle-stream'),
+      gbSeconds('rollupMs', 'rollup'),
+      gbSeconds('sweepMs', 'sweep'),
+      gbSeconds('directoryMs', 'directory'),
+      gbSeconds('ssmLimitsMs', 'ssm-limits'),
+      ...(console ? [gbSeconds('consoleMs', 'console')] : []),
+    ].join(' + ')}) * ${perMonth(USAGE_PRICES.lambdaGbSecond)}`,
+  },
+  {
+    label: 'Functions, calls',
+    formula: `(${sumOf([...CALLS, ...(console ? ['consoleCalls'] : [])])}) * ${perMonth(USAGE_PRICES.lambdaRequest)}`,
+  },
+  {
+    label: 'Logs',
+    formula: `(${sumOf([...LOGS, ...(console ? ['consoleLogBytes'] : [])])}) * ${perMonth(USAGE_PRICES.logGb / 1e9)}`,
+  },
+];

@@ -1,9 +1,23 @@
+import { FUNCTION_METRICS } from '../../../functions/names.ts';
+import { RELAY_METRICS, RELAY_WAITING_METRICS } from '../../../relay/names.ts';
+import { needsOwnMetrics, seriesIn } from '../series.ts';
+import { answerAlarms, ledgerAlarms, ruleAlarms } from './admissions.ts';
+import type { AlarmInput, AlarmSpec } from './alarm-spec.ts';
+import { deskAlarms, endsOfJobsAlarms, readingAlarms, truthAlarms } from './programs.ts';
+
+/** The alarms of a deployment. Those of AWS alone are left if there are no metrics of ours. */
+export const alarmsFor = (watched: AlarmInput): readonly AlarmSpec[] =>
+  [
+    ...answerAlarms(watched),
+    ...readingAlarms,
+    ...ledgerAlarms,
+    ...endsOfJobsAlarms,
+    ...truthAlarms(watched),
+    ...ruleAlarms,
+    ...deskAlarms(watched),
+  ].filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula));
+
 /** Counts the CloudWatch resources of a deployment for `tollgate cost`. It does not load the CDK. */
-import { FUNCTION_METRICS } from '../../functions/names.ts';
-import { RELAY_METRICS, RELAY_WAITING_METRICS } from '../../relay/names.ts';
-import type { AlarmInput } from './alarms/alarm-spec.ts';
-import { alarmsFor } from './alarms/all-alarms.ts';
-import { seriesIn } from './series.ts';
 
 export interface MonitoringCounts {
   /** Names under the one dimension that is paid for; without those that are only written while jobs wait for room. */
