@@ -5,14 +5,14 @@ import { type Grant, type Limit, SHARE_PARTS } from '../../../policies/limits/li
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { defaultsInstead, limitsByPlace } from './change-rows.ts';
-import { binds, type ChangeRow, type Fields, type FieldValue, limitFields } from './limit-changes.ts';
+import { binds, type ChangeRow, type Fields, type FieldValue, limitFieldsOf } from './limit-changes.ts';
 import { type ApprovalSettings, type LimitsDeskDeps, TIMEOUT_MS } from './limit-editing.ts';
 import type { LimitTable } from './limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from './publish-limits.ts';
 
 /** Without grants. Infinity: no bound. */
 export const reachOfLimit = (limit: Limit): number =>
-  binds(limit) ? (reachOfFields(limitFields(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+  binds(limit) ? (reachOfFields(limitFieldsOf(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 
 /** The bound by a limit's fields in the change log. Undefined: there was no limit. */
 export function reachOfFields(fields: Fields): number | undefined {
@@ -162,7 +162,7 @@ export async function leastLately(
   const walking = new Map<string, Walked>(
     [...live].map(([place, limit]) => [
       place,
-      { fields: new Map(limitFields(limit)), least: reachOfLimit(limit) },
+      { fields: new Map(limitFieldsOf(limit)), least: reachOfLimit(limit) },
     ]),
   );
   const end = (place: string, reach: number): void => {

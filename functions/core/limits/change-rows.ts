@@ -24,7 +24,7 @@ import {
   grantEffect,
   grantFields,
   limitEffect,
-  limitFields,
+  limitFieldsOf,
   limitReachOf,
   modeEffect,
   subjectPath,
@@ -319,7 +319,7 @@ function whole(
   what: 'added' | 'removed',
   effect: Effect,
 ): readonly ChangeRow[] {
-  return [...limitFields(limit)].map(([field, value]) => ({
+  return [...limitFieldsOf(limit)].map(([field, value]) => ({
     about: 'limit',
     subject,
     limit: limit.id,
@@ -334,7 +334,7 @@ function whole(
 }
 
 function changed(subject: string, from: Limit, to: Limit): readonly ChangeRow[] {
-  const [before, after] = [limitFields(from), limitFields(to)];
+  const [before, after] = [limitFieldsOf(from), limitFieldsOf(to)];
   const row = (field: string, was: FieldValue, is: FieldValue, effect: Effect): ChangeRow => ({
     about: 'limit',
     subject,

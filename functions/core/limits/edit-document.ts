@@ -3,6 +3,7 @@ import { readInstant } from '../../../policies/document/values.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { capOf } from '../../../policies/limits/cap.ts';
 import { type Limit, lineOf } from '../../../policies/limits/limit.ts';
+import { limitFields } from '../../../policies/limits/limit-fields.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -24,6 +25,7 @@ import {
   SUBJECTS_EXPECTED,
   subjectOf,
   subjectOfEntry,
+  writtenField,
   writtenSubject,
 } from './subject-text.ts';
 
@@ -111,28 +113,10 @@ function addLimit(draft: LimitsDraft, edit: SetLimit, limit: string, on: Entry):
   return draft.add(limitListOf(subject), idOf(fresh) === limit ? fresh : { ...fresh, id: limit });
 }
 
-const FIELDS = [
-  ...['per', 'zone', 'fiscal_start', 'soft', 'grace', 'overdraft', 'mode', 'thresholds'],
-  ...[
-    'when_unreachable',
-    'wait',
-    'cohort',
-    'borrow',
-    'lend',
-    'owner',
-    'contact',
-    'cost_center',
-    'from',
-    'until',
-    'reason',
-  ],
-] as const satisfies readonly (keyof LimitFields)[];
-
 function withFields(entry: Entry, unit: LimitKind | undefined, edit: LimitFields): Entry {
   const next: Record<string, unknown> = { ...entry };
   if (edit.amount !== undefined && unit !== undefined) next[unit] = edit.amount;
-  for (const field of FIELDS) put(next, field, edit[field]);
-  put(next, 'carry', edit.carry === null || edit.carry === undefined ? edit.carry : { max: edit.carry });
+  for (const { name } of limitFields) put(next, name, writtenField(name, edit[name]));
   return next;
 }
 

@@ -1,7 +1,6 @@
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
-import type { OutagePolicy } from '../../../policies/limits/limit.ts';
+import type { LimitFieldValues } from '../../../policies/limits/limit-fields.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { PeriodKind } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { joinedText } from '../../../policies/text/plain-text.ts';
 import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
@@ -84,39 +83,10 @@ export interface ScaleLimits {
 }
 
 /** A limit's fields with the names and texts of limits.yaml. */
-export interface LimitFields {
+export interface LimitFields extends LimitFieldValues {
   readonly unit?: LimitKind;
   /** `500.25`, `unlimited`, `0` blocks; CPU and memory as Kubernetes writes them. */
   readonly amount?: string | number;
-  readonly per?: PeriodKind | null;
-  readonly zone?: string | null;
-  readonly fiscal_start?: string | null;
-  /** `80%` or an amount. */
-  readonly soft?: string | number | null;
-  readonly grace?: string | number | null;
-  /** The most that is carried over: `20%` or an amount. */
-  readonly carry?: string | number | null;
-  readonly overdraft?: 'absorb' | 'carry' | 'alert' | null;
-  readonly mode?: Mode | null;
-  readonly when_unreachable?: OutagePolicy | null;
-  /** `20s`: how long a job is kept waiting for room. */
-  readonly wait?: string | null;
-  /** Limits of one cohort and unit use each other's idle amounts. */
-  readonly cohort?: string | null;
-  /** `50%` or an amount above its own. */
-  readonly borrow?: string | number | null;
-  /** The part that others may use: `50%` or an amount. */
-  readonly lend?: string | number | null;
-  /** Percents, and `forecast 100` of the forecast for the end of the period. */
-  readonly thresholds?: readonly (number | string)[] | null;
-  readonly owner?: string | null;
-  readonly contact?: string | null;
-  readonly cost_center?: string | null;
-  /** A day or an instant; the limit asks nothing before it. */
-  readonly from?: string | null;
-  /** The last day, or an instant; the limit asks nothing after it. */
-  readonly until?: string | null;
-  readonly reason?: string | null;
 }
 
 /** A temporary extra amount. The approval rules decide if it needs approval. */

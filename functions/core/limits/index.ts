@@ -58,15 +58,7 @@ export {
   whoMayText,
 } from './edit-model.ts';
 export type { ChangeRow, Effect, FieldValue } from './limit-changes.ts';
-export {
-  binds,
-  writtenBorrow,
-  writtenCarry,
-  writtenLend,
-  writtenSoft,
-  writtenThresholds,
-  writtenWait,
-} from './limit-changes.ts';
+export { binds } from './limit-changes.ts';
 export type { LimitsDesk } from './limit-editing.ts';
 export { baseOfFile, exportedLimits, NO_SET } from './limit-editing.ts';
 export type { LimitChange, LimitsDocument } from './limit-set.ts';
@@ -97,4 +89,4 @@ export {
   type StoredRequest,
 } from './requests.ts';
 export { mayApprove, mayDo, type RightsContext } from './rights.ts';
-export { subjectOf } from './subject-text.ts';
+export { readField, subjectOf } from './subject-text.ts';

@@ -65,3 +65,11 @@ export function subjectOfEntry(
 
 export const SUBJECTS_EXPECTED =
   'instance, group/101, project/7, runner-class/large, runner/41, user/5, personal, groups/acme/team-* or, for each pipeline of a place, group/101/each/pipeline';
+
+/** The value of a field as limits.yaml has it: the amount that is carried over stands below `max`. */
+export const writtenField = (name: string, value: unknown): unknown =>
+  name === 'carry' && value !== null && value !== undefined ? { max: value } : value;
+
+/** The other way. */
+export const readField = (name: string, value: unknown): unknown =>
+  name === 'carry' && isRecord(value) ? value.max : value;

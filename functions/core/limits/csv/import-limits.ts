@@ -10,12 +10,13 @@ import { type Directory, pathKey } from '../../../../policies/place/directory.ts
 import type { Policy } from '../../../../policies/policy.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { type LimitList, SUBJECTS_EXPECTED } from '../subject-text.ts';
+import { type LimitList, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
 import {
   type Cells,
   type CsvColumn,
   type CsvDialect,
   type CsvProblem,
+  FIELD_OF,
   isDecimal,
   PROBLEMS_MAX,
   type UnderstoodCell,
@@ -25,7 +26,6 @@ import { FromDay, notFrom } from './from-day.ts';
 import {
   type CellContext,
   cellsOf,
-  KEY_OF,
   kindOf,
   type LimitEntry,
   madeId,
@@ -63,10 +63,8 @@ export function edited(
   if (now.limit === '')
     return refuse('limit', "is empty; write a number, 0 to block or 'unlimited', or take the whole row out");
   if (differs('limit')) set(kind, now.limit);
-  for (const [column, key] of Object.entries(KEY_OF) as [keyof typeof KEY_OF, string][])
-    if (differs(column)) set(key, now[column] || undefined);
-  if (differs('carry')) set('carry', now.carry === '' ? undefined : { max: now.carry });
-  if (differs('thresholds')) set('thresholds', readThresholdsText(now.thresholds ?? ''));
+  for (const [column, name] of FIELD_OF)
+    if (name !== 'soft' && differs(column)) set(name, writtenField(name, readCell(name, now[column] ?? '')));
   if (differs('soft') || differs('soft_pct')) {
     const soft = readSoft(now, differs('soft_pct'), refuse);
     if (soft === undefined) return undefined;
@@ -91,6 +89,10 @@ function readKind(entry: LimitEntry, unit: string, id: string, refuse: CellRefus
     `'${kind}', but ${id} counts ${was}; leave limit_id empty to make another limit of it`,
   );
 }
+
+/** An empty cell takes the field out. */
+const readCell = (name: string, cell: string): unknown =>
+  name === 'thresholds' ? readThresholdsText(cell) : cell || undefined;
 
 /** '' takes it out. */
 function readSoft(now: Cells, shareDiffers: boolean, refuse: CellRefusal): string | undefined {
@@ -303,14 +305,12 @@ function documentOf(before: LimitsDocument, lines: ReadonlyMap<LimitList, readon
 }
 
 const COLUMN_OF: Readonly<Record<string, CsvColumn>> = {
-  ...Object.fromEntries(Object.entries(KEY_OF).map(([column, key]) => [key, column as CsvColumn])),
-  ...Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, 'limit' as const])),
+  ...Object.fromEntries([...FIELD_OF].map(([column, name]) => [name, column])),
+  ...Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, 'limit'])),
   on: 'subject',
   groups: 'subject',
   id: 'limit_id',
   soft: 'soft_pct',
-  carry: 'carry',
-  thresholds: 'thresholds',
 };
 
 /** Maps problems of the document to lines of the file. */
