@@ -20,8 +20,8 @@ const HABITS = {
 const MAX: Readonly<Record<Texts, readonly number[]>> = {
   comments: [12, 5, 5, 7, 5, 5, 13],
   documents: [5, 5, 5, 5, 5, 5, 5],
-  help: [26, 38, 30, 25, 25, 31, 17],
-  pages: [33, 27, 32, 9, 19, 11, 9],
+  help: [32, 38, 30, 25, 25, 31, 17],
+  pages: [5, 5, 13, 5, 5, 5, 5],
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
