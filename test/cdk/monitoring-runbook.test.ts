@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DEPLOYMENT_FAILED } from '../../cdk/constructs/relay-deployments.ts';
+import { DEPLOYMENT_FAILED } from '../../cdk/constructs/topics.ts';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { ENV_LIMITS_PATH } from '../../functions/names.ts';
