@@ -8,7 +8,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RelayNetwork } from '../../cdk/constructs/network.ts';
 import { Watchdog } from '../../cdk/constructs/watchdog.ts';
-import { readWatchdogConfig } from '../../functions/watchdog/config.ts';
+import { readWatchdogConfig } from '../../functions/core/environment/settings.ts';
 import { someSettings } from './relay-settings.ts';
 import { statementsOf } from './relay-stack.ts';
 

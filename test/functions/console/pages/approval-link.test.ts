@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { approvalCheck, approvalPath } from '../../../../functions/core/approval/approval-link.ts';
-import { type Log, silentLog } from '../../../../functions/core/environment/machine.ts';
+import { type Log, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../../functions/core/limits/uploads.ts';
 import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';

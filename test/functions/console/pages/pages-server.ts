@@ -5,7 +5,7 @@ import { Hono } from 'hono';
 import { createAssets } from '../../../../functions/console/pages/assets/assets.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import type { PagesDeps } from '../../../../functions/console/pages/pages-deps.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../../functions/core/limits/uploads.ts';
 import type { OwnSessions } from '../../../../functions/core/signin/own-sessions.ts';
 import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
