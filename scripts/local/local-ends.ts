@@ -11,10 +11,9 @@ import { createGitLab, groupHookKey, groupHookUrl } from '../../functions/core/g
 import type { InboxStore } from '../../functions/core/ledger/index.ts';
 import type { RulesInForce } from '../../functions/core/rules/index.ts';
 import { settleTruths } from '../../functions/core/truth/index.ts';
-import { createSettleApp } from '../../functions/settle/app.ts';
-import { JOBS_PATH } from '../../functions/settle/contract.ts';
+import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
+import { newSweepMemory } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import { pathKey } from '../../policies/place/directory.ts';
 import type { Clock } from './clock/clock.ts';
 import { newSigningToken, playGitLab } from './gitlab/played-gitlab.ts';

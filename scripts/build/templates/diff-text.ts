@@ -1,5 +1,4 @@
-import type { Paint } from '../../terminal/paint.ts';
-import { printable } from '../../terminal/paint.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
 import type { ElementChange, PropertyChange } from './diff-templates.ts';
 
 /** Longer values are shown around their first difference; `--json` has them whole. */

@@ -1,12 +1,12 @@
 /** Every job of the month, with all that will happen to it. */
 
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { JobKind } from '../../local/workload/draw-pipeline.ts';
 import {
   between,
   drawPipeline,
   drawSeconds,
   indexAt,
+  type JobKind,
   startsWithin,
 } from '../../local/workload/draw-pipeline.ts';
 import type { DrawnPlaces, DrawnProject } from './draw-groups.ts';

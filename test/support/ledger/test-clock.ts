@@ -1,4 +1,4 @@
-import type { LedgerClock } from '../../../functions/core/environment/machine.ts';
+import type { LedgerClock } from '../../../functions/core/environment/environment.ts';
 import { machineClock } from '../../../scripts/local/clock/clock.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 
