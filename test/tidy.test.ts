@@ -33,6 +33,7 @@ const filesIn = (folders: readonly string[], name: RegExp): readonly string[] =>
       .map((file) => join(folder, file)),
   );
 const SOURCE = ['policies', 'functions', 'relay', 'cdk', 'scripts'];
+const DOCUMENTS = ['README.md', ...filesIn([...SOURCE, 'docs', 'test'], /\.md$/)];
 const linesOf = (text: string): readonly string[] => text.split('\n').map((line) => line.trim());
 const matchesIn = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map((match) => match.slice(1).join('').trim());
@@ -41,7 +42,7 @@ const LINES: Readonly<Record<Texts, readonly string[]>> = {
   comments: filesIn(SOURCE, /\.(tsx?|m?js|go|py)$/).flatMap((file) =>
     matchesIn(read(file), /^\s*(?:\/\/|\/?\*+)[^\S\n]?(.*?)(?:\*\/)?$/gm),
   ),
-  documents: ['README.md', ...filesIn([...SOURCE, 'docs', 'test'], /\.md$/)].flatMap((file) =>
+  documents: DOCUMENTS.flatMap((file) =>
     linesOf(read(file).replace(/^ *```[\s\S]*?^ *```$/gm, '')).map((line) => line.replace(/^[-|*\s]+/, '')),
   ),
   help: [
@@ -51,6 +52,15 @@ const LINES: Readonly<Record<Texts, readonly string[]>> = {
     matchesIn(read(file), /'((?:[^'\\\n]|\\.)*)'|`([^`]*)`|>([^<>{}]+)<|^\s+([A-Z][^{}<>='`;\n]*)$/gm),
   ),
 };
+
+const isFolderReadme = (file: string): boolean => file.endsWith('/README.md');
+test('documents stay short', () => {
+  const wordsOf = (files: readonly string[]): number =>
+    files.flatMap((file) => read(file).split(/\s+/)).length;
+  expect(wordsOf(DOCUMENTS.filter((file) => /^(README|docs\/)/.test(file)))).toBeLessThanOrEqual(12_000);
+  expect(wordsOf(['cdk/RUNBOOK.md'])).toBeLessThanOrEqual(8_000);
+  expect(DOCUMENTS.filter((file) => isFolderReadme(file) && read(file).split('\n').length > 13)).toEqual([]);
+});
 
 const CASES = Object.entries(HABITS).flatMap(([habit, pattern], at) =>
   (Object.keys(LINES) as Texts[]).map((texts) => ({ texts, habit, pattern, max: MAX[texts][at] ?? 0 })),
