@@ -21,7 +21,7 @@ const MAX: Readonly<Record<Texts, readonly number[]>> = {
   comments: [145, 45, 55, 80, 35, 55, 155],
   documents: [5, 5, 5, 5, 5, 5, 5],
   help: [25, 26, 17, 16, 18, 21, 13],
-  pages: [28, 25, 28, 8, 18, 11, 9],
+  pages: [5, 5, 11, 5, 5, 5, 5],
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));

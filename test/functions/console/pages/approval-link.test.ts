@@ -117,7 +117,7 @@ test('a scanner that opens the mailed link decides nothing, signed in or not', a
 test('somebody who may decide opens the link, sees what it does, approves with one post, and the link is used up', async () => {
   const { path, page, link, send, stateNow, logged } = await house();
   const shown = await send('finance', path);
-  expect(shown.text).toContain('What changes');
+  expect(shown.text).toContain('Changes');
   expect(shown.text).toContain(`name="link" value="${link}"`);
   expect((await send('finance', page, { link, verdict: 'approve' })).status).toBe(303);
   expect(await stateNow()).toBe('approved');
