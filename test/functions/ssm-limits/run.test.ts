@@ -3,14 +3,17 @@ import { expect, test } from 'vitest';
 import type { LogFields } from '../../../functions/core/environment/environment.ts';
 import type { LimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { type ImportedVersions, dynamoImportedVersions } from '../../../functions/ssm-limits/imported-versions.ts';
+import {
+  dynamoImportedVersions,
+  type ImportedVersions,
+} from '../../../functions/ssm-limits/imported-versions.ts';
 import { MemoryParameters } from '../../../functions/ssm-limits/memory-parameters.ts';
 import type { Parameters } from '../../../functions/ssm-limits/parameters.ts';
 import { runOn } from '../../../functions/ssm-limits/run.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { NOW_MS, aDirectory, aPolicy, someLimits } from '../../policies/documents.ts';
+import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { FINANCE, aLiveDesk } from '../core/limits/desk/desk.ts';
+import { aLiveDesk, FINANCE } from '../core/limits/desk/desk.ts';
 
 const PATH = '/tollgate/test/limits';
 const ANNA = 'arn:aws:iam::111122223333:user/anna';
