@@ -1,4 +1,5 @@
 /** The deployed functions on a real table: a job that they admitted and that the job router failed all the same. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import { systemClock } from '../../functions/core/environment/machine.ts';
@@ -15,9 +16,8 @@ import { hintText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
 import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
-import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
+import { documentedUrlEvent, type HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import {
   aFake,

@@ -1,4 +1,5 @@
 /** A deployment that holds, on a table in memory and a local GitLab over HTTP: whoever breaks one thing of it looks again. */
+
 import type { DeployedEvidence } from '../../../../functions/answers/health/evidence.ts';
 import type { HealthView } from '../../../../functions/answers/health/model.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../../functions/answers/health/read-gitlab.ts';
@@ -20,8 +21,8 @@ import * as names from '../../../../functions/names.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
-import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { LoopbackServer } from '../../../../scripts/local/loopback.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const TOKEN = 'glpat-administrator';

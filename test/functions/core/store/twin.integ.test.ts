@@ -1,4 +1,5 @@
 /** The table in memory and the one in a file answer whatever they are asked like DynamoDB does. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ import {
 import { signedTable } from '../../../../functions/core/store/signed-table.ts';
 import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
 import type { ItemChange } from '../../../../functions/core/store/table-evaluation.ts';
-import { type ItemChangeRecord, SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';
+import { type ItemChangeRecord, SqliteTable } from '../../../../scripts/local/sqlite-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
