@@ -7,7 +7,7 @@ import { readHealth } from '../../../../functions/answers/health/read-health.ts'
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
 import { syncDirectory } from '../../../../functions/core/directory/sync.ts';
 import { systemClock } from '../../../../functions/core/environment/machine.ts';
-import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
+import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/canary-outcome.ts';
 import { dynamoControllerScope } from '../../../../functions/core/ledger/controller-scope.ts';
 import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/recount-outcome.ts';
