@@ -8,7 +8,7 @@ import {
   indexAt,
   type JobKind,
   startsWithin,
-} from '../../local/workload/draw-pipeline.ts';
+} from '../../local/random.ts';
 import type { DrawnPlaces, DrawnProject } from './draw-groups.ts';
 import {
   ASKED_AGAIN_MS,
