@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import type { MeasuredCosts } from '../../../cli/cost/measured-costs.ts';
+import type { MeasuredCosts } from '../../../cli/cost/units.ts';
 import type { Figure } from '../figure.ts';
 import { BATCHES, measureDeskCosts, measureJobCosts, measureRecords, TOGETHER } from './measure-costs.ts';
 import { withBytesAsWritten } from './page-bytes.ts';

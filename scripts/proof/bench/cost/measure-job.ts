@@ -7,7 +7,7 @@ import type { Decision } from '../../../../policies/decision.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { createLogger, logEvents } from '../../../../relay/monitoring/log.ts';
 import { PROJECTS } from '../../../cli/cost/assumptions.ts';
-import type { JobUnits } from '../../../cli/cost/job-units.ts';
+import type { JobUnits } from '../../../cli/cost/units.ts';
 import { handClock } from '../../../local/clock/hand-clock.ts';
 import { readUnitsOf, writeUnitsOf } from './counting-rollup-store.ts';
 import { type RunOptions, type SampleRun, type SampleUnits, sampleDeployment } from './sample-deployment.ts';

@@ -1,5 +1,5 @@
 /** Reads and writes of a visit are exact, its bytes are about right: a word on a page is no other cost. */
-import type { DeskCosts } from '../../../cli/cost/measured-costs.ts';
+import type { DeskCosts } from '../../../cli/cost/units.ts';
 
 /** Pages with so much more on them cost a thousand visits a tenth of a cent. */
 const PAGE_BYTES_OFF_MAX = 0.05;

@@ -8,7 +8,7 @@ import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/con
 import { silentLog } from '../../../../functions/core/environment/index.ts';
 import { Sessions, type SignInEnv } from '../../../../functions/core/signin/index.ts';
 import { VISIT_PAGES } from '../../../cli/cost/assumptions.ts';
-import type { VisitUnits } from '../../../cli/cost/desk-units.ts';
+import type { VisitUnits } from '../../../cli/cost/units.ts';
 import { createPages } from '../../../local/console-pages.ts';
 import { countedAlertRecords, countedSessions } from './counted-tables.ts';
 import type { SampleDesk } from './sample-desk.ts';

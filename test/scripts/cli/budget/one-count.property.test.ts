@@ -1,4 +1,5 @@
 /** Page, API and command line count the same jobs that an edit would have failed, two of them by the latest ids, one by all records. */
+
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Hono } from 'hono';
@@ -12,7 +13,6 @@ import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
 import { createUploads } from '../../../../functions/core/limits/uploads.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
-import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { servedTo, USERS } from '../../../functions/console/house.ts';
 import { someLimits } from '../../../policies/documents.ts';
@@ -61,7 +61,7 @@ async function counts(lives: readonly Life[], before: number, after: number) {
   }
   clock.advance(60_000);
   const edit = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: moneyText(after) } as const;
-  const told = await bench.json(setCommandOn, 'acme/payments', `${edit.amount}`, '--dry-run');
+  const told = await bench.json('budget set', 'acme/payments', `${edit.amount}`, '--dry-run');
 
   const policy = readPolicy(join(bench.folder, 'policy.yaml'));
   const whole = readDirectory(join(bench.folder, 'directory.yaml'));
