@@ -1,6 +1,6 @@
 /** What scripts/cli/cost/measured-costs.json says: counted, never timed, so that any machine counts the same. */
 import { COUNTERS_MAX } from '../../../cli/cost/assumptions.ts';
-import type { JobUnits, DeskCosts, JobCosts, JobOutcome } from '../../../cli/cost/units.ts';
+import type { DeskCosts, JobCosts, JobOutcome, JobUnits } from '../../../cli/cost/units.ts';
 import { measureJob } from './measure-job.ts';
 import { type DeskOptions, sampleDesk } from './sample-desk.ts';
 import { measureNoticesRun, measureParameterRun } from './sample-runs.ts';
