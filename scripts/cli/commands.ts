@@ -339,13 +339,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'gitlab rotate-webhook-key',
     summary: 'Replaces the key that webhooks sign with: both are taken until every webhook has the new one',
-    load: async () => (await import('./gitlab/hook-key-command.ts')).rotateHookKeyCommand,
+    load: async () => (await import('./gitlab/rotate-command.ts')).rotateHookKeyCommand,
   },
   {
     name: 'gitlab canary',
     summary:
       'Does GitLab obey both answers? One job that must run and one that must fail, on a runner of its own',
-    load: async () => (await import('./gitlab/canary/canary-command.ts')).gitlabCanaryCommand,
+    load: async () => (await import('./gitlab/canary-command.ts')).gitlabCanaryCommand,
   },
   {
     name: 'gitlab teardown',

@@ -3,7 +3,7 @@ import type { Directory } from '../../policies/place/directory.ts';
 import { pipelineFile } from '../cli/check/pipeline-file.ts';
 import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../cli/pipeline/expanded-pipeline.ts';
-import type { PipelineProject } from '../cli/pipeline/pipeline-run.ts';
+import type { PipelineProject } from '../cli/pipeline/job-variables.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { StartOptions } from './options.ts';
 import { pipelineQuestions } from './questions.ts';

@@ -1,11 +1,11 @@
-import { jobVariables } from '../cli/pipeline/job-variables.ts';
-import type { ContainerOptions, PipelineJob, PipelineService } from '../cli/pipeline/pipeline-job.ts';
+import type { ContainerOptions, PipelineJob, PipelineService } from '../cli/pipeline/expanded-pipeline.ts';
 import {
+  jobVariables,
   newPipelineRun,
   type PipelineProject,
   type PipelineRun,
   pick,
-} from '../cli/pipeline/pipeline-run.ts';
+} from '../cli/pipeline/job-variables.ts';
 import type { JobQuestion } from './router/messages.ts';
 import { seededRandom } from './seeded-random.ts';
 import { checksum } from './workload/draw-pipeline.ts';

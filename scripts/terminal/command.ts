@@ -29,6 +29,14 @@ export interface TerminalIo {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: () => number;
+  /** Calls to GitLab. @default through the proxy, trusting the private authority of the environment */
+  readonly fetch?: typeof fetch;
+  /** Waits and deadlines of calls. @default the machine's clock */
+  readonly clock?: { monotonicMs(): number; sleep(delayMs: number): Promise<void> };
+  /** Jitter between attempts. @default Math.random */
+  readonly random?: () => number;
+  /** Asks the user; undefined: there is no terminal. @default stdin and stderr */
+  readonly ask?: (question: string) => Promise<string | undefined>;
 }
 
 /** One command of `tollgate`: `policy validate`, `check` … */

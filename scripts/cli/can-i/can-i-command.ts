@@ -9,7 +9,7 @@ import { paintWhen } from '../../terminal/paint.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked } from '../api/console-client.ts';
 import { type BudgetContext, withApi } from '../api/open-api.ts';
-import { jobAsked } from '../check/live-step.ts';
+import { jobAsked } from '../check/live-check.ts';
 import { PLACE_FLAGS_HELP, placeInLedger, readNow } from '../evaluation/place-flags.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';

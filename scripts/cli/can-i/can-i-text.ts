@@ -3,8 +3,8 @@ import { waitText } from '../../../functions/answers/job/decision-lines.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { leftSection } from '../check/console-lines.ts';
-import { ruleNowLines, violationLine } from '../evaluation/rule-now-text.ts';
+import { leftSection } from '../check/live-check.ts';
+import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 
 export interface CanIAnswer extends CheckedPipeline {

@@ -1,17 +1,18 @@
 import { basename, relative, resolve } from 'node:path';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { withClass } from '../evaluation/class-override.ts';
 import {
   PLACE_FLAGS,
   PLACE_FLAGS_HELP,
   type RequestPlace,
   readNow,
   readPlaceFlags,
+  withClass,
 } from '../evaluation/place-flags.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
@@ -19,19 +20,25 @@ import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
+import type { KnownRun } from '../pipeline/known-run.ts';
 import { PipelineError } from '../pipeline/pipeline-error.ts';
 import { NO_PIPELINE } from '../pipeline/refusals.ts';
+import { ALIKE_EVERYWHERE } from '../pipeline/variables.ts';
 import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
-import { checkJson } from './check-json.ts';
 import { checkMarkdown } from './check-markdown.ts';
 import { checkText } from './check-text.ts';
-import { codeQuality } from './code-quality.ts';
-import { rejectingNow } from './console-lines.ts';
-import { liveStep } from './live-step.ts';
-import { noteStep } from './note-step.ts';
+import { liveStep, rejectingNow } from './live-check.ts';
 import { checkPipeline, countOf, type PipelineCheck } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
-import { RUN_FLAGS, RUN_FLAGS_HELP, readRun } from './run-flags.ts';
+import { checkJson, codeQuality, noteStep } from './reports.ts';
+
+/** Flags that decide which jobs exist. */
+const RUN_FLAGS = { 'ref-type': 'text', variable: 'texts', input: 'texts' } as const;
+
+const RUN_FLAGS_HELP = `  --ref-type <type>       branch (the default) or tag: what --ref is
+  --variable <name=value> as GitLab's settings or the start of the pipeline set it; <name> alone: they do not.
+                          Repeat it
+  --input <name=value>    an input of the pipeline, where its file has spec:inputs. Repeat it`;
 
 const FLAGS = {
   ...PLACE_FLAGS,
@@ -192,4 +199,53 @@ function aboutText(
     instantText(nowMs, 'UTC'),
     ...(where === undefined ? ['no --project: rules and limits of groups cannot be told'] : []),
   ].join(', ');
+}
+
+interface RunFlags {
+  readonly 'ref-type'?: string | undefined;
+  readonly variable: readonly string[];
+  readonly input: readonly string[];
+}
+
+/**
+ * Builds the run from flags, for rules and for names of images and environments.
+ *
+ * @throws {UsageError} for an invalid variable or input.
+ */
+function readRun(flags: RunFlags, place: RequestPlace): KnownRun {
+  const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;
+  const refType = flags['ref-type'];
+  const given = Object.fromEntries(flags.variable.map((text) => variableOf(text)));
+  const registry = given.CI_REGISTRY ?? undefined;
+  return {
+    ...(ref !== undefined && { ref }),
+    isTag: refType !== undefined && readChoice('ref-type', refType, ['branch', 'tag']) === 'tag',
+    ...withoutAbsent({ source: pipelineSource, projectPath }),
+    predefined: {
+      // Most rules compare with it; --variable says otherwise.
+      CI_DEFAULT_BRANCH: 'main',
+      ...(projectPath !== undefined &&
+        registry !== undefined && { CI_REGISTRY_IMAGE: `${registry}/${projectPath.toLowerCase()}` }),
+      ...(projectId !== undefined && { CI_PROJECT_ID: String(projectId) }),
+      ...(refProtected !== undefined && { CI_COMMIT_REF_PROTECTED: String(refProtected) }),
+      ...(userId !== undefined && { GITLAB_USER_ID: String(userId) }),
+    },
+    given,
+    standIns: ALIKE_EVERYWHERE,
+    inputs: Object.fromEntries(flags.input.map((text) => inputOf(text))),
+  };
+}
+
+function variableOf(text: string): readonly [string, string | null] {
+  const [, name, value] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(text) ?? [];
+  if (name === undefined)
+    throw new UsageError(`--variable "${text}": expected a name and a value, e.g. DEPLOY=true`);
+  return [name, value ?? null];
+}
+
+function inputOf(text: string): readonly [string, string] {
+  const [, name, value] = /^([\w-]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new UsageError(`--input "${text}": expected a name and a value, e.g. stage=test`);
+  return [name, value];
 }

@@ -1,11 +1,26 @@
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
-import { askText } from '../evaluation/limit-ask.ts';
-import { asksAndLeftText, hiddenText, rejectedNow, rejectingNow, UNREAD_ASKS } from './console-lines.ts';
-import { type PipelineFinding, rejecting, untelling } from './findings.ts';
-import { shortenedName } from './job-rows.ts';
-import type { LiveCheck } from './live-step.ts';
-import { countOf, isWhole, NOT_READ, type PipelineCheck, resultOf, unreadRows } from './pipeline-check.ts';
+import { askText } from '../evaluation/rule-text.ts';
+import { shortenedName } from './check-text.ts';
+import {
+  asksAndLeftText,
+  hiddenText,
+  type LiveCheck,
+  rejectedNow,
+  rejectingNow,
+  UNREAD_ASKS,
+} from './live-check.ts';
+import {
+  countOf,
+  isWhole,
+  NOT_READ,
+  type PipelineCheck,
+  type PipelineFinding,
+  rejecting,
+  resultOf,
+  unreadRows,
+  untelling,
+} from './pipeline-check.ts';
 
 const FINDINGS_SHOWN = 20;
 const JOBS_SHOWN = 6;

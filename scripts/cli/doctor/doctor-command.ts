@@ -10,7 +10,7 @@ import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { openTableAccess } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
 const FLAGS = {
   ...LEDGER_FLAGS,
@@ -41,13 +41,8 @@ ${LEDGER_FLAGS_HELP}
 
 Exit codes: 0 no problem, 1 the table does not answer at all, 2 problems found, 3 wrong usage`;
 
-interface DoctorDeps {
-  readonly open: typeof openTableAccess;
-  /** @default the place's own */
-  readonly fetch?: typeof fetch;
-}
-
-export const doctorCommandOn = (deps: DoctorDeps): Command => ({
+/** @param open - tests open a table of their own. */
+export const doctorCommandOn = (open: typeof openTableAccess): Command => ({
   name: 'doctor',
   summary: 'Is it really on, does it really hold? Every part of a deployment, each with a remedy',
   help: HELP,
@@ -60,7 +55,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
       values.controller === undefined
         ? undefined
         : readWhole('controller', values.controller, 1, Number.MAX_SAFE_INTEGER);
-    const { table, close, ...books } = await deps.open(values, io, ATTEMPTS_MAX);
+    const { table, close, ...books } = await open(values, io, ATTEMPTS_MAX);
     const { instance, description } = books;
     let health: HealthView;
     let hourly: HealthView | undefined;
@@ -72,11 +67,11 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
         deployed: async () => (await look.read())?.deployed ?? NOT_NOTED,
         gitlab: async () => {
           if (place === undefined) return gitlabUnknown(NO_TOKEN);
-          const calls = {
-            ...{ baseUrl: place.baseUrl, fetch: deps.fetch ?? place.fetch, clock },
-            token: async () => place.token,
-          };
-          return readGitLabHealth({ calls, controllerId: wanted, webhookUrl: values['webhook-url'] });
+          return readGitLabHealth({
+            calls: callsTo(place),
+            controllerId: wanted,
+            webhookUrl: values['webhook-url'],
+          });
         },
       });
       // A table that does not answer is among the findings.
@@ -94,7 +89,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
   },
 });
 
-export const doctorCommand: Command = doctorCommandOn({ open: openTableAccess });
+export const doctorCommand: Command = doctorCommandOn(openTableAccess);
 
 /** As soon as it was late, something kept it from running. */
 const LATE_MS = 2 * HOUR_MS;

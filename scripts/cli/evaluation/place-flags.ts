@@ -1,6 +1,9 @@
 import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
+import { closest } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
@@ -131,3 +134,32 @@ function groupPlace({ id }: { readonly id: number }, directory: Directory): Requ
 }
 
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
+
+interface ChosenClass {
+  /** Every job is of the class. */
+  readonly policy: Policy;
+  readonly runnerClass: RunnerClass;
+}
+
+/**
+ * The policy as if all runners were of one class, at the prices in force at an instant: ask it about no other.
+ *
+ * @throws {UsageError} if there is no such class then.
+ */
+export function withClass(policy: Policy, name: string, nowMs: number): ChosenClass {
+  const { version, classes } = pricesAt(policy.prices, nowMs);
+  const runnerClass = classes.find((each) => each.name === name);
+  if (runnerClass === undefined) {
+    const names = classes.map((each) => each.name);
+    const like = closest(name, names);
+    const hint = like === undefined ? `expected ${names.join(', ')}` : `did you mean ${like}?`;
+    throw new UsageError(`--class ${name}: is no runner class of the policy (prices ${version}); ${hint}`);
+  }
+  return {
+    runnerClass,
+    policy: {
+      ...policy,
+      prices: { version, classes: [], defaultClass: runnerClass },
+    },
+  };
+}

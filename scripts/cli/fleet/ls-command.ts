@@ -1,4 +1,3 @@
-import { systemClock } from '../../../functions/core/environment/index.ts';
 import { byVersion, type RouterAccess } from '../../../functions/core/gitlab/index.ts';
 import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
@@ -6,7 +5,7 @@ import { type Paint, paintWhen } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { type OpenFleet, openFleet, readFleet } from './read-fleet.ts';
+import { readFleet } from './read-fleet.ts';
 import {
   needsChange,
   REMEDIES,
@@ -23,14 +22,7 @@ interface FleetJson {
   readonly cut: boolean;
 }
 
-export interface FleetDeps {
-  readonly fleetAt: OpenFleet;
-  readonly sleep: (delayMs: number) => Promise<void>;
-}
-
-export const fleetDeps: FleetDeps = { fleetAt: openFleet, sleep: (delayMs) => systemClock.sleep(delayMs) };
-
-export const fleetLsCommandOn = ({ fleetAt, sleep }: FleetDeps): Command => ({
+export const fleetLsCommand: Command = {
   name: 'fleet ls',
   summary: 'Which runners can the job router reach? Registration, managers, versions, and what to change',
   help: `tollgate fleet ls --gitlab <url> --token-file <file> [flags]
@@ -46,9 +38,7 @@ ${GITLAB_FLAGS_HELP}
 Exit codes: 0 listed, 1 GitLab does not answer, 2 with --check: a runner needs a change, 3 wrong usage`,
   run: async (args, io) => {
     const { values } = readFlags(args, { ...GITLAB_FLAGS, check: 'switch' });
-    const progress = progressOf('calls', io);
-    const listing = await readFleet(fleetAt(readGitLabPlace(values, io)), { sleep, onCall: progress.step });
-    progress.done();
+    const listing = await readFleet(readGitLabPlace(values, io), progressOf('calls', io));
     const reports = listing.runners.map((each) => reportOf(each, io.nowMs()));
     const { unreadable, cut } = listing;
     const result: FleetJson = { runners: reports, unreadable, cut };
@@ -56,9 +46,7 @@ Exit codes: 0 listed, 1 GitLab does not answer, 2 with --check: a runner needs a
     else io.out(fleetText(result, io));
     return values.check && reports.some(needsChange) ? EXIT.wouldReject : EXIT.ok;
   },
-});
-
-export const fleetLsCommand: Command = fleetLsCommandOn(fleetDeps);
+};
 
 const COLUMNS = [
   { title: 'runner', align: 'right' },

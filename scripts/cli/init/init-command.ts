@@ -1,13 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import {
-  createGitLab,
-  createGitLabDirectory,
-  type GitLab,
-  type GitLabDirectory,
-  patiently,
-} from '../../../functions/core/gitlab/index.ts';
+import { createGitLab, createGitLabDirectory } from '../../../functions/core/gitlab/index.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { DAY_MS, isZone } from '../../../policies/limits/calendar.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
@@ -16,13 +9,11 @@ import { parseYaml } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { type OpenFleet, openFleet, readFleet } from '../fleet/read-fleet.ts';
+import { readFleet } from '../fleet/read-fleet.ts';
 import { shortPath } from '../short-path.ts';
-import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { draftDirectory, readPlaces } from './draft-directory.ts';
-import { draftLimits } from './draft-limits.ts';
-import { draftPolicy } from './draft-policy.ts';
+import { draftDirectory, draftLimits, draftPolicy, readPlaces } from './drafts.ts';
 import { readMonth } from './read-month.ts';
 
 /** Output of `--json`. */
@@ -42,17 +33,11 @@ interface InitJson {
   readonly cutRunners: readonly number[];
 }
 
-interface InitDeps {
-  readonly fleetAt: OpenFleet;
-  readonly gitlabAt: (place: GitLabPlace) => GitLab & Pick<GitLabDirectory, 'groups' | 'project'>;
-  readonly sleep: (delayMs: number) => Promise<void>;
-}
-
 const DAYS = 30;
 const DAYS_MAX = 90;
 const FOLDER = 'mine';
 
-export const initCommandOn = ({ fleetAt, gitlabAt, sleep }: InitDeps): Command => ({
+export const initCommand: Command = {
   name: 'init',
   summary: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
   help: `tollgate init --gitlab <url> --token-file <file> [flags]
@@ -96,24 +81,22 @@ Exit codes: 0 drafted, 1 GitLab does not answer, 3 wrong usage, or a file is the
     if (writes && !values.force) refuseThere(folder, io);
 
     const progress = progressOf('calls and jobs', io);
-    const ask = <Answer>(call: () => Promise<Answer>): Promise<Answer> => patiently(call, sleep);
-    const gitlab = gitlabAt(place);
-    const { runners, unreadable } = await readFleet(fleetAt(place), { sleep, onCall: progress.step });
+    const calls = callsTo(place);
+    const { runners, unreadable } = await readFleet(place, progress);
     const month = await readMonth(
-      gitlab,
+      createGitLab(calls),
       runners.map(({ runner }) => runner.id),
       {
         sinceMs: io.nowMs() - days * DAY_MS,
         untilMs: io.nowMs(),
         instance: new URL(place.baseUrl).host,
-        sleep,
+        sleep: place.clock.sleep,
         onJob: progress.step,
         ...(values.resume !== undefined && { resumeFile: resolve(io.cwd, values.resume) }),
       },
     );
-    const places = await readPlaces(gitlab, month, { ask });
+    const places = await readPlaces(createGitLabDirectory(calls), month, place.clock.sleep);
     progress.done();
-
     const personal = new Set(places.groups.filter((each) => each.personal === true).map(({ path }) => path));
     const documents = {
       policy: draftPolicy(runners, month, { currency, zone }),
@@ -143,16 +126,7 @@ Exit codes: 0 drafted, 1 GitLab does not answer, 3 wrong usage, or a file is the
     else for (const name of DOCUMENTS) io.out(`# ${join(folder, `${name}.yaml`)}\n${documents[name]}\n`);
     return EXIT.ok;
   },
-});
-
-export const initCommand: Command = initCommandOn({
-  fleetAt: openFleet,
-  gitlabAt: ({ baseUrl, token, fetch }) => {
-    const deps = { baseUrl, token: async () => token, fetch, clock: systemClock };
-    return { ...createGitLab(deps), ...createGitLabDirectory(deps) };
-  },
-  sleep: (delayMs) => systemClock.sleep(delayMs),
-});
+};
 
 const DOCUMENTS = ['policy', 'limits', 'directory'] as const;
 

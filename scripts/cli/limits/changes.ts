@@ -6,8 +6,8 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import { printable } from '../../terminal/paint.ts';
 import { table as rows } from '../../terminal/table.ts';
-import type { PolicyChange } from '../policy/diff/change.ts';
 import { limitChanges } from '../policy/diff/diff-limits.ts';
+import type { PolicyChange } from '../policy/diff/values.ts';
 
 /** A screenful; --json has all. */
 const SHOWN_MAX = 40;

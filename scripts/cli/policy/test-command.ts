@@ -1,18 +1,15 @@
-import { resolve } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { DocumentError } from '../../policy/yaml-document.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
-import { fixtureFiles } from './fixture-files.ts';
-import { BaseDocumentReader } from './fixtures/base-documents.ts';
 import type { Fixture } from './fixtures/fixture.ts';
-import { junitXml } from './fixtures/junit.ts';
-import { readFixtures } from './fixtures/read-fixtures.ts';
-import { tellRun } from './fixtures/report.ts';
+import { BaseDocumentReader, readFixtures } from './fixtures/read-fixtures.ts';
+import { junitXml, runJson, tellRun } from './fixtures/report.ts';
 import { passed, runFixtures } from './fixtures/run-fixtures.ts';
-import { runJson } from './fixtures/run-json.ts';
 
 /** More files than real fixtures have. */
 const FILES_MAX = 10_000;
@@ -103,4 +100,35 @@ function readAll(files: readonly string[], flags: Documents, io: TerminalIo): re
   });
   if (problems.length > 0) throw new DocumentError(problems);
   return fixtures;
+}
+
+const FIXTURE_NAME = /\.test\.ya?ml$/;
+
+/**
+ * Files of fixtures: those that are named, all `*.test.yaml` of a folder that is named, else those under `policies/`.
+ *
+ * @throws {UsageError} if there is no such file, or none at all.
+ */
+export function fixtureFiles(
+  words: readonly string[],
+  io: Pick<TerminalIo, 'cwd' | 'root'>,
+): readonly string[] {
+  const named = words.map((word) => resolve(io.cwd, word));
+  const files = (named.length === 0 ? [`${io.root}policies`] : named).flatMap(filesAt);
+  if (files.length === 0)
+    throw new UsageError(
+      `${words.join(' ') || `${io.root}policies`}: has no *.test.yaml; name a file of fixtures`,
+    );
+  return [...new Set(files)];
+}
+
+function filesAt(path: string): readonly string[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined)
+    throw new UsageError(`${path}: is not there; expected a file of fixtures or a folder`);
+  if (!stats.isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => FIXTURE_NAME.test(name) && !name.includes('node_modules'))
+    .sort()
+    .map((name) => join(path, name));
 }

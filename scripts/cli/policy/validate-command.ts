@@ -1,14 +1,30 @@
+import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import type { RuleKind } from '../../../policies/kinds/kinds.ts';
+import type { Limit } from '../../../policies/limits/limit.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { MODES, type Mode, type RuleClass } from '../../../policies/mode.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { Rule } from '../../../policies/rule.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
+import { ASKED_BY, LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import {
+  DocumentError,
+  type LocatedDocument,
+  locateLimits,
+  policyIn,
+  readDirectory,
+} from '../../policy/read-documents.ts';
+import { readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { RULES_FLAGS, RULES_FLAGS_HELP, rulesFiles } from '../rules-flags.ts';
+import { RULES_FLAGS, RULES_FLAGS_HELP, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
-import { type Documents, readDocuments } from './documents.ts';
-import { classesText, limitCount, type RuleSummary, ruleSummaries } from './rule-summary.ts';
-import { warningsOf } from './warnings/all-warnings.ts';
+import { fieldsNeeded, warningsOf } from './warnings.ts';
 
 /** Above this, rules are summarised; --json has all. */
 const RULES_SHOWN_MAX = 50;
@@ -111,3 +127,107 @@ const decidedBy = ({ stateless, limits }: RuleSummary): string =>
   stateless ? 'the request alone, also in the fallback' : `counters of ${counted(limits, 'limit')}`;
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+export interface Documents {
+  readonly policy: LocatedDocument<Policy>;
+  readonly limits: LocatedDocument<LimitSet>;
+  readonly directory: Directory;
+}
+
+/**
+ * Reads all three documents and reports all problems together.
+ *
+ * @throws {DocumentError} with the problems of all documents.
+ */
+export function readDocuments(files: RulesFiles): Documents {
+  const problems: string[] = [];
+  const yaml = collect(problems, () => readYaml(files.policy));
+  const policy = yaml && collect(problems, () => policyIn(yaml));
+  const directory = collect(problems, () => readDirectory(files.directory));
+  const priced = policy?.model ?? (yaml && pricesAlone(yaml));
+  const limits = priced && collect(problems, () => locateLimits(files.limits, priced, directory));
+  if (priced === undefined)
+    problems.push(`${files.limits}: was not checked, since the runner classes are not known`);
+  if (policy === undefined || limits === undefined || directory === undefined)
+    throw new DocumentError(problems);
+  return { policy, limits, directory };
+}
+
+function collect<Model>(problems: string[], read: () => Model): Model | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
+}
+
+/** Limits name runner classes: where only rules are wrong, they can be checked all the same. */
+function pricesAlone({ value }: YamlDocument): Policy | undefined {
+  if (!isRecord(value)) return undefined;
+  const { currency, prices, estimate } = value;
+  const parsed = parsePolicy({ currency, prices, estimate, rules: [] }, '');
+  return parsed.ok ? parsed.value : undefined;
+}
+
+export interface RuleSummary {
+  readonly id: string;
+  readonly kind: RuleKind;
+  readonly class: RuleClass;
+  readonly mode: Mode;
+  /** True if the relay's fallback evaluates it as well. */
+  readonly stateless: boolean;
+  /** Limits it switches on; 0 for a stateless rule. */
+  readonly limits: number;
+  /** Fields of a request it cannot do without. */
+  readonly needs: readonly string[];
+}
+
+export function ruleSummaries(policy: Policy, limits: LimitSet): readonly RuleSummary[] {
+  const counts = limitsByRuleKind(limits);
+  return policy.rules.map((rule) => {
+    const { id, kind, class: ruleClass, mode, stateless } = rule;
+    const needs = fieldsNeeded(rule, policy);
+    return { id, kind, class: ruleClass, mode, stateless, limits: counts.get(kind) ?? 0, needs };
+  });
+}
+
+export const limitCount = (limits: LimitSet): number => allOf(limits).length;
+
+/** Those of subjects and those by default. */
+const allOf = ({ bySubject, personalDefault, groupDefaults }: LimitSet): readonly Limit[] => [
+  ...[...bySubject.values()].flat(),
+  ...personalDefault,
+  ...(groupDefaults?.all.map(({ limit }) => limit) ?? []),
+];
+
+/** `6 security (5 enforce, 1 shadow), 1 cost (enforce)`; classes and modes that no rule has are left out. */
+export function classesText(rules: readonly Pick<Rule, 'class' | 'mode'>[]): string {
+  const classes: readonly RuleClass[] = ['security', 'capacity', 'cost'];
+  return classes
+    .flatMap((each) => {
+      const own = rules.filter((rule) => rule.class === each);
+      return own.length === 0 ? [] : [`${own.length} ${each} (${modesText(own)})`];
+    })
+    .join(', ');
+}
+
+const modesText = (rules: readonly Pick<Rule, 'mode'>[]): string =>
+  [...MODES]
+    .reverse()
+    .flatMap((mode) => {
+      const count = rules.filter((rule) => rule.mode === mode).length;
+      return count === 0 ? [] : [`${count} ${mode}`];
+    })
+    .join(', ');
+
+function limitsByRuleKind(limits: LimitSet): ReadonlyMap<RuleKind, number> {
+  const counts = new Map<RuleKind, number>();
+  const all = allOf(limits);
+  for (const kind of LIMIT_KINDS) {
+    const own = all.filter((limit) => limit.kind === kind).length;
+    counts.set(ASKED_BY[kind], (counts.get(ASKED_BY[kind]) ?? 0) + own);
+  }
+  return counts;
+}

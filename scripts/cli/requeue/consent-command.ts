@@ -3,8 +3,8 @@ import { pathKey } from '../../../policies/place/directory.ts';
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
-import type { SecretStore } from '../gitlab/secret-text.ts';
-import { ssmSecretStore } from '../gitlab/ssm-secret-store.ts';
+import type { SecretStore } from '../gitlab/secret-store.ts';
+import { ssmSecretStore } from '../gitlab/secret-store.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 
 interface Consent {

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import type { RestCallDeps } from '../../../functions/core/gitlab/index.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { commandFetch } from '../command-fetch.ts';
@@ -16,12 +18,20 @@ export interface GitLabPlace {
   readonly token: string;
   /** By the proxy and with the private authority of the environment. */
   readonly fetch: typeof fetch;
+  readonly clock: LedgerClock;
+  readonly random?: () => number;
 }
+
+/** What a client of GitLab needs to call this GitLab. */
+export const callsTo = ({ token, ...place }: GitLabPlace): RestCallDeps => ({
+  ...place,
+  token: async () => token,
+});
 
 /** @throws {UsageError} naming the flag; never the token. */
 export function readGitLabPlace(
   flags: { readonly gitlab?: string | undefined; readonly 'token-file'?: string | undefined },
-  io: Pick<TerminalIo, 'cwd' | 'env'>,
+  io: Pick<TerminalIo, 'cwd' | 'env' | 'nowMs' | 'fetch' | 'clock' | 'random'>,
 ): GitLabPlace {
   const { gitlab, 'token-file': file } = flags;
   if (gitlab === undefined)
@@ -36,7 +46,9 @@ export function readGitLabPlace(
   return {
     baseUrl: `${origin}${pathname}`.replace(/\/+$/, ''),
     token: readToken(file, io),
-    fetch: commandFetch(io),
+    fetch: io.fetch ?? commandFetch(io),
+    clock: { ...(io.clock ?? systemClock), nowMs: io.nowMs },
+    ...(io.random !== undefined && { random: io.random }),
   };
 }
 

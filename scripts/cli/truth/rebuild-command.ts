@@ -1,14 +1,24 @@
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import { createLedger, type RebuildReport } from '../../../functions/core/ledger/index.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/index.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/index.ts';
+import {
+  type CounterAmounts,
+  createLedger,
+  type Drift,
+  type RebuildReport,
+} from '../../../functions/core/ledger/index.ts';
+import { placeBy, rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/index.ts';
+import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';
+import { counterName } from '../../../policies/claim.ts';
+import { isZone } from '../../../policies/limits/calendar.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger, openToRepair } from '../ledger/open-ledger.ts';
-import { type Confirmation, confirmOnTerminal } from './confirm.ts';
-import { driftText, type RebuildResult, rebuildText } from './drift-text.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+import { confirmed } from './confirm.ts';
 import { progressOf, watched } from './progress.ts';
-import { rebuildAllUsage } from './rebuild-usage.ts';
 
 const HELP = `tollgate rebuild [flags]
 
@@ -32,7 +42,6 @@ interface RebuildDeps {
   readonly open: OpenLedger;
   /** The same ledger with the right to write. */
   readonly openToRepair: OpenLedger;
-  readonly confirm: Confirmation;
 }
 
 export const rebuildCommandOn = (deps: RebuildDeps): Command => ({
@@ -42,11 +51,7 @@ export const rebuildCommandOn = (deps: RebuildDeps): Command => ({
   run: (args, io) => rebuild(args, io, deps),
 });
 
-export const rebuildCommand: Command = rebuildCommandOn({
-  open: openLedger,
-  openToRepair,
-  confirm: confirmOnTerminal,
-});
+export const rebuildCommand: Command = rebuildCommandOn({ open: openLedger, openToRepair });
 
 async function rebuild(args: readonly string[], io: TerminalIo, deps: RebuildDeps): Promise<ExitCode> {
   const { values } = readFlags(args, {
@@ -67,7 +72,7 @@ async function rebuild(args: readonly string[], io: TerminalIo, deps: RebuildDep
   if (found.drift.length === 0 || !values.repair) return tell(found, values.json, io);
   if (!values.yes) {
     if (!values.json) io.out(driftText(found, paintWhen(io.colours), io.columns));
-    const agreed = await deps.confirm(`Set ${found.drift.length} counters to what their records make?`);
+    const agreed = await confirmed(io, `Set ${found.drift.length} counters to what their records make?`);
     if (agreed === undefined)
       throw new UsageError('--repair: nobody can be asked here; add --yes to repair without asking');
     if (!agreed) {
@@ -103,4 +108,140 @@ function tell(result: RebuildResult, json: boolean, io: TerminalIo): ExitCode {
   if (json) io.out(`${JSON.stringify(result)}\n`);
   else io.out(rebuildText(result, paintWhen(io.colours), io.columns));
   return result.drift.length > result.repaired || result.passedOver > 0 ? EXIT.wouldReject : EXIT.ok;
+}
+
+/** Lines on the screen; `--json` has them all. */
+const UNPROVEN_MAX = 50;
+
+/** Output of `--json`. */
+interface RebuildResult extends RebuildReport {
+  /** For people: whose books. */
+  readonly ledger: string;
+}
+
+function rebuildText(result: RebuildResult, paint: Paint, columns: number): string {
+  const { drift, repaired, passedOver } = result;
+  const verdict =
+    passedOver > 0
+      ? paint.bad(
+          `${shadowCount(passedOver)} items were written by a newer Tollgate: nothing can be said about drift.`,
+        )
+      : drift.length === 0
+        ? paint.good('No drift.')
+        : repaired === drift.length
+          ? paint.good(`${shadowCount(repaired)} counters drifted and are repaired.`)
+          : repaired > 0
+            ? paint.bad(
+                `${shadowCount(drift.length)} counters drifted, ${shadowCount(repaired)} are repaired: somebody wrote the others meanwhile. Run it again.`,
+              )
+            : paint.bad(`${shadowCount(drift.length)} counters drift.`);
+  return `${verdict}\n${driftText(result, paint, columns)}${unprovenText(result, paint, columns)}`;
+}
+
+function driftText(
+  { ledger, records, counters, drift }: RebuildResult,
+  paint: Paint,
+  columns: number,
+): string {
+  const counted = paint.dim(
+    `${shadowCount(counters)} counters of ${ledger}, counted from ${shadowCount(records)} job records\n`,
+  );
+  if (drift.length === 0) return counted;
+  const right = { align: 'right' } as const;
+  const titles = [
+    { title: 'counter' },
+    { title: 'amount' },
+    { title: 'shows', ...right },
+    { title: 'records make', ...right },
+    { title: 'difference', ...right },
+  ];
+  return counted + table(titles, drift.flatMap(rowsOf), columns, paint.dim);
+}
+
+const EXPIRED = `Their periods were over for too long before they were closed:
+records have expired, and a recount would take away what was spent.`;
+const NEWER = 'What a newer Tollgate wrote may count in them: run the newer one.';
+
+/** Skipped counters, with reasons. */
+function unprovenText({ unproven, passedOver }: RebuildResult, paint: Paint, columns: number): string {
+  if (unproven.length === 0) return '';
+  const listed = unproven.slice(0, UNPROVEN_MAX).map(({ key }) => [printable(counterName(key))]);
+  const more =
+    unproven.length > UNPROVEN_MAX ? `… and ${shadowCount(unproven.length - UNPROVEN_MAX)} more\n` : '';
+  return `\n${paint.bad(`${shadowCount(unproven.length)} counters are left as they are.`)} ${passedOver > 0 ? NEWER : EXPIRED}
+${table([{ title: 'counter' }], listed, columns, paint.dim)}${more}`;
+}
+
+/** Whole units of the counter: micro-units of money, seconds, jobs. Only the parts that differ. */
+function rowsOf({ key, counter, recount }: Drift): readonly (readonly string[])[] {
+  const [shown, made] = [partsOf(counter), partsOf(recount)];
+  return shown
+    .map(([part, amount], index) => ({ part, amount, makes: made[index]?.[1] ?? 0 }))
+    .filter(({ amount, makes }) => amount !== makes)
+    .map(({ part, amount, makes }, index) => [
+      index === 0 ? printable(counterName(key)) : '',
+      part,
+      whole(amount),
+      whole(makes),
+      whole(amount - makes),
+    ]);
+}
+
+const partsOf = ({ committed, fitted, settled, unchecked }: CounterAmounts) =>
+  [
+    ['committed', committed],
+    ['settled', settled],
+    ['fitted', fitted],
+    ['exempt', unchecked.exempt],
+    ['unmetered', unchecked.unmetered],
+    ['bypass', unchecked.bypass],
+  ] as const;
+
+const whole = (amount: number): string => `${amount < 0 ? '-' : ''}${shadowCount(Math.abs(amount))}`;
+
+interface UsageFlags extends LedgerFlags {
+  readonly zone?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** No job waits for it. */
+const TIMEOUT_MS = 15_000;
+
+/** Counts every record into usage once more. Safe at any time, also while the stream is read: both go the same way. */
+async function rebuildAllUsage(
+  openToRepair: OpenLedger,
+  flags: UsageFlags,
+  io: TerminalIo,
+): Promise<ExitCode> {
+  const zone = flags.zone ?? (io.env[ENV_ROLLUP_ZONE] || 'UTC');
+  if (!isZone(zone)) throw new UsageError(`--zone "${zone}": expected a time zone like Europe/Berlin or UTC`);
+  const opened = await openToRepair(flags, io);
+  try {
+    const { usage, directory: groups } = opened;
+    if (usage === undefined) throw new Error(`${opened.description} keeps no usage`);
+    const directory = groups && (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory;
+    const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
+    const rebuilt = await rebuildUsage(watched(opened.store, progressOf('items counted', io)).scan(), {
+      store: usage,
+      clock,
+      random: Math.random,
+      placeOf: placeBy(directory, zone),
+      log: silentLog,
+    });
+    io.out(flags.json ? `${JSON.stringify({ ledger: opened.description, ...rebuilt })}\n` : textOf(rebuilt));
+    return rebuilt.failed > 0 ? EXIT.wouldReject : EXIT.ok;
+  } finally {
+    await opened.close();
+  }
+}
+
+function textOf({ records, changed, failed, passedOver }: UsageRebuild): string {
+  const mended =
+    changed === 0 ? 'Nothing was missing.' : `${shadowCount(changed)} jobs were missing and are counted now.`;
+  const left = failed === 0 ? '' : `${shadowCount(failed)} could not be counted: run it again.\n`;
+  const newer =
+    passedOver === 0
+      ? ''
+      : `${shadowCount(passedOver)} items were written by a newer Tollgate and passed over.\n`;
+  return `${mended}\n${shadowCount(records)} job records looked at\n${left}${newer}`;
 }

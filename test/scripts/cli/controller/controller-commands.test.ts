@@ -5,7 +5,6 @@ import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/admin/admi
 import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
 import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
 import * as commands from '../../../../scripts/cli/controller/controller-command.ts';
-import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
@@ -30,21 +29,12 @@ interface DeskParts {
 function aDeskWith(parts: DeskParts, ...controllers: readonly FakeController[]) {
   const gitlab = fakeRunnerControllers(controllers);
   const asked: string[] = [];
-  const controllersAt: commands.OpenControllers = ({ baseUrl, token }) =>
-    createRunnerControllers({ baseUrl, token: async () => token, ...gitlab.deps });
-  const deps = {
-    controllersAt,
-    open: parts.open ?? noBooks,
-    confirm: async (question: string) => {
-      asked.push(question);
-      return parts.answer;
-    },
-  };
+  const open = parts.open ?? noBooks;
   const entries: readonly CommandEntry[] = [
-    commands.statusCommandOn(deps),
-    commands.enableCommandOn(deps),
-    commands.dryRunCommandOn(controllersAt),
-    commands.disableCommandOn(controllersAt),
+    commands.statusCommandOn(open),
+    commands.enableCommandOn(open),
+    commands.dryRunCommand,
+    commands.disableCommand,
   ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
   const root = parts.root ?? aProject();
   writeFileSync(join(root, 'token'), 'glpat-administrator\n');
@@ -52,7 +42,14 @@ function aDeskWith(parts: DeskParts, ...controllers: readonly FakeController[]) 
     runDesk(
       ['controller', ...words, '--gitlab', 'https://gitlab.example.com', '--token-file', 'token'],
       root,
-      parts.nowMs === undefined ? {} : { nowMs: parts.nowMs },
+      {
+        ...gitlab.deps,
+        ask: async (question) => {
+          asked.push(question.replace(/ Type yes: $/, ''));
+          return parts.answer === undefined ? undefined : parts.answer ? 'yes' : 'no';
+        },
+        ...(parts.nowMs !== undefined && { nowMs: parts.nowMs }),
+      },
       entries,
     );
   return { gitlab, run, asked };

@@ -30,21 +30,17 @@ function aDeployment() {
   gitlab.groupHooks.make(10, { url: 'https://hooks.example.com/v1/gitlab/jobs/10', job_events: true });
   const look = dynamoHealthLook({ table, instance: INSTANCE });
   let closed = 0;
-  const command = doctorCommandOn({
-    open: async () => ({
-      table,
-      instance: INSTANCE,
-      description: 'table tollgate-ledger',
-      close: async () => {
-        closed += 1;
-      },
-    }),
-    fetch: async (...request) => {
-      const answer = await gitlab.fetch(...request);
-      answer.headers.set('date', new Date(NOW_MS).toUTCString());
-      return answer;
+  const command = doctorCommandOn(async () => ({
+    ...{ table, instance: INSTANCE, description: 'table tollgate-ledger' },
+    close: async () => {
+      closed += 1;
     },
-  });
+  }));
+  const answer: typeof fetch = async (...request) => {
+    const response = await gitlab.fetch(...request);
+    response.headers.set('date', new Date(NOW_MS).toUTCString());
+    return response;
+  };
   const entries: readonly CommandEntry[] = [
     { name: command.name, summary: command.summary, load: async () => command },
   ];
@@ -72,7 +68,7 @@ function aDeployment() {
     look,
     canary: dynamoCanaryOutcomes({ table, instance: INSTANCE }),
     recount: dynamoRecountOutcomes({ table, instance: INSTANCE }),
-    run: (...flags: readonly string[]) => runDesk(['doctor', ...flags], root, {}, entries),
+    run: (...flags: readonly string[]) => runDesk(['doctor', ...flags], root, { fetch: answer }, entries),
     closed: () => closed,
   };
 }

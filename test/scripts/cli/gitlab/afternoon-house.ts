@@ -34,7 +34,6 @@ import { newSweepMemory } from '../../../../functions/sweep/sweep-memory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { enableCommandOn } from '../../../../scripts/cli/controller/controller-command.ts';
-import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
@@ -286,27 +285,18 @@ export async function afternoonHouse(version: GitLabVersion) {
     rolloutReportCommandOn(desk),
     rolloutNextCommandOn(desk),
     rolloutBackCommandOn(desk),
-    enableCommandOn({
-      controllersAt: ({ baseUrl, token }) =>
-        createRunnerControllers({
-          baseUrl,
-          token: async () => token,
-          fetch: bench.killable,
-          clock,
-          random: () => 0,
-        }),
-      open: openBooks,
-      confirm: async () => true,
-    }),
+    enableCommandOn(openBooks),
   ].map((command) => ({ ...command, load: async () => command }));
   const documents = ['--policy', 'policy.yaml', '--limits', 'limits.yaml', '--directory', 'directory.yaml'];
+  const waiting = { monotonicMs: clock.monotonicMs, sleep: clock.sleep };
   const tollgate = async (line: string): Promise<DeskRun> => {
     if (line.startsWith('gitlab ')) return bench.run(line.slice('gitlab '.length));
     bench.countCalls();
     const words = line.split(' ');
     const more =
       words[0] === 'limits' ? ['--policy', 'policy.yaml', '--directory', 'directory.yaml'] : documents;
-    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140 }, commands);
+    const io = { fetch: bench.killable, clock: waiting, random: () => 0, ask: async () => 'yes' };
+    return runDesk([...words, ...more], root, { ...io, nowMs: clock.nowMs, columns: 140 }, commands);
   };
 
   return {

@@ -28,11 +28,13 @@ async function run(bench: Awaited<ReturnType<typeof house>>, args: string[], agr
   const code = await rebuildCommandOn({
     open: bench.opening(),
     openToRepair: bench.opening(bench.store),
-    confirm: async () => {
+  }).run(args, {
+    ...io,
+    ask: async () => {
       asked += 1;
-      return agrees;
+      return agrees === undefined ? undefined : agrees ? 'yes' : 'no';
     },
-  }).run(args, io);
+  });
   expect(bench.stillOpen()).toBe(0);
   return { code, asked, ...told };
 }
@@ -81,7 +83,6 @@ test('--usage counts what usage lacks, touches no counter, and finds nothing the
   const command = rebuildCommandOn({
     open: bench.opening(),
     openToRepair: async (flags, io) => ({ ...(await open(flags, io)), usage }),
-    confirm: async () => undefined,
   });
   const { io, told } = bench.desk();
   expect(await command.run(['--usage', '--zone', 'Europe/Berlin'], io)).toBe(EXIT.ok);

@@ -3,11 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type GitLab, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
-import {
-  proofCommandOn,
-  type ReconcileDeps,
-  reconcileCommandOn,
-} from '../../../../scripts/cli/truth/reconcile-command.ts';
+import type { GitLabPlace } from '../../../../scripts/cli/truth/gitlab-flags.ts';
+import { proofCommandOn, reconcileCommandOn } from '../../../../scripts/cli/truth/reconcile-command.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
@@ -66,26 +63,26 @@ async function run(which: 'reconcile' | 'proof', gitlab: GitLab, args: string[] 
   const before = JSON.stringify([...bench.store.dump()]);
   const { io, told } = bench.desk();
   const waits: number[] = [];
-  const deps: ReconcileDeps = {
+  const deps = {
     open: bench.opening(),
     openToRepair: bench.opening(bench.store),
-    confirm: async () => {
-      throw new Error('nobody is asked before a dry run');
-    },
-    gitlabAt: async ({ token, baseUrl }) => {
+    gitlabAt: ({ token, baseUrl }: GitLabPlace) => {
       expect([token, baseUrl]).toEqual([TOKEN, 'https://gitlab.example.com']);
       return gitlab;
     },
-    clock: {
-      ...bench.clock,
-      sleep: async (ms) => {
-        waits.push(ms);
-      },
+  };
+  const clock = {
+    ...bench.clock,
+    sleep: async (ms: number) => {
+      waits.push(ms);
     },
   };
   const command = which === 'proof' ? proofCommandOn(deps) : reconcileCommandOn(deps);
   const place = ['--gitlab', 'https://gitlab.example.com/', '--token-file', 'token'];
-  const code = await command.run([...(which === 'proof' ? [] : ['--dry-run']), ...place, ...args], io);
+  const code = await command.run([...(which === 'proof' ? [] : ['--dry-run']), ...place, ...args], {
+    ...{ ...io, clock },
+    ask: () => Promise.reject(new Error('a dry run asks nothing')),
+  });
   expect(bench.stillOpen()).toBe(0);
   expect(JSON.stringify([...bench.store.dump()]), 'a dry run writes nothing').toBe(before);
   expect(told.out + told.err).not.toContain(TOKEN);
@@ -134,17 +131,16 @@ async function mend(options: { agree?: boolean | undefined; args?: string[]; run
   const command = reconcileCommandOn({
     open: bench.opening(),
     openToRepair: bench.opening(bench.store),
-    confirm: async (question) => {
-      questions.push(question);
-      return options.agree;
-    },
-    gitlabAt: async () => (options.runners === 'refused' ? { ...refused, job: single.job } : gitlab),
-    clock: bench.clock,
+    gitlabAt: () => (options.runners === 'refused' ? { ...refused, job: single.job } : gitlab),
   });
   const { io, told } = bench.desk();
   const before = JSON.stringify([...bench.store.dump()]);
   const place = ['--gitlab', 'https://gitlab.example.com/', '--token-file', 'token'];
-  const run = () => command.run([...place, ...(options.args ?? [])], io);
+  const ask = async (question: string) => {
+    questions.push(question.replace(/ Type yes: $/, ''));
+    return options.agree === undefined ? undefined : options.agree ? 'yes' : 'no';
+  };
+  const run = () => command.run([...place, ...(options.args ?? [])], { ...io, clock: bench.clock, ask });
   const states = async () =>
     (await bench.ledger.readRecords([1, 2, 3, 4, 5])).map(
       (record) => record && `${record.state} ${record.durationSeconds ?? '-'}`,
