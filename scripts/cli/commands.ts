@@ -1,12 +1,25 @@
-import type { CommandEntry } from '../terminal/command.ts';
+import type { Command, CommandEntry } from '../terminal/command.ts';
+
+/** Commands of one module, with their summaries. */
+const rows = (
+  module: () => Promise<{ readonly commands: readonly Command[] }>,
+  summaries: Readonly<Record<string, string>>,
+): readonly CommandEntry[] =>
+  Object.entries(summaries).map(([name, summary]) => ({
+    name,
+    summary,
+    load: async () => {
+      const found = (await module()).commands.find((each) => each.name === name);
+      if (found === undefined) throw new Error(`${name}: has no row in its module`);
+      return found;
+    },
+  }));
 
 /** In the order people meet them. */
 export const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: 'check',
-    summary: 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them',
-    load: async () => (await import('./check/check-command.ts')).checkCommand,
-  },
+  ...rows(() => import('./check/check-command.ts'), {
+    check: 'Shows what the jobs of a pipeline cost and what rejects them',
+  }),
   {
     name: 'can-i',
     summary: 'Would such a job be admitted now? Touches no counter',
@@ -94,21 +107,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'What is a group charged for a month? The same as tollgate statement',
     load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,
   },
-  {
-    name: 'rebuild',
-    summary: 'Do the counters show what their jobs make? Recounts all of them, and repairs if told to',
-    load: async () => (await import('./truth/rebuild-command.ts')).rebuildCommand,
-  },
-  {
-    name: 'reconcile',
-    summary: 'Do the books agree with GitLab? Lists what differs, and mends it as the sweep would',
-    load: async () => (await import('./truth/reconcile-command.ts')).reconcileCommand,
-  },
-  {
-    name: 'proof',
-    summary: 'Is it enforced? Whether rejected jobs failed and every job that ran was asked about',
-    load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
-  },
+  ...rows(() => import('./truth/rebuild-command.ts'), {
+    rebuild: 'Recounts all counters from their jobs, and repairs those that drift if asked to',
+  }),
+  ...rows(() => import('./truth/reconcile-command.ts'), {
+    reconcile: 'Lists where the ledger and GitLab differ, and repairs it as the sweep would',
+    proof: 'Proves enforcement: rejected jobs failed, and GitLab asked about every job that ran',
+  }),
   {
     name: 'coverage',
     summary: 'Of the jobs that ran, how many were asked about? Which runners pass by, and what to do',
@@ -239,25 +244,15 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Keeps the token that a group gives for notes in its merge requests',
     load: async () => (await import('./requeue/consent-command.ts')).noteConsentCommand,
   },
-  {
-    name: 'limits show',
-    summary: 'Which limits are live? Who made them so, when and why; or the document itself',
-    load: async () => (await import('./limits/show-command.ts')).limitsShowCommand,
-  },
+  ...rows(() => import('./limits/views.ts'), {
+    'limits show': 'Which limits are live? Who made them so, when and why; or the document itself',
+    'limits sets': 'What was live before? The last sets of limits, newest first',
+    'limits check': 'Do the live limits still fit the policy here? To be asked before it is deployed',
+  }),
   {
     name: 'limits publish',
     summary: 'Makes a limits document live, whole or not at all, without a deploy',
     load: async () => (await import('./limits/publish-command.ts')).publishCommand,
-  },
-  {
-    name: 'limits sets',
-    summary: 'What was live before? The last sets of limits, newest first',
-    load: async () => (await import('./limits/sets-command.ts')).setsCommand,
-  },
-  {
-    name: 'limits check',
-    summary: 'Do the live limits still fit the policy here? To be asked before it is deployed',
-    load: async () => (await import('./limits/check-command.ts')).limitsCheckCommand,
   },
   {
     name: 'limits retired',
@@ -289,105 +284,62 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Takes a name back that was added by mistake',
     load: async () => (await import('./instance/instance-commands.ts')).forgetCommand,
   },
-  {
-    name: 'policy validate',
-    summary: 'Are policy, limits and directory valid, and do they let the platform team deploy?',
-    load: async () => (await import('./policy/validate-command.ts')).validateCommand,
-  },
-  {
-    name: 'policy diff',
-    summary: 'What changes between two policies, and does it tighten or loosen?',
-    load: async () => (await import('./policy/diff-command.ts')).diffCommand,
-  },
-  {
-    name: 'policy import',
-    summary: "Rules from a GitLab Runner's config.toml, word by word, and where policy and Runner contradict",
-    load: async () => (await import('./policy/import-command.ts')).policyImportCommand,
-  },
-  {
-    name: 'policy test',
-    summary: 'Do the policies decide what their fixtures expect?',
-    load: async () => (await import('./policy/test-command.ts')).testCommand,
-  },
+  ...rows(() => import('./policy/validate-command.ts'), {
+    'policy validate': 'Checks policy, limits and directory, and that they let the platform team deploy',
+  }),
+  ...rows(() => import('./policy/diff-command.ts'), {
+    'policy diff': 'Compares two policies and shows which changes tighten or loosen',
+  }),
+  ...rows(() => import('./policy/import-command.ts'), {
+    'policy import':
+      "Makes rules from a GitLab Runner's config.toml, and lists where policy and Runner contradict",
+  }),
+  ...rows(() => import('./policy/test-command.ts'), {
+    'policy test': 'Checks that the policies decide as their fixtures expect',
+  }),
   {
     name: 'cost',
     summary: 'What does this deployment cost at AWS? Every line, idle and per job',
     load: async () => (await import('./cost/cost-command.ts')).costCommand,
   },
-  {
-    name: 'doctor',
-    summary: 'Is it really on, does it really hold? Every part of a deployment, each with a remedy',
-    load: async () => (await import('./doctor/doctor-command.ts')).doctorCommand,
-  },
-  {
-    name: 'gitlab setup',
-    summary:
-      'Sets GitLab up for Tollgate: controller in dry run, scope, token, webhooks; again as often as you like',
-    load: async () => (await import('./gitlab/setup-command.ts')).gitlabSetupCommand,
-  },
-  {
-    name: 'gitlab status',
-    summary:
-      'Is GitLab still set up for Tollgate? What is right, wrong and unknown, webhooks that fail included',
-    load: async () => (await import('./gitlab/setup-command.ts')).gitlabStatusCommand,
-  },
-  {
-    name: 'gitlab rotate-token',
-    summary: "Replaces the relays' token: makes one, waits until a relay uses it, revokes the old one",
-    load: async () => (await import('./gitlab/rotate-command.ts')).rotateTokenCommand,
-  },
-  {
-    name: 'gitlab rotate-webhook-key',
-    summary: 'Replaces the key that webhooks sign with: both are taken until every webhook has the new one',
-    load: async () => (await import('./gitlab/rotate-command.ts')).rotateHookKeyCommand,
-  },
-  {
-    name: 'gitlab canary',
-    summary:
-      'Does GitLab obey both answers? One job that must run and one that must fail, on a runner of its own',
-    load: async () => (await import('./gitlab/canary-command.ts')).gitlabCanaryCommand,
-  },
-  {
-    name: 'gitlab teardown',
-    summary:
-      'Takes out of GitLab what setup made: disables the controller, removes webhooks, token and controller',
-    load: async () => (await import('./gitlab/teardown-command.ts')).teardownCommand,
-  },
-  {
-    name: 'controller status',
-    summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
-    load: async () => (await import('./controller/controller-command.ts')).statusCommand,
-  },
-  {
-    name: 'controller enable',
-    summary: 'Arms Tollgate: from now on GitLab fails the jobs that are rejected',
-    load: async () => (await import('./controller/controller-command.ts')).enableCommand,
-  },
-  {
-    name: 'controller dry-run',
-    summary: 'Disarms Tollgate: every job runs, and Tollgate goes on being asked',
-    load: async () => (await import('./controller/controller-command.ts')).dryRunCommand,
-  },
-  {
-    name: 'controller disable',
-    summary: 'Disarms Tollgate: every job runs, and nobody is asked',
-    load: async () => (await import('./controller/controller-command.ts')).disableCommand,
-  },
-  {
-    name: 'init',
-    summary: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
-    load: async () => (await import('./init/init-command.ts')).initCommand,
-  },
-  {
-    name: 'fleet ls',
-    summary: 'Which runners can the job router reach? Registration, managers, versions, and what to change',
-    load: async () => (await import('./fleet/ls-command.ts')).fleetLsCommand,
-  },
-  {
-    name: 'fleet migrate',
-    summary: 'From registration tokens to authentication tokens: what is next for each runner, or does it',
-    load: async () => (await import('./fleet/migrate-command.ts')).migrateCommand,
-  },
+  ...rows(() => import('./doctor/doctor-command.ts'), {
+    doctor: 'Checks every part of a deployment, each with a remedy',
+  }),
+  ...rows(() => import('./gitlab/setup-command.ts'), {
+    'gitlab setup':
+      'Sets GitLab up for Tollgate: controller in dry run, scope, token, webhooks; safe to repeat',
+    'gitlab status': 'Checks that GitLab is still set up for Tollgate, webhooks that fail included',
+  }),
+  ...rows(() => import('./gitlab/rotate-command.ts'), {
+    'gitlab rotate-token':
+      "Replaces the relays' token: makes one, waits until a relay uses it, revokes the old one",
+    'gitlab rotate-webhook-key':
+      'Replaces the key that webhooks sign with; both are valid until every webhook has the new one',
+  }),
+  ...rows(() => import('./gitlab/canary-command.ts'), {
+    'gitlab canary':
+      'Proves that GitLab obeys both answers: one job must run and one must fail, on a runner of its own',
+  }),
+  ...rows(() => import('./gitlab/teardown-command.ts'), {
+    'gitlab teardown':
+      'Removes what setup made: disables the controller, removes webhooks, token and controller',
+  }),
+  ...rows(() => import('./controller/controller-command.ts'), {
+    'controller status': 'Shows whether GitLab obeys Tollgate now, and what arming would do',
+    'controller enable': 'Arms Tollgate: from now on GitLab fails the jobs that are rejected',
+    'controller dry-run': 'Disarms Tollgate: every job runs, and GitLab still asks',
+    'controller disable': 'Disarms Tollgate: every job runs, and GitLab does not ask',
+  }),
+  ...rows(() => import('./init/init-command.ts'), {
+    init: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
+  }),
+  ...rows(() => import('./fleet/ls-command.ts'), {
+    'fleet ls':
+      'Lists runners with registration, managers, versions, whether the job router reaches them, and what to change',
+  }),
+  ...rows(() => import('./fleet/migrate-command.ts'), {
+    'fleet migrate': 'Moves runners from registration tokens to authentication tokens, step by step',
+  }),
   {
     name: 'open',
     summary: 'Opens the console’s page of a group or job in the browser, or prints its address',
@@ -403,19 +355,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Ends the session that tollgate login began, at the console and here',
     load: async () => (await import('./login/login-command.ts')).logoutCommand,
   },
-  {
-    name: 'completion',
-    summary: 'Lets bash, zsh or fish complete commands and flags',
-    load: async () => (await import('./completion/completion-command.ts')).completionCommandOf(COMMANDS),
-  },
+  ...rows(
+    async () => ({ commands: (await import('./completion/completion.ts')).completionCommands(COMMANDS) }),
+    {
+      completion: 'Lets bash, zsh or fish complete commands and flags',
+      man: 'Prints the manual page of all commands',
+    },
+  ),
   {
     name: 'mcp',
     summary: 'Answers editors and agents over the Model Context Protocol: can I afford this rerun?',
     load: async () => (await import('./mcp/mcp-command.ts')).mcpCommandOf(COMMANDS),
-  },
-  {
-    name: 'man',
-    summary: 'Prints the manual page of all commands',
-    load: async () => (await import('./completion/man-command.ts')).manCommandOf(COMMANDS),
   },
 ];

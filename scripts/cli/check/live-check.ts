@@ -6,16 +6,16 @@ import type {
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked, consoleClient, mayAskConsole } from '../api/console-client.ts';
 import { withBooks } from '../api/open-api.ts';
 import { type PlaceFlags, placeInLedger, type RequestPlace } from '../evaluation/place-flags.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
 import { type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
-import type { OpenLedger } from '../ledger/open-ledger.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
 import { ENV_ID_TOKEN } from '../login/kept-sessions.ts';
 import type { RulesFlags } from '../rules-flags.ts';
 import { pipelineRequestOf, type RequestOptions } from './job-check.ts';
@@ -37,7 +37,6 @@ export interface LiveAsk extends Omit<RequestOptions, 'jobId'> {
   /** The tags of the runner class that all jobs are taken to be of. */
   readonly classTags: readonly string[];
   readonly nowMs: number;
-  readonly open: OpenLedger;
 }
 
 /**
@@ -46,12 +45,7 @@ export interface LiveAsk extends Omit<RequestOptions, 'jobId'> {
  *
  * @throws {UsageError} if flags contradict each other or name no project or group.
  */
-export async function liveStep(
-  { jobs }: PipelineCheck,
-  ask: LiveAsk,
-  io: TerminalIo,
-  send?: typeof fetch,
-): Promise<LiveStep> {
+export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: TerminalIo): Promise<LiveStep> {
   const { flags, place } = ask;
   if (flags.ledger === undefined) refuseTableFlags(flags);
   const origin = consoleAsked(flags, io);
@@ -71,12 +65,15 @@ export async function liveStep(
   try {
     if (origin !== undefined)
       return {
-        now: { ...(await decide(consoleClient(origin, io, send), whose)), decidedBy: 'console' },
+        now: { ...(await decide(consoleClient(origin, io), whose)), decidedBy: 'console' },
         code: EXIT.ok,
       };
     // The ledger's own directory says where a project is today.
-    const now = await withBooks(ask.open, flags, { ...io, nowMs: () => ask.nowMs }, ({ api, directory }) =>
-      decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
+    const now = await withBooks(
+      standIn(io, openLedger),
+      flags,
+      { ...io, nowMs: () => ask.nowMs },
+      ({ api, directory }) => decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
     );
     return { now: { ...now, decidedBy: 'ledger' }, code: EXIT.ok };
   } catch (error) {

@@ -1,14 +1,14 @@
 /** `tollgate controller status`, `enable`, `dry-run` and `disable`. */
 import { CANARY_DESCRIPTION, type ControllerState } from '../../../functions/core/gitlab/index.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { type FlagValues, readFlags, readWhole } from '../../terminal/flags.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { SPAN_HELP } from '../report/span.ts';
-import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
+import { RULES_FLAGS } from '../rules-flags.ts';
 import { confirmed } from '../truth/confirm.ts';
-import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import {
   type ControllerStatus,
   readStatus,
@@ -23,66 +23,69 @@ import {
 } from './runner-controllers.ts';
 import { canaryText, MEANS, statusJson, statusText } from './status-text.ts';
 
-const FLAGS = { ...GITLAB_FLAGS, controller: 'text' } as const;
-const FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gitlab.example.com
-  --token-file <file>  holds an administrator's token; scope read_api to look, api to change
-  --controller <id>    number of the runner controller; not needed where GitLab has only one
-  --json               the controller as one JSON object`;
+const FLAGS = {
+  ...neededGitLab("holds an administrator's token; scope read_api to look, api to change"),
+  controller: text(
+    '<id>',
+    'number of the runner controller; not needed if GitLab has only one',
+    whole(1, Number.MAX_SAFE_INTEGER),
+  ),
+};
+const STATUS_FLAGS = {
+  ...FLAGS,
+  since: orElse(
+    text('<time>', `the recorded jobs that are decided again: 24h, 7d, a day. ${SPAN_HELP}`),
+    '24h',
+  ),
+  ...TABLE_FLAGS,
+  ...RULES_FLAGS,
+};
+const JSON_HELP = 'the controller as one JSON object';
+const AT = '--gitlab https://gitlab.example.com --token-file admin-token';
 
-const STATUS_FLAGS = { ...FLAGS, since: 'text', ...LEDGER_FLAGS, ...RULES_FLAGS } as const;
-const STATUS_FLAGS_HELP = `${FLAGS_HELP}
-  --since <time>       the recorded jobs that are asked again: 24h, 7d, a day   (default: 24h)
-                       ${SPAN_HELP}
-${LEDGER_FLAGS_HELP}
-${RULES_FLAGS_HELP}`;
-
-/** @param open - tests open a ledger of their own. */
-export const statusCommandOn = (open: OpenLedger): Command => ({
+const controllerStatus = command({
   name: 'controller status',
-  summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
-  help: `tollgate controller status --gitlab <url> --token-file <file> [flags]
-
-Whether GitLab asks and obeys (enabled), asks and runs every job (dry_run) or does not ask (disabled). Which runners' jobs it asks
-about (scopes): without a scope it asks about none. Which relays were heard lately and with which descriptors, if the ledger
-has their heartbeats; GitLab itself knows only whether the token was used within the last hour. And which of the
-last jobs would have failed, had it been armed.
-
-${STATUS_FLAGS_HELP}
-
-Exit codes: 0 done, 1 GitLab or the ledger that was named does not answer, 3 wrong usage or invalid documents`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, STATUS_FLAGS);
-    const { status } = await read(values, io, open);
-    return printStatus(status, values.json, io);
+  about: `Shows whether GitLab asks and obeys (enabled), asks and runs every job (dry_run) or does not ask (disabled), and about which
+runners' jobs it asks (scopes): without a scope it asks about none. Lists the relays that sent heartbeats lately, with their
+descriptors; GitLab itself knows only whether the token was used within the last hour. Shows which of the last jobs would have
+failed, had it been armed.`,
+  flags: STATUS_FLAGS,
+  json: JSON_HELP,
+  examples: [`tollgate controller status ${AT} --since 7d`],
+  exits: {
+    1: 'GitLab or the ledger that was named does not answer',
+    3: 'wrong usage or invalid documents',
+  },
+  run: async ({ flags }, io) => {
+    const { status } = await read(flags, io);
+    return printStatus(status, flags.json, io);
   },
 });
 
-/** @param open - tests open a ledger of their own. */
-export const enableCommandOn = (open: OpenLedger): Command => ({
+const controllerEnable = command({
   name: 'controller enable',
-  summary: 'Arms Tollgate: from now on GitLab fails the jobs that are rejected',
-  help: `tollgate controller enable --gitlab <url> --token-file <file> [flags]
-
-Sets the runner controller to enabled. It refuses where the controller has no scope, because GitLab would then ask about no job;
-and where no relay is there, because GitLab would fail every job it asks about. It asks first where recorded jobs would have
-failed, and where something is not known: scopes, relays, descriptors, or the jobs of the last hours. It warns where tollgate gitlab
-canary has not proven both answers, and asks where it has found the contrary.
-
-${STATUS_FLAGS_HELP}
-  --without-relay      arms even though no relay is there
-  --require-canary     refuses unless both answers are proven on this version of GitLab with the descriptors of the relays
-  --yes                does not ask
-
-Exit codes: 0 armed, 1 GitLab or the ledger that was named does not answer, 2 refused, nothing was changed, 3 wrong usage or
-invalid documents`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, {
-      ...STATUS_FLAGS,
-      'without-relay': 'switch',
-      'require-canary': 'switch',
-      yes: 'switch',
-    });
-    const { controllers, status } = await read(values, io, open);
+  about: `Sets the runner controller to enabled: from now on GitLab fails the jobs that are rejected. Refuses if the controller has no
+scope, because GitLab would then ask about no job, and if no relay is there, because GitLab would fail every job it asks about. Asks
+first if recorded jobs would have failed, and if something is unknown: scopes, relays, descriptors, or the jobs of the last hours.
+Warns if tollgate gitlab canary has not proven both answers, and asks if it found the contrary.`,
+  flags: {
+    ...STATUS_FLAGS,
+    'without-relay': toggle('arms even though no relay is there'),
+    'require-canary': toggle(
+      'refuses unless both answers are proven on this version of GitLab with the descriptors of the relays',
+    ),
+    yes: toggle('does not ask'),
+  },
+  json: JSON_HELP,
+  examples: [`tollgate controller enable ${AT} --require-canary`],
+  exits: {
+    0: 'armed',
+    1: 'GitLab or the ledger that was named does not answer',
+    2: 'refused, nothing was changed',
+    3: 'wrong usage or invalid documents',
+  },
+  run: async ({ flags: values }, io) => {
+    const { controllers, status } = await read(values, io);
     const { controller, canary } = status;
     const refuse = (why: string): ExitCode => {
       if (values.json) io.out(`${JSON.stringify(statusJson(status))}\n`);
@@ -128,38 +131,37 @@ async function isAgreed(
 }
 
 /** Both disarm; they differ in whether GitLab still asks. */
-const disarmCommand = (
-  name: 'dry-run' | 'disable',
-  state: 'dry_run' | 'disabled',
-  summary: string,
-): Command => ({
-  name: `controller ${name}`,
-  summary,
-  help: `tollgate controller ${name} --gitlab <url> --token-file <file> [flags]
+const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dry_run' | 'disabled') =>
+  command({
+    name,
+    about: `Sets the runner controller to ${state}. ${MEANS[state]}.`,
+    flags: FLAGS,
+    json: JSON_HELP,
+    examples: [`tollgate ${name} ${AT}`],
+    exits: { 1: 'GitLab does not answer' },
+    run: async ({ flags }, io) => {
+      const { controllers, controller } = await find(flags, io);
+      return printChanged(await controllers.set(controller.id, state), flags.json, io);
+    },
+  });
 
-Sets the runner controller to ${state}. ${MEANS[state]}.
+export const commands = [
+  controllerStatus,
+  controllerEnable,
+  disarming('controller dry-run', 'dry_run'),
+  disarming('controller disable', 'disabled'),
+];
 
-${FLAGS_HELP}
+type Flags = ValuesOf<typeof FLAGS>;
 
-Exit codes: 0 done, 1 GitLab does not answer, 3 wrong usage`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, FLAGS);
-    const { controllers, controller } = await find(values, io);
-    return printChanged(await controllers.set(controller.id, state), values.json, io);
-  },
-});
-
-type Flags = FlagValues<typeof FLAGS>;
-
-async function read(values: Flags & StatusFlags, io: TerminalIo, open: OpenLedger) {
+async function read(values: Flags & StatusFlags, io: TerminalIo) {
   const { controllers, controller } = await find(values, io);
-  return { controllers, status: await readStatus({ controller, controllers, flags: values, open }, io) };
+  return { controllers, status: await readStatus(controller, controllers, values, io) };
 }
 
 async function find({ controller: wanted, ...flags }: Flags, io: TerminalIo) {
   const controllers = createRunnerControllers(callsTo(readGitLabPlace(flags, io)));
-  const id = wanted === undefined ? undefined : readWhole('controller', wanted, 1, Number.MAX_SAFE_INTEGER);
-  return { controllers, controller: await controllers.get(id ?? (await onlyController(controllers))) };
+  return { controllers, controller: await controllers.get(wanted ?? (await onlyController(controllers))) };
 }
 
 /**
@@ -189,16 +191,3 @@ function printStatus(status: ControllerStatus, json: boolean, io: TerminalIo): E
   else io.out(statusText(status, paintWhen(io.colours), io.columns));
   return EXIT.ok;
 }
-
-export const statusCommand: Command = statusCommandOn(openLedger);
-export const enableCommand: Command = enableCommandOn(openLedger);
-export const dryRunCommand: Command = disarmCommand(
-  'dry-run',
-  'dry_run',
-  'Disarms Tollgate: every job runs, and Tollgate goes on being asked',
-);
-export const disableCommand: Command = disarmCommand(
-  'disable',
-  'disabled',
-  'Disarms Tollgate: every job runs, and nobody is asked',
-);

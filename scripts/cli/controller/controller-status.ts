@@ -9,9 +9,9 @@ import {
 import { shadowFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
 import { type ControllerScopes, GitLabError } from '../../../functions/core/gitlab/index.ts';
 import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
-import type { TerminalIo } from '../../terminal/command.ts';
+import { standIn, type TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openIfAny } from '../ledger/open-ledger.ts';
+import { openIfAny, openLedger } from '../ledger/open-ledger.ts';
 import { type ArmedReport, armedReport } from '../report/armed-report.ts';
 import { readSpan } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -85,14 +85,7 @@ const unprovenText = (unproven: readonly RelayBeat[]): string =>
     : 'no relay says that its descriptors were proven by real questions';
 
 export interface StatusFlags extends LedgerFlags, RulesFlags {
-  readonly since?: string | undefined;
-}
-
-interface StatusAsked {
-  readonly controller: RunnerController;
-  readonly controllers: RunnerControllers;
-  readonly flags: StatusFlags;
-  readonly open: OpenLedger;
+  readonly since: string;
 }
 
 /**
@@ -101,12 +94,16 @@ interface StatusAsked {
  *
  * @throws {Error} if a ledger was named and does not answer.
  */
-export async function readStatus(asked: StatusAsked, io: TerminalIo): Promise<ControllerStatus> {
-  const { controller, controllers, flags, open } = asked;
-  const span = readSpan(flags.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
+export async function readStatus(
+  controller: RunnerController,
+  controllers: RunnerControllers,
+  flags: StatusFlags,
+  io: TerminalIo,
+): Promise<ControllerStatus> {
+  const span = readSpan(flags.since, undefined, io.nowMs(), rollupZone(io));
   const scopes = await askGitLab(() => controllers.scopes(controller.id));
   const gitlabVersion = await controllers.version();
-  const books = await openIfAny(open, flags, io);
+  const books = await openIfAny(standIn(io, openLedger), flags, io);
   const nowMs = io.nowMs();
   if (!books.known) return { controller, scopes, beats: books, forecast: books, canary: books, nowMs };
   const { value: ledger } = books;

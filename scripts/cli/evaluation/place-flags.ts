@@ -7,29 +7,24 @@ import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { readChoice, readWhole } from '../../terminal/flags.ts';
+import { flagLines } from '../../terminal/define-command.ts';
+import { readChoice, readWhole, text, toggle } from '../../terminal/flags.ts';
 import { notInDirectory } from './unknown-place.ts';
 
-/** Flags for facts that no file has: user and place. Added to a command's flags by `...PLACE_FLAGS`. */
+/** Flags for facts that no file has: user and place. */
 export const PLACE_FLAGS = {
-  project: 'text',
-  group: 'text',
-  ref: 'text',
-  protected: 'switch',
-  unprotected: 'switch',
-  source: 'text',
-  user: 'text',
-  now: 'text',
-} as const;
+  project: text('<id | path>', 'the project, as in the directory; a new one by its path'),
+  group: text('<id | path>', 'its group, if the project itself does not matter'),
+  ref: text('<name>', 'branch or tag'),
+  protected: toggle('the ref is protected'),
+  unprotected: toggle('the ref is not protected'),
+  source: text('<source>', 'what started the pipeline: push, merge_request_event, schedule, web …'),
+  user: text('<id>', "GitLab's id of the user"),
+  now: text('<time>', 'the time to check for, 2026-12-31T18:00Z (default: now)'),
+};
 
-/** For help texts. */
-export const PLACE_FLAGS_HELP = `  --project <id | path>   the project, as in the directory; a new one by its path
-  --group <id | path>     its group, where the project itself does not matter
-  --ref <name>            branch or tag
-  --protected             the ref is protected; --unprotected: it is not
-  --source <source>       what started the pipeline: push, merge_request_event, schedule, web …
-  --user <id>             GitLab's id of the user
-  --now <time>            as if it were 2026-12-31T18:00Z`;
+/** For help texts that are not made from rows yet. */
+export const PLACE_FLAGS_HELP = flagLines(PLACE_FLAGS);
 
 export interface PlaceFlags {
   readonly project?: string | undefined;

@@ -1,11 +1,12 @@
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { FleetGitLab } from '../../../functions/core/gitlab/index.ts';
-import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { readWhole, severalWords, text, toggle } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { confirmed } from '../truth/confirm.ts';
-import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { type FleetListing, type MannedRunner, openFleet, readFleet } from './read-fleet.ts';
 import { registrationOf } from './runner-findings.ts';
@@ -28,36 +29,42 @@ const TIMEOUT_SECONDS_MIN = 600;
 /** Steps that REST can make. */
 const APPLIED: readonly MigrationStep[] = ['create', 'pause'];
 
-export const migrateCommand: Command = {
+const fleetMigrate = command({
   name: 'fleet migrate',
-  summary: 'From registration tokens to authentication tokens: what is next for each runner, or does it',
-  help: `tollgate fleet migrate [<runner id> …] --gitlab <url> --token-file <file> [flags]
+  about: `Runners with a registration token have to be registered again before GitLab removes those tokens. For each it shows the next
+step. With --apply it does what REST can do:
 
-Runners that came by a registration token have to be registered anew before GitLab removes those tokens. For each it says what is
-next, and with --apply does what REST can do:
+  create   makes a runner like it; its token goes into a file of mode 600, once: GitLab shows it only now  (--apply)
+  install  that token has to get into the config.toml of every manager                                     (by hand)
+  finish   some managers still use the old token                                                           (by hand)
+  pause    all managers use the new one: the old runner takes no more jobs                                 (--apply)
+  delete   the old runner can go when its last job has ended                                               (by hand)
 
-  create   makes a runner like it; its token goes into a file of mode 600, once: GitLab does not tell it again   (--apply)
-  install  that token has to get into the config.toml of every manager                                            (by hand)
-  finish   some managers still use the old token                                                                  (by hand)
-  pause    all managers use the new one: the old runner takes no more jobs                                        (--apply)
-  delete   the old runner can go when its last job has ended                                                      (by hand)
-
-Call it again after each step. It deletes nothing. Where GitLab does not tell how a runner was registered, name it.
-
-${GITLAB_FLAGS_HELP}
-  --apply              makes the steps create and pause; the token then needs the scope api
-  --token-dir <folder> where the new runners' tokens go, one file each   (default: the folder you are in)
-  --yes                does not ask
-  --json               one JSON object
-
-Exit codes: 0 done or nothing to do, 1 GitLab does not answer, 2 refused, nothing was changed, 3 wrong usage`,
-  run: async (args, io) => {
-    const { values, words } = readFlags(
-      args,
-      { ...GITLAB_FLAGS, apply: 'switch', 'token-dir': 'text', yes: 'switch' },
-      { max: RUNNERS_MAX, what: `at most ${RUNNERS_MAX} runner ids` },
-    );
-    const named = new Set(words.map((word) => readId(word)));
+Call it again after each step. It deletes nothing. If GitLab does not report how a runner was registered, name it.`,
+  words: {
+    runners: severalWords('[<runner id> …]', 'only these runners', [0, RUNNERS_MAX]),
+  },
+  expects: `at most ${RUNNERS_MAX} runner ids`,
+  flags: {
+    ...neededGitLab(),
+    apply: toggle('makes the steps create and pause; the token then needs the scope api'),
+    'token-dir': text(
+      '<folder>',
+      "where the new runners' tokens go, one file each (default: the current folder)",
+    ),
+    yes: toggle('does not ask'),
+  },
+  examples: [
+    'tollgate fleet migrate --gitlab https://gitlab.example.com --token-file token',
+    'tollgate fleet migrate 17 18 --gitlab https://gitlab.example.com --token-file token --apply',
+  ],
+  exits: {
+    0: 'done or nothing to do',
+    1: 'GitLab does not answer',
+    2: 'refused, nothing was changed',
+  },
+  run: async ({ flags: values, words }, io) => {
+    const named = new Set(words.runners.map((given) => readId(given)));
     const place = readGitLabPlace(values, io);
     const listing = await readFleet(place, progressOf('calls', io));
     const migrations = migrationsOf(listing, named);
@@ -83,7 +90,9 @@ Exit codes: 0 done or nothing to do, 1 GitLab does not answer, 2 refused, nothin
     else if (told.length === 0) io.out('No runner is known to have come by a registration token.\n');
     return EXIT.ok;
   },
-};
+});
+
+export const commands = [fleetMigrate];
 
 function readId(word: string): number {
   if (!/^\d+$/.test(word)) throw new UsageError(`"${word}": expected the id of a runner`);

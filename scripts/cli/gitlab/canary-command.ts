@@ -10,82 +10,66 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
-import { type Clock, machineClock } from '../../local/clock/clock.ts';
-import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { type FlagValues, readFlags, readWhole } from '../../terminal/flags.ts';
+import { machineClock } from '../../local/clock/clock.ts';
+import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { orElse, required, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { commandAuthority } from '../command-fetch.ts';
-import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openIfAny, openTableAccess } from '../ledger/open-ledger.ts';
-import { callsTo, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { CANARY_TAG, type Canary, removeCanary, runCanary } from './canary.ts';
 import { exitOf, linesText, SetupLines } from './setup-step.ts';
 
-const FLAGS = {
-  gitlab: 'text',
-  'token-file': 'text',
-  project: 'text',
-  runner: 'text',
-  'runner-tag': 'text',
-  router: 'text',
-  proto: 'text',
-  wait: 'text',
-  patience: 'text',
-  cleanup: 'switch',
-  'allow-plaintext': 'switch',
-  ...LEDGER_FLAGS,
-} as const;
-
 const PROTO = 'relay/wire/gitlab.binpb';
-const WAIT_SECONDS = '300';
 const DEADLINE_MS = 60_000;
 /** Our own streams end a request that is open for 30 s. */
 const PATIENCE_SECONDS_MAX = 25;
 const ATTEMPTS_MAX = 4;
 
-const HELP = `tollgate gitlab canary --gitlab <url> --token-file <file> --project <path> [flags]
+const FLAGS = {
+  ...neededGitLab("holds an administrator's token of scope api (admin_mode where Admin Mode is on)"),
+  project: required(text('<path>', "the canary's project, by path or number")),
+  runner: text('<id>', 'its runner (default: the one with the tag)', whole(1, Number.MAX_SAFE_INTEGER)),
+  'runner-tag': text('<tag>', `the tag of its runner (default: ${CANARY_TAG})`),
+  router: text('<url>', 'of the job router (default: as GitLab says)'),
+  'allow-plaintext': toggle("lets the canary's token travel unencrypted (grpc://, ws://) to another host"),
+  proto: text('<file>', `the descriptors that the relays use (default: ${PROTO}, else the placeholder)`),
+  wait: orElse(text('<seconds>', 'how long the jobs may take', whole(1, 3_600)), 300),
+  patience: orElse(
+    text(
+      '<seconds>',
+      'keeps one request open for this time, to see whether the router waits: 1 to 25',
+      whole(1, PATIENCE_SECONDS_MAX),
+    ),
+    0,
+  ),
+  cleanup: toggle('removes what a killed run left, and proves nothing'),
+  ...TABLE_FLAGS,
+};
 
-Proves both answers at your GitLab before you arm: that "admitted" lets a job run, and that "rejected" fails one with our text. Makes a
-second runner controller, enabled and scoped to one runner, answers for it from here with the descriptors of the relays, starts the
-pipeline of a project whose .gitlab-ci.yml has the canary's two jobs, reads both back, and takes the controller, its scope and its
-token away again. What a run left that was killed goes with the next one, or with --cleanup.
-
-Nobody else's job may meet it: the runner must be one of the instance with one tag, take no untagged jobs and have taken none of
-another project; docs/platform.md says how to make it, and has the .gitlab-ci.yml. The outcome is kept beside the books: tollgate doctor
-and tollgate controller enable go by it, until GitLab or the descriptors change.
-
-  --gitlab <url>       GitLab, e.g. https://gitlab.example.com
-  --token-file <file>  holds an administrator's token of scope api (admin_mode where Admin Mode is on)
-  --project <path>     the canary's project, by path or number
-  --runner <id>        its runner            (default: the one with the tag)
-  --runner-tag <tag>   the tag of its runner (default: ${CANARY_TAG})
-  --router <url>       of the job router     (default: as GitLab says)
-  --allow-plaintext    lets the canary's token travel unencrypted (grpc://, ws://) to another host
-  --proto <file>       the descriptors that the relays use (default: ${PROTO}, else the placeholder)
-  --wait <seconds>     how long the jobs may take (default: ${WAIT_SECONDS})
-  --patience <seconds> keeps one question open so long, to see whether the router waits: 1 to 25 (default: not at all)
-  --cleanup            takes away what a killed run left, and proves nothing
-${LEDGER_FLAGS_HELP}
-  --json               one JSON object
-
-Exit codes: 0 both proven (or all cleaned up), 1 GitLab does not answer, 2 not proven or refused, 3 wrong usage`;
-
-interface CanaryDeps {
-  readonly open: typeof openTableAccess;
-  readonly clock: Clock;
-  /** Aborts on request. */
-  readonly stop: () => AbortSignal;
-}
-
-/** Tests bring a table and a fast clock. */
-export const canaryCommandOn = (deps: CanaryDeps): Command => ({
+const canaryCommand = command({
   name: 'gitlab canary',
-  summary:
-    'Does GitLab obey both answers? One job that must run and one that must fail, on a runner of its own',
-  help: HELP,
-  run: async (args, io) => {
-    const { values } = readFlags(args, FLAGS);
-    const canary = readCanary(values, io, deps);
+  about: `Proves both answers at your GitLab before you arm: that "admitted" lets a job run, and that "rejected" fails one with our text.
+It makes a second runner controller, enabled and scoped to one runner, and answers for it from here with the descriptors of the
+relays. It starts the pipeline of a project whose .gitlab-ci.yml has the canary's two jobs, reads both, and removes the controller,
+its scope and its token. The next run, or --cleanup, removes what a killed run left.
+
+No other job may meet it: the runner must be one of the instance with one tag, take no untagged jobs, and have taken none of another
+project. docs/platform.md says how to make it, and has the .gitlab-ci.yml. The outcome is stored in the table: tollgate doctor and
+tollgate controller enable use it, until GitLab or the descriptors change.`,
+  flags: FLAGS,
+  examples: [
+    'tollgate gitlab canary --gitlab https://gitlab.example.com --token-file admin-token --project platform/tollgate-canary',
+  ],
+  exits: {
+    0: 'both proven (or all cleaned up)',
+    1: 'GitLab does not answer',
+    2: 'not proven or refused',
+  },
+  run: async ({ flags: values }, io) => {
+    const canary = readCanary(values, io);
     const lines = new SetupLines();
     const tell = (body: object, end: string): void => {
       const { all } = lines;
@@ -99,7 +83,7 @@ export const canaryCommandOn = (deps: CanaryDeps): Command => ({
       tell({}, lines.all.length === 0 ? 'Nothing of a canary is left.\n' : '');
       return exitOf(lines.all);
     }
-    const outcomes = await openOutcomes(values, io, deps);
+    const outcomes = await openOutcomes(values, io);
     try {
       const outcome = await runCanary(canary, lines);
       const isProven = outcome?.admitted === 'proven' && outcome.rejected === 'proven';
@@ -120,6 +104,8 @@ export const canaryCommandOn = (deps: CanaryDeps): Command => ({
   },
 });
 
+export const commands = [canaryCommand];
+
 interface KeptOutcomes {
   /** Stores the outcome. Undefined: stored; else why not. */
   readonly keep: (outcome: CanaryOutcome) => Promise<string | undefined>;
@@ -127,7 +113,8 @@ interface KeptOutcomes {
 }
 
 /** Opens the table before anything is changed at GitLab. */
-async function openOutcomes(flags: LedgerFlags, io: TerminalIo, { open }: CanaryDeps): Promise<KeptOutcomes> {
+async function openOutcomes(flags: LedgerFlags, io: TerminalIo): Promise<KeptOutcomes> {
+  const open = standIn(io, openTableAccess);
   const table = await openIfAny((of, opening) => open(of, opening, ATTEMPTS_MAX), flags, io);
   if (!table.known) return { keep: async () => table.why, close: async () => {} };
   const outcomes = dynamoCanaryOutcomes(table.value);
@@ -147,11 +134,9 @@ async function openOutcomes(flags: LedgerFlags, io: TerminalIo, { open }: Canary
 }
 
 /** @throws {UsageError} naming the flag. */
-function readCanary(values: FlagValues<typeof FLAGS>, io: TerminalIo, deps: CanaryDeps): Canary {
-  const { project, router, runner, patience } = values;
+function readCanary(values: ValuesOf<typeof FLAGS>, io: TerminalIo): Canary {
+  const { project, router, runner } = values;
   const calls = { ...callsTo(readGitLabPlace(values, io)), deadlineMs: DEADLINE_MS };
-  if (project === undefined)
-    throw new UsageError('--project is missing: expected the path of the project with the canary’s two jobs');
   if (runner !== undefined && values['runner-tag'] !== undefined)
     throw new UsageError('--runner-tag: the runner is said by --runner already');
   const schema = readSchema(values.proto, io);
@@ -161,7 +146,7 @@ function readCanary(values: FlagValues<typeof FLAGS>, io: TerminalIo, deps: Cana
     gitlab: createGitLabAdministration(calls),
     pipelines: createGitLabPipelines(calls),
     projectAsked: project,
-    runnerId: runner === undefined ? undefined : readWhole('runner', runner, 1, Number.MAX_SAFE_INTEGER),
+    runnerId: runner,
     runnerTag: values['runner-tag'] ?? CANARY_TAG,
     routerUrl: router,
     schema,
@@ -179,12 +164,12 @@ function readCanary(values: FlagValues<typeof FLAGS>, io: TerminalIo, deps: Cana
         ...(authority !== undefined && { tls: { caPem: authority } }),
       });
     },
-    waitMs: readWhole('wait', values.wait ?? WAIT_SECONDS, 1, 3_600) * 1_000,
-    patienceMs: patience === undefined ? 0 : readWhole('patience', patience, 1, PATIENCE_SECONDS_MAX) * 1_000,
-    clock: { ...deps.clock, nowMs: io.nowMs },
-    stop: deps.stop(),
-    tell: (text) => {
-      if (io.progress) io.err(`${isTold ? '\u001b[1A\u001b[K' : ''}${text}\n`);
+    waitMs: values.wait * 1_000,
+    patienceMs: values.patience * 1_000,
+    clock: { ...standIn(io, machineClock), nowMs: io.nowMs },
+    stop: standIn(io, stopOnSignal)(),
+    tell: (told) => {
+      if (io.progress) io.err(`${isTold ? '\u001b[1A\u001b[K' : ''}${told}\n`);
       isTold = true;
     },
   };
@@ -206,7 +191,7 @@ function readSchema(proto: string | undefined, io: TerminalIo): WireSchema {
 const SAME_SIGNAL_MS = 1_000;
 
 /** The first signal lets the canary clean up; the second one ends it where it is. */
-function stopOnSignal(): AbortSignal {
+export function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
   let stoppedAtMs = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -218,7 +203,3 @@ function stopOnSignal(): AbortSignal {
     });
   return stop.signal;
 }
-
-export const gitlabCanaryCommand: Command = canaryCommandOn({
-  ...{ open: openTableAccess, clock: machineClock, stop: stopOnSignal },
-});

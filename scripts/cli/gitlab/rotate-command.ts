@@ -1,10 +1,10 @@
 /** `tollgate gitlab rotate-token` and `rotate-webhook-key`. */
 import type { AdminController } from '../../../functions/core/gitlab/index.ts';
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
-import { type Command, UsageError } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { command } from '../../terminal/define-command.ts';
+import { orElse, required, text, toggle, whole } from '../../terminal/flags.ts';
 import { makeToken, namedControllers, readTokens } from './setup-controller.ts';
-import { ADMIN_FLAGS, ADMIN_FLAGS_HELP, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
+import { ADMIN_FLAGS, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
 import { signsHooks } from './setup-instance.ts';
 import { SetupLines } from './setup-step.ts';
 import { giveHooks, newHookKey, readHookKeys, writeHookKeys } from './setup-webhooks.ts';
@@ -12,23 +12,24 @@ import { giveHooks, newHookKey, readHookKeys, writeHookKeys } from './setup-webh
 const WAIT_MINUTES = 15;
 const GOES_ON = 'run the command again: it goes on here';
 
-export const rotateTokenCommand: Command = {
+const EXITS = { 0: 'rotated', 1: 'GitLab does not answer' };
+const waitFlag = (help: string) => orElse(text('<minutes>', help, whole(0, 60)), WAIT_MINUTES);
+
+const rotateTokenCommand = command({
   name: 'gitlab rotate-token',
-  summary: "Replaces the relays' token: makes one, waits until a relay uses it, revokes the old one",
-  help: `tollgate gitlab rotate-token --gitlab <url> --token-file <file> [flags]
-
-Makes a second token, puts it in the place of the first, waits until GitLab says that it was used, and only then revokes the first:
-no relay is ever without a valid token. Stopped at any point, the same command goes on.
-
-  --wait <minutes>     how long the first use is waited for, 0 to 60   (default: ${WAIT_MINUTES})
-  --seen               you have seen the relays connect with the new token, on a GitLab before 18.10, which does not say
-${ADMIN_FLAGS_HELP}
-
-Exit codes: 0 rotated, 1 GitLab does not answer, 2 not yet: the old token is still valid, 3 wrong usage`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, { ...ADMIN_FLAGS, wait: 'text', seen: 'switch' });
-    const waitMs = readWait(values.wait);
-    const admin = readAdmin(values, io);
+  about: `Makes a second token, stores it in the place of the first, waits until GitLab reports its use, and only then revokes the
+first: no relay is ever without a valid token. After an interruption, run the same command again: it continues.`,
+  flags: {
+    wait: waitFlag('how long it waits for the first use, 0 to 60'),
+    seen: toggle(
+      'you have seen the relays connect with the new token, on a GitLab before 18.10, which does not report it',
+    ),
+    ...ADMIN_FLAGS,
+  },
+  examples: ['tollgate gitlab rotate-token --gitlab https://gitlab.example.com --token-file admin-token'],
+  exits: { ...EXITS, 2: 'not yet: the old token is still valid' },
+  run: async ({ flags }, io) => {
+    const admin = readAdmin(flags, io);
     const lines = new SetupLines();
     await lines.step(async () => {
       const found = lines.need('controller', await namedControllers(admin.gitlab, admin));
@@ -39,14 +40,12 @@ Exit codes: 0 rotated, 1 GitLab does not answer, 2 not yet: the old token is sti
           `GitLab has ${found.length} controllers called "${admin.name}"`,
           controller === undefined ? 'tollgate gitlab setup makes it' : 'say which with --controller',
         );
-      await rotateToken({ ...admin, waitMs, isSeen: values.seen }, controller, lines);
+      const rotation = { ...admin, waitMs: flags.wait * MINUTE_MS, isSeen: flags.seen };
+      await rotateToken(rotation, controller, lines);
     });
-    return printLines(lines.all, admin.place, values.json, io);
+    return printLines(lines.all, admin.place, flags.json, io);
   },
-};
-
-const readWait = (minutes: string | undefined): number =>
-  (minutes === undefined ? WAIT_MINUTES : readWhole('wait', minutes, 0, 60)) * MINUTE_MS;
+});
 
 type Admin = ReturnType<typeof readAdmin>;
 
@@ -123,34 +122,33 @@ async function waitForUse(rotation: TokenRotation, controllerId: number, lines: 
   }
 }
 
-export const rotateHookKeyCommand: Command = {
+const rotateHookKeyCommand = command({
   name: 'gitlab rotate-webhook-key',
-  summary: 'Replaces the key that webhooks sign with: both are taken until every webhook has the new one',
-  help: `tollgate gitlab rotate-webhook-key --gitlab <url> --token-file <file> --webhook-url <url> [flags]
-
-Makes a new signing token (before GitLab 19.0 a secret token) and keeps it beside the old one; a quarter of an hour later, when
-receivers take both, gives it to the webhook of every top-level group; another quarter of an hour later takes the old one away. No
-delivery is refused meanwhile. Stopped at any point, or with something in the way, the same command goes on.
-
-  --webhook-url <url>  where webhooks go (WebhookUrl of a deployment)
-  --wait <minutes>     how long each of the two quarters is waited for, 0 to 60   (default: ${WAIT_MINUTES})
-${ADMIN_FLAGS_HELP}
-
-Exit codes: 0 rotated, 1 GitLab does not answer, 2 not yet: both keys are valid, 3 wrong usage`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, { ...ADMIN_FLAGS, 'webhook-url': 'text', wait: 'text' });
-    const waitMs = readWait(values.wait);
-    const url = readHookUrl(values['webhook-url']);
-    if (url === undefined) throw new UsageError('--webhook-url is missing: expected where webhooks go');
-    const admin = readAdmin(values, io);
+  about: `Makes a new signing token (before GitLab 19.0 a secret token) and stores it next to the old one. A quarter of an hour later,
+when receivers accept both, it sets the new one on the webhook of every top-level group. Another quarter of an hour later it removes
+the old one. No delivery is refused meanwhile. After an interruption, run the same command again: it continues.`,
+  flags: {
+    'webhook-url': required(text('<url>', 'where webhooks go (WebhookUrl of a deployment)', readHookUrl)),
+    wait: waitFlag('how long it waits for each of the two quarters, 0 to 60'),
+    ...ADMIN_FLAGS,
+  },
+  examples: [
+    'tollgate gitlab rotate-webhook-key --gitlab https://gitlab.example.com --token-file admin-token --webhook-url https://x.example.com/',
+  ],
+  exits: { ...EXITS, 2: 'not yet: both keys are valid' },
+  run: async ({ flags }, io) => {
+    const admin = readAdmin(flags, io);
     const lines = new SetupLines();
     await lines.step(async () => {
       const { version } = lines.need('version', await admin.gitlab.metadata());
-      await rotateHookKey({ ...admin, url, signs: signsHooks(version), waitMs }, lines);
+      const rotation = { ...admin, url: flags['webhook-url'], waitMs: flags.wait * MINUTE_MS };
+      await rotateHookKey({ ...rotation, signs: signsHooks(version) }, lines);
     });
-    return printLines(lines.all, admin.place, values.json, io);
+    return printLines(lines.all, admin.place, flags.json, io);
   },
-};
+});
+
+export const commands = [rotateTokenCommand, rotateHookKeyCommand];
 
 interface HookKeyRotation extends Admin {
   readonly url: string;

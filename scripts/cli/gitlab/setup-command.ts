@@ -2,51 +2,42 @@
 import { relative } from 'node:path';
 import type { AdminController } from '../../../functions/core/gitlab/index.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
-import type { Command, ExitCode, TerminalIo } from '../../terminal/command.ts';
-import { readFlags } from '../../terminal/flags.ts';
+import type { ExitCode, TerminalIo } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { toggle } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { setUpController, setUpScope, setUpToken } from './setup-controller.ts';
-import { readSetup, SETUP_FLAGS, SETUP_FLAGS_HELP } from './setup-flags.ts';
+import { readSetup, SETUP_FLAGS } from './setup-flags.ts';
 import { checkInstance, type InstanceFacts, signsHooks } from './setup-instance.ts';
 import { exitOf, linesText, type Setup, SetupLines, type SetupMode } from './setup-step.ts';
 import { setUpWebhooks } from './setup-webhooks.ts';
 
-const EXITS = 'Exit codes: 0 nothing is wrong, 1 GitLab does not answer, 2 something is wrong, 3 wrong usage';
+const EXITS = { 0: 'nothing is wrong', 1: 'GitLab does not answer', 2: 'something is wrong' };
+const AT = 'tollgate gitlab setup --gitlab https://gitlab.example.com --token-file admin-token';
 
-export const gitlabSetupCommand: Command = {
+const gitlabSetup = command({
   name: 'gitlab setup',
-  summary:
-    'Sets GitLab up for Tollgate: controller in dry run, scope, token, webhooks; again as often as you like',
-  help: `tollgate gitlab setup --gitlab <url> --token-file <file> [flags]
+  about: `Checks the version, the licence, the flags and the router. Makes or adopts the runner controller, in dry run. Makes its
+token and puts it where the relays read it, without showing it. Gives the controller its scope, and every top-level group its
+webhook. Existing settings stay. After an interruption, run the same command again: it continues. A token whose value was lost is
+revoked and replaced.`,
+  flags: { 'dry-run': toggle('shows what it would do, and changes nothing'), ...SETUP_FLAGS },
+  examples: [`${AT} --dry-run`, `${AT} --webhook-url https://x.example.com/ --secrets ssm:/tollgate/prod`],
+  exits: EXITS,
+  run: async ({ flags }, io) => runSetup(flags, flags['dry-run'] ? 'plan' : 'change', io),
+});
 
-Looks at the version, the licence, the flags and the router; makes or adopts the runner controller, in dry run; makes its token and
-puts it where the relays read it, without showing it; gives the controller its scope, and every top-level group its webhook. What is
-there is left as it is. Stopped at any point, the same command goes on; a token whose value was lost is revoked and replaced.
-
-  --dry-run            says what it would do, and changes nothing
-${SETUP_FLAGS_HELP}
-
-${EXITS}`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, { ...SETUP_FLAGS, 'dry-run': 'switch' });
-    return runSetup(values, values['dry-run'] ? 'plan' : 'change', io);
-  },
-};
-
-export const gitlabStatusCommand: Command = {
+const gitlabStatus = command({
   name: 'gitlab status',
-  summary:
-    'Is GitLab still set up for Tollgate? What is right, wrong and unknown, webhooks that fail included',
-  help: `tollgate gitlab status --gitlab <url> --token-file <file> [flags]
+  about: `Reads everything that tollgate gitlab setup makes, webhooks that fail included, and changes nothing. With the same flags it
+shows what that command would repair. A token of scope read_api is enough.`,
+  flags: SETUP_FLAGS,
+  examples: ['tollgate gitlab status --gitlab https://gitlab.example.com --token-file admin-token'],
+  exits: EXITS,
+  run: async ({ flags }, io) => runSetup(flags, 'look', io),
+});
 
-Reads everything back that tollgate gitlab setup makes, and changes nothing. With the same flags it says what that command would
-have to mend. A token of scope read_api is enough.
-
-${SETUP_FLAGS_HELP}
-
-${EXITS}`,
-  run: async (args, io) => runSetup(readFlags(args, SETUP_FLAGS).values, 'look', io),
-};
+export const commands = [gitlabSetup, gitlabStatus];
 
 async function runSetup(
   values: Parameters<typeof readSetup>[0] & { readonly json: boolean },

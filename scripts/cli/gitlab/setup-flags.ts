@@ -2,10 +2,10 @@
 import { resolve } from 'node:path';
 import { createGitLabAdministration } from '../../../functions/core/gitlab/index.ts';
 import { type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { type FlagValues, readWhole } from '../../terminal/flags.ts';
+import { orElse, readWhole, text, texts, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { callsTo, GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, type GitLabPlace, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
 import { exitOf, linesText, type Setup, type SetupLine, type SetupMode } from './setup-step.ts';
 
@@ -15,38 +15,49 @@ const DEADLINE_MS = 60_000;
 /** The project's own folder for what is not committed. */
 const SECRETS = '.tollgate/secrets';
 
-export const ADMIN_FLAGS = { ...GITLAB_FLAGS, secrets: 'text', name: 'text', controller: 'text' } as const;
+/** @throws {UsageError} */
+export function readHookUrl(url: string): string {
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+  throw new UsageError(`--webhook-url "${url}": expected an address such as https://x.example.com/`);
+}
 
-export const ADMIN_FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gitlab.example.com
-  --token-file <file>  holds an administrator's token of scope api (admin_mode where Admin Mode is on); read_api to look
-  --secrets <where>    keeps router-token, webhook-secrets and webhook-tokens: a folder, or ssm:/tollgate/prod
-                       (default: ${SECRETS}, files for their owner alone)
-  --name <name>        the controller's description and the webhooks' name   (default: tollgate)
-  --controller <id>    adopts the controller of this number, whatever its description
-  --json               one JSON object`;
+export const ADMIN_FLAGS = {
+  ...neededGitLab(
+    "holds an administrator's token of scope api (admin_mode where Admin Mode is on); read_api to look",
+  ),
+  secrets: orElse(
+    text(
+      '<where>',
+      'keeps router-token, webhook-secrets and webhook-tokens: a folder, or ssm:/tollgate/prod. In a folder the files are for their owner alone',
+    ),
+    SECRETS,
+  ),
+  name: orElse(text('<name>', "the controller's description and the webhooks' name"), 'tollgate'),
+  controller: text(
+    '<id>',
+    'adopts the controller with this number, whatever its description',
+    whole(1, Number.MAX_SAFE_INTEGER),
+  ),
+};
 
 export const SETUP_FLAGS = {
   ...ADMIN_FLAGS,
-  'webhook-url': 'text',
-  instance: 'switch',
-  runner: 'texts',
-  'runner-tag': 'texts',
-  'runner-owner': 'text',
-  'runner-token-file': 'text',
-} as const;
-
-export const SETUP_FLAGS_HELP = `  --webhook-url <url>  gives every top-level group a webhook to this address (WebhookUrl of a deployment)
-  --instance           asks about jobs of all runners   (default where the controller has no scope yet)
-  --runner <id>        asks about jobs of this runner of the instance only; may come more than once
-  --runner-tag <tag>   likewise of those with this tag; with several tags those that have all
-  --runner-owner <name>  likewise of those this user made
-  --runner-token-file <file>  holds some runner's token: GitLab says where it sends that runner
-${ADMIN_FLAGS_HELP}`;
+  'webhook-url': text(
+    '<url>',
+    'gives every top-level group a webhook to this address (WebhookUrl of a deployment)',
+    readHookUrl,
+  ),
+  instance: toggle('asks about jobs of all runners (default if the controller has no scope yet)'),
+  runner: texts('<id>', 'asks only about jobs of this runner of the instance; may be given several times'),
+  'runner-tag': texts('<tag>', 'likewise for runners with this tag; with several tags, those that have all'),
+  'runner-owner': text('<name>', 'likewise for runners that this user made'),
+  'runner-token-file': text('<file>', "holds any runner's token: GitLab says where it sends that runner"),
+};
 
 /** Opens GitLab and the secrets. @throws {UsageError} naming the flag. */
-export function readAdmin(flags: FlagValues<typeof ADMIN_FLAGS>, io: TerminalIo) {
+export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
   const place = readGitLabPlace(flags, io);
-  const { controller, name = 'tollgate', secrets = SECRETS } = flags;
+  const { controller, name, secrets } = flags;
   return {
     place,
     gitlab: createGitLabAdministration({
@@ -55,8 +66,7 @@ export function readAdmin(flags: FlagValues<typeof ADMIN_FLAGS>, io: TerminalIo)
     }),
     store: openSecretStore(secrets, io.cwd),
     name,
-    controllerId:
-      controller === undefined ? undefined : readWhole('controller', controller, 1, Number.MAX_SAFE_INTEGER),
+    controllerId: controller,
     /** One line that counts up, on a terminal only. */
     progress: (done: number, of: number): void => {
       if (io.progress) io.err(done >= of ? '\r\u001b[K' : `\r${done} of ${of} groups`);
@@ -66,7 +76,7 @@ export function readAdmin(flags: FlagValues<typeof ADMIN_FLAGS>, io: TerminalIo)
 
 /** @throws {UsageError} naming the flag. */
 export function readSetup(
-  flags: FlagValues<typeof SETUP_FLAGS>,
+  flags: ValuesOf<typeof SETUP_FLAGS>,
   mode: SetupMode,
   io: TerminalIo,
 ): Setup & { readonly place: GitLabPlace } {
@@ -78,19 +88,13 @@ export function readSetup(
     ...readAdmin(flags, io),
     mode,
     scope: { instance, runnerIds, tags, owner },
-    hookUrl: readHookUrl(flags['webhook-url']),
+    hookUrl: flags['webhook-url'],
     runnerToken:
       tokenFile === undefined
         ? undefined
         : readUserFile(resolve(io.cwd, tokenFile), `--runner-token-file "${tokenFile}"`).trim(),
     nowMs: io.nowMs,
   };
-}
-
-/** @throws {UsageError} */
-export function readHookUrl(url: string | undefined): string | undefined {
-  if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url;
-  throw new UsageError(`--webhook-url "${url}": expected an address such as https://x.example.com/`);
 }
 
 /** Prints the report of a command and returns its exit code. */

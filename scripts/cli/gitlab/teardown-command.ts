@@ -7,35 +7,38 @@ import {
   hookDescription,
   isHookUrl,
 } from '../../../functions/core/gitlab/index.ts';
-import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
-import { readFlags } from '../../terminal/flags.ts';
+import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { text, toggle } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
-import { askUser } from '../truth/confirm.ts';
+import { askOnTerminal } from '../truth/confirm.ts';
 import type { SecretStore } from './secret-store.ts';
 import { namedControllers } from './setup-controller.ts';
-import { ADMIN_FLAGS, ADMIN_FLAGS_HELP, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
+import { ADMIN_FLAGS, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
 import { SetupLines } from './setup-step.ts';
 
-export const teardownCommand: Command = {
+const teardown = command({
   name: 'gitlab teardown',
-  summary:
-    'Takes out of GitLab what setup made: disables the controller, removes webhooks, token and controller',
-  help: `tollgate gitlab teardown --gitlab <url> --token-file <file> [flags]
-
-Shows what it will remove and asks for the name of GitLab's host. Then: the controller is disabled, so that every job runs; webhooks go,
-those with a secret that is kept in --secrets and those to --webhook-url; then its tokens, then the controller. Stopped at any point, the same command goes on.
-Files and parameters with secrets stay: remove them yourself.
-
-  --webhook-url <url>  removes webhooks to this address as well, whatever their secret
-  --confirm <host>     the name of GitLab's host, where nobody can be asked; with --yes
-  --yes                does not ask
-${ADMIN_FLAGS_HELP}
-
-Exit codes: 0 nothing is left, 1 GitLab does not answer, 2 refused or not confirmed, 3 wrong usage`,
-  run: async (args, io) => {
-    const flags = { ...ADMIN_FLAGS, 'webhook-url': 'text', confirm: 'text', yes: 'switch' } as const;
-    const { values } = readFlags(args, flags);
-    const admin = { ...readAdmin(values, io), hookUrl: readHookUrl(values['webhook-url']) };
+  about: `Shows what it will remove and asks for the name of GitLab's host. Then it disables the controller, so that every job runs;
+removes webhooks, those with a secret that is kept in --secrets and those to --webhook-url; then its tokens, then the controller.
+After an interruption, run the same command again: it continues. Files and parameters with secrets stay: remove them yourself.`,
+  flags: {
+    'webhook-url': text(
+      '<url>',
+      'removes webhooks to this address as well, whatever their secret',
+      readHookUrl,
+    ),
+    confirm: text('<host>', "the name of GitLab's host, if no user can be asked; with --yes"),
+    yes: toggle('does not ask'),
+    ...ADMIN_FLAGS,
+  },
+  examples: [
+    'tollgate gitlab teardown --gitlab https://gitlab.example.com --token-file admin-token',
+    'tollgate gitlab teardown --gitlab https://gitlab.example.com --token-file admin-token --yes --confirm gitlab.example.com',
+  ],
+  exits: { 0: 'nothing is left', 1: 'GitLab does not answer', 2: 'refused or not confirmed' },
+  run: async ({ flags: values }, io) => {
+    const admin = { ...readAdmin(values, io), hookUrl: values['webhook-url'] };
     const { host } = new URL(admin.place.baseUrl);
     if (values.yes && values.confirm !== host)
       throw new UsageError(`--yes: expected --confirm ${host} with it, so that the right GitLab is meant`);
@@ -49,7 +52,10 @@ Exit codes: 0 nothing is left, 1 GitLab does not answer, 2 refused or not confir
     }
     if (!values.json) io.err(planText(plan));
     if (!values.yes) {
-      const typed = await askUser(io, `Type the name of GitLab's host (${host}) to remove all of it: `);
+      const typed = await standIn(
+        io,
+        askOnTerminal,
+      )(`Type the name of GitLab's host (${host}) to remove all of it: `);
       if (typed === undefined)
         throw new UsageError(`nobody can be asked here; add --yes --confirm ${host} to remove all of it`);
       if (typed !== host) {
@@ -60,7 +66,9 @@ Exit codes: 0 nothing is left, 1 GitLab does not answer, 2 refused or not confir
     await lines.step(() => tearDown(admin, plan, lines));
     return printLines(lines.all, admin.place, values.json, io);
   },
-};
+});
+
+export const commands = [teardown];
 
 /** Objects to remove. */
 interface TeardownPlan {
@@ -69,16 +77,16 @@ interface TeardownPlan {
   readonly hooks: readonly { readonly groupId: number; readonly path: string; readonly hookId: number }[];
 }
 
-type Teardown = ReturnType<typeof readAdmin> & { readonly hookUrl: string | undefined };
+type TeardownSetup = ReturnType<typeof readAdmin> & { readonly hookUrl: string | undefined };
 
 const CALLS_AT_ONCE = 8;
 
 /** Lists everything of ours that is there, and nothing else. */
-async function planTeardown(teardown: Teardown, lines: SetupLines): Promise<TeardownPlan> {
-  const { gitlab, hookUrl, store, progress } = teardown;
-  const found = await namedControllers(gitlab, teardown);
+async function planTeardown(setup: TeardownSetup, lines: SetupLines): Promise<TeardownPlan> {
+  const { gitlab, hookUrl, store, progress } = setup;
+  const found = await namedControllers(gitlab, setup);
   // If the given controller is gone, an earlier teardown was nearly complete.
-  const isGone = !found.ok && found.refusal.code === 'absent' && teardown.controllerId !== undefined;
+  const isGone = !found.ok && found.refusal.code === 'absent' && setup.controllerId !== undefined;
   const controllers = isGone ? [] : lines.need('controller', found);
   const tokenIds: number[] = [];
   for (const { id } of controllers)
@@ -127,7 +135,7 @@ ${named.join('')}  ${hooks.length} webhooks of ${groups} groups
  * Each may be gone already.
  */
 async function tearDown(
-  { gitlab, progress }: Teardown,
+  { gitlab, progress }: TeardownSetup,
   { controllers, hooks, tokenIds }: TeardownPlan,
   lines: SetupLines,
 ): Promise<void> {

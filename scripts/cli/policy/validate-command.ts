@@ -17,12 +17,13 @@ import {
   readDirectory,
 } from '../../policy/read-documents.ts';
 import { readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
-import { readFlags } from '../../terminal/flags.ts';
+import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { toggle } from '../../terminal/flags.ts';
 import { type Paint, paintWhen } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { RULES_FLAGS, RULES_FLAGS_HELP, type RulesFiles, rulesFiles } from '../rules-flags.ts';
+import { RULES_FLAGS, type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
 import { fieldsNeeded, warningsOf } from './warnings.ts';
 
@@ -44,25 +45,31 @@ interface ValidateJson {
   readonly directory: { readonly groups: number; readonly projects: number };
 }
 
-export const validateCommand: Command = {
+const policyValidate = command({
   name: 'policy validate',
-  summary: 'Are policy, limits and directory valid, and do they let the platform team deploy?',
-  help: `Checks the documents before they are deployed: every problem with its file, line and column, and beside them
-warnings about what is valid and probably not meant.
+  about: `Checks the documents before they are deployed: every problem with its file, line and column, and warnings about entries that
+are valid and probably wrong.`,
+  flags: {
+    ...RULES_FLAGS,
+    force: toggle('continues although the policy would reject the jobs of the platform team'),
+  },
+  examples: ['tollgate policy validate --limits limits.yaml'],
+  exits: {
+    0: 'valid (warnings do not count)',
+    1: 'a file cannot be read',
+    3: 'wrong usage, invalid, or a policy that would lock out its own platform team',
+  },
+  run: async ({ flags }, io) => validate(flags, io),
+});
 
-Usage
-  tollgate policy validate [flags]
+export const commands = [policyValidate];
 
-${RULES_FLAGS_HELP}
-  --force              go on although the policy would reject the jobs of those who run the controller
-  --json               one JSON object
+interface ValidateFlags extends RulesFlags {
+  readonly force: boolean;
+  readonly json: boolean;
+}
 
-Exit codes: 0 valid (warnings do not count), 3 invalid, or a policy that would lock out its own platform team`,
-  run: async (args, io) => validate(args, io),
-};
-
-function validate(args: readonly string[], io: TerminalIo): ExitCode {
-  const { values } = readFlags(args, { ...RULES_FLAGS, force: 'switch' });
+function validate(values: ValidateFlags, io: TerminalIo): ExitCode {
   const documents = readDocuments(rulesFiles(values, io));
   const nowMs = io.nowMs();
   const { policy, limits, directory } = documents;

@@ -1,12 +1,11 @@
 import { createInterface } from 'node:readline/promises';
-import type { TerminalIo } from '../../terminal/command.ts';
+import { standIn, type TerminalIo } from '../../terminal/command.ts';
 
 /** Undefined: there is no terminal. */
 export type Confirmation = (question: string) => Promise<boolean | undefined>;
 
-/** Asks for a line on the terminal. Undefined: there is no terminal. */
-export async function askUser(io: Pick<TerminalIo, 'ask'>, question: string): Promise<string | undefined> {
-  if (io.ask !== undefined) return io.ask(question);
+/** Reads one line. Undefined: there is no terminal. */
+export async function askOnTerminal(question: string): Promise<string | undefined> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -17,8 +16,11 @@ export async function askUser(io: Pick<TerminalIo, 'ask'>, question: string): Pr
 }
 
 /** Asks for a `yes`; anything else is no. Undefined: there is no terminal. */
-export async function confirmed(io: Pick<TerminalIo, 'ask'>, question: string): Promise<boolean | undefined> {
-  const answer = await askUser(io, `${question} Type yes: `);
+export async function confirmed(
+  io: Pick<TerminalIo, 'standIns'>,
+  question: string,
+): Promise<boolean | undefined> {
+  const answer = await standIn(io, askOnTerminal)(`${question} Type yes: `);
   return answer === undefined ? undefined : answer.toLowerCase() === 'yes';
 }
 

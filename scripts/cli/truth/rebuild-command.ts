@@ -10,65 +10,63 @@ import { placeBy, rebuildUsage, type UsageRebuild } from '../../../functions/cor
 import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { isZone } from '../../../policies/limits/calendar.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readFlags } from '../../terminal/flags.ts';
+import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { text, toggle } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger, openToRepair } from '../ledger/open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { confirmed } from './confirm.ts';
 import { progressOf, watched } from './progress.ts';
 
-const HELP = `tollgate rebuild [flags]
-
-Do the counters show what their jobs make? Counts every counter again from closing entries, job records and correction
-entries, twice, and calls drift only what both counts agree on while nobody wrote the counter. There should be none.
-A period that was never closed and whose records may have expired is neither compared nor repaired; nor is anything
-while the table has items of a newer Tollgate.
-
-  --repair             sets the counters that drift to what their records make; asks first
-  --yes                does not ask
-  --usage              counts every job record into the usage of groups and days once more, and adds what is missing there;
-                       counters stay as they are, and it may run at any time
-  --zone <zone>        with --usage: where days begin and end    (default: $TOLLGATE_ROLLUP_ZONE, else UTC)
-${LEDGER_FLAGS_HELP}
-  --json               the report as one JSON object
-
-Exit codes: 0 no drift, all of it repaired, or usage complete, 1 the ledger does not answer, 2 something is left, 3 wrong usage`;
-
-interface RebuildDeps {
-  /** Tests open ledgers of their own. */
-  readonly open: OpenLedger;
-  /** The same ledger with the right to write. */
-  readonly openToRepair: OpenLedger;
-}
-
-export const rebuildCommandOn = (deps: RebuildDeps): Command => ({
+const rebuild = command({
   name: 'rebuild',
-  summary: 'Do the counters show what their jobs make? Recounts all of them, and repairs if told to',
-  help: HELP,
-  run: (args, io) => rebuild(args, io, deps),
+  about: `Counts every counter again from closing entries, job records and correction entries, twice. Reports as drift only what both
+counts agree on while the counter was not written. There should be none. A period that was never closed and whose records may have
+expired is neither compared nor repaired. Nothing is compared while the table has items of a newer Tollgate.`,
+  flags: {
+    repair: toggle('sets the counters that drift to the sums of their records; asks first'),
+    yes: toggle('does not ask'),
+    usage: toggle(
+      'counts every job record into the usage of groups and days again, and adds what is missing there; counters stay unchanged. It may run at any time',
+    ),
+    zone: text('<zone>', 'with --usage: where days begin and end (default: $TOLLGATE_ROLLUP_ZONE, else UTC)'),
+    ...TABLE_FLAGS,
+  },
+  json: 'the report as one JSON object',
+  examples: [
+    'tollgate rebuild --ledger tollgate-ledger',
+    'tollgate rebuild --ledger tollgate-ledger --repair',
+  ],
+  exits: {
+    0: 'no drift, all of it repaired, or usage complete',
+    1: 'the ledger does not answer',
+    2: 'something is left',
+  },
+  run: async ({ flags }, io) => rebuildCounters(flags, io),
 });
 
-export const rebuildCommand: Command = rebuildCommandOn({ open: openLedger, openToRepair });
+export const commands = [rebuild];
 
-async function rebuild(args: readonly string[], io: TerminalIo, deps: RebuildDeps): Promise<ExitCode> {
-  const { values } = readFlags(args, {
-    repair: 'switch',
-    yes: 'switch',
-    usage: 'switch',
-    zone: 'text',
-    ...LEDGER_FLAGS,
-  });
+interface RebuildFlags extends LedgerFlags {
+  readonly repair: boolean;
+  readonly yes: boolean;
+  readonly usage: boolean;
+  readonly zone: string | undefined;
+  readonly json: boolean;
+}
+
+async function rebuildCounters(values: RebuildFlags, io: TerminalIo): Promise<ExitCode> {
   if (values.yes && !values.repair) throw new UsageError('--yes: belongs to --repair, which is not there');
   if (values.zone !== undefined && !values.usage)
     throw new UsageError('--zone: belongs to --usage, which is not there');
   if (values.usage) {
     if (values.repair) throw new UsageError('--usage: mends usage, --repair counters; expected one of them');
-    return rebuildAllUsage(deps.openToRepair, values, io);
+    return rebuildAllUsage(values, io);
   }
-  const found = await recount(deps.open, false, values, io);
+  const found = await recount(openLedger, false, values, io);
   if (found.drift.length === 0 || !values.repair) return tell(found, values.json, io);
   if (!values.yes) {
     if (!values.json) io.out(driftText(found, paintWhen(io.colours), io.columns));
@@ -81,7 +79,7 @@ async function rebuild(args: readonly string[], io: TerminalIo, deps: RebuildDep
     }
   }
   // It counts again: moved counters are no drift any more.
-  return tell(await recount(deps.openToRepair, true, values, io), values.json, io);
+  return tell(await recount(openToRepair, true, values, io), values.json, io);
 }
 
 async function recount(
@@ -90,7 +88,7 @@ async function recount(
   flags: LedgerFlags,
   io: TerminalIo,
 ): Promise<RebuildResult> {
-  const opened = await open(flags, io);
+  const opened = await standIn(io, open)(flags, io);
   const progress = progressOf('items counted', io);
   try {
     const ledger = createLedger({
@@ -199,23 +197,14 @@ const partsOf = ({ committed, fitted, settled, unchecked }: CounterAmounts) =>
 
 const whole = (amount: number): string => `${amount < 0 ? '-' : ''}${shadowCount(Math.abs(amount))}`;
 
-interface UsageFlags extends LedgerFlags {
-  readonly zone?: string | undefined;
-  readonly json?: boolean | undefined;
-}
-
 /** No job waits for it. */
 const TIMEOUT_MS = 15_000;
 
 /** Counts every record into usage once more. Safe at any time, also while the stream is read: both go the same way. */
-async function rebuildAllUsage(
-  openToRepair: OpenLedger,
-  flags: UsageFlags,
-  io: TerminalIo,
-): Promise<ExitCode> {
+async function rebuildAllUsage(flags: RebuildFlags, io: TerminalIo): Promise<ExitCode> {
   const zone = flags.zone ?? (io.env[ENV_ROLLUP_ZONE] || 'UTC');
   if (!isZone(zone)) throw new UsageError(`--zone "${zone}": expected a time zone like Europe/Berlin or UTC`);
-  const opened = await openToRepair(flags, io);
+  const opened = await standIn(io, openToRepair)(flags, io);
   try {
     const { usage, directory: groups } = opened;
     if (usage === undefined) throw new Error(`${opened.description} keeps no usage`);

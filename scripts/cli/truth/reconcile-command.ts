@@ -1,6 +1,6 @@
 import type { Rules } from '../../../functions/core/admission/index.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/index.ts';
-import { createGitLab, type GitLab } from '../../../functions/core/gitlab/index.ts';
+import { createGitLab } from '../../../functions/core/gitlab/index.ts';
 import { createLedger, type LedgerStore } from '../../../functions/core/ledger/index.ts';
 import {
   type ConcludeTally,
@@ -12,89 +12,80 @@ import {
 } from '../../../functions/core/truth/index.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openLedger, openToRepair } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { openLedger, openToRepair } from '../ledger/open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+import { RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
 import { type Comparison, compareWithGitLab, type HoldComparison } from './compare-with-gitlab.ts';
 import { confirmed } from './confirm.ts';
-import {
-  callsTo,
-  GITLAB_FLAGS,
-  GITLAB_FLAGS_HELP,
-  type GitLabPlace,
-  readGitLabPlace,
-} from './gitlab-flags.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from './gitlab-flags.ts';
 import { progressOf, watched } from './progress.ts';
 
 const ASKED_MAX = 100_000;
 /** Bounds the writing to some minutes; the command can run again for the rest. */
 const ACT_MAX = 10_000;
 
-const FLAGS_HELP = `${GITLAB_FLAGS_HELP}
-  --since <time>       compares live jobs and those since then: 24h, 7d, a day or an instant   (default: 24h)
-                       ${SPAN_HELP}
-  --max <number>       jobs GitLab is asked about one by one, at most                          (default: 5000)
-${LEDGER_FLAGS_HELP}
-  --json               the comparison as one JSON object`;
+const FLAGS = {
+  ...neededGitLab(),
+  since: orElse(
+    text('<time>', `compares live jobs and those since then: 24h, 7d, a day or an instant. ${SPAN_HELP}`),
+    '24h',
+  ),
+  max: orElse(text('<number>', 'jobs GitLab is asked about one by one, at most', whole(0, ASKED_MAX)), 5_000),
+  ...TABLE_FLAGS,
+};
+const JSON_HELP = 'the comparison as one JSON object';
+const AT = '--gitlab https://gitlab.example.com --token-file token --ledger tollgate-ledger';
 
-const RECONCILE_HELP = `tollgate reconcile --gitlab <url> --token-file <file> [flags]
-
-Do the books agree with GitLab? Compares live jobs and those that ended lately, lists every difference with what the
-sweep would do about it, and proves the enforcement like tollgate proof. Then it asks, and does what the sweep would do:
-settles, corrects, releases and expires, at most ${shadowCount(ACT_MAX)} jobs. The sweep of every minute needs no help; this is
-for a longer time than it looks back, or where it does not run.
-
-  --dry-run            writes nothing
-  --yes                does not ask before it writes
-  --charge-bypass      also charges jobs that ran and have no record, by these documents:
-${RULES_FLAGS_HELP}
-  --charge-unknown     an expired hold is charged what it held, instead of nothing
-${FLAGS_HELP}
-
-Exit codes: 0 no differences, or all of them mended, 1 GitLab or the ledger does not answer, 2 differences are left,
-3 wrong usage`;
-
-const PROOF_HELP = `tollgate proof --gitlab <url> --token-file <file> [flags]
-
-Is Tollgate enforced? Whether rejected jobs really failed, admitted ones ran, and every job that ran was asked about.
-
-${FLAGS_HELP}
-
-Exit codes: 0 proven, 1 GitLab or the ledger does not answer, 2 a rejected job ran or one ran without an admission,
-3 wrong usage`;
-
-interface ReconcileDeps {
-  /** Tests open a ledger of their own. */
-  readonly open: OpenLedger;
-  /** The same ledger with the right to write. */
-  readonly openToRepair: OpenLedger;
-  /** Tests replace GitLab. */
-  readonly gitlabAt: (place: GitLabPlace) => GitLab;
-}
-
-export const reconcileCommandOn = (deps: ReconcileDeps): Command => ({
+const reconcileCommand = command({
   name: 'reconcile',
-  summary: 'Do the books agree with GitLab? Lists what differs, and mends it as the sweep would',
-  help: RECONCILE_HELP,
-  run: (args, io) => reconcile(args, io, deps),
+  about: `Compares live jobs and those that ended lately with GitLab, lists every difference with what the sweep would do about it, and
+proves the enforcement like tollgate proof. Then it asks, and does what the sweep would do: settles, corrects, releases and expires, at
+most ${shadowCount(ACT_MAX)} jobs. The sweep runs every minute and needs no help; use this for a longer time than the sweep looks
+back, or if it does not run.`,
+  flags: {
+    'dry-run': toggle('writes nothing'),
+    yes: toggle('does not ask before it writes'),
+    'charge-bypass': toggle(
+      'also charges jobs that ran and have no record, by --policy, --limits and --directory',
+    ),
+    'charge-unknown': toggle('an expired hold is charged what it held, instead of nothing'),
+    ...RULES_FLAGS,
+    ...FLAGS,
+  },
+  json: JSON_HELP,
+  examples: [`tollgate reconcile ${AT} --dry-run`, `tollgate reconcile ${AT} --since 7d --yes`],
+  exits: {
+    0: 'no differences, or all of them repaired',
+    1: 'GitLab or the ledger does not answer',
+    2: 'differences are left',
+  },
+  run: async ({ flags }, io) => reconcile(flags, io),
 });
 
-async function reconcile(args: readonly string[], io: TerminalIo, deps: ReconcileDeps): Promise<ExitCode> {
-  const { values } = readFlags(args, RECONCILE_FLAGS);
+interface ReconcileFlags extends ValuesOf<typeof FLAGS>, RulesFlags {
+  readonly 'dry-run': boolean;
+  readonly yes: boolean;
+  readonly 'charge-bypass': boolean;
+  readonly 'charge-unknown': boolean;
+  readonly json: boolean;
+}
+
+async function reconcile(values: ReconcileFlags, io: TerminalIo): Promise<ExitCode> {
   if (values['dry-run'] && values.yes)
     throw new UsageError('--yes: there is nothing to agree to with --dry-run');
   // Validate before asking GitLab: an invalid document must not charge.
   const rules = values['charge-bypass']
     ? { ...readRules(values, io), estimator: timeoutEstimator }
     : undefined;
-  const { comparison, verdicts } = await compare(values, io, deps);
+  const { comparison, verdicts } = await compare(values, io);
   const paint = paintWhen(io.colours);
   const differences = comparison.findings.filter(({ remedy }) => remedy !== 'none');
   if (!values.json)
@@ -121,7 +112,7 @@ async function reconcile(args: readonly string[], io: TerminalIo, deps: Reconcil
       return EXIT.wouldReject;
     }
   }
-  const ledger = await deps.openToRepair(values, io);
+  const ledger = await standIn(io, openToRepair)(values, io);
   try {
     const acted = await actOn(verdicts, {
       store: ledger.store,
@@ -137,13 +128,20 @@ async function reconcile(args: readonly string[], io: TerminalIo, deps: Reconcil
   }
 }
 
-export const proofCommandOn = (deps: ReconcileDeps): Command => ({
+const proofCommand = command({
   name: 'proof',
-  summary: 'Is it enforced? Whether rejected jobs failed and every job that ran was asked about',
-  help: PROOF_HELP,
-  run: async (args, io) => {
-    const { values } = readFlags(args, FLAGS);
-    const { comparison } = await compare(values, io, deps);
+  about: `Checks that Tollgate is enforced: rejected jobs really failed, admitted ones ran, and GitLab asked about every job that
+ran.`,
+  flags: FLAGS,
+  json: JSON_HELP,
+  examples: [`tollgate proof ${AT} --since 7d`],
+  exits: {
+    0: 'proven',
+    1: 'GitLab or the ledger does not answer',
+    2: 'a rejected job ran or one ran without an admission',
+  },
+  run: async ({ flags: values }, io) => {
+    const { comparison } = await compare(values, io);
     const paint = paintWhen(io.colours);
     const breaches = comparison.findings.filter(({ kind }) => kind === 'rejected_ran' || kind === 'unseen');
     if (values.json) io.out(`${JSON.stringify({ ...comparison, findings: breaches })}\n`);
@@ -155,36 +153,20 @@ export const proofCommandOn = (deps: ReconcileDeps): Command => ({
   },
 });
 
-const FLAGS = { since: 'text', max: 'text', ...GITLAB_FLAGS, ...LEDGER_FLAGS } as const;
+export const commands = [reconcileCommand, proofCommand];
 
-const RECONCILE_FLAGS = {
-  'dry-run': 'switch',
-  yes: 'switch',
-  'charge-bypass': 'switch',
-  'charge-unknown': 'switch',
-  ...RULES_FLAGS,
-  ...FLAGS,
-} as const;
-
-type Values = ReturnType<typeof readFlags<typeof FLAGS>>['values'];
-
-async function compare(
-  values: Values,
-  io: TerminalIo,
-  { open, gitlabAt }: ReconcileDeps,
-): Promise<HoldComparison> {
+async function compare(values: ValuesOf<typeof FLAGS>, io: TerminalIo): Promise<HoldComparison> {
   const place = readGitLabPlace(values, io);
-  const { sinceMs } = readSpan(values.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
-  const askedMax = values.max === undefined ? 5_000 : readWhole('max', values.max, 0, ASKED_MAX);
-  const gitlab = gitlabAt(place);
-  const ledger = await open(values, io);
+  const { sinceMs } = readSpan(values.since, undefined, io.nowMs(), rollupZone(io));
+  const gitlab = standIn(io, createGitLab)(callsTo(place));
+  const ledger = await standIn(io, openLedger)(values, io);
   const calls = progressOf('calls to GitLab', io);
   try {
     const store = watched(ledger.store, progressOf('items read', io));
     return await compareWithGitLab(store, gitlab, {
       sinceMs,
       nowMs: io.nowMs(),
-      askedMax,
+      askedMax: values.max,
       scope: await ledger.scope?.(),
       sleep: place.clock.sleep,
       onCall: calls.step,
@@ -194,15 +176,6 @@ async function compare(
     await ledger.close();
   }
 }
-
-const REAL: ReconcileDeps = {
-  open: openLedger,
-  openToRepair,
-  gitlabAt: (place) => createGitLab(callsTo(place)),
-};
-
-export const reconcileCommand: Command = reconcileCommandOn(REAL);
-export const proofCommand: Command = proofCommandOn(REAL);
 
 /** Does the sweep's work now: the same decisions, by the same code. */
 

@@ -4,12 +4,11 @@ import { expect, test } from 'vitest';
 import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/admin/admin-model.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
 import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
-import * as commands from '../../../../scripts/cli/controller/controller-command.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
+import { surrounded } from '../stand-ins.ts';
 
 const ONE: FakeController = { id: 7, description: 'tollgate', state: 'dry_run', connected: true };
 
@@ -29,13 +28,6 @@ interface DeskParts {
 function aDeskWith(parts: DeskParts, ...controllers: readonly FakeController[]) {
   const gitlab = fakeRunnerControllers(controllers);
   const asked: string[] = [];
-  const open = parts.open ?? noBooks;
-  const entries: readonly CommandEntry[] = [
-    commands.statusCommandOn(open),
-    commands.enableCommandOn(open),
-    commands.dryRunCommand,
-    commands.disableCommand,
-  ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
   const root = parts.root ?? aProject();
   writeFileSync(join(root, 'token'), 'glpat-administrator\n');
   const run = (...words: readonly string[]) =>
@@ -43,14 +35,16 @@ function aDeskWith(parts: DeskParts, ...controllers: readonly FakeController[]) 
       ['controller', ...words, '--gitlab', 'https://gitlab.example.com', '--token-file', 'token'],
       root,
       {
-        ...gitlab.deps,
-        ask: async (question) => {
-          asked.push(question.replace(/ Type yes: $/, ''));
-          return parts.answer === undefined ? undefined : parts.answer ? 'yes' : 'no';
-        },
+        ...surrounded({
+          ...gitlab.deps,
+          open: parts.open ?? noBooks,
+          answer: (question) => {
+            asked.push(question);
+            return parts.answer;
+          },
+        }),
         ...(parts.nowMs !== undefined && { nowMs: parts.nowMs }),
       },
-      entries,
     );
   return { gitlab, run, asked };
 }

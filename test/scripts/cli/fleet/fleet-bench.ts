@@ -4,6 +4,7 @@ import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 
 export const manager = (
   systemId: string,
@@ -28,9 +29,10 @@ export function fleetBench(answer = true): {
     local,
     root,
     run: (...args) =>
-      runDesk(['fleet', ...args, '--gitlab', 'http://gitlab.localhost', '--token-file', 'token'], root, {
-        ...{ fetch: local.fetch, clock: manualClock(), random: () => 0.5 },
-        ask: async () => (answer ? 'yes' : 'no'),
-      }),
+      runDesk(
+        ['fleet', ...args, '--gitlab', 'http://gitlab.localhost', '--token-file', 'token'],
+        root,
+        surrounded({ fetch: local.fetch, clock: manualClock(), answer: () => answer }),
+      ),
   };
 }

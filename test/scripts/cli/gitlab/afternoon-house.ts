@@ -33,9 +33,10 @@ import { sweep } from '../../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../../functions/sweep/sweep-memory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
-import { enableCommandOn } from '../../../../scripts/cli/controller/controller-command.ts';
+import { COMMANDS } from '../../../../scripts/cli/commands.ts';
 import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { openLimits } from '../../../../scripts/cli/limits/open-limits.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
 import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
@@ -49,6 +50,7 @@ import { patientRouter } from '../../../support/flow/patient-router.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type DeskRun, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 import { ADMIN_TOKEN, setupBench, someGroups } from './setup-bench.ts';
 
 const INSTANCE = 'gitlab.example.com';
@@ -278,25 +280,29 @@ export async function afternoonHouse(version: GitLabVersion) {
     close: async () => {},
   });
   const commands = [
-    publishCommandOn({ open, userName: () => 'jane' }),
+    publishCommandOn({ userName: () => 'jane' }),
     coverageCommandOn(desk),
     shadowReportCommandOn(openBooks),
     rolloutLsCommandOn(desk),
     rolloutReportCommandOn(desk),
     rolloutNextCommandOn(desk),
     rolloutBackCommandOn(desk),
-    enableCommandOn(openBooks),
   ].map((command) => ({ ...command, load: async () => command }));
   const documents = ['--policy', 'policy.yaml', '--limits', 'limits.yaml', '--directory', 'directory.yaml'];
-  const waiting = { monotonicMs: clock.monotonicMs, sleep: clock.sleep };
   const tollgate = async (line: string): Promise<DeskRun> => {
     if (line.startsWith('gitlab ')) return bench.run(line.slice('gitlab '.length));
     bench.countCalls();
     const words = line.split(' ');
     const more =
       words[0] === 'limits' ? ['--policy', 'policy.yaml', '--directory', 'directory.yaml'] : documents;
-    const io = { fetch: bench.killable, clock: waiting, random: () => 0, ask: async () => 'yes' };
-    return runDesk([...words, ...more], root, { ...io, nowMs: clock.nowMs, columns: 140 }, commands);
+    const surroundings = surrounded({
+      ...{ open: openBooks, fetch: bench.killable, clock, answer: () => 'yes' },
+      more: [[openLimits, open]],
+    });
+    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140, ...surroundings }, [
+      ...commands,
+      ...COMMANDS,
+    ]);
   };
 
   return {

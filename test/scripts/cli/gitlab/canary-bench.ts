@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/canary-outcome.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { canaryCommandOn } from '../../../../scripts/cli/gitlab/canary-command.ts';
+import { stopOnSignal } from '../../../../scripts/cli/gitlab/canary-command.ts';
+import { openTableAccess } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { machineClock } from '../../../../scripts/local/clock/clock.ts';
 import type { LocalController } from '../../../../scripts/local/gitlab/controllers.ts';
 import type { LocalRunner } from '../../../../scripts/local/gitlab/jobs.ts';
@@ -11,9 +12,9 @@ import type { LocalCiProject } from '../../../../scripts/local/gitlab/pipelines.
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { startRoutedGitLab } from '../../../../scripts/local/runner/routed-gitlab.ts';
 import { createRunnerClient } from '../../../../scripts/local/runner/runner-client.ts';
-import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { aProject, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 
 const ADMIN = 'glpat-administrator';
 const RUNNER_TOKEN = 'glrt-canary';
@@ -103,28 +104,25 @@ export async function canaryBench(options: BenchOptions = {}) {
   };
   const stop = new AbortController();
   if (options.stopped === true) stop.abort();
-  const command = canaryCommandOn({
-    open: async () => ({ table, instance: INSTANCE, description: 'table tollgate', close: async () => {} }),
-    clock,
-    stop: () => stop.signal,
+  const open = async () => ({
+    ...{ table, instance: INSTANCE, description: 'table tollgate' },
+    close: async () => {},
   });
-  const entries: readonly CommandEntry[] = [
-    { name: command.name, summary: command.summary, load: async () => command },
-  ];
   const root = aProject({ token: `${ADMIN}\n` });
   const run = async (...flags: readonly string[]) => {
     calls = 0;
     const place = ['--gitlab', server.url, '--token-file', 'token', '--project', 'platform/tollgate-canary'];
-    const told = await runDesk(
-      ['gitlab', 'canary', ...place, ...flags],
-      root,
-      {
-        nowMs: () => NOW_MS,
-        fetch: killable,
-        clock: { ...machineClock, sleep: async () => {} },
-      },
-      entries,
-    );
+    const told = await runDesk(['gitlab', 'canary', ...place, ...flags], root, {
+      nowMs: () => NOW_MS,
+      ...surrounded({
+        ...{ fetch: killable, clock: { ...machineClock, sleep: async () => {} } },
+        more: [
+          [openTableAccess, open],
+          [machineClock, clock],
+          [stopOnSignal, () => stop.signal],
+        ],
+      }),
+    });
     expect(`${told.out}${told.err}`).not.toMatch(/glrct-|glrt-|glpat-|glcbt-/);
     return { ...told, calls };
   };

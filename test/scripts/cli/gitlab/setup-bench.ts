@@ -15,8 +15,8 @@ import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
-import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 
 export const ADMIN_TOKEN = 'glpat-administrator';
 export const HOOK_URL = 'https://hooks.example.com/jobs';
@@ -104,9 +104,9 @@ export function setupBench(options: BenchOptions = {}) {
     throw new Error('the process is dead');
   };
   const killable: typeof fetch = (input, init) => mortal(() => reach(input, init));
-  const clock: TerminalIo['clock'] = {
+  const clock = {
     monotonicMs: hands.monotonicMs,
-    sleep: async (delayMs) => {
+    sleep: async (delayMs: number) => {
       if (options.relay !== false) local.controllerTokens.use(kept('router-token') ?? '', hands.nowMs());
       for (let leftMs = delayMs; leftMs > 0; leftMs -= MINUTE_MS) {
         hands.advance(Math.min(MINUTE_MS, leftMs));
@@ -124,8 +124,8 @@ export function setupBench(options: BenchOptions = {}) {
       ['gitlab', ...(typeof words === 'string' ? words.split(' ') : words), ...place],
       root,
       {
-        ...{ nowMs: hands.nowMs, clock, fetch: killable, random: () => 0 },
-        ...(options.typed !== undefined && { ask: async () => options.typed }),
+        nowMs: hands.nowMs,
+        ...surrounded({ clock, fetch: killable, answer: () => options.typed }),
       },
     );
     expectNoSecret(told);

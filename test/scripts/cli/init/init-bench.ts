@@ -4,6 +4,7 @@ import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 
 export const URL_FLAGS = ['--gitlab', 'http://gitlab.localhost', '--token-file', 'token'];
 
@@ -34,6 +35,6 @@ export function initBench(): {
       local.end(jobId, { status: 'success' });
     },
     root,
-    run: (...args) => runDesk(args, root, { fetch: local.fetch, clock: manualClock(), random: () => 0.5 }),
+    run: (...args) => runDesk(args, root, surrounded({ fetch: local.fetch, clock: manualClock() })),
   };
 }

@@ -1,4 +1,4 @@
-import { widthOf } from '../../terminal/paint.ts';
+import { widthOf } from './paint.ts';
 
 /** Breaks a text between words; lines after the first are indented. A word longer than a line is left whole. */
 export function wrapped(text: string, columns: number, indent = ''): string {
