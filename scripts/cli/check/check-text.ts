@@ -10,6 +10,7 @@ import {
   conditionRows,
   conditionsText,
   countOf,
+  firstOf,
   isWhole,
   NOT_READ,
   type PipelineCheck,
@@ -77,43 +78,30 @@ const CONDITIONS_SHOWN = 12;
 const JOBS_SHOWN = 4;
 const LEFT_OUT_SHOWN = 24;
 
+const namesText = (names: readonly string[]): string =>
+  firstOf(names, JOBS_SHOWN, (rest) => `${rest} more`).join(', ');
+
 function dependsText({ jobs }: PipelineCheck, layout: Layout): string {
-  const rows = conditionRows(jobs);
-  const entries = rows.slice(0, CONDITIONS_SHOWN).map(({ text, jobs: names }) => {
-    const rest = names.length - JOBS_SHOWN;
-    const shown = rest <= 0 ? names : [...names.slice(0, JOBS_SHOWN), `${rest} more`];
-    return `${text}: ${shown.join(', ')}`;
-  });
-  const rest = rows.length - entries.length;
-  const all = rest > 0 ? [...entries, `and ${rest} conditions more; --json has all of them`] : entries;
+  const entries = conditionRows(jobs).map(({ text, jobs: names }) => `${text}: ${namesText(names)}`);
   const count = jobs.filter(({ job }) => job.dependsOn !== undefined).length;
   return sectionText(
     `Depends on rules, which the files and flags do not decide (${count} jobs)`,
-    all,
+    firstOf(entries, CONDITIONS_SHOWN, (rest) => `and ${rest} conditions more; --json has all of them`),
     layout,
   );
 }
 
 function notReadText(check: PipelineCheck, layout: Layout): string {
-  const entries = [
-    ...check.pipeline.notRead,
-    ...unreadRows(check).map(({ what, jobs: names }) => {
-      const rest = names.length - JOBS_SHOWN;
-      const shown = rest <= 0 ? names : [...names.slice(0, JOBS_SHOWN), `${rest} more`];
-      return `${shown.join(', ')}: ${what}`;
-    }),
-  ];
-  return listText(NOT_READ, entries, layout);
+  const ofJobs = unreadRows(check).map(({ what, jobs }) => `${namesText(jobs)}: ${what}`);
+  return listText(NOT_READ, [...check.pipeline.notRead, ...ofJobs], layout);
 }
 
 function leftOutText({ pipeline }: PipelineCheck, layout: Layout): string {
   const { leftOut } = pipeline;
-  const names = [...new Set(leftOut.map(({ definedAs }) => definedAs))];
-  const rest = names.length - LEFT_OUT_SHOWN;
-  const shown = rest <= 0 ? names : [...names.slice(0, LEFT_OUT_SHOWN), `and ${rest} more`];
+  const names = firstOf([...new Set(leftOut.map(({ definedAs }) => definedAs))], LEFT_OUT_SHOWN);
   return sectionText(
     `Do not run: their rules leave them out (${leftOut.length} ${leftOut.length === 1 ? 'job' : 'jobs'})`,
-    names.length === 0 ? [] : [shown.join(', ')],
+    names.length === 0 ? [] : [names.join(', ')],
     layout,
   );
 }

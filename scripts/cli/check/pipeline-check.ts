@@ -221,11 +221,8 @@ function jobConditionText(condition: string): string {
 }
 
 /** Joins conditions in one sentence; a long list is cut. */
-export function conditionsText(conditions: readonly string[]): string {
-  const rest = conditions.length - CONDITIONS_SHOWN;
-  const shown = conditions.slice(0, CONDITIONS_SHOWN).map(jobConditionText).join('; ');
-  return rest <= 0 ? shown : `${shown}; and ${rest} more`;
-}
+export const conditionsText = (conditions: readonly string[]): string =>
+  firstOf(conditions.map(jobConditionText), CONDITIONS_SHOWN).join('; ');
 
 function shortList(paths: readonly string[]): string {
   const rest = paths.length - PATHS_SHOWN;
@@ -240,3 +237,10 @@ function flagOf(name: string): string {
   if (/^CI_PROJECT_(?:ID|PATH|NAME|NAMESPACE|ROOT_NAMESPACE)$/.test(name)) return '--project';
   return `--variable ${name}=…`;
 }
+
+/** The first of them, and how many more there are. */
+export const firstOf = (
+  all: readonly string[],
+  max: number,
+  more = (rest: number): string => `and ${rest} more`,
+): readonly string[] => [...all.slice(0, max), ...(all.length > max ? [more(all.length - max)] : [])];

@@ -78,10 +78,8 @@ interface Parts {
 
 /** Reads everything that needs no network, and reports all errors. */
 function readParts(options: DoctorOptions, found: (finding: DoctorFinding) => void): Parts | undefined {
-  const { caFile, certFile, keyFile } = options;
-  const tlsFiles: TlsFiles = {
-    ...withoutAbsent({ caFile, certFile, keyFile }),
-  };
+  const { caFile, 'cert-file': certFile, 'key-file': keyFile } = options;
+  const tlsFiles: TlsFiles = withoutAbsent({ caFile, certFile, keyFile });
   const attempt = <T>(check: string, read: () => T, describe: (value: T) => DoctorFinding): T | undefined => {
     try {
       const value = read();
@@ -96,11 +94,11 @@ function readParts(options: DoctorOptions, found: (finding: DoctorFinding) => vo
   const target = attempt(
     'router',
     () => parseTarget(options.router),
-    (read) => describeTarget(read, options.allowPlaintext),
+    (read) => describeTarget(read, options['allow-plaintext']),
   );
   const token = attempt(
     'token',
-    () => readToken(options.tokenFile),
+    () => readToken(options['token-file']),
     ({ looksRight }) =>
       looksRight
         ? ok('token', 'read, and it looks like a runner controller token')
@@ -155,20 +153,20 @@ async function speak(
     tls: tlsFiles,
     userAgent: `tollgate-doctor/${VERSION}`,
     version: VERSION,
-    ...(options.socketDir !== undefined && { socketDir: options.socketDir }),
+    ...withoutAbsent({ socketDir: options['socket-dir'] }),
   });
   try {
     found(await checkRegister(router));
-    const admission = await waitForQuestion(router, options.waitMs);
+    const admission = await waitForQuestion(router, options.wait);
     if (admission.kind === 'refused') {
       found(problem('admit job', `status ${admission.code}: ${admission.details}`, admission.remedy));
       return undefined;
     }
     found(ok('admit job', 'the router lets a stream wait'));
     if (admission.kind === 'accepted') {
-      const detail = `none within ${options.waitMs / 1_000} s`;
+      const detail = `none within ${options.wait / 1_000} s`;
       found(
-        options.waitMs === 0
+        options.wait === 0
           ? skipped('question', 'not waited for')
           : note(
               'question',

@@ -1,52 +1,40 @@
-import type { ImportNote } from './import-rules.ts';
+/** Settings of a Runner that admission requests do not contain, so that no rule sees them. */
+import type { ContainerSection, RunnerDraft } from './import-rules.ts';
 import type { ConfigSetting, RunnerSection } from './runner-config.ts';
 
-/** A setting that admission requests do not contain. */
-interface UnseenSetting {
-  /** The setting, or a common prefix. */
-  readonly path: string;
-  readonly what: string;
-  /** Which values give a job more than a plain container has. @default any that is not false, 0 or empty */
-  readonly gives?: (value: unknown) => boolean;
-}
+/** Values that give a job more than a plain container has. */
+type Gives = (value: unknown) => boolean;
 
-const isSet = (value: unknown): boolean =>
+const isSet: Gives = (value) =>
   value !== false && value !== '' && value !== 0 && !(Array.isArray(value) && value.length === 0);
-const isHost = (value: unknown): boolean => value === 'host';
-const isRoot = (value: unknown): boolean => value === 0 || value === 0n;
-const notFalse = (value: unknown): boolean => value === true;
+const isHost: Gives = (value) => value === 'host';
+const isRoot: Gives = (value) => value === 0 || value === 0n;
+const isTrue: Gives = (value) => value === true;
+/** `/cache` is a volume of Docker's own, `/host:/there` is the machine's. */
+const isOfMachine: Gives = (value) =>
+  Array.isArray(value) && value.some((each) => typeof each === 'string' && /^[^:]+:/.test(each));
 
-const OF_DOCKER: readonly UnseenSetting[] = [
-  {
-    path: 'docker.privileged',
-    what: 'containers with all rights of the machine (privileged); docker_in_docker: false refuses known engines by name, and no more',
-  },
-  {
-    path: 'docker.services_privileged',
-    what: 'services with all rights of the machine (services_privileged)',
-  },
-  { path: 'docker.cap_add', what: 'more capabilities (cap_add)' },
-  { path: 'docker.security_opt', what: 'other security options (security_opt)' },
-  {
-    path: 'docker.services_security_opt',
-    what: 'other security options of services (services_security_opt)',
-  },
-  { path: 'docker.devices', what: 'devices of the machine (devices)' },
-  { path: 'docker.device_cgroup_rules', what: 'devices of the machine (device_cgroup_rules)' },
-  { path: 'docker.gpus', what: 'GPUs (gpus)' },
-  {
-    path: 'docker.volumes',
-    what: 'folders or sockets of the machine (volumes)',
-    // `/cache` is a volume of Docker's own, `/host:/there` is the machine's.
-    gives: (value) =>
-      Array.isArray(value) && value.some((each) => typeof each === 'string' && /^[^:]+:/.test(each)),
-  },
-  { path: 'docker.volumes_from', what: 'volumes of other containers (volumes_from)' },
-  { path: 'docker.network_mode', what: "the machine's network (network_mode)", gives: isHost },
-  { path: 'docker.pid_mode', what: "the machine's processes (pid_mode)", gives: isHost },
-  { path: 'docker.ipcmode', what: "the machine's memory of processes (ipcmode)", gives: isHost },
-  { path: 'docker.userns_mode', what: "the machine's users (userns_mode)", gives: isHost },
-  { path: 'docker.sysctls', what: 'kernel settings (sysctls)' },
+/** The setting or a common prefix, what it gives, and by which values. @default isSet */
+type Row = readonly [path: string, what: string, gives?: Gives];
+
+const DIND = 'docker_in_docker: false refuses known engines by name, and no more';
+
+const OF_DOCKER: readonly Row[] = [
+  ['privileged', `containers with all rights of the machine (privileged); ${DIND}`],
+  ['services_privileged', 'services with all rights of the machine (services_privileged)'],
+  ['cap_add', 'more capabilities (cap_add)'],
+  ['security_opt', 'other security options (security_opt)'],
+  ['services_security_opt', 'other security options of services (services_security_opt)'],
+  ['devices', 'devices of the machine (devices)'],
+  ['device_cgroup_rules', 'devices of the machine (device_cgroup_rules)'],
+  ['gpus', 'GPUs (gpus)'],
+  ['volumes', 'folders or sockets of the machine (volumes)', isOfMachine],
+  ['volumes_from', 'volumes of other containers (volumes_from)'],
+  ['network_mode', "the machine's network (network_mode)", isHost],
+  ['pid_mode', "the machine's processes (pid_mode)", isHost],
+  ['ipcmode', "the machine's memory of processes (ipcmode)", isHost],
+  ['userns_mode', "the machine's users (userns_mode)", isHost],
+  ['sysctls', 'kernel settings (sysctls)'],
 ];
 
 const CONTEXTS = [
@@ -56,94 +44,73 @@ const CONTEXTS = [
   'helper_container_security_context',
   'service_container_security_context',
 ];
+const MORE_RIGHTS = 'more rights than it starts with';
 
-const OF_KUBERNETES: readonly UnseenSetting[] = [
-  {
-    path: 'kubernetes.privileged',
-    what: 'containers with all rights of the node (privileged); docker_in_docker: false refuses known engines by name, and no more',
-    gives: notFalse,
-  },
-  {
-    path: 'kubernetes.allow_privilege_escalation',
-    what: 'more rights than it starts with (allow_privilege_escalation)',
-    gives: notFalse,
-  },
-  { path: 'kubernetes.cap_add', what: 'more capabilities (cap_add)' },
-  ...CONTEXTS.flatMap((context): readonly UnseenSetting[] => [
-    { path: `kubernetes.${context}.run_as_user`, what: `root (${context})`, gives: isRoot },
-    { path: `kubernetes.${context}.privileged`, what: `all rights of the node (${context})` },
-    {
-      path: `kubernetes.${context}.allow_privilege_escalation`,
-      what: `more rights than it starts with (${context})`,
-    },
-    { path: `kubernetes.${context}.capabilities.add`, what: `more capabilities (${context})` },
+const OF_KUBERNETES: readonly Row[] = [
+  ['privileged', `containers with all rights of the node (privileged); ${DIND}`, isTrue],
+  ['allow_privilege_escalation', `${MORE_RIGHTS} (allow_privilege_escalation)`, isTrue],
+  ['cap_add', 'more capabilities (cap_add)'],
+  ...CONTEXTS.flatMap((context): readonly Row[] => [
+    [`${context}.run_as_user`, `root (${context})`, isRoot],
+    [`${context}.privileged`, `all rights of the node (${context})`],
+    [`${context}.allow_privilege_escalation`, `${MORE_RIGHTS} (${context})`],
+    [`${context}.capabilities.add`, `more capabilities (${context})`],
   ]),
-  { path: 'kubernetes.volumes', what: 'volumes of the cluster or the node (volumes)' },
-  { path: 'kubernetes.node_selector', what: 'nodes of its own (node_selector)' },
-  { path: 'kubernetes.node_tolerations', what: 'nodes with taints (node_tolerations)' },
-  { path: 'kubernetes.affinity', what: 'nodes of its own (affinity)' },
-  {
-    path: 'kubernetes.namespace_per_job',
-    what: 'a namespace for each job (namespace_per_job), so KUBERNETES_NAMESPACE_OVERWRITE does nothing',
-  },
-  { path: 'kubernetes.service_account', what: 'a service account (service_account)' },
-  {
-    path: 'kubernetes.automount_service_account_token',
-    what: "the service account's token (automount_service_account_token)",
-    gives: notFalse,
-  },
-  { path: 'kubernetes.runtime_class_name', what: 'another container runtime (runtime_class_name)' },
-  { path: 'kubernetes.priority_class_name', what: 'a priority over other pods (priority_class_name)' },
-  { path: 'kubernetes.pod_spec', what: 'a patch of the whole pod (pod_spec)' },
-  {
-    path: 'kubernetes.bearer_token_overwrite_allowed',
-    what: "another token for the cluster's API (KUBERNETES_BEARER_TOKEN); a rule can refuse it: bearer_token: false",
-  },
+  ['volumes', 'volumes of the cluster or the node (volumes)'],
+  ['node_selector', 'nodes of its own (node_selector)'],
+  ['node_tolerations', 'nodes with taints (node_tolerations)'],
+  ['affinity', 'nodes of its own (affinity)'],
+  [
+    'namespace_per_job',
+    'a namespace for each job (namespace_per_job), so KUBERNETES_NAMESPACE_OVERWRITE does nothing',
+  ],
+  ['service_account', 'a service account (service_account)'],
+  [
+    'automount_service_account_token',
+    "the service account's token (automount_service_account_token)",
+    isTrue,
+  ],
+  ['runtime_class_name', 'another container runtime (runtime_class_name)'],
+  ['priority_class_name', 'a priority over other pods (priority_class_name)'],
+  ['pod_spec', 'a patch of the whole pod (pod_spec)'],
+  [
+    'bearer_token_overwrite_allowed',
+    "another token for the cluster's API (KUBERNETES_BEARER_TOKEN); a rule can refuse it: bearer_token: false",
+  ],
 ];
 
-/** Lists the Runner's settings that rules cannot see, with lines; and values that it hides. */
-export function runnerOnly(
+/** Notes the settings that rules cannot see, with their lines, and values that the Runner hides. */
+export function addUnseenSettings(
   section: RunnerSection,
-  part: 'docker' | 'kubernetes' | undefined,
-): readonly ImportNote[] {
-  const unseen = part === undefined ? [] : part === 'docker' ? OF_DOCKER : OF_KUBERNETES;
-  return [
-    ...unseen.flatMap(({ path, what, gives = isSet }): readonly ImportNote[] => {
-      const line = linesOf(section, path).find(({ value }) => gives(value))?.line;
-      return line === undefined ? [] : [{ code: 'no_rule', line, text: what }];
-    }),
-    ...hidden(section),
-  ];
-}
-
-/** The setting, or all below it where it is a table or a list of tables. */
-function linesOf({ settings, tables }: RunnerSection, path: string): readonly ConfigSetting[] {
-  const below = [...settings].filter(([key]) => key === path || key.startsWith(`${path}.`));
-  const lists = [...tables].filter(([key]) => key === path || key.startsWith(`${path}.`));
-  return [...below.map(([, setting]) => setting), ...lists.flatMap(([, all]) => all)];
-}
-
-function hidden({ settings, line }: RunnerSection): readonly ImportNote[] {
+  part: ContainerSection | undefined,
+  draft: RunnerDraft,
+): void {
+  const { settings, line } = section;
+  const rows = part === undefined ? [] : part === 'docker' ? OF_DOCKER : OF_KUBERNETES;
+  for (const [path, what, gives = isSet] of rows) {
+    const found = settingsAt(section, `${part}.${path}`).find(({ value }) => gives(value));
+    if (found !== undefined) draft.note('no_rule', found.line, what);
+  }
   const environment = settings.get('environment');
-  const isRouted = settings.get('feature_flags.FF_USE_JOB_ROUTER')?.value === true;
+  if (environment !== undefined)
+    draft.note(
+      'not_seen',
+      environment.line,
+      'environment sets variables that GitLab does not know: what they put into images and KUBERNETES_* no rule sees',
+    );
+  if (settings.get('feature_flags.FF_USE_JOB_ROUTER')?.value !== true)
+    draft.note(
+      'not_seen',
+      line,
+      'FF_USE_JOB_ROUTER is not true under [runners.feature_flags]: from 18.11 on GitLab asks about none of its jobs, so no rule is asked (18.9 and 18.10 have it in the environment of the process)',
+    );
+}
+
+/** The setting, or all below it if it is a table or a list of tables. */
+function settingsAt({ settings, tables }: RunnerSection, path: string): readonly ConfigSetting[] {
+  const isBelow = ([key]: readonly [string, unknown]): boolean => key === path || key.startsWith(`${path}.`);
   return [
-    ...(environment === undefined
-      ? []
-      : [
-          {
-            code: 'not_seen' as const,
-            line: environment.line,
-            text: 'environment sets variables that GitLab does not know: what they put into images and KUBERNETES_* no rule sees',
-          },
-        ]),
-    ...(isRouted
-      ? []
-      : [
-          {
-            code: 'not_seen' as const,
-            line,
-            text: 'FF_USE_JOB_ROUTER is not true under [runners.feature_flags]: from 18.11 on GitLab asks about none of its jobs, so no rule is asked (18.9 and 18.10 have it in the environment of the process)',
-          },
-        ]),
+    ...[...settings].filter(isBelow).map(([, setting]) => setting),
+    ...[...tables].filter(isBelow).flatMap(([, all]) => all),
   ];
 }

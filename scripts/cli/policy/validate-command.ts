@@ -8,7 +8,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { ASKED_BY, LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { ASKED_BY } from '../../../policies/units/unit.ts';
 import {
   DocumentError,
   type LocatedDocument,
@@ -78,15 +78,13 @@ function validate(values: ValidateFlags, io: TerminalIo): ExitCode {
   const result: ValidateJson = {
     valid,
     lockout,
-    warnings: warningsOf(documents, { nowMs, usageZone: rollupZone(io) }).map((text) =>
-      shortPath(text, io.cwd),
-    ),
+    warnings: warningsOf(documents, nowMs, rollupZone(io)).map((text) => shortPath(text, io.cwd)),
     policy: {
       version: policy.model.version,
       currency: policy.model.currency,
       rules: ruleSummaries(policy.model, limits.model),
     },
-    limits: { version: limits.model.version, count: limitCount(limits.model) },
+    limits: { version: limits.model.version, count: allLimits(limits.model).length },
     directory: { groups: directory.groupById.size, projects: directory.projectById.size },
   };
   if (values.json) io.out(`${JSON.stringify(result)}\n`);
@@ -146,7 +144,7 @@ export interface Documents {
  *
  * @throws {DocumentError} with the problems of all documents.
  */
-export function readDocuments(files: RulesFiles): Documents {
+function readDocuments(files: RulesFiles): Documents {
   const problems: string[] = [];
   const yaml = collect(problems, () => readYaml(files.policy));
   const policy = yaml && collect(problems, () => policyIn(yaml));
@@ -178,63 +176,46 @@ function pricesAlone({ value }: YamlDocument): Policy | undefined {
   return parsed.ok ? parsed.value : undefined;
 }
 
-export interface RuleSummary {
+interface RuleSummary {
   readonly id: string;
   readonly kind: RuleKind;
   readonly class: RuleClass;
   readonly mode: Mode;
   /** True if the relay's fallback evaluates it as well. */
   readonly stateless: boolean;
-  /** Limits it switches on; 0 for a stateless rule. */
+  /** Limits it applies; 0 for a stateless rule. */
   readonly limits: number;
   /** Fields of a request it cannot do without. */
   readonly needs: readonly string[];
 }
 
-export function ruleSummaries(policy: Policy, limits: LimitSet): readonly RuleSummary[] {
-  const counts = limitsByRuleKind(limits);
+function ruleSummaries(policy: Policy, limits: LimitSet): readonly RuleSummary[] {
+  const byKind = Map.groupBy(allLimits(limits), ({ kind }) => ASKED_BY[kind]);
   return policy.rules.map((rule) => {
     const { id, kind, class: ruleClass, mode, stateless } = rule;
     const needs = fieldsNeeded(rule, policy);
-    return { id, kind, class: ruleClass, mode, stateless, limits: counts.get(kind) ?? 0, needs };
+    return { id, kind, class: ruleClass, mode, stateless, limits: byKind.get(kind)?.length ?? 0, needs };
   });
 }
 
-export const limitCount = (limits: LimitSet): number => allOf(limits).length;
-
-/** Those of subjects and those by default. */
-const allOf = ({ bySubject, personalDefault, groupDefaults }: LimitSet): readonly Limit[] => [
+/** Limits of subjects and those by default. */
+const allLimits = ({ bySubject, personalDefault, groupDefaults }: LimitSet): readonly Limit[] => [
   ...[...bySubject.values()].flat(),
   ...personalDefault,
   ...(groupDefaults?.all.map(({ limit }) => limit) ?? []),
 ];
 
-/** `6 security (5 enforce, 1 shadow), 1 cost (enforce)`; classes and modes that no rule has are left out. */
-export function classesText(rules: readonly Pick<Rule, 'class' | 'mode'>[]): string {
+/** `6 security (5 enforce, 1 shadow), 1 cost (enforce)`; classes and modes without rules are left out. */
+function classesText(rules: readonly Pick<Rule, 'class' | 'mode'>[]): string {
   const classes: readonly RuleClass[] = ['security', 'capacity', 'cost'];
   return classes
     .flatMap((each) => {
       const own = rules.filter((rule) => rule.class === each);
-      return own.length === 0 ? [] : [`${own.length} ${each} (${modesText(own)})`];
+      const modes = [...MODES].reverse().flatMap((mode) => {
+        const count = own.filter((rule) => rule.mode === mode).length;
+        return count === 0 ? [] : [`${count} ${mode}`];
+      });
+      return own.length === 0 ? [] : [`${own.length} ${each} (${modes.join(', ')})`];
     })
     .join(', ');
-}
-
-const modesText = (rules: readonly Pick<Rule, 'mode'>[]): string =>
-  [...MODES]
-    .reverse()
-    .flatMap((mode) => {
-      const count = rules.filter((rule) => rule.mode === mode).length;
-      return count === 0 ? [] : [`${count} ${mode}`];
-    })
-    .join(', ');
-
-function limitsByRuleKind(limits: LimitSet): ReadonlyMap<RuleKind, number> {
-  const counts = new Map<RuleKind, number>();
-  const all = allOf(limits);
-  for (const kind of LIMIT_KINDS) {
-    const own = all.filter((limit) => limit.kind === kind).length;
-    counts.set(ASKED_BY[kind], (counts.get(ASKED_BY[kind]) ?? 0) + own);
-  }
-  return counts;
 }

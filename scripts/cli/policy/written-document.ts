@@ -1,24 +1,9 @@
 import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import type { Policy } from '../../../policies/policy.ts';
 
-/** Documents that are valid, and as they were written. */
-export interface WrittenDocuments {
-  readonly policy: Policy;
-  readonly policyDocument: unknown;
-  readonly limits: LimitSet;
-  readonly limitsDocument: unknown;
-  readonly directory: Directory;
-  readonly nowMs: number;
-  /** IANA zone of the deployment's days. */
-  readonly usageZone: string;
-}
-
-/** Something valid that is probably not meant, at its place in the document. */
+/** Something valid that is probably wrong, with its path in the document. */
 export type Warning = DocumentProblem;
 
-/** An entry as it was written, e.g. a rule; an empty one if it is none. */
+/** An entry as it was written, e.g. a rule; empty if it is not an object. */
 export type WrittenEntry = Readonly<Record<string, unknown>>;
 
 export const entryOf = (value: unknown): WrittenEntry => (isRecord(value) ? value : {});
