@@ -18,7 +18,7 @@ import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table, wrapped } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withApi } from '../api/open-api.ts';
-import { ruleNowLines, violationLine } from '../evaluation/rule-now-text.ts';
+import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';

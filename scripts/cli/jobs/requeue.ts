@@ -11,7 +11,7 @@ import { required, text, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
-import { ssmSecretStore } from '../gitlab/ssm-secret-store.ts';
+import { ssmSecretStore } from '../gitlab/secret-store.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
