@@ -1,8 +1,7 @@
 /** `npm run deploy`: looks at what would make a deployment fail, then `cdk deploy --all` with the same arguments. */
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { SettingsError } from '../../cdk/settings/mistake.ts';
-import { readDeployments } from '../../cdk/settings/read-deployments.ts';
-import type { Settings } from '../../cdk/settings/settings.ts';
+import type { Settings } from '../../cdk/settings/deployment.ts';
+import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';

@@ -1,8 +1,7 @@
 /** `npm run destroy`: takes a deployment away, unless GitLab would fail jobs for want of it. */
 import { SSMClient } from '@aws-sdk/client-ssm';
-import { SettingsError } from '../../cdk/settings/mistake.ts';
-import { readDeployments } from '../../cdk/settings/read-deployments.ts';
-import type { Settings } from '../../cdk/settings/settings.ts';
+import type { Settings } from '../../cdk/settings/deployment.ts';
+import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { ssmText, systemClock } from '../../functions/core/environment/index.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';

@@ -1,8 +1,9 @@
 /** The deployed functions on a real table: a job that they admitted and that the job router failed all the same. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import { systemClock } from '../../functions/core/environment/machine.ts';
-import type { JobTruth } from '../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';

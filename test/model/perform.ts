@@ -2,7 +2,7 @@
 import { decide } from '../../functions/core/admission/decide.ts';
 import { recordUnmetered } from '../../functions/core/admission/record-unmetered.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
-import { isTerminal } from '../../functions/core/gitlab/job-truth.ts';
+import { isTerminal } from '../../functions/core/gitlab/gitlab.ts';
 import { retryClaims } from '../../functions/core/requeue/candidate.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
@@ -16,8 +16,7 @@ import { checkAnswer } from './answers.ts';
 import { edit, millisecondsOf } from './edit.ts';
 import type { Process } from './process.ts';
 import { restOf } from './rest.ts';
-import type { ProcessName, World } from './world.ts';
-import { PROCESSES } from './world.ts';
+import { PROCESSES, type ProcessName, type World } from './world.ts';
 
 const CAUSE = 'unavailable';
 const ENOUGH_MS = 2_000;

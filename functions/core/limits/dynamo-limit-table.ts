@@ -28,17 +28,17 @@ import {
   TTL_ATTRIBUTE,
   transactItems,
 } from '../store/index.ts';
-import type {
-  FlipOutcome,
-  LimitChunk,
-  LimitPointer,
-  LimitTable,
-  LogItem,
-  OpeningEntry,
-  ReadOptions,
-  RequestItem,
+import {
+  type FlipOutcome,
+  type LimitChunk,
+  type LimitPointer,
+  LimitsError,
+  type LimitTable,
+  type LogItem,
+  type OpeningEntry,
+  type ReadOptions,
+  type RequestItem,
 } from './limit-table.ts';
-import { LimitsError } from './limits-error.ts';
 import { BYTES, chunkPartsOf, joined } from './publish-limits.ts';
 
 export type DynamoLimitTableOptions = InstanceTable & BatchGetDeps;

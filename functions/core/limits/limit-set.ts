@@ -4,8 +4,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { LimitChunk } from './limit-table.ts';
-import { LimitsError } from './limits-error.ts';
+import { type LimitChunk, LimitsError } from './limit-table.ts';
 
 export type LimitsDocument = Readonly<Record<string, unknown>>;
 

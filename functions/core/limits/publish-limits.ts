@@ -1,12 +1,18 @@
-/** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer. */
+/**
+ * The change log: one item per edit, written in the transaction that publishes the edit, and kept forever.
+ * Rows of a large edit are written next to the chunks of its set, before it is published, and stay when
+ * those expire.
+ */
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, isRecord, type ParseResult } from '../../../policies/document/reading.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { LimitSet, RolloutClass } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import type { Item } from '../store/index.ts';
-import { logOf, rowsSet, writeRows } from './change-log.ts';
-import { changeRows, NO_LIMITS } from './changes/change-rows.ts';
+import { changeRows, NO_LIMITS } from './change-rows.ts';
+import type { ChangeRow } from './limit-changes.ts';
 import {
   chunkOfRoot,
   joinLimits,
@@ -17,9 +23,126 @@ import {
   unpackedLimits,
   unpackedShared,
 } from './limit-set.ts';
-import type { LimitPointer, LimitTable, LogItem } from './limit-table.ts';
-import { LimitsError } from './limits-error.ts';
-import { withRolloutTimes } from './rollout-times.ts';
+import { type LimitPointer, LimitsError, type LimitTable, type LogItem } from './limit-table.ts';
+
+/** One edit, as it is kept. */
+export interface LoggedChange extends LimitChange {
+  readonly set: string;
+  /** Number of rows. */
+  readonly count: number;
+  /** All subjects it changed; absent: too many to list. */
+  readonly subjects?: readonly string[];
+  /** Absent: stored separately, or unknown (`count` 0). */
+  readonly rows?: readonly ChangeRow[];
+}
+
+/** An item with this many rows and texts stays below 8 KB, so a page of a hundred is one read. */
+const ROWS_INLINE_MAX = 40;
+const SUBJECTS_MAX = 40;
+/** About 3 MB compressed; `count` has the total. A first import of 10 000 limits has half of them. */
+const LOGGED_ROWS_MAX = 100_000;
+const TIMEOUT_MS = 5_000;
+const CHARACTERS_MAX = 256 * 1024 * 1024;
+const ROWS = 'rows';
+
+export const rowsSet = (set: string): string => `changes#${set}`;
+
+/**
+ * Returns the writes at publication and before. @param rows - undefined: the base cannot be read any more.
+ */
+export function logOf(
+  edit: number,
+  set: string,
+  change: LimitChange,
+  rows: readonly ChangeRow[] | undefined,
+): { readonly item: LogItem; readonly aside?: Uint8Array } {
+  const subjects = [...new Set(rows?.map(({ subject }) => subject))];
+  const inline = rows !== undefined && rows.length <= ROWS_INLINE_MAX;
+  const logged: LoggedChange = {
+    ...change,
+    set,
+    count: rows?.length ?? 0,
+    ...(rows !== undefined && subjects.length <= SUBJECTS_MAX && { subjects }),
+    ...(inline && { rows }),
+  };
+  const item = { edit, bytes: packed(logged) };
+  return rows === undefined || inline ? { item } : { item, aside: packed(rows.slice(0, LOGGED_ROWS_MAX)) };
+}
+
+/** @throws {LimitsError} `limits_unreadable` */
+export function loggedChangeOf({ edit, bytes }: LogItem): LoggedChange {
+  const logged = unpacked(bytes, `entry ${edit}`);
+  if (!isRecord(logged) || typeof logged.set !== 'string') throw unreadable(`entry ${edit}`);
+  // Written by `logOf` alone.
+  return logged as unknown as LoggedChange;
+}
+
+/** Reads the rows of an edit. Undefined: they are unknown. @throws {LimitsError} either code */
+export async function rowsOf(
+  logged: LoggedChange,
+  table: LimitTable,
+): Promise<readonly ChangeRow[] | undefined> {
+  if (logged.rows !== undefined || logged.count === 0) return logged.rows;
+  const [bytes] = await table.readChunks(rowsSet(logged.set), [ROWS], { timeoutMs: TIMEOUT_MS });
+  if (bytes === undefined) return undefined;
+  const rows = unpacked(bytes, `rows of ${logged.set}`);
+  if (!Array.isArray(rows)) throw unreadable(`rows of ${logged.set}`);
+  return rows as readonly ChangeRow[];
+}
+
+/** @throws {LimitsError} `limits_unavailable` */
+export const writeRows = (set: string, bytes: Uint8Array, table: LimitTable): Promise<void> =>
+  table.putChunk(rowsSet(set), { name: ROWS, bytes }, { timeoutMs: TIMEOUT_MS });
+
+const packed = (value: unknown): Uint8Array =>
+  brotliCompressSync(JSON.stringify(value), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+
+function unpacked(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(brotliDecompressSync(bytes, { maxOutputLength: CHARACTERS_MAX }).toString('utf8'));
+  } catch {
+    throw unreadable(what);
+  }
+}
+
+const unreadable = (what: string): LimitsError =>
+  new LimitsError('limits_unreadable', `the change log, ${what}: is damaged`);
+
+/** When each step of a rollout began: written into the document as it becomes live, whichever way it came. */
+
+/** Returns the subject of a rollout entry. */
+export const rolledOutSubject = ({ instance, group, project }: LimitsDocument): string =>
+  instance === true ? 'instance' : project === undefined ? `group/${group}` : `project/${project}`;
+
+/** A mode that is another one begins at `atMs`; what stays as it was goes on, also where a file leaves the time out. */
+export function withRolloutTimes(
+  document: LimitsDocument,
+  { rollouts }: Pick<LimitSet, 'rollouts'>,
+  atMs: number,
+): LimitsDocument {
+  const { rollout } = document;
+  if (!Array.isArray(rollout) || rollout.length === 0) return document;
+  const timed = (entry: LimitsDocument): LimitsDocument => {
+    const before = rollouts.get(rolledOutSubject(entry));
+    const next: Record<string, unknown> = { ...entry };
+    for (const ruleClass of ROLLOUT_CLASSES) {
+      const field = sinceField(ruleClass);
+      if (entry[ruleClass] === undefined) delete next[field];
+      else if (entry[ruleClass] !== before?.[ruleClass]) next[field] = writtenSecond(atMs);
+      else if (before?.sinceMs?.[ruleClass] !== undefined)
+        next[field] = writtenSecond(before.sinceMs[ruleClass]);
+    }
+    return next;
+  };
+  return { ...document, rollout: rollout.map((entry) => (isRecord(entry) ? timed(entry) : entry)) };
+}
+
+const sinceField = (ruleClass: RolloutClass): string => `${ruleClass}_since`;
+
+/** `2026-11-21T12:00:00Z`, as all instants in a limits document. */
+export const writtenSecond = (atMs: number): string => new Date(atMs).toISOString().replace(/\.\d{3}Z$/, 'Z');
+
+/** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer. */
 
 interface PublishDeps {
   readonly table: LimitTable;
@@ -38,8 +161,6 @@ export type PublishOutcome =
   /** Another edit came first. `mine` is stored (absent: not even that), so that both can be compared. */
   | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
 
-/** No job waits for an edit. */
-const TIMEOUT_MS = 5_000;
 /** Retries of a publication without a response. */
 const FLIPS_MAX = 3;
 /** Parallel writes of chunks: hundreds of roots must not take all connections. */

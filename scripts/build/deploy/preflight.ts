@@ -1,5 +1,5 @@
 /** Checks before a deployment: causes that would fail it, or have failed the last one. */
-import type { Settings } from '../../../cdk/settings/settings.ts';
+import type { Settings } from '../../../cdk/settings/deployment.ts';
 import { webhooksAtOnce } from '../../../cdk/settings/webhooks-at-once.ts';
 import type { StackProtection } from '../destroy/stack-protection.ts';
 import type { StackStatus } from './stack-state.ts';

@@ -2,8 +2,7 @@
 import type { BacktestAnswer } from '../../../functions/answers/backtest/model.ts';
 import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
-import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
-import { MODES } from '../../../policies/mode.ts';
+import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { isAtOnce, readUnits, writtenUnits } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -12,8 +11,8 @@ import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal
 import { command } from '../../terminal/define-command.ts';
 import {
   choice,
+  type Flag,
   optionalWord,
-  type Reader,
   readChoice,
   readWhole,
   severalWords,
@@ -143,70 +142,49 @@ export function countedJobs(answer: BacktestAnswer): BacktestLine | undefined {
   return { days, jobsRead, jobs, wouldFail, wouldFailNow, failed, ...withoutAbsent({ wouldWait }) };
 }
 
-/** A field that `none` takes out. */
-const field = <Value = string>(takes: string, help: string, read?: Reader<Value>) =>
-  text(takes, help, (given, flag): Value | string | null =>
-    given === NONE ? null : read === undefined ? given : read(given, flag),
-  );
-const oneOf =
-  <Choice extends string>(choices: readonly Choice[]): Reader<Choice> =>
-  (given, flag) =>
-    readChoice(flag, given, choices);
-const readThresholds: Reader<(number | string)[]> = (given) =>
-  given.split(',').map((each) => {
-    const threshold = each.trim();
-    return /^forecast \d{1,4}$/.test(threshold) ? threshold : readWhole('thresholds', threshold, 1, 1_000);
-  });
-
-const OVERDRAFTS = ['absorb', 'carry', 'alert'] as const;
-
-/** Fields of a limit, by their flags. */
-const FIELD_FLAGS = {
-  zone: field('<zone>', 'where the period begins and ends, e.g. Europe/Berlin'),
-  soft: field('<amount>', '80% or an amount: from there on the owner is warned'),
-  grace: field('<amount>', '10% or an amount on top, for pipelines that run already'),
-  carry: field('<amount>', '20% or an amount: unused budget carried over to the next period, at most'),
-  overdraft: field('<what>', OVERDRAFTS.join(', '), oneOf(OVERDRAFTS)),
-  mode: field('<mode>', MODES.join(', '), oneOf(MODES)),
-  'when-unreachable': field(
-    '<what>',
-    `while the limit cannot be read: ${OUTAGE_POLICIES.join(', ')}; room: by its last known remaining amount`,
-    oneOf(OUTAGE_POLICIES),
-  ),
-  wait: field(
-    '<duration>',
-    '20s: how long a job may wait for a slot, CPU, memory or a start before it is rejected',
-  ),
-  cohort: field('<name>', "limits of one cohort and unit use each other's idle jobs, CPU or memory"),
-  borrow: field('<amount>', 'how far above its own amount: 50% or an amount'),
-  lend: field('<amount>', 'how much of its own amount at most: 50% or an amount (default: all)'),
-  thresholds: field(
-    '<list>',
-    '50,75,90,100: percent at which the owner is notified; "80,forecast 100" also by the forecast',
-    readThresholds,
-  ),
-  owner: field('<text>', 'who owns the limit'),
-  contact: field('<text>', 'whom developers may ask'),
-  'cost-center': field('<text>', 'stands on reports'),
-  note: field('<text>', 'stands on the limit; --reason stands in the change log'),
-  from: field('<day>', 'in force from this day on, in the time zone of the limit', readDayFlag),
-  until: field('<day>', 'in force until the end of this day', readDayFlag),
+const FIELDS = limitFields.filter(({ flag }) => flag !== undefined);
+const VALUES: Readonly<Record<LimitField['type'], string>> = {
+  part: '<share or amount>',
+  choice: '<word>',
+  word: '<word>',
+  text: '<text>',
+  day: '<day>',
+  percents: '<list>',
 };
+
+/** A flag for each field of a limit. */
+const FIELD_FLAGS: Readonly<Record<string, Flag>> = Object.fromEntries(
+  FIELDS.map((field) => {
+    const { flag = '', type, choices, help } = field;
+    const about = choices === undefined ? help : `${help} ${choices.join(', ')}`;
+    return [flag, text(VALUES[type], about, (given) => (given === NONE ? null : readField(field, given)))];
+  }),
+);
+
+/** @throws {UsageError} */
+function readField({ type, flag = '', choices = [] }: LimitField, given: string): unknown {
+  switch (type) {
+    case 'choice':
+      return readChoice(flag, given, choices);
+    case 'percents':
+      return (given.match(/forecast +\d+|[^\s,]+/g) ?? []).map((each) => {
+        const threshold = each.replace(/ +/, ' ');
+        return /^forecast \d{1,4}$/.test(threshold) ? threshold : readWhole(flag, threshold, 1, 1_000);
+      });
+    case 'day':
+      return readDayFlag(given, flag);
+    default:
+      return given;
+  }
+}
 
 type SetLimit = Extract<SentEdit, { kind: 'set' }>;
 type Fields = Omit<SetLimit, 'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'>;
 
-/** As the API names them. */
-function fieldsOf(flags: ValuesOf<typeof FIELD_FLAGS>): Fields {
-  const names = Object.keys(FIELD_FLAGS) as (keyof typeof FIELD_FLAGS)[];
-  return Object.fromEntries(
-    names.flatMap((name) =>
-      flags[name] === undefined
-        ? []
-        : [[name === 'note' ? 'reason' : name.replaceAll('-', '_'), flags[name]]],
-    ),
-  ) as Fields;
-}
+const fieldsOf = (flags: Readonly<Record<string, unknown>>): Fields =>
+  Object.fromEntries(
+    FIELDS.flatMap(({ name, flag = '' }) => (flags[flag] === undefined ? [] : [[name, flags[flag]]])),
+  );
 
 const budgetSet = command({
   name: 'budget set',

@@ -23,7 +23,7 @@ import type { TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { choice, optionalWord, orElse, readWhole, text, toggle, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { right, table } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess, found } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -281,8 +281,7 @@ function groupsBelowText(
     shadowCount(jobs),
   ];
   const rows = [...groups.map((each) => row(each.path, each)), row(restLabel, rest), row(label, total)];
-  const right = { align: 'right' } as const;
-  const titles = [{ title: 'this month' }, { title: currency, ...right }, { title: 'jobs', ...right }];
+  const titles = ['this month', right(currency), right('jobs')];
   return `\n${table(titles, rows, columns, paint.dim)}`;
 }
 

@@ -1,5 +1,5 @@
 /** Assumptions that cannot be counted. They fit a usual installation; edit them for yours. */
-import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/counts.ts';
+import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/alarms/alarms.ts';
 import { roundMs } from '../../../functions/core/ledger/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 
@@ -56,7 +56,7 @@ export const USAGE_DAYS = 762;
 
 /** An image of a job's record outside the table: compressed with some others. */
 export const EXPORTED_BYTES = 350;
-/** cdk/settings/read-settings.ts */
+/** cdk/settings/deployment.ts */
 export const EXPORT_DAYS = 90;
 
 /**

@@ -15,7 +15,7 @@ import { UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { word } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table, wrapped } from '../../terminal/table.ts';
+import { right, table, wrapped } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withApi } from '../api/open-api.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-now-text.ts';
@@ -178,13 +178,7 @@ function rulesText(rules: readonly ExplainedRuleRow[], { paint, columns }: Layou
       ...current.map((text) => ['', '', '', 'now', text]),
     ];
   });
-  const titles = [
-    { title: '  rule' },
-    { title: 'kind' },
-    { title: 'mode' },
-    {},
-    { title: 'against the job' },
-  ];
+  const titles = ['  rule', 'kind', 'mode', {}, 'against the job'];
   const silent = rules.length - told.length;
   const rest =
     silent === 0
@@ -200,10 +194,9 @@ function countersText(
   const hidden =
     countersHidden === 0 ? '' : `  ${countersHidden} more, of groups whose figures are not yours to see.\n`;
   if (counters.length === 0) return hidden || '  none: no limit is on the way of this job\n';
-  const right = { align: 'right' } as const;
   const titles = [
-    ...[{ title: '  limit' }, {}, { title: 'this job', ...right }, { title: 'used', ...right }],
-    ...[{ title: 'bound', ...right }, { title: 'left', ...right }, {}],
+    ...['  limit', {}, right('this job'), right('used')],
+    ...[right('bound'), right('left'), {}],
   ];
   const rows = counters.flatMap((row) => [thenRow(row, currency), nowRow(row, currency)]);
   return `${table(titles, rows, columns, paint.dim)}${hidden}`;

@@ -158,23 +158,9 @@ async function openFor(
 }
 
 /** The table of a ledger. */
-export interface TableAccess
-  extends Omit<
-    LedgerAccess,
-    | 'store'
-    | 'chain'
-    | 'prices'
-    | 'sheets'
-    | 'names'
-    | 'limits'
-    | 'directory'
-    | 'usage'
-    | 'relayBeats'
-    | 'scope'
-    | 'canary'
-    | 'requeue'
-  > {
+export interface TableAccess extends NamedBooks {
   readonly table: ItemTable;
+  readonly close: () => Promise<void>;
 }
 
 /** @param attemptsMax - tries of the SDK; 1 for writes that the caller repeats. */

@@ -1,7 +1,7 @@
 /** The relays' alarms, by their own formulas, on the lines that relays as processes really write. */
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import { alarmsFor } from '../../../cdk/monitoring/alarms/all-alarms.ts';
+import { alarmsFor } from '../../../cdk/monitoring/alarms/alarms.ts';
 import { SERIES, seriesIn } from '../../../cdk/monitoring/series.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';

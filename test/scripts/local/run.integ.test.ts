@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
+import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { getItem, itemAt, putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
 import type { ExhaustedLimit } from '../../../scripts/local/decision-line.ts';

@@ -1,4 +1,5 @@
 /** A deployment that holds, on a table in memory and a local GitLab over HTTP: whoever breaks one thing of it looks again. */
+
 import type { DeployedEvidence } from '../../../../functions/answers/health/evidence.ts';
 import type { HealthView } from '../../../../functions/answers/health/model.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../../functions/answers/health/read-gitlab.ts';
@@ -6,7 +7,7 @@ import { readHealth } from '../../../../functions/answers/health/read-health.ts'
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
 import { syncDirectory } from '../../../../functions/core/directory/sync.ts';
 import { systemClock } from '../../../../functions/core/environment/machine.ts';
-import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
+import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/canary-outcome.ts';
 import { dynamoControllerScope } from '../../../../functions/core/ledger/controller-scope.ts';
 import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/recount-outcome.ts';

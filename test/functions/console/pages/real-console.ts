@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, systemClock } from '../../../../functions/core/environment/machine.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import type { Message } from '../../../../functions/core/notify/message.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { limitsOn } from '../../../../policies/limits/limits.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FleetGitLab, FleetRunner } from '../../../../functions/core/gitlab/fleet/fleet.ts';
-import { GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
+import { type FleetGitLab, type FleetRunner, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { openFleet } from '../../../../scripts/cli/fleet/read-fleet.ts';
 import { budgetBench } from '../budget/budget-bench.ts';

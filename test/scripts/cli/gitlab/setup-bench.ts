@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createGitLabAdministration } from '../../../../functions/core/gitlab/admin/gitlab-admin.ts';
+import { createGitLabAdministration } from '../../../../functions/core/gitlab/administration.ts';
 import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
 import { hookKeyCommandOn } from '../../../../scripts/cli/gitlab/hook-key-command.ts';
 import { rotateCommandOn } from '../../../../scripts/cli/gitlab/rotate-command.ts';

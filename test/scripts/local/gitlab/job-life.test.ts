@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
+import { parseJobHook } from '../../../../functions/core/gitlab/job-reader.ts';
 import { jobFromQuestion } from '../../../../scripts/local/gitlab/played-gitlab.ts';
 import { hookBench, newJob, RUNNER, START_MS } from '../../../support/hook-bench.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFleet } from '../../../../../functions/core/gitlab/fleet/rest-fleet.ts';
+import { createFleet } from '../../../../../functions/core/gitlab/runners.ts';
 import { createLocalGitLab } from '../../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../../scripts/local/seeded-random.ts';
 import {
