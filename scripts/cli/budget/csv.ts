@@ -197,7 +197,7 @@ export function totalsText(
   columns: number,
   paint: Paint,
 ): string {
-  const told = totals.map(({ kind, per, unit, since, zone, before, after }) => {
+  const rows = totals.map(({ kind, per, unit, since, zone, before, after }) => {
     const text = (total: WrittenTotal['before']): string => amountText(Number(total.amount), unit, currency);
     const difference = BigInt(after.amount) - BigInt(before.amount);
     const sign = difference > 0n ? '+' : '';
@@ -229,5 +229,5 @@ export function totalsText(
   const understood = notes.slice(0, NOTES_SHOWN).map((note) => `${printable(note)}\n`);
   const more = notes.length - understood.length;
   const rest = more > 0 ? `… and ${shadowCount(more)} more (--json lists all)\n` : '';
-  return `${shadowCount(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, told, columns, paint.dim)}\n`;
+  return `${shadowCount(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, rows, columns, paint.dim)}\n`;
 }

@@ -111,11 +111,11 @@ const percentText = (percent: number, paint: Paint): string =>
 export function limitText(row: BudgetRow, currency: string): string {
   const { amount, unit, kind, per } = row;
   const mode = modeOf(row);
-  const told =
+  const written =
     amount === 'unlimited'
       ? `unlimited ${isMoney(kind) ? currency : kind}`
       : amountText(amount, unit, currency);
-  return `${told}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
+  return `${written}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
 }
 
 function forecastText(row: BudgetRow, nowMs: number, paint: Paint): string {

@@ -200,11 +200,11 @@ function forecastLine(row: BudgetRow, currency: string): string {
 
 function cohortWords({ cohort, shared, borrowed = 0, unit }: BudgetRow, currency: string): readonly string[] {
   if (shared === undefined) return [];
-  const told = (units: number): string => amountText(units, unit, currency);
-  const lent = `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${told(shared.amount)} lent in use`;
+  const inUnits = (units: number): string => amountText(units, unit, currency);
+  const lent = `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${inUnits(shared.amount)} lent in use`;
   return shared.mayBorrow === 0
     ? [lent]
-    : [`${lent}, ${bareAmountText(borrowed, unit)} of at most ${told(shared.mayBorrow)} borrowed`];
+    : [`${lent}, ${bareAmountText(borrowed, unit)} of at most ${inUnits(shared.mayBorrow)} borrowed`];
 }
 
 function agreementLine(agreement: Agreement, currency: string, zone: string, paint: Paint): string {

@@ -177,11 +177,11 @@ type Figured = SpendReport['total'];
 
 export function spendText(report: SpendReport, columns: number): string {
   const { path, fromDay, toDay, before, currency, notes } = report;
-  const beside = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
-  const told = notes.map((note) => `\n${note}\n`).join('');
+  const compared = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
+  const noted = notes.map((note) => `\n${note}\n`).join('');
   const hours = report.by === 'hour' ? `${hourTable(report, columns)}\n` : '';
   const shown = report.by === 'hour' ? { ...report, rows: [] } : report;
-  return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${hours}${rowsText(shown, columns)}${wasteText(report)}${told}`;
+  return `${printable(path)}, ${fromDay} to ${toDay}${compared}, ${currency}\n\n${hours}${rowsText(shown, columns)}${wasteText(report)}${noted}`;
 }
 
 /** All rows together; the CSV has them for each. */
