@@ -204,7 +204,7 @@ function canIText(answer: CanIAnswer, note: string, columns: number, paint: Pain
       printable(each),
     ]),
   );
-  const titles = ['rule', 'kind', 'mode', 'against the job'].map((title) => ({ title }));
+  const titles = ['rule', 'kind', 'mode', 'against the job'];
   const unseen = answer.variablesNotSeen.join(', ');
   return [
     `${wrapped(head, columns, '  ')}\n${paint.dim(wrapped(note, columns, '  '))}\n`,
