@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../../../functions/core/environment/machine.ts';
-import { DynamoLimitTable } from '../../../../../functions/core/limits/dynamo-limit-table.ts';
-import { dynamoTable } from '../../../../../functions/core/store/dynamo-table.ts';
-import { localTable } from '../../../../support/ledger/local-table.ts';
+import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import { localTable } from '../../../support/ledger/local-table.ts';
 import { aDesk, aLiveDesk, FINANCE } from './desk.ts';
 
 const TABLE = 'limits-desk';
