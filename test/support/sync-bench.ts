@@ -6,7 +6,7 @@ import {
   syncDirectory,
 } from '../../functions/core/directory/sync.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
-import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab.ts';
+import type { GitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
 import { createGitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type GitLab, GitLabError, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { GitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import {
   proofCommandOn,
   type ReconcileDeps,
