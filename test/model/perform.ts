@@ -1,7 +1,7 @@
 /** One action upon the world. */
 import { decide, recordUnmetered } from '../../functions/core/admission/decide.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import { isTerminal } from '../../functions/core/gitlab/job-truth.ts';
+import { isTerminal } from '../../functions/core/gitlab/gitlab.ts';
 import { retryClaims } from '../../functions/core/requeue/requeue-list.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';

@@ -7,7 +7,7 @@ import { dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
 import { MemoryStore, type StoreFault } from '../../functions/core/ledger/memory-store.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 import type { Plan } from './action.ts';
 import { Books } from './books.ts';
 import { rulesOf } from './documents.ts';

@@ -2,7 +2,7 @@
 import { decide } from '../../functions/core/admission/decide.ts';
 import type { Rules } from '../../functions/core/admission/judge.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord, Ledger } from '../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../functions/core/ledger/memory-store.ts';

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { Log } from '../../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { dynamoReportedEnds, dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';

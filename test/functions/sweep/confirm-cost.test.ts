@@ -1,7 +1,6 @@
 /** GitLab calls for comparing reported ends with its REST API, by volume and by the spread over projects and runners. */
 import { expect, test } from 'vitest';
-import { type GitLab, GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { type GitLab, GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../../../functions/core/store/keys.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';

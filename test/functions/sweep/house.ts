@@ -1,4 +1,4 @@
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobState } from '../../../functions/core/ledger/ledger.ts';

@@ -1,7 +1,7 @@
 /** What the search for bypass costs, and what it cannot miss. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
 import type { LedgerClock } from '../../../functions/core/environment/environment.ts';
-import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';

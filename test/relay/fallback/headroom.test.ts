@@ -10,7 +10,7 @@ import { readHeadroom } from '../../../relay/admit/response.ts';
 import { createFallback, type Fallback } from '../../../relay/fallback/fallback.ts';
 import { Headroom } from '../../../relay/fallback/headroom.ts';
 import { statelessCheck } from '../../../relay/fallback/stateless-check.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 

@@ -11,7 +11,7 @@ import type { UnmeteredOutcome } from '../../../relay/admit/forward.ts';
 import { journalWriter } from '../../../relay/aws/relay-items.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createUnmetered } from '../../../relay/fallback/unmetered.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
 

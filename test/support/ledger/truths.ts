@@ -1,5 +1,5 @@
 import type { Log } from '../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';

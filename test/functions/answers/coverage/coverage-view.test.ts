@@ -3,8 +3,8 @@ import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-reme
 import { coverageShareText } from '../../../../functions/answers/coverage/share-text.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
-import type { RunnerDetail } from '../../../../functions/core/gitlab/fleet/runner-details.ts';
-import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { RunnerDetail } from '../../../../functions/core/gitlab/kept-answers.ts';
 import type { ControllerScope } from '../../../../functions/core/ledger/controller.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';

@@ -7,7 +7,7 @@ import { readHealth } from '../../../../functions/answers/health/read-health.ts'
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
 import { syncDirectory } from '../../../../functions/core/directory/sync.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
-import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
+import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../../../functions/core/ledger/controller.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
@@ -20,8 +20,8 @@ import * as names from '../../../../functions/names.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
-import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { LoopbackServer } from '../../../../scripts/local/loopback.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const TOKEN = 'glpat-administrator';

@@ -6,10 +6,10 @@ import { createAssets } from '../../../../functions/console/pages/assets/assets.
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import type { PagesDeps } from '../../../../functions/console/pages/pages-deps.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
-import type { OwnSessions } from '../../../../functions/core/signin/own-sessions.ts';
-import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
-import type { Roles, SignInEnv, User } from '../../../../functions/core/signin/user.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
+import type { Roles, SignInEnv, User } from '../../../../functions/core/signin/model.ts';
+import { pageHeaders } from '../../../../functions/core/signin/require-user.ts';
+import type { OwnSessions } from '../../../../functions/core/signin/sessions.ts';
 import { aPolicy } from '../../../policies/documents.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type FakeDesk, fakeDesk } from './fake-desk.ts';

@@ -9,10 +9,9 @@ import { createAssets } from '../../../../functions/console/pages/assets/assets.
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
-import { ownSessions } from '../../../../functions/core/signin/own-sessions.ts';
-import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
+import { csrfTokenOf, ownSessions, secretHashOf } from '../../../../functions/core/signin/sessions.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';

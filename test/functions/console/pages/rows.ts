@@ -3,7 +3,7 @@ import type { GroupRow } from '../../../../functions/answers/overview/model.ts';
 import type { RolloutForecast, RolloutRow } from '../../../../functions/answers/rollout/model.ts';
 import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
 import type { BurnUpChart, SubjectView } from '../../../../functions/answers/subject/model.ts';
-import type { LogEntry } from '../../../../functions/core/limits/desk/history.ts';
+import type { LogEntry } from '../../../../functions/core/limits/edit-model.ts';
 import { groupSum } from '../../../../functions/core/usage/sums.ts';
 
 /** 21 Nov 2026, 11:00 in Berlin. */

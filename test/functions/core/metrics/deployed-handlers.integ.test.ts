@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ADMISSIONS_PATH } from '../../../../functions/core/contract/admissions.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { inboxItem, recordItem } from '../../../../functions/core/ledger/items.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';

@@ -11,8 +11,8 @@ import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type Item, TimeLimit } from '../../../../functions/core/store/operation.ts';
 import { auditCommandOn } from '../../../../scripts/cli/audit/audit-command.ts';
-import type { LocalRunner } from '../../../../scripts/local/gitlab/jobs.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import type { LocalRunner } from '../../../../scripts/local/gitlab/state.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 

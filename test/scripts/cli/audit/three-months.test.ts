@@ -13,7 +13,7 @@ import { closeMonths } from '../../../../functions/drift/close-months.ts';
 import { auditCommandOn } from '../../../../scripts/cli/audit/audit-command.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { aJob, consoleHouse, LIMITS } from '../../../functions/console/house.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 

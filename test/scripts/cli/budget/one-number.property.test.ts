@@ -17,9 +17,9 @@ import { silentLog } from '../../../../functions/core/environment/environment.ts
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
-import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/model.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import { dayIn, two } from '../../../../policies/limits/calendar.ts';

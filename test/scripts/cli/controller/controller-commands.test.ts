@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/admin/admin-model.ts';
+import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
 import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
 import * as commands from '../../../../scripts/cli/controller/controller-command.ts';

@@ -11,7 +11,7 @@ import { TimeLimit } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
 import { doctorCommandOn } from '../../../../scripts/cli/doctor/doctor-command.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { aProject, runDesk } from '../desk-run.ts';

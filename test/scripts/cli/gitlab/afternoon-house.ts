@@ -7,16 +7,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createAdmitApp } from '../../../../functions/admit/app.ts';
-import { handOutKnown } from '../../../../functions/core/directory/hand-out-known.ts';
+import { handOutKnown } from '../../../../functions/core/directory/hand-out.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import type { JobStatus } from '../../../../functions/core/gitlab/gitlab.ts';
 import { createGitLab } from '../../../../functions/core/gitlab/index.ts';
-import type { JobStatus } from '../../../../functions/core/gitlab/job-truth.ts';
 import { dynamoSweepMarks } from '../../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { inboxItem, recordItem } from '../../../../functions/core/ledger/items.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import type { LimitTable } from '../../../../functions/core/limits/limit-table.ts';
-import { LimitsError } from '../../../../functions/core/limits/limits-error.ts';
+import { LimitsError, type LimitTable } from '../../../../functions/core/limits/limit-table.ts';
 import { rulesInForce } from '../../../../functions/core/rules/rules.ts';
 import type { Item } from '../../../../functions/core/store/index.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
@@ -35,6 +34,7 @@ import { enableCommandOn } from '../../../../scripts/cli/controller/controller-c
 import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { openLimits } from '../../../../scripts/cli/limits/open-limits.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
 import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
@@ -277,7 +277,7 @@ export async function afternoonHouse(version: GitLabVersion) {
     close: async () => {},
   });
   const commands = [
-    publishCommandOn({ open, userName: () => 'jane' }),
+    publishCommandOn({ userName: () => 'jane' }),
     coverageCommandOn(desk),
     shadowReportCommandOn(openBooks),
     rolloutLsCommandOn(desk),
@@ -304,7 +304,8 @@ export async function afternoonHouse(version: GitLabVersion) {
     const words = line.split(' ');
     const more =
       words[0] === 'limits' ? ['--policy', 'policy.yaml', '--directory', 'directory.yaml'] : documents;
-    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140 }, commands);
+    const standIns = new Map([[openLimits, open]]);
+    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140, standIns }, commands);
   };
 
   return {

@@ -6,8 +6,8 @@ import { API_PATH, createApi } from '../../../../functions/console/api/create-ap
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
 import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
 import { rolloutBackCommandOn, rolloutNextCommandOn } from '../../../../scripts/cli/rollout/move-commands.ts';
