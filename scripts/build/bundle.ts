@@ -211,8 +211,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
 }
 
-/** Which descriptors a bundle of the relay takes along. */
-
 const DESCRIPTORS = /\.binpb$/;
 
 /**
