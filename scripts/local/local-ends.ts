@@ -20,12 +20,11 @@ import {
 import type { RulesInForce } from '../../functions/core/rules/index.ts';
 import { DUE_SHARDS } from '../../functions/core/store/index.ts';
 import { settleTruths } from '../../functions/core/truth/index.ts';
-import { createSettleApp } from '../../functions/settle/app.ts';
+import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
-import { JOBS_PATH } from '../../functions/settle/contract.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
+import { newSweepMemory } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import { pathKey } from '../../policies/place/directory.ts';
 import type { Clock } from './clock.ts';
 import { newSigningToken, playGitLab } from './gitlab/local-gitlab.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../functions/admit/app.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { JobEnd } from '../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';

@@ -5,7 +5,7 @@ import {
   type SyncDeps,
   syncDirectory,
 } from '../../functions/core/directory/sync.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
 import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab.ts';
 import { createGitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
 import type { Directory } from '../../policies/place/directory.ts';

@@ -1,7 +1,7 @@
 /** Notes against the local GitLab's merge requests, with its failures. */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import type { Log } from '../../../functions/core/environment/machine.ts';
+import type { Log } from '../../../functions/core/environment/environment.ts';
 import type { RequestVerdict } from '../../../functions/core/limits/edit-model.ts';
 import { NOTE_TRIES_MAX, NOTES_PER_RUN_MAX } from '../../../functions/notices/merge-request-notes.ts';
 import type { Directory } from '../../../policies/place/directory.ts';

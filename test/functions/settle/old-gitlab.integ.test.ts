@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
 import * as names from '../../../functions/names.ts';
-import { JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
+import { JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/app.ts';
 import { createLocalGitLab, type LocalGitLabOptions } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';

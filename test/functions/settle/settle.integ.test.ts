@@ -1,15 +1,14 @@
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
-import { createSettleApp } from '../../../functions/settle/app.ts';
+import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
+import { createSettleApp, JOBS_PATH } from '../../../functions/settle/app.ts';
 import { consume } from '../../../functions/settle/consume.ts';
-import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { ensureTable, newInTable } from '../../../scripts/local/dynamodb-local.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
 import { patientClient } from '../../support/ledger/patient-client.ts';

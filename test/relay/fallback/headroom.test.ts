@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
 import type { AdmissionsResponse } from '../../../functions/core/contract/admissions.ts';
-import { type LedgerClock, silentLog } from '../../../functions/core/environment/machine.ts';
+import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { recordUnmetered } from '../../../functions/core/admission/record-unmetered.ts';
+import { recordUnmetered } from '../../../functions/core/admission/decide.ts';
 import type { UnmeteredAnswer } from '../../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
-import type { HandOutDirectory } from '../../../functions/core/admission/decide-deps.ts';
+import type { HandOutDirectory } from '../../../functions/core/admission/judge.ts';
 import { directoryHandOut } from '../../../functions/core/directory/hand-out.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../../relay/admit/admit-call.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { eachRow } from '../../../functions/core/sheets/sheet-rows.ts';
 import { FIRST_RUN_JOB_ID, firstJobId, loadPastMonth, PAST_DAYS } from '../../../scripts/local/past-month.ts';
 import { packLocalJobs, recountLocalLedger } from '../../../scripts/local/run-console.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/machine.ts';
-import { coverageOfDays } from '../../../functions/core/usage/coverage.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { coverageOfDays } from '../../../functions/core/usage/sums.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import type { LocalLedger } from '../../../scripts/local/ledger-source.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';

@@ -1,4 +1,4 @@
-import type { LedgerClock } from '../../../functions/core/environment/machine.ts';
+import type { LedgerClock } from '../../../functions/core/environment/environment.ts';
 import { type HandClock, handClock, machineClock } from '../../../scripts/local/clock.ts';
 
 export interface TestClock extends LedgerClock {

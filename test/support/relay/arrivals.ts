@@ -1,4 +1,4 @@
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../../relay/admit/admit-call.ts';

@@ -8,7 +8,7 @@ import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createAssets } from '../../../../functions/console/pages/assets/assets.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog, systemClock } from '../../../../functions/core/environment/machine.ts';
+import { silentLog, systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import type { SignInEnv, User } from '../../../../functions/core/signin/model.ts';

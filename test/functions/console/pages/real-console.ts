@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../../../functions/core/contract/admissions.ts';
-import { type LedgerClock, systemClock } from '../../../../functions/core/environment/machine.ts';
+import { type LedgerClock, systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import type { Message } from '../../../../functions/core/notify/message.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../../../functions/core/admission/decide.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createEstimateCache } from '../../../../functions/core/estimates/estimate-cache.ts';
 import type { EstimateSource } from '../../../../functions/core/estimates/estimate-source.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';

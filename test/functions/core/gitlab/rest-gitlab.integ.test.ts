@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createGitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { LoopbackServer } from '../../../../scripts/local/loopback.ts';

@@ -5,10 +5,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
-import { chainBreak } from '../../../../functions/core/statements/closed-statement.ts';
-import { dynamoStatementChain } from '../../../../functions/core/statements/statement-chain.ts';
+import { chainBreak, dynamoStatementChain } from '../../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { closeMonths } from '../../../../functions/drift/close-months.ts';
 import { auditCommandOn } from '../../../../scripts/cli/audit/audit-command.ts';

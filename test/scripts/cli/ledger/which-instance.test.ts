@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KnownInstance } from '../../../../functions/core/ledger/instance-register.ts';
+import type { KnownInstance } from '../../../../functions/core/ledger/instances.ts';
 import { whichInstance } from '../../../../scripts/cli/ledger/which-instance.ts';
 import { whoseJobs } from '../../../../scripts/local/options.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { dynamoCanaryOutcomes } from '../../../../../functions/core/ledger/canary-outcome.ts';
+import { dynamoCanaryOutcomes } from '../../../../../functions/core/ledger/controller.ts';
 import { MemoryTable } from '../../../../../functions/core/store/memory-table.ts';
 import { canaryCommandOn } from '../../../../../scripts/cli/gitlab/canary/canary-command.ts';
 import { machineClock } from '../../../../../scripts/local/clock.ts';
