@@ -27,7 +27,7 @@ interface OwnLedger {
 }
 
 /**
- * @param fresh - empties it; a program that reads beside us sees it empty, and its file stays.
+ * @param fresh - empties it, also for programs that have the file open; the file stays.
  * @throws {UsageError} when another `npm start` has the folder, the folder cannot be written, or its file cannot be read.
  */
 export function openOwn(dataDir: string, fresh: boolean): OwnLedger {

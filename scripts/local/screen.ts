@@ -43,7 +43,7 @@ export interface Screen {
 
 const FIGURES_EVERY_MS = 1_000;
 
-/** For programs: one JSON object per decision, exhausted budget and change of figures, then the summary. Troubles go to stderr. */
+/** For programs: one JSON object per decision, exhausted budget and change of figures, then the summary. Problems go to stderr. */
 export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
   const say = (value: unknown): void => void out.write(`${JSON.stringify(value)}\n`);
   return {
