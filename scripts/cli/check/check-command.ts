@@ -4,8 +4,8 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { wrapped } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { wrapped } from '../../terminal/wrapped.ts';
 import { withClass } from '../evaluation/class-override.ts';
 import {
   PLACE_FLAGS,

@@ -1,7 +1,6 @@
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
-import { wrapped } from '../../terminal/wrapped.ts';
+import { table, wrapped } from '../../terminal/table.ts';
 import { askText } from '../evaluation/limit-ask.ts';
 import { ruleTable } from '../evaluation/rule-table.ts';
 import { conditionRows, conditionsText } from './conditions-text.ts';

@@ -11,11 +11,18 @@ import { table } from '../../terminal/table.ts';
 import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { rulesFiles } from '../rules-flags.ts';
-import { baseLine } from './base-line.ts';
-import { limitsYaml } from './limits-yaml.ts';
-import { readKept, readLiveSet, readSetHistory, setShown } from './live-set.ts';
-import { limitsDirectoryOf, withOpenLimits } from './open-limits.ts';
-import { NOTHING_LIVE, setText } from './set-text.ts';
+import {
+  baseLine,
+  limitsDirectoryOf,
+  limitsYaml,
+  NOTHING_LIVE,
+  readKept,
+  readLiveSet,
+  readSetHistory,
+  setShown,
+  setText,
+  withOpenLimits,
+} from './live-set.ts';
 
 /** The documents that limits are checked against. */
 export const AGAINST_FLAGS = {
