@@ -6,9 +6,9 @@ import {
   type Ledger,
   type LedgerStore,
 } from '../../functions/core/ledger/index.ts';
-import { newSweepMemory, type SweepMemory } from '../../functions/sweep/sweep-memory.ts';
-import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { newSweepMemory, type SweepMemory } from '../../functions/sweep/run.ts';
+import type { HandClock } from '../../scripts/local/clock.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 import type { Parts } from './parts.ts';
 
 /** Orders the steps of concurrent programs by a seed: the same seed, the same order. */

@@ -30,8 +30,8 @@ import {
   timeoutSeconds,
 } from '../../policies/estimate.ts';
 import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';
-import { type HandClock, handClock } from '../../scripts/local/clock/hand-clock.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { type HandClock, handClock } from '../../scripts/local/clock.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 import { ExpectedAnswers, type ExpectedTurn } from './answers.ts';
 import { versionText } from './birth.ts';
 import { Books } from './books.ts';

@@ -1,6 +1,5 @@
 /** Draws the month before it begins: groups, projects, and every job with all that will happen to it. */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
 import {
   between,
   drawPipeline,
@@ -9,9 +8,10 @@ import {
   type JobKind,
   logNormal,
   STAGES,
+  seededRandom,
   shareEnds,
   startsWithin,
-} from '../../../scripts/local/workload/draw-pipeline.ts';
+} from '../../../scripts/local/random.ts';
 import type { JobPlan } from '../gitlab.ts';
 import { costOf, priceAt } from '../rulebook/edition.ts';
 import {

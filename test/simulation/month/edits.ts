@@ -1,7 +1,6 @@
 /** The edits of the month: limits, grants and the groups' parents change. */
 import { DAY_MS, HOUR_MS } from '../../../policies/limits/calendar.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
-import { between } from '../../../scripts/local/workload/draw-pipeline.ts';
+import { between, seededRandom } from '../../../scripts/local/random.ts';
 import type { Edition, WrittenGrant, WrittenLimit } from '../rulebook/edition.ts';
 import type { DrawnGroup, Workload } from './draw.ts';
 import { firstLimits, wholeCents } from './limits.ts';

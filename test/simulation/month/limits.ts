@@ -1,6 +1,5 @@
 /** The limits in force at the beginning of the month, sized by the demand of each group and project. */
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
-import { between } from '../../../scripts/local/workload/draw-pipeline.ts';
+import { between, seededRandom } from '../../../scripts/local/random.ts';
 import type { WrittenLimit } from '../rulebook/edition.ts';
 import { type DrawnGroup, trueMicros, type Workload } from './draw.ts';
 import {

@@ -11,7 +11,7 @@ import { settleTruths } from '../../../functions/core/truth/index.ts';
 import type { RollupFault } from '../../../functions/core/usage/index.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 import { Agenda } from '../agenda.ts';
 import { audit } from '../audit.ts';
 import { askedClaims } from '../birth.ts';
