@@ -16,7 +16,7 @@ import {
   type Sums,
 } from './rulebook/asked-claims.ts';
 import { REJECTION_STANDS_MS } from './rulebook/charges.ts';
-import { boundAt, type Edition } from './rulebook/edition.ts';
+import { boundAt, type RuleSet } from './rulebook/rule-set.ts';
 
 interface AnswersOptions extends BirthDeps {
   readonly books: Books;
@@ -34,7 +34,7 @@ export interface ExpectedTurn {
 /** The state of the world when a call began. */
 interface Asked {
   readonly call: OpenCall;
-  readonly edition: number;
+  readonly ruleSet: number;
   readonly atMs: number;
   readonly records: ReadonlyMap<number, JobRecord | undefined>;
   /** Number of different jobs in the call. */
@@ -62,15 +62,15 @@ export class ExpectedAnswers {
     this.#options = options;
   }
 
-  askOf(job: TrueJob, edition: Edition, atMs: number): ExpectedAsk {
+  askOf(job: TrueJob, ruleSet: RuleSet, atMs: number): ExpectedAsk {
     const seconds = this.#options.estimates.secondsOf(job);
-    return askedClaims(edition).of(job, edition.groupOf.get(job.projectId) ?? 0, atMs, seconds);
+    return askedClaims(ruleSet).of(job, ruleSet.groupOf.get(job.projectId) ?? 0, atMs, seconds);
   }
 
   /** One batch in the order of its requests: an admitted job takes the room of those behind. Undefined: not known before. */
   predict(
     jobs: readonly TrueJob[],
-    edition: Edition,
+    ruleSet: RuleSet,
     atMs: number,
     turnOf?: (jobId: number) => ExpectedTurn,
   ): readonly (Prediction | undefined)[] {
@@ -83,7 +83,7 @@ export class ExpectedAnswers {
     return jobs.map((job) => {
       if (isUncertain) return undefined;
       const known = books.records.get(job.jobId);
-      const ask = this.askOf(job, edition, atMs);
+      const ask = this.askOf(job, ruleSet, atMs);
       const past = known?.generation ?? 0;
       const isLive = known !== undefined && ['HELD', 'RUNNING', 'SETTLED'].includes(known.state);
       if (known !== undefined && (isLive || stands(known, atMs))) {
@@ -189,14 +189,14 @@ export class ExpectedAnswers {
 
   #checkViolation(jobId: number, { reason }: Violation, asked: Asked, nowMs: number): void {
     if (!('limitAmount' in reason)) throw new Error(`job ${jobId} was rejected for ${reason.code}`);
-    const { editions, books } = this.#options;
+    const { ruleSets, books } = this.#options;
     const { subject, limit, limitAmount } = reason;
-    const bounds = editions
-      .slice(asked.edition)
-      .flatMap((edition) =>
-        edition.limits.flatMap((each) =>
+    const bounds = ruleSets
+      .slice(asked.ruleSet)
+      .flatMap((ruleSet) =>
+        ruleSet.limits.flatMap((each) =>
           each.subject === subject && each.id === limit && each.mode === 'enforce'
-            ? [boundAt(each, edition, asked.atMs), boundAt(each, edition, nowMs)]
+            ? [boundAt(each, ruleSet, asked.atMs), boundAt(each, ruleSet, nowMs)]
             : [],
         ),
       );

@@ -4,11 +4,11 @@ import { counterName } from '../../policies/claim.ts';
 import { must } from './findings.ts';
 import { groupIdsOf, type SimulatedGitLab, type TrueJob } from './gitlab.ts';
 import { AskedClaims, type ExpectedAsk, neverFits, type RunEstimates } from './rulebook/asked-claims.ts';
-import type { Edition } from './rulebook/edition.ts';
+import type { RuleSet } from './rulebook/rule-set.ts';
 
 /** A record as it was first written. */
 export interface Birth {
-  readonly edition: number;
+  readonly ruleSet: number;
   /** The claims are in the order of the record's. */
   readonly ask: ExpectedAsk;
   readonly state: JobRecord['state'];
@@ -21,36 +21,36 @@ export interface Birth {
 
 export interface BirthDeps {
   readonly gitlab: SimulatedGitLab;
-  readonly editions: readonly Edition[];
+  readonly ruleSets: readonly RuleSet[];
   readonly estimates: RunEstimates;
 }
 
 /** A job without admission that is found later than this belongs to the day it is found. */
 const LATE_MS = 28 * 24 * 3_600_000;
 
-/** The inputs of a decision travel as its policy version: edition, clock of the deciding process, call. */
-export const versionText = (edition: number, atMs: number, call: number): string =>
-  `${edition} ${atMs} ${call}`;
+/** The inputs of a decision travel as its policy version: set of rules, clock of the deciding process, call. */
+export const versionText = (ruleSet: number, atMs: number, call: number): string =>
+  `${ruleSet} ${atMs} ${call}`;
 
-const asked = new WeakMap<Edition, AskedClaims>();
+const asked = new WeakMap<RuleSet, AskedClaims>();
 
-export function askedClaims(edition: Edition): AskedClaims {
-  const known = asked.get(edition) ?? new AskedClaims(edition);
-  asked.set(edition, known);
+export function askedClaims(ruleSet: RuleSet): AskedClaims {
+  const known = asked.get(ruleSet) ?? new AskedClaims(ruleSet);
+  asked.set(ruleSet, known);
   return known;
 }
 
 /** @throws if no lawful time and group of asking explains the record */
-export function birthOf(record: JobRecord, { gitlab, editions, estimates }: BirthDeps): Birth {
+export function birthOf(record: JobRecord, { gitlab, ruleSets, estimates }: BirthDeps): Birth {
   const { jobId, facts } = record;
   const [number = -1, atMs = 0, call = 0] = facts.policyVersion.split(' ').map(Number);
-  const edition = editions[number];
-  if (edition === undefined) throw new Error(`job ${jobId} was decided by edition ${number}`);
+  const ruleSet = ruleSets[number];
+  if (ruleSet === undefined) throw new Error(`job ${jobId} was decided by set of rules ${number}`);
   const job = gitlab.byId(jobId);
   const found = `${described(record)} on ${record.claims.map(({ counter }) => counterName(counter))}`;
   const expectations: string[] = [];
-  for (const { groupId, askedAtMs } of momentsOf(record, job, edition, atMs)) {
-    const ask = askedClaims(edition).of(job, groupId, askedAtMs, estimates.secondsOf(job));
+  for (const { groupId, askedAtMs } of momentsOf(record, job, ruleSet, atMs)) {
+    const ask = askedClaims(ruleSet).of(job, groupId, askedAtMs, estimates.secondsOf(job));
     const claims = record.claims.flatMap(({ counter }) =>
       ask.claims.filter((claim) => claim.counter === counterName(counter)),
     );
@@ -60,7 +60,7 @@ export function birthOf(record: JobRecord, { gitlab, editions, estimates }: Birt
     if (expected === described(record) && claims.length === record.claims.length) {
       if (claims.length === ask.claims.length) {
         const { state, unchecked } = record;
-        const birth = { edition: number, ask: { ...ask, claims }, state, unchecked, call, commit: 0 };
+        const birth = { ruleSet: number, ask: { ...ask, claims }, state, unchecked, call, commit: 0 };
         checkClaims(record, birth.ask);
         return birth;
       }
@@ -107,11 +107,11 @@ interface Moment {
   readonly askedAtMs: number;
 }
 
-function momentsOf(record: JobRecord, job: TrueJob, edition: Edition, atMs: number): readonly Moment[] {
+function momentsOf(record: JobRecord, job: TrueJob, ruleSet: RuleSet, atMs: number): readonly Moment[] {
   if (record.unchecked === 'bypass' && record.generation === 1) {
     const startedAtMs = job.startedAtMs ?? 0;
     const isRecent = startedAtMs <= atMs && atMs - startedAtMs <= LATE_MS;
-    return [{ groupId: edition.groupOf.get(job.projectId) ?? 0, askedAtMs: isRecent ? startedAtMs : atMs }];
+    return [{ groupId: ruleSet.groupOf.get(job.projectId) ?? 0, askedAtMs: isRecent ? startedAtMs : atMs }];
   }
   const groups = [...job.askedIn];
   if (record.answered === 'fallback')
@@ -126,17 +126,17 @@ function momentsOf(record: JobRecord, job: TrueJob, edition: Edition, atMs: numb
 }
 
 /**
- * The highest enforced bound of concurrent jobs on a counter since a decision; undefined: no edition had such a limit over
+ * The highest enforced bound of concurrent jobs on a counter since a decision; undefined: no set of rules had such a limit over
  * the job.
  */
 export function highestSlots(
   counter: string,
   { jobId }: Pick<JobRecord, 'jobId'>,
-  { edition: since }: Birth,
-  { gitlab, editions }: BirthDeps,
+  { ruleSet: since }: Birth,
+  { gitlab, ruleSets }: BirthDeps,
 ): number | undefined {
   const { projectId } = gitlab.byId(jobId);
-  const bounds = editions.slice(since).flatMap(({ limits, grants, ...tree }) => {
+  const bounds = ruleSets.slice(since).flatMap(({ limits, grants, ...tree }) => {
     const groups = groupIdsOf(projectId, tree).map((id) => `group/${id}`);
     const subjects = ['instance', `project/${projectId}`, ...groups];
     return limits.flatMap(({ subject, id, unit, mode, amount }) => {

@@ -1,12 +1,12 @@
-/** Writes an edition as the documents that people write, and reads it with the product's parsers. */
+/** Writes a set of rules as the documents that people write, and reads it with the product's parsers. */
 import type { Rules } from '../../functions/core/admission/index.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../policies/document/reading.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
-import { type CountedUnit, type Edition, groupChainOf, type WrittenLimit } from './rulebook/edition.ts';
+import { type CountedUnit, groupChainOf, type RuleSet, type WrittenLimit } from './rulebook/rule-set.ts';
 
-/** The company apart from its tree, which editions change. */
+/** The company apart from its tree, which sets of rules change. */
 export interface Company {
   /** Last parts of paths, by group and project id. */
   readonly names: ReadonlyMap<number, string>;
@@ -15,41 +15,41 @@ export interface Company {
   readonly estimateSeconds: number;
 }
 
-export const pathOfGroup = (id: number, { parentOf }: Edition, { names }: Company): string =>
+export const pathOfGroup = (id: number, { parentOf }: RuleSet, { names }: Company): string =>
   groupChainOf(id, parentOf)
     .map((each) => names.get(each) ?? '')
     .join('/');
 
-export const pathOfProject = (id: number, edition: Edition, company: Company): string =>
-  `${pathOfGroup(edition.groupOf.get(id) ?? 0, edition, company)}/${company.names.get(id) ?? ''}`;
+export const pathOfProject = (id: number, ruleSet: RuleSet, company: Company): string =>
+  `${pathOfGroup(ruleSet.groupOf.get(id) ?? 0, ruleSet, company)}/${company.names.get(id) ?? ''}`;
 
 const MICROS = 1_000_000;
 const SOURCE = 'simulation';
 
-export function rulesOf(edition: Edition, company: Company): Omit<Rules, 'estimator'> {
-  const policy = valid(parsePolicy(policyDocument(edition, company), SOURCE));
-  const groupIds = [...company.names.keys()].filter((id) => !edition.groupOf.has(id));
+export function rulesOf(ruleSet: RuleSet, company: Company): Omit<Rules, 'estimator'> {
+  const policy = valid(parsePolicy(policyDocument(ruleSet, company), SOURCE));
+  const groupIds = [...company.names.keys()].filter((id) => !ruleSet.groupOf.has(id));
   const groups = groupIds
-    .map((id) => ({ id, chain: groupChainOf(id, edition.parentOf) }))
+    .map((id) => ({ id, chain: groupChainOf(id, ruleSet.parentOf) }))
     .sort((a, b) => a.chain.length - b.chain.length)
     .map(({ id, chain }) => {
       const parentId = chain.at(-2);
-      const path = pathOfGroup(id, edition, company);
+      const path = pathOfGroup(id, ruleSet, company);
       return { id, path, personal: false, ...(parentId !== undefined && { parentId }) };
     });
-  const projects = [...edition.groupOf].map(([id, groupId]) => ({
-    ...{ id, groupId, path: pathOfProject(id, edition, company) },
+  const projects = [...ruleSet.groupOf].map(([id, groupId]) => ({
+    ...{ id, groupId, path: pathOfProject(id, ruleSet, company) },
   }));
   const directory = directoryOf(groups, projects);
   return {
     policy,
     directory,
-    limits: valid(parseLimits(limitsDocument(edition), SOURCE, policy, directory)),
+    limits: valid(parseLimits(limitsDocument(ruleSet), SOURCE, policy, directory)),
   };
 }
 
 const policyDocument = (
-  { prices, byMinute, exemptions }: Edition,
+  { prices, byMinute, exemptions }: RuleSet,
   { classes, estimateSeconds }: Company,
 ) => ({
   currency: 'EUR',
@@ -75,7 +75,7 @@ const policyDocument = (
   ],
 });
 
-const limitsDocument = ({ limits, grants }: Edition) => ({
+const limitsDocument = ({ limits, grants }: RuleSet) => ({
   limits: limits.map(({ subject, id, unit, per, zone, fiscalStart, mode, amount, waitSeconds }) => ({
     on: onOf(subject),
     id,

@@ -39,7 +39,7 @@ test('a hold that falls due while a sweep runs is not given up on the 404 of a t
   }
 });
 
-test('a job that GitLab forgot and that only limits of jobs at once were asked about is in the usage as it is charged', async () => {
+test('a job that GitLab deleted and that only claims concurrent jobs is in the usage as it is charged', async () => {
   const removed: readonly Action[] = [
     ...[0, 3, 6, 11].map((limit) => ({ do: 'limit', limit, tenths: 'unlimited' }) as const),
     { do: 'ask', relay: 0, jobs: [0], leftMs: 2_000, heard: true, fallback: 'admitted', dieAfter: null },
@@ -61,7 +61,7 @@ test('a job that GitLab forgot and that only limits of jobs at once were asked a
 });
 
 test.each([{ asksAgain: true }, { asksAgain: false }])(
-  'room for a retry is kept on a limit that the rejected job did not ask, and goes back ($asksAgain: it asks again)',
+  'a retry reserves a limit that the rejected job did not ask, and returns it (asks again: $asksAgain)',
   async ({ asksAgain }) => {
     const ask: Action = {
       ...{ do: 'ask', relay: 0, jobs: [0], leftMs: 2_000 },

@@ -12,7 +12,7 @@ import {
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { Agenda } from './agenda.ts';
 import type { AskedJob } from './rulebook/asked-claims.ts';
-import { type Edition, groupChainOf } from './rulebook/edition.ts';
+import { groupChainOf, type RuleSet } from './rulebook/rule-set.ts';
 
 /** The fixed facts of a job. */
 export interface JobPlan extends AskedJob {
@@ -246,5 +246,5 @@ const runningLists = ({ projectId, runnerId }: TrueJob): readonly string[] => [
 /** Root first. */
 export const groupIdsOf = (
   projectId: number,
-  { groupOf, parentOf }: Pick<Edition, 'groupOf' | 'parentOf'>,
+  { groupOf, parentOf }: Pick<RuleSet, 'groupOf' | 'parentOf'>,
 ): readonly number[] => groupChainOf(groupOf.get(projectId) ?? 0, parentOf);

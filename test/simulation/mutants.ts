@@ -94,7 +94,7 @@ export interface Mutant {
   readonly estimate?: EstimateBasis;
   /** It shows only once these days are over. */
   readonly days?: number;
-  /** It takes a month in which the table is silent while somebody asks, or one in which many wait for room. @default any does */
+  /** Some need a month with requests while the table is silent, or one in which many jobs wait. @default any */
   readonly month?: 'any' | 'silent' | 'waiting';
 }
 
@@ -102,7 +102,7 @@ const MINUTE_MS = 60_000;
 
 export const MUTANTS: readonly Mutant[] = [
   {
-    fault: 'nobody counts jobs at once',
+    fault: 'concurrent jobs are not counted',
     parts: () => asking((ask) => claims(ask, (claim) => (claim.unit === 'jobs' ? [] : [claim]))),
   },
   {
@@ -155,7 +155,7 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    fault: 'a limit that only watches rejects',
+    fault: 'a shadow limit rejects',
     parts: () =>
       asking((ask) => ({
         ...claims(ask, (claim) => [changed(claim, { mode: 'enforce' })]),
@@ -163,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
       })),
   },
   {
-    fault: 'an exempt job is asked like every other',
+    fault: 'an exempt job is asked like any other',
     parts: () => ({
       rules: (rules) => withoutExemptions(rules),
     }),
@@ -176,7 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    fault: 'a job settles on the counters of where its group is now',
+    fault: 'a job settles on the counters of its present groups',
     parts: () => {
       let rules: Rules | undefined;
       return {
@@ -224,7 +224,7 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    fault: 'what the fallback let go on is free',
+    fault: 'jobs that the fallback admitted are free',
     parts: () => ({
       ledger: (ledger) => ({
         ...ledger,
@@ -238,28 +238,28 @@ export const MUTANTS: readonly Mutant[] = [
     month: 'silent',
   },
   {
-    fault: 'nobody waits for room',
+    fault: 'no job waits',
     parts: () => asking(({ wait: _, ...ask }) => ask),
     month: 'waiting',
   },
   {
-    fault: 'whatever refuses a job lets it wait',
+    fault: 'every limit lets jobs wait',
     parts: () =>
       asking((ask) => claims(ask, (claim) => [claim.waitMs ? claim : changed(claim, { waitMs: 20_000 })])),
     month: 'waiting',
   },
   {
-    fault: 'whoever comes takes what others wait for',
+    fault: 'a new job takes what earlier jobs wait for',
     parts: () => waiting(() => ({ behind: new Set() })),
     month: 'waiting',
   },
   {
-    fault: 'how long a job has waited is forgotten',
+    fault: 'the time that a job has waited is forgotten',
     parts: () => waiting(() => ({ waitedMs: 0 })),
     month: 'waiting',
   },
   {
-    fault: 'a job may be asked about a last time and wait on',
+    fault: 'a job waits on after its last request',
     parts: () => waiting(() => ({ last: false })),
     month: 'waiting',
   },
@@ -280,7 +280,7 @@ export const MUTANTS: readonly Mutant[] = [
     month: 'waiting',
   },
   {
-    fault: 'a relay asks again four times as rarely',
+    fault: 'a relay asks again after four times as long',
     parts: () => ({
       waiting: (deps) => {
         const { clock } = deps;
@@ -291,33 +291,33 @@ export const MUTANTS: readonly Mutant[] = [
     month: 'waiting',
   },
   {
-    fault: 'a relay keeps the router waiting for twice as long as it bears',
+    fault: 'a relay answers after twice the timeout of the router',
     parts: () => ({
       waiting: (deps) => new WaitQueue({ ...deps, answerWithinMs: 2 * deps.answerWithinMs }),
     }),
     month: 'silent',
   },
   {
-    fault: 'a relay gives up half a job’s patience early',
+    fault: 'a relay gives up a job after half its time',
     parts: () => ({
       waiting: (deps) => new WaitQueue({ ...deps, answerWithinMs: deps.answerWithinMs / 2 }),
     }),
     month: 'waiting',
   },
   {
-    fault: 'a relay does not tell who waits',
+    fault: 'a relay does not report its waiting jobs',
     parts: () => ({ waiting: (deps) => but(new WaitQueue(deps), { terms: () => ({}) }) }),
     month: 'waiting',
   },
   {
-    fault: 'what never asked is free',
+    fault: 'jobs that never asked are free',
     parts: () => ({
       ledger: (ledger) => ({ ...ledger, recordBypass: async (asks) => asks.map(() => 'applied' as const) }),
     }),
     days: 3,
   },
   {
-    fault: 'the history of runs is never looked at',
+    fault: 'the history of runs is not used',
     parts: () => ({
       rules: (rules) => ({
         ...rules,

@@ -4,7 +4,7 @@ import type { StoreFault } from '../../functions/core/ledger/index.ts';
 import { HOUR_MS } from '../../policies/limits/calendar.ts';
 import type { Company } from './documents.ts';
 import type { Availability } from './gitlab.ts';
-import type { Edition, WrittenLimit } from './rulebook/edition.ts';
+import type { RuleSet, WrittenLimit } from './rulebook/rule-set.ts';
 import { PROCESSES } from './world.ts';
 
 export interface PlannedJob {
@@ -125,7 +125,7 @@ export const FIRST_LIMITS: readonly (WrittenLimit & { readonly amount: number })
 ];
 
 /** acme (100) ▸ a (101) ▸ x (103); acme ▸ b (102) ▸ y (104); globex (200). Group 103 and project 1003 move between a and b. */
-export const FIRST_EDITION: Edition = {
+export const FIRST_RULES: RuleSet = {
   fromMs: 0,
   prices: [{ version: 'p0', fromMs: 0, rates: { small: 61_300, large: 360_007 } }],
   byMinute: ['large'],
@@ -277,8 +277,8 @@ export function plans(flavour: Flavour): fc.Arbitrary<Plan> {
 const MINUTE_MS = 60_000;
 type Edit = Extract<Action, { do: 'price' | 'limit' | 'grant' | 'move' }>;
 
-/** The edition after an edit; undefined: it would change nothing. */
-export function edited(action: Edit, before: Edition, nowMs: number): Edition | undefined {
+/** The set of rules after an edit; undefined: it would change nothing. */
+export function edited(action: Edit, before: RuleSet, nowMs: number): RuleSet | undefined {
   const { prices, limits, grants, parentOf, groupOf } = before;
   const minuteMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
   const next = { ...before, fromMs: nowMs };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AskedClaims, expectedVerdict, RunEstimates } from './rulebook/asked-claims.ts';
 import { chargeOf, type DecidedJob } from './rulebook/charges.ts';
-import { costOf, type Edition, periodName, type WrittenLimit } from './rulebook/edition.ts';
+import { costOf, periodName, type RuleSet, type WrittenLimit } from './rulebook/rule-set.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 16, 12);
 const limit = (over: Partial<WrittenLimit>): WrittenLimit => ({
@@ -37,7 +37,7 @@ test('a fiscal year is named by the year it begins in', () => {
 
 const job = { jobId: 1, jobName: 'build', projectId: 9, runnerClass: 'small', timeoutSeconds: 3_600 };
 const { per: _, ...slots } = limit({ subject: 'project/9', id: 'jobs-now', unit: 'jobs', amount: 2 });
-const edition: Edition = {
+const ruleSet: RuleSet = {
   fromMs: 0,
   limits: [limit({}), limit({ subject: 'group/2', amount: 'unlimited' }), slots],
   grants: [
@@ -52,7 +52,7 @@ const edition: Edition = {
   parentOf: new Map([[2, 1]]),
   groupOf: new Map([[9, 2]]),
 };
-const asked = new AskedClaims(edition);
+const asked = new AskedClaims(ruleSet);
 
 test('a job asks all limits above it, with the grants and at the price of the instant', () => {
   expect(asked.of(job, 2, NOON_MS - 1, 100)).toMatchObject({ microsPerMinute: 60, groupIds: [1, 2] });

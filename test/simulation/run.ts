@@ -10,9 +10,9 @@ import { DAY_MS, HOUR_MS } from '../../policies/limits/calendar.ts';
 import { audit } from './audit.ts';
 import { must } from './findings.ts';
 import { isOver, type JobPlan, type TrueJob } from './gitlab.ts';
-import { type Action, COMPANY, edited, FIRST_EDITION, type Plan, RUNNERS, ZONE } from './plan.ts';
+import { type Action, COMPANY, edited, FIRST_RULES, type Plan, RUNNERS, ZONE } from './plan.ts';
 import { Interleaver, type Process } from './process.ts';
-import { dayIn } from './rulebook/edition.ts';
+import { dayIn } from './rulebook/rule-set.ts';
 import { onlyUnavailable, PROCESSES, type ProcessName, World } from './world.ts';
 
 const MINUTE_MS = 60_000;
@@ -55,7 +55,7 @@ class Simulation {
     this.#plan = plan;
     this.#interleaver = new Interleaver(seed);
     this.world = new World({
-      ...{ seed, startMs, chargeUnknown, company: COMPANY, editions: [FIRST_EDITION], estimate: 'default' },
+      ...{ seed, startMs, chargeUnknown, company: COMPANY, ruleSets: [FIRST_RULES], estimate: 'default' },
       ...{ zone: ZONE, runnerIds: RUNNERS, jobsPerPage: 3, interleaver: this.#interleaver },
       fault: () => this.#faults.shift() ?? undefined,
       onHook: (_job, truth) => void this.#hooks.push({ id: this.#newDeliveryId(), truth }),
@@ -188,8 +188,8 @@ class Simulation {
       case 'limit':
       case 'grant':
       case 'move': {
-        const next = edited(action, world.edition, world.clock.nowMs());
-        if (next !== undefined) world.editions.push(next);
+        const next = edited(action, world.ruleSet, world.clock.nowMs());
+        if (next !== undefined) world.ruleSets.push(next);
         return;
       }
       case 'step':

@@ -43,7 +43,7 @@ import { type Interleaver, Process } from './process.ts';
 import { quickReads } from './quick-reads.ts';
 import { Rollup } from './rollup.ts';
 import { type EstimateBasis, RunEstimates } from './rulebook/asked-claims.ts';
-import type { Edition } from './rulebook/edition.ts';
+import type { RuleSet } from './rulebook/rule-set.ts';
 
 export const INSTANCE = 'gitlab.example.com';
 export const PROCESSES = ['admit 0', 'admit 1', 'hook', 'settle', 'sweep 0', 'sweep 1', 'requeue'] as const;
@@ -54,7 +54,7 @@ export interface WorldOptions {
   readonly startMs: number;
   readonly company: Company;
   /** In the order of their times; more may be added. */
-  readonly editions: Edition[];
+  readonly ruleSets: RuleSet[];
   readonly estimate: EstimateBasis;
   readonly chargeUnknown: 'hold' | 'nothing';
   readonly zone: string;
@@ -89,7 +89,7 @@ export class World {
   readonly store: MemoryStore;
   readonly rollup: Rollup;
   readonly keys = ledgerKeys(INSTANCE);
-  readonly editions: Edition[];
+  readonly ruleSets: RuleSet[];
   readonly skewMs = new Map<ProcessName, number>();
   readonly parts: Parts;
   /** Failed operations of the table. */
@@ -111,12 +111,12 @@ export class World {
   #rules: Omit<Rules, 'estimator'> | undefined;
 
   constructor(options: WorldOptions) {
-    const { seed, startMs, company, editions, estimate, chargeUnknown } = options;
+    const { seed, startMs, company, ruleSets, estimate, chargeUnknown } = options;
     this.#options = options;
     this.#random = seed;
     this.parts = { ...PRODUCT, ...options.parts };
     this.clock = handClock(startMs);
-    this.editions = editions;
+    this.ruleSets = ruleSets;
     this.#estimates = new RunEstimates(estimate, company.estimateSeconds);
     this.#estimator =
       estimate === 'history'
@@ -128,12 +128,12 @@ export class World {
     this.gitlab = new SimulatedGitLab({
       ...{ nowMs: clock.nowMs, runnerIds: options.runnerIds, jobsPerPage: options.jobsPerPage },
       placeOf: (projectId) => ({
-        path: pathOfProject(projectId, this.edition, company),
-        groupIds: groupIdsOf(projectId, this.edition),
+        path: pathOfProject(projectId, this.ruleSet, company),
+        groupIds: groupIdsOf(projectId, this.ruleSet),
       }),
       onHook: options.onHook,
     });
-    const rulebook = { gitlab: this.gitlab, editions, estimates: this.#estimates };
+    const rulebook = { gitlab: this.gitlab, ruleSets, estimates: this.#estimates };
     this.books = new Books({
       ...{ ...rulebook, findings, chargeUnknown },
       onRecord: (record) => this.#wrote(record),
@@ -170,30 +170,30 @@ export class World {
     this.gitlab.catchUp();
   }
 
-  /** Number of the edition in force. */
-  get editionNumber(): number {
-    const { editions } = this;
+  /** Number of the set of rules in force. */
+  get ruleSetNumber(): number {
+    const { ruleSets } = this;
     const before = this.#position;
     const nowMs = this.clock.nowMs();
-    while ((editions[this.#position + 1]?.fromMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#position += 1;
+    while ((ruleSets[this.#position + 1]?.fromMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#position += 1;
     if (this.#position > before) this.#rules = undefined;
     return this.#position;
   }
 
-  get edition(): Edition {
-    const edition = this.editions[this.editionNumber];
-    if (edition === undefined) throw new RangeError('no edition is in force before the first');
-    return edition;
+  get ruleSet(): RuleSet {
+    const ruleSet = this.ruleSets[this.ruleSetNumber];
+    if (ruleSet === undefined) throw new RangeError('no set of rules is in force before the first');
+    return ruleSet;
   }
 
   get rules(): Omit<Rules, 'estimator'> {
-    const { edition } = this;
-    this.#rules ??= rulesOf(edition, this.#options.company);
+    const { ruleSet } = this;
+    this.#rules ??= rulesOf(ruleSet, this.#options.company);
     return this.#rules;
   }
 
   rootOf(projectId: number): number {
-    return groupIdsOf(projectId, this.edition)[0] ?? 0;
+    return groupIdsOf(projectId, this.ruleSet)[0] ?? 0;
   }
 
   process(name: ProcessName): Process {
@@ -212,10 +212,10 @@ export class World {
     return process;
   }
 
-  /** The policy version names the edition, the time and the call of the decision. */
+  /** The policy version names the set of rules, the time and the call of the decision. */
   decideDeps({ ledger, clock }: Process, call: number = this.#newCall()): DecideDeps {
     const currentRules = async (): Promise<Rules> => {
-      const number = this.editionNumber;
+      const number = this.ruleSetNumber;
       const rules = this.parts.rules({ ...this.rules, estimator: this.#estimator });
       const version = versionText(number, clock.nowMs(), call);
       return { ...rules, policy: { ...rules.policy, version } };
@@ -229,11 +229,11 @@ export class World {
     const id = this.#newCall();
     const call = books.openCall(id);
     const asked = {
-      ...{ call, edition: this.editionNumber, atMs: process.clock.nowMs(), jobs: new Set(jobs).size },
+      ...{ call, ruleSet: this.ruleSetNumber, atMs: process.clock.nowMs(), jobs: new Set(jobs).size },
       records: new Map(jobs.map(({ jobId }) => [jobId, books.records.get(jobId)])),
     };
     const { faults } = this;
-    const predictions = answers.predict(jobs, this.edition, asked.atMs, turnOf);
+    const predictions = answers.predict(jobs, this.ruleSet, asked.atMs, turnOf);
     const requests = jobs.map((job) => this.gitlab.requestOf(job));
     const judged = await judgeRequests(requests, process.clock.monotonicMs() + leftMs, {
       ...this.decideDeps(process, id),

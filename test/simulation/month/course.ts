@@ -1,6 +1,6 @@
 /** One group's month by hour, for the chart. */
 import type { Books } from '../books.ts';
-import { type Edition, groupChainOf, periodName, type WrittenLimit } from '../rulebook/edition.ts';
+import { groupChainOf, periodName, type RuleSet, type WrittenLimit } from '../rulebook/rule-set.ts';
 import { type MonthJob, trueMicros, type Workload } from './draw.ts';
 import { MONTH_START_MS } from './shape.ts';
 
@@ -28,10 +28,10 @@ export class GroupCourse {
   #rejections = 0;
   #highestMicros = 0;
 
-  constructor(workload: Workload, editions: readonly Edition[], books: Books) {
-    const { id, limit, amount } = tightestGroup(workload, editions);
+  constructor(workload: Workload, ruleSets: readonly RuleSet[], books: Books) {
+    const { id, limit, amount } = tightestGroup(workload, ruleSets);
     const names = new Map(workload.groups.map((group) => [group.id, group.name]));
-    const chain = groupChainOf(id, editions[0]?.parentOf ?? new Map());
+    const chain = groupChainOf(id, ruleSets[0]?.parentOf ?? new Map());
     this.#shown = { path: chain.map((each) => names.get(each)).join('/'), limitMicros: amount };
     this.#groupId = id;
     this.#counter = `${limit.subject}|${limit.id}|${periodName(limit, MONTH_START_MS)}`;
@@ -66,7 +66,7 @@ export class GroupCourse {
 }
 
 /** The group of level 2 with the smallest share of its demand as budget, if possible one that no edit touches. */
-function tightestGroup({ groups, jobs }: Workload, editions: readonly Edition[]) {
+function tightestGroup({ groups, jobs }: Workload, ruleSets: readonly RuleSet[]) {
   const demand = new Map<number, number>();
   for (const job of jobs) {
     const [, middle] = job.project.groupIds;
@@ -74,14 +74,14 @@ function tightestGroup({ groups, jobs }: Workload, editions: readonly Edition[])
   }
   const candidates = groups.flatMap(({ id, level }) => {
     if (level !== 2) return [];
-    const [first, ...later] = editions.map((edition) => budgetOf(id, edition));
+    const [first, ...later] = ruleSets.map((ruleSet) => budgetOf(id, ruleSet));
     if (first === undefined || typeof first.amount !== 'number') return [];
     const isChanged =
       later.some((limit) => limit?.amount !== first.amount) ||
-      editions.some(
+      ruleSets.some(
         ({ grants, parentOf }) =>
           grants.some(({ subject }) => subject === first.subject) ||
-          parentOf.get(id) !== editions[0]?.parentOf.get(id),
+          parentOf.get(id) !== ruleSets[0]?.parentOf.get(id),
       );
     return [
       { id, limit: first, amount: first.amount, isChanged, share: first.amount / (demand.get(id) ?? 1) },
@@ -94,5 +94,5 @@ function tightestGroup({ groups, jobs }: Workload, editions: readonly Edition[])
   return tightest;
 }
 
-const budgetOf = (groupId: number, { limits }: Edition): WrittenLimit | undefined =>
+const budgetOf = (groupId: number, { limits }: RuleSet): WrittenLimit | undefined =>
   limits.find(({ subject, id }) => subject === `group/${groupId}` && id === 'money-month');

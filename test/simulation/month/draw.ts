@@ -13,7 +13,7 @@ import {
   startsWithin,
 } from '../../../scripts/local/random.ts';
 import type { JobPlan } from '../gitlab.ts';
-import { costOf, priceAt } from '../rulebook/edition.ts';
+import { costOf, priceAt } from '../rulebook/rule-set.ts';
 import {
   ASKED_AGAIN_MS,
   DELAY_MS,

@@ -1,24 +1,24 @@
 /** The edits of the month: limits, grants and the groups' parents change. */
 import { DAY_MS, HOUR_MS } from '../../../policies/limits/calendar.ts';
 import { between, seededRandom } from '../../../scripts/local/random.ts';
-import type { Edition, WrittenGrant, WrittenLimit } from '../rulebook/edition.ts';
+import type { RuleSet, WrittenGrant, WrittenLimit } from '../rulebook/rule-set.ts';
 import type { DrawnGroup, Workload } from './draw.ts';
 import { firstLimits, wholeCents } from './limits.ts';
 import { EDIT_SHARE, EXEMPT, MONTH_START_MS, OUTAGE, SIMULATED_PRICES, TABLE_SILENT } from './shape.ts';
 
 interface Change {
   readonly atMs: number;
-  readonly change: (before: Edition) => Edition;
+  readonly change: (before: RuleSet) => RuleSet;
 }
 
 /** Oldest first. */
-export function drawEditions(workload: Workload): Edition[] {
+export function drawRuleSets(workload: Workload): RuleSet[] {
   const { groups, projects, shape } = workload;
   const random = seededRandom(shape.seed + 8);
   const byLevel = (wanted: number): readonly DrawnGroup[] => groups.filter(({ level }) => level === wanted);
   const [roots, middles, leaves] = [byLevel(1), byLevel(2), byLevel(3)];
   const limits = firstLimits(workload);
-  const first: Edition = {
+  const first: RuleSet = {
     ...{ fromMs: MONTH_START_MS, limits, prices: SIMULATED_PRICES, byMinute: [] },
     grants: some(middles, EDIT_SHARE.middleGrant.share, random).flatMap(({ id }) =>
       grantOn(`group/${id}`, limits, random),
@@ -49,10 +49,10 @@ export function drawEditions(workload: Workload): Edition[] {
     ...some(middles, EDIT_SHARE.middleMoves, random).map((group) => moved(group, roots, random)),
     ...some(leaves, EDIT_SHARE.leafMoves, random).map((group) => moved(group, middles, random)),
   ];
-  const editions = [first];
+  const ruleSets = [first];
   for (const { atMs, change } of changes.toSorted((a, b) => a.atMs - b.atMs))
-    editions.push({ ...change(editions.at(-1) ?? first), fromMs: atMs });
-  return editions;
+    ruleSets.push({ ...change(ruleSets.at(-1) ?? first), fromMs: atMs });
+  return ruleSets;
 }
 
 /** At least one. */
@@ -79,7 +79,7 @@ function someTime(random: () => number): number {
 
 const edited =
   (subject: string, id: string, change: Partial<WrittenLimit>) =>
-  (before: Edition): Edition => ({
+  (before: RuleSet): RuleSet => ({
     ...before,
     limits: before.limits.map((limit) =>
       limit.subject === subject && limit.id === id ? { ...limit, ...change } : limit,
@@ -93,7 +93,7 @@ function resized(
   random: () => number,
 ): Change {
   const share = between(least, most, random);
-  const change = (before: Edition): Edition => {
+  const change = (before: RuleSet): RuleSet => {
     const limit = before.limits.find((each) => each.subject === subject && each.id === id);
     if (limit === undefined || limit.amount === 'unlimited') return before;
     const amount = limit.amount * share;
@@ -123,7 +123,7 @@ function forAWhile(
 function moved({ id, parentId }: DrawnGroup, parents: readonly DrawnGroup[], random: () => number): Change {
   const others = parents.filter((parent) => parent.id !== parentId);
   const target = others[Math.floor(random() * others.length)];
-  const change = (before: Edition): Edition =>
+  const change = (before: RuleSet): RuleSet =>
     target === undefined ? before : { ...before, parentOf: new Map([...before.parentOf, [id, target.id]]) };
   return { atMs: someTime(random), change };
 }

@@ -4,7 +4,7 @@ import { counterName } from '../../../policies/claim.ts';
 import type { Audit } from '../audit.ts';
 import type { Books } from '../books.ts';
 import { usedBy } from '../rulebook/charges.ts';
-import type { CountedUnit, Edition } from '../rulebook/edition.ts';
+import type { CountedUnit, RuleSet } from '../rulebook/rule-set.ts';
 
 export const CAUSES = ['overrun', 'bypass', 'unmetered', 'exempt'] as const;
 type Cause = (typeof CAUSES)[number];
@@ -32,7 +32,7 @@ type Line = Record<Cause, { jobs: number; amount: number }>;
 const perCause = <T>(make: () => T): Record<Cause, T> =>
   Object.fromEntries(CAUSES.map((cause) => [cause, make()])) as Record<Cause, T>;
 
-export function figuresOf(audit: Audit, books: Books, editions: readonly Edition[]): Figures {
+export function figuresOf(audit: Audit, books: Books, ruleSets: readonly RuleSet[]): Figures {
   const { wrongJobs, wrongCounters, heldLeft, liveLeft, drift, records, counters } = audit;
   const lines = new Map<string, Line>();
   const units = new Map<string, CountedUnit>();
@@ -60,7 +60,7 @@ export function figuresOf(audit: Audit, books: Books, editions: readonly Edition
       if (claim.held > 0) ratios.push(counts / claim.held);
     }
   }
-  const bounds = highestBounds(editions);
+  const bounds = highestBounds(ruleSets);
   const excess: Partial<Record<CountedUnit, number>> = {};
   const causes = perCause(() => ({ jobs: 0, micros: 0 }));
   let [over, unexplained] = [0, 0];
@@ -94,9 +94,9 @@ const causeOf = ({ unchecked }: JobRecord, checked: boolean): Cause =>
   checked || unchecked === undefined ? 'overrun' : unchecked;
 
 /** By `subject|limit`; infinite where the limit was not enforced all the time. */
-function highestBounds(editions: readonly Edition[]): ReadonlyMap<string, number> {
+function highestBounds(ruleSets: readonly RuleSet[]): ReadonlyMap<string, number> {
   const highest = new Map<string, number>();
-  for (const { limits, grants } of editions) {
+  for (const { limits, grants } of ruleSets) {
     for (const { subject, id, amount, mode } of limits) {
       const granted = grants
         .filter((grant) => grant.subject === subject && grant.limit === id)

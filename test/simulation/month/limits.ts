@@ -1,6 +1,6 @@
 /** The limits in force at the beginning of the month, sized by the demand of each group and project. */
 import { between, seededRandom } from '../../../scripts/local/random.ts';
-import type { WrittenLimit } from '../rulebook/edition.ts';
+import type { WrittenLimit } from '../rulebook/rule-set.ts';
 import { type DrawnGroup, trueMicros, type Workload } from './draw.ts';
 import {
   BUDGET_SHARE,

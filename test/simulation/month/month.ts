@@ -22,7 +22,7 @@ import type { EstimateBasis, ExpectedClaim } from '../rulebook/asked-claims.ts';
 import { World } from '../world.ts';
 import { type Course, GroupCourse } from './course.ts';
 import type { MonthJob, Workload } from './draw.ts';
-import { drawEditions } from './edits.ts';
+import { drawRuleSets } from './edits.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import { type Question, type RelayAnswer, Relays } from './relays.ts';
 import {
@@ -148,9 +148,9 @@ class Month {
     this.#planned = new Map(jobs.map((job) => [job.jobId, job]));
     this.#random = seededRandom(shape.seed + 9);
     const faults = seededRandom(shape.seed + 2);
-    const editions = drawEditions(workload);
+    const ruleSets = drawRuleSets(workload);
     this.#world = new World({
-      ...{ seed: shape.seed + 20, startMs: MONTH_START_MS, editions, estimate, zone: ZONE, isQuick: true },
+      ...{ seed: shape.seed + 20, startMs: MONTH_START_MS, ruleSets, estimate, zone: ZONE, isQuick: true },
       company: {
         names: new Map([...groups, ...projects].map(({ id, name }) => [id, name])),
         classes: RUNNER_CLASSES,
@@ -167,7 +167,7 @@ class Month {
     });
     this.#waits = new ExpectedWaits(this.#world);
     this.#relays = new Relays(this.#world, this.#waits);
-    this.#course = new GroupCourse(workload, editions, this.#world.books);
+    this.#course = new GroupCourse(workload, ruleSets, this.#world.books);
   }
 
   async run(): Promise<void> {
@@ -198,7 +198,7 @@ class Month {
 
   async result(): Promise<MonthResult> {
     const { workload, estimate } = this.#options;
-    const { gitlab, books, editions, findings } = this.#world;
+    const { gitlab, books, ruleSets, findings } = this.#world;
     const { admitted, rejected, askedAgain, budget, slots, bypass, unchanged } = this.#count;
     const audited = await audit(this.#world);
     const sorted = this.#takenMs.toSorted((a, b) => a - b);
@@ -209,8 +209,8 @@ class Month {
       ...{ wronglyRejected: { budget, slots }, relays: this.#relays.counts, sweeps: this.#sweeps },
       slots: { p50Ms: at(0.5), p99Ms: at(0.99), maxMs, maxWhileSilentMs, maxForgottenMs },
       ...{ waits: this.#waits.counts, gitlabCalls: gitlab.calls, transactions: books.commits },
-      ...{ edits: editions.length - 1, comparisons: findings.comparisons, course: this.#course.course },
-      audit: figuresOf(audited, books, editions),
+      ...{ edits: ruleSets.length - 1, comparisons: findings.comparisons, course: this.#course.course },
+      audit: figuresOf(audited, books, ruleSets),
     };
   }
 
@@ -327,10 +327,10 @@ class Month {
   }
 
   #exactClaims(job: TrueJob): readonly ExpectedClaim[] {
-    const { edition, clock } = this.#world;
+    const { ruleSet, clock } = this.#world;
     const seconds = Math.ceil(this.#plan(job).durationSeconds);
-    const groupId = edition.groupOf.get(job.projectId) ?? 0;
-    return askedClaims(edition).of(job, groupId, clock.nowMs(), seconds).claims;
+    const groupId = ruleSet.groupOf.get(job.projectId) ?? 0;
+    return askedClaims(ruleSet).of(job, groupId, clock.nowMs(), seconds).claims;
   }
 
   #planUse(job: TrueJob, endsAtMs: number): void {

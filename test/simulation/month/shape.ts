@@ -3,7 +3,7 @@
  * estimator was tuned on it. The same seed gives the same month.
  */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { PriceVersion } from '../rulebook/edition.ts';
+import type { PriceVersion } from '../rulebook/rule-set.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -51,7 +51,7 @@ export const RUNNER_CLASSES = ['small', 'medium', 'large'] as const;
 /** Several of each class, so that lists stay short, as they do in a fleet. */
 export const RUNNERS_PER_CLASS = 4;
 
-/** How long a job is taken to run by the default estimator, unless its timeout is shorter. */
+/** The default estimate, unless the timeout is shorter. */
 export const ESTIMATE_DEFAULT_SECONDS = 600;
 
 /** From the answer to the start, ms. */
@@ -85,7 +85,7 @@ export const ASKED_AGAIN_MS = [
 /** Delivery of an event after what it tells, ms. */
 export const DELAY_MS = { usual: 3_000, reordered: 20 * MINUTE_MS, repeated: 2 * HOUR_MS } as const;
 
-/** GitLab is away: no questions, no events, no REST. What would have asked asks within an hour afterwards. */
+/** GitLab is away: no questions, no events, no REST. Their requests come within an hour afterwards. */
 export const OUTAGE = { fromMs: at(18, 9), untilMs: at(18, 15), backlogMs: HOUR_MS } as const;
 /** The ledger's table does not answer: the relays' fallback admits, and posts it later. */
 export const TABLE_SILENT = { fromMs: at(24, 14), untilMs: at(24, 14) + 10 * MINUTE_MS } as const;
@@ -114,7 +114,7 @@ export const BUDGET_SHARE = {
 export const EDIT_SHARE = {
   /** Its month's budget is changed to so much of what it was: some are below what is spent then. */
   middleBudget: { share: 0.3, least: 0.5, most: 1.5 },
-  /** Jobs at once, likewise. */
+  /** Concurrent jobs, likewise. */
   leafSlots: { share: 0.2, least: 0.5, most: 1.5 },
   /** Has a budget of 0 for some hours. */
   leafBlocked: { share: 0.1, hours: 3 },
@@ -136,15 +136,15 @@ export const EXEMPT = { share: 0.2, jobName: 'deploy', untilMs: at(20, 12) } as 
 export const WATCHED_DAY = { share: 0.5, least: 0.5, most: 2 } as const;
 /** Jobs begun in an hour, as a multiple of the average of a working hour, on some leaf groups. */
 export const STARTS = { share: 0.3, times: 3, floor: 4 } as const;
-/** Jobs at once of the most expensive runner class, in the whole GitLab, likewise. */
+/** Concurrent jobs of the most expensive runner class, in the whole GitLab, likewise. */
 export const LARGE_SLOTS = { times: 2.5, floor: 6 } as const;
 
-/** Shares of limits on jobs at once and on starts for which jobs wait, and for how long; and what the router bears. */
+/** Shares of limits on concurrent jobs and on starts for which jobs wait, and for how long; and the timeout of the router. */
 export const WAITS = { share: 0.6, seconds: [5, 20, 45], answerWithinMs: 20_000 } as const;
-/** Jobs at once of some projects, likewise: less than a pipeline of theirs begins with. All of them are waited for. */
+/** Concurrent jobs of some projects, likewise: less than a pipeline of theirs begins with. All of them are waited for. */
 export const NARROW = { share: 0.3, times: 2, floor: 2, seconds: [20, 45] } as const;
 
-/** Jobs at once, as a multiple of the average number in flight during working hours, but never below the floor. */
+/** Concurrent jobs, as a multiple of the average number in flight during working hours, but never below the floor. */
 export const SLOTS = { leaf: { times: 5, floor: 8 }, middle: { times: 4, floor: 20 } } as const;
 /** Monday to Friday of November 2026. */
 export const WORKING_DAYS = 21;

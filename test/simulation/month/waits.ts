@@ -99,8 +99,8 @@ export class ExpectedWaits {
   }
 
   #fits({ jobId }: ExpectedWaiter, nowMs: number): boolean {
-    const { answers, books, gitlab, edition } = this.#world;
-    const { claims } = answers.askOf(gitlab.byId(jobId), edition, nowMs);
+    const { answers, books, gitlab, ruleSet } = this.#world;
+    const { claims } = answers.askOf(gitlab.byId(jobId), ruleSet, nowMs);
     return expectedVerdict(claims, (counter) => books.sumsOf(counter), new Set()).refusedBy.length === 0;
   }
 

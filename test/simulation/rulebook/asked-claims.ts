@@ -3,13 +3,13 @@ import {
   boundAt,
   type CountedUnit,
   costOf,
-  type Edition,
   groupChainOf,
   periodName,
   priceAt,
   QUARTER_MS,
+  type RuleSet,
   type WrittenLimit,
-} from './edition.ts';
+} from './rule-set.ts';
 
 /** The facts of a job that the rules may know when it asks. */
 export interface AskedJob {
@@ -45,13 +45,13 @@ export interface ExpectedAsk {
 }
 
 export class AskedClaims {
-  readonly #edition: Edition;
+  readonly #ruleSet: RuleSet;
   /** Each limit with its counter in the quarter of an hour that was asked about last. */
   readonly #limits = new Map<string, { limit: WrittenLimit; quarter: number; counter: string }[]>();
 
-  constructor(edition: Edition) {
-    this.#edition = edition;
-    for (const limit of edition.limits) {
+  constructor(ruleSet: RuleSet) {
+    this.#ruleSet = ruleSet;
+    for (const limit of ruleSet.limits) {
       const ofSubject = this.#limits.get(limit.subject) ?? [];
       this.#limits.set(limit.subject, [...ofSubject, { limit, quarter: Number.NaN, counter: '' }]);
     }
@@ -59,7 +59,7 @@ export class AskedClaims {
 
   /** @param groupId - the group of the job's project when it asked */
   of(job: AskedJob, groupId: number, atMs: number, estimateSeconds: number): ExpectedAsk {
-    const { prices, byMinute, parentOf, exemptions } = this.#edition;
+    const { prices, byMinute, parentOf, exemptions } = this.#ruleSet;
     const groupIds = groupChainOf(groupId, parentOf);
     const { version, rates } = priceAt(prices, atMs);
     const microsPerMinute = rates[job.runnerClass] ?? 0;
@@ -82,7 +82,7 @@ export class AskedClaims {
     const claims: ExpectedClaim[] = [];
     for (const each of subjects.flatMap((subject) => this.#limits.get(subject) ?? [])) {
       const { unit, mode, waitSeconds } = each.limit;
-      const bound = boundAt(each.limit, this.#edition, atMs);
+      const bound = boundAt(each.limit, this.#ruleSet, atMs);
       if (bound === undefined) continue;
       const quarter = Math.floor(atMs / QUARTER_MS);
       if (each.quarter !== quarter) {

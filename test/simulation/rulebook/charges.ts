@@ -1,6 +1,6 @@
 /** The charges of a job by its state, and the usage that all jobs add up to. */
 import type { AskedJob, ExpectedAsk, ExpectedClaim } from './asked-claims.ts';
-import { type CountedUnit, costOf, dayIn } from './edition.ts';
+import { type CountedUnit, costOf, dayIn } from './rule-set.ts';
 
 /** A job under one decision. */
 export interface DecidedJob {

@@ -1,6 +1,6 @@
 /**
- * The documents in force: limits, grants, prices, exemptions and the groups. Every edit makes a new edition. The product
- * reads an edition through its parsers; the simulation judges it by the rules of this folder. They follow the comments of
+ * The documents in force: limits, grants, prices, exemptions and the groups. Every edit makes a new set of rules. The product
+ * reads a set of rules through its parsers; the simulation judges it by the rules of this folder. They follow the comments of
  * policy.yaml and limits.yaml and share no code with the product.
  */
 
@@ -42,8 +42,8 @@ export interface PriceVersion {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-export interface Edition {
-  /** In force from this instant, Unix ms, until the next edition. */
+export interface RuleSet {
+  /** In force from this instant, Unix ms, until the next set of rules. */
   readonly fromMs: number;
   readonly limits: readonly WrittenLimit[];
   readonly grants: readonly WrittenGrant[];
@@ -63,7 +63,7 @@ export interface Edition {
 }
 
 /** Root first, the group itself last. */
-export function groupChainOf(groupId: number, parentOf: Edition['parentOf']): readonly number[] {
+export function groupChainOf(groupId: number, parentOf: RuleSet['parentOf']): readonly number[] {
   const chain = [groupId];
   for (let id = parentOf.get(groupId); id !== undefined; id = parentOf.get(id)) chain.unshift(id);
   return chain;
@@ -72,7 +72,7 @@ export function groupChainOf(groupId: number, parentOf: Edition['parentOf']): re
 /** The last version that has begun. */
 export function priceAt(prices: readonly PriceVersion[], atMs: number): PriceVersion {
   const price = prices.findLast(({ fromMs }) => fromMs <= atMs) ?? prices[0];
-  if (price === undefined) throw new RangeError('an edition has a version of the prices');
+  if (price === undefined) throw new RangeError('a set of rules has a version of the prices');
   return price;
 }
 
@@ -81,7 +81,7 @@ export const costOf = (seconds: number, microsPerMinute: number, paidBySeconds: 
   Math.ceil((Math.ceil(seconds / paidBySeconds) * paidBySeconds * microsPerMinute) / 60);
 
 /** Base and grants in force; undefined: not limited. */
-export function boundAt(limit: WrittenLimit, { grants }: Edition, atMs: number): number | undefined {
+export function boundAt(limit: WrittenLimit, { grants }: RuleSet, atMs: number): number | undefined {
   if (limit.amount === 'unlimited') return undefined;
   return grants.reduce(
     (sum, { subject, limit: id, fromMs, untilMs, amount }) =>
