@@ -1,6 +1,7 @@
 /** GitLab calls for comparing reported ends with its REST API, by volume and by the spread over projects and runners. */
 import { expect, test } from 'vitest';
-import { type GitLab, GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../../../functions/core/store/keys.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
