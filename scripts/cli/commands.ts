@@ -1,4 +1,19 @@
-import type { CommandEntry } from '../terminal/command.ts';
+import type { Command, CommandEntry } from '../terminal/command.ts';
+
+/** Commands of one module, with their summaries. */
+const rows = (
+  module: () => Promise<{ readonly commands: readonly Command[] }>,
+  summaries: Readonly<Record<string, string>>,
+): readonly CommandEntry[] =>
+  Object.entries(summaries).map(([name, summary]) => ({
+    name,
+    summary,
+    load: async () => {
+      const found = (await module()).commands.find((each) => each.name === name);
+      if (found === undefined) throw new Error(`${name}: has no row in its module`);
+      return found;
+    },
+  }));
 
 /** In the order people meet them. */
 export const COMMANDS: readonly CommandEntry[] = [
@@ -239,25 +254,15 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Keeps the token that a group gives for notes in its merge requests',
     load: async () => (await import('./requeue/consent-command.ts')).noteConsentCommand,
   },
-  {
-    name: 'limits show',
-    summary: 'Which limits are live? Who made them so, when and why; or the document itself',
-    load: async () => (await import('./limits/show-command.ts')).limitsShowCommand,
-  },
+  ...rows(() => import('./limits/views.ts'), {
+    'limits show': 'Which limits are live? Who made them so, when and why; or the document itself',
+    'limits sets': 'What was live before? The last sets of limits, newest first',
+    'limits check': 'Do the live limits still fit the policy here? To be asked before it is deployed',
+  }),
   {
     name: 'limits publish',
     summary: 'Makes a limits document live, whole or not at all, without a deploy',
     load: async () => (await import('./limits/publish-command.ts')).publishCommand,
-  },
-  {
-    name: 'limits sets',
-    summary: 'What was live before? The last sets of limits, newest first',
-    load: async () => (await import('./limits/sets-command.ts')).setsCommand,
-  },
-  {
-    name: 'limits check',
-    summary: 'Do the live limits still fit the policy here? To be asked before it is deployed',
-    load: async () => (await import('./limits/check-command.ts')).limitsCheckCommand,
   },
   {
     name: 'limits retired',
@@ -403,19 +408,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Ends the session that tollgate login began, at the console and here',
     load: async () => (await import('./login/login-command.ts')).logoutCommand,
   },
-  {
-    name: 'completion',
-    summary: 'Lets bash, zsh or fish complete commands and flags',
-    load: async () => (await import('./completion/completion-command.ts')).completionCommandOf(COMMANDS),
-  },
+  ...rows(
+    async () => ({ commands: (await import('./completion/completion.ts')).completionCommands(COMMANDS) }),
+    {
+      completion: 'Lets bash, zsh or fish complete commands and flags',
+      man: 'Prints the manual page of all commands',
+    },
+  ),
   {
     name: 'mcp',
     summary: 'Answers editors and agents over the Model Context Protocol: can I afford this rerun?',
     load: async () => (await import('./mcp/mcp-command.ts')).mcpCommandOf(COMMANDS),
-  },
-  {
-    name: 'man',
-    summary: 'Prints the manual page of all commands',
-    load: async () => (await import('./completion/man-command.ts')).manCommandOf(COMMANDS),
   },
 ];

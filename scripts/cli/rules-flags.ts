@@ -4,14 +4,17 @@ import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
+import { flagLines } from '../terminal/define-command.ts';
+import { text } from '../terminal/flags.ts';
 
-/** Put into a command's flags by `...RULES_FLAGS`. */
-export const RULES_FLAGS = { policy: 'text', limits: 'text', directory: 'text' } as const;
+export const RULES_FLAGS = {
+  policy: text('<file>', 'the policy (default: policies/policy.yaml of this project)'),
+  limits: text('<file>', 'the limits (default: policies/limits.yaml of this project)'),
+  directory: text('<file>', 'groups and projects (default: policies/directory.yaml of this project)'),
+};
 
-/** For help texts, one flag a line. */
-export const RULES_FLAGS_HELP = `  --policy <file>      the policy           (default: policies/policy.yaml of this project)
-  --limits <file>      the limits           (default: policies/limits.yaml of this project)
-  --directory <file>   groups and projects  (default: policies/directory.yaml of this project)`;
+/** For help texts that are not made from rows yet. */
+export const RULES_FLAGS_HELP = flagLines(RULES_FLAGS);
 
 export interface RulesFlags {
   readonly policy?: string | undefined;

@@ -6,7 +6,7 @@ import { edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
 /** A screenful; --json has all. */

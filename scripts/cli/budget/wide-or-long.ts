@@ -1,6 +1,6 @@
 import { type Paint, widthOf } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 
 /** Less of the last column says nothing. */
 const LAST_ROOM = 12;

@@ -3,9 +3,9 @@ import { waitText } from '../../../functions/answers/job/decision-lines.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import { leftSection } from '../check/console-lines.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-now-text.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
 
 export interface CanIAnswer extends CheckedPipeline {
   /** `rules`: by the documents alone. */

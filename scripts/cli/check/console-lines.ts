@@ -3,7 +3,7 @@ import type { CheckedPipeline, LimitLeftRow } from '../../../functions/answers/c
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import type { PipelineFinding } from './findings.ts';
 import type { LiveCheck } from './live-step.ts';
 import type { PipelineCheck } from './pipeline-check.ts';

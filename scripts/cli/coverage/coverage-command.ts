@@ -7,11 +7,11 @@ import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { type OpenBudget, withBudget } from '../api/open-api.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from '../budget/budget-flags.ts';
 import { knownSubject } from '../budget/subject-word.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
 import { type OpenFleet, openFleet } from '../fleet/read-fleet.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';

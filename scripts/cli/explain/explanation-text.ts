@@ -12,8 +12,8 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-now-text.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
 
 interface Layout {
   /** The zone that times are shown in. */

@@ -1,7 +1,6 @@
-import { isAlive, ledgerNowMs, readLedgerClock } from '../../local/ledger-clock.ts';
-import { ledgerFolder } from '../../local/sqlite/ledger-folder.ts';
+import { isAlive, ledgerFolder, ledgerNowMs, readLedgerClock } from '../../local/ledger-folder.ts';
 import type { Command, TerminalIo } from '../../terminal/command.ts';
-import { LEDGER_FLAGS_HELP } from './ledger-flags.ts';
+import { LEDGER_FLAGS_HELP, TABLE_FLAGS } from './ledger-flags.ts';
 
 /**
  * Returns the ledger's clock: the local one runs faster during `npm start`. All others use real time.
@@ -9,12 +8,14 @@ import { LEDGER_FLAGS_HELP } from './ledger-flags.ts';
  * @param args - of the command
  */
 export function commandClock(
-  { help }: Pick<Command, 'help'>,
+  { help, flags }: Pick<Command, 'help' | 'flags'>,
   args: readonly string[],
   io: Pick<TerminalIo, 'nowMs' | 'root'>,
 ): () => number {
   const ledger = flagIn(args, 'ledger');
-  const isLocal = ledger === undefined ? help.includes(LEDGER_FLAGS_HELP) : ledger === 'local';
+  const isDefault =
+    flags === undefined ? help.includes(LEDGER_FLAGS_HELP) : flags.ledger === TABLE_FLAGS.ledger;
+  const isLocal = ledger === undefined ? isDefault : ledger === 'local';
   const note = isLocal ? readLedgerClock(ledgerFolder(io.root)) : undefined;
   const gitlab = flagIn(args, 'gitlab');
   const instance =

@@ -7,7 +7,7 @@ import { systemClock } from '../../../functions/core/environment/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/index.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { readDirectory } from '../../policy/read-documents.ts';
-import type { TerminalIo } from '../../terminal/command.ts';
+import { standIn, type TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { openTableAccess } from '../ledger/open-ledger.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
@@ -60,12 +60,11 @@ export async function limitsDirectoryOf(
 
 /** Opens, runs and always closes. */
 export async function withOpenLimits<T>(
-  open: OpenLimits,
   flags: LedgerFlags,
   io: TerminalIo,
   ask: (limits: LimitsAccess) => Promise<T>,
 ): Promise<T> {
-  const limits = await open(flags, io);
+  const limits = await standIn(io, openLimits)(flags, io);
   try {
     return await ask(limits);
   } finally {

@@ -9,6 +9,7 @@ import { selfLockout } from '../../../policies/self-lockout.ts';
 import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { flagLines } from '../../terminal/define-command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { answerOfDesk } from '../api/edit-answer.ts';
@@ -20,10 +21,11 @@ import { askSomebody } from './ask-somebody.ts';
 import { baseIn } from './base-line.ts';
 import { osUserName, whoAndWhy } from './change-flags.ts';
 import { changesSince, changesText } from './changes.ts';
-import { AGAINST_FLAGS, AGAINST_FLAGS_HELP } from './check-command.ts';
+
 import { livePointer, readSetHistory, type SetView, setShown } from './live-set.ts';
-import { limitsDirectoryOf, type OpenLimits, openLimits, withOpenLimits } from './open-limits.ts';
+import { limitsDirectoryOf, withOpenLimits } from './open-limits.ts';
 import { setText } from './set-text.ts';
+import { AGAINST_FLAGS } from './views.ts';
 
 /** `--base` for the first set. */
 const NONE = 'none';
@@ -41,7 +43,7 @@ What makes a limit go more than half as far again waits for somebody else: tollg
                        now: then it replaces what others did since you wrote it)
   --dry-run            says what would change and writes nothing
   --force              publish although it would reject the jobs of those who run the controller
-${AGAINST_FLAGS_HELP}
+${flagLines(AGAINST_FLAGS)}
 ${LEDGER_FLAGS_HELP}
   --json               one JSON object
 
@@ -49,7 +51,6 @@ Exit codes: 0 live, 1 the table does not answer (ask tollgate limits show), 2 so
 has to approve it, 3 invalid`;
 
 interface PublishDeps {
-  readonly open: OpenLimits;
   readonly userName: () => string | undefined;
 }
 
@@ -60,12 +61,12 @@ export const publishCommandOn = (deps: PublishDeps): Command => ({
   run: (args, io) => publish(args, io, deps),
 });
 
-export const publishCommand: Command = publishCommandOn({ open: openLimits, userName: osUserName });
+export const publishCommand: Command = publishCommandOn({ userName: osUserName });
 
 async function publish(
   args: readonly string[],
   io: TerminalIo,
-  { open, userName }: PublishDeps,
+  { userName }: PublishDeps,
 ): Promise<ExitCode> {
   const { values, words } = readFlags(
     args,
@@ -88,7 +89,7 @@ async function publish(
   const file = resolve(io.cwd, word);
   const yaml = readYaml(file);
 
-  return withOpenLimits(open, values, io, async (opened) => {
+  return withOpenLimits(values, io, async (opened) => {
     const { table, description } = opened;
     const directory = await limitsDirectoryOf(opened, values, io);
     const limits = limitsIn(yaml, policy, directory).model;

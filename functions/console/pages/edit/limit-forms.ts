@@ -27,8 +27,8 @@ const fieldOf = ({ name, label, help, type, choices, choiceTexts = {} }: LimitFi
 
 const EACH: Field = {
   name: 'each',
-  label: 'For whom',
-  hint: 'A limit for each is a cap: every pipeline or user counts by itself. Of a pipeline or merge request it is per once.',
+  label: 'Applies to',
+  hint: 'A limit for each is a cap: every pipeline or user is counted separately. For a pipeline or merge request the period is once.',
   options: [['', 'all jobs together'], ...CAP_KINDS.map((kind) => [kind, capWords(kind)] as const)],
 };
 
@@ -49,7 +49,7 @@ export const newLimit = (path: string, currency: string, mayCap: boolean): EditF
   fields: [
     {
       name: 'unit',
-      label: 'What is counted',
+      label: 'Unit',
       required: true,
       options: LIMIT_KINDS.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading]),
       autofocus: true,
@@ -65,7 +65,7 @@ export const newLimit = (path: string, currency: string, mayCap: boolean): EditF
       name: 'per',
       label: 'Per',
       required: true,
-      options: [['', 'at once (jobs, CPU, memory)'], ...PERIODS, ['hour', 'hour'], ['minute', 'minute']],
+      options: [['', 'concurrent (jobs, CPU, memory)'], ...PERIODS, ['hour', 'hour'], ['minute', 'minute']],
     },
     { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
     WHY,
@@ -112,12 +112,12 @@ export const scaleForm = (path: string): EditForm => ({
       label: 'Change by',
       required: true,
       short: true,
-      hint: 'A share of what each has, like +8 % or -12.5 %. What is unlimited or 0 stays, and so do caps.',
+      hint: 'A share of each amount, like +8 % or -12.5 %. Unlimited amounts, 0 and caps stay.',
       autofocus: true,
     },
     {
       name: 'unit',
-      label: 'What is counted',
+      label: 'Unit',
       required: true,
       options: SCALED_KINDS.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading]),
     },

@@ -15,7 +15,7 @@ import {
   routerAccess,
 } from '../../../../functions/core/gitlab/runners.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import {
   DOCUMENTED_CREATION,
   DOCUMENTED_LIST,

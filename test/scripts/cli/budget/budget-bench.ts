@@ -1,8 +1,9 @@
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import type { BudgetTables } from '../../../../scripts/cli/api/open-api.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { openLimits } from '../../../../scripts/cli/limits/open-limits.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import type { Command, TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
@@ -74,10 +75,10 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
   };
   if (isLive) {
     const opening = async () => ({ table, description: 'the test table', close: async () => {} });
-    const publish = publishCommandOn({ open: opening, userName: () => 'seed' });
+    const publish = publishCommandOn({ userName: () => 'seed' });
     const policy = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
     const words = ['limits', 'publish', 'limits.yaml', '--why', 'first', ...policy];
-    const io = { nowMs: ledger.clock.nowMs };
+    const io = { nowMs: ledger.clock.nowMs, standIns: new Map([[openLimits, opening]]) };
     const { code, err } = await runDesk(words, `${ledger.folder}/`, io, [
       { ...publish, load: async () => publish },
     ]);

@@ -9,7 +9,7 @@ import { createConsoleRead } from '../../../../functions/answers/create-console-
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/model.ts';

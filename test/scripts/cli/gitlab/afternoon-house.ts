@@ -8,34 +8,33 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createAdmitApp } from '../../../../functions/admit/app.ts';
 import { handOutKnown } from '../../../../functions/core/directory/hand-out.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobStatus } from '../../../../functions/core/gitlab/gitlab.ts';
 import { createGitLab } from '../../../../functions/core/gitlab/index.ts';
+import { dynamoSweepMarks } from '../../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { recordItem } from '../../../../functions/core/ledger/dynamo-write.ts';
-import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
+import { inboxItem, recordItem } from '../../../../functions/core/ledger/items.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { dynamoSweepMarks } from '../../../../functions/core/ledger/sweep-marks.ts';
 import { LimitsError, type LimitTable } from '../../../../functions/core/limits/limit-table.ts';
-import { rulesInForce } from '../../../../functions/core/rules/rules-in-force.ts';
+import { rulesInForce } from '../../../../functions/core/rules/rules.ts';
 import type { Item } from '../../../../functions/core/store/index.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { settleTruths } from '../../../../functions/core/truth/index.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { rollUp } from '../../../../functions/core/usage/roll-up.ts';
-import { createSettleApp } from '../../../../functions/settle/app.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import { createSettleApp, JOBS_PATH } from '../../../../functions/settle/app.ts';
 import { consume } from '../../../../functions/settle/consume.ts';
-import { JOBS_PATH } from '../../../../functions/settle/contract.ts';
+import { newSweepMemory } from '../../../../functions/sweep/run.ts';
 import { sweep } from '../../../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../../../functions/sweep/sweep-memory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { enableCommandOn } from '../../../../scripts/cli/controller/controller-command.ts';
 import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { openLimits } from '../../../../scripts/cli/limits/open-limits.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
 import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
@@ -278,7 +277,7 @@ export async function afternoonHouse(version: GitLabVersion) {
     close: async () => {},
   });
   const commands = [
-    publishCommandOn({ open, userName: () => 'jane' }),
+    publishCommandOn({ userName: () => 'jane' }),
     coverageCommandOn(desk),
     shadowReportCommandOn(openBooks),
     rolloutLsCommandOn(desk),
@@ -305,7 +304,8 @@ export async function afternoonHouse(version: GitLabVersion) {
     const words = line.split(' ');
     const more =
       words[0] === 'limits' ? ['--policy', 'policy.yaml', '--directory', 'directory.yaml'] : documents;
-    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140 }, commands);
+    const standIns = new Map([[openLimits, open]]);
+    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140, standIns }, commands);
   };
 
   return {
