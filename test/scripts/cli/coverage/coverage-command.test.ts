@@ -3,6 +3,7 @@ import { type FleetRunner, GitLabError } from '../../../../functions/core/gitlab
 import type { FleetGitLab } from '../../../../functions/core/gitlab/runners.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { openFleet } from '../../../../scripts/cli/fleet/read-fleet.ts';
+import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 import { aProject } from '../desk-run.ts';
 
