@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { closest } from '../../policies/document/reading.ts';
-import { isAlive, ledgerNowMs, readLedgerClock } from '../local/ledger-clock.ts';
-import { ledgerFolder } from '../local/sqlite/ledger-folder.ts';
+import { isAlive, ledgerFolder, ledgerNowMs, readLedgerClock } from '../local/ledger-folder.ts';
 import { DocumentError } from '../policy/yaml-document.ts';
 import {
   type Command,

@@ -1,19 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readConsoleConfig } from '../../functions/console/config.ts';
-import { readAdmitConfig } from '../../functions/core/rules/config.ts';
+import {
+  readAdmitConfig,
+  readDirectoryConfig,
+  readDoctorConfig,
+  readDriftConfig,
+  readRequeueConfig,
+  readRollupConfig,
+  readSettleConfig,
+  readSweepConfig,
+  readWatchdogConfig,
+} from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
-import { readDirectoryConfig } from '../../functions/directory-sync/config.ts';
-import { readDoctorConfig } from '../../functions/doctor/config.ts';
-import { readDriftConfig } from '../../functions/drift/config.ts';
 import { readNoticesConfig } from '../../functions/notices/config.ts';
-import { readRequeueConfig } from '../../functions/requeue/config.ts';
-import { readRollupConfig } from '../../functions/rollup/config.ts';
-import { readSettleConfig } from '../../functions/settle/config.ts';
-import { JOBS_PATH } from '../../functions/settle/contract.ts';
+import { JOBS_PATH } from '../../functions/settle/app.ts';
 import { readSsmLimitsConfig } from '../../functions/ssm-limits/config.ts';
-import { readSweepConfig } from '../../functions/sweep/config.ts';
-import { readWatchdogConfig } from '../../functions/watchdog/config.ts';
 import {
   BUNDLES,
   DEFAULTS,

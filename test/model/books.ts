@@ -2,8 +2,12 @@
  * Watches every commit of the table and checks what DESIGN §5 promises at that instant, against GitLab's truth and the
  * rulebook. Knows the model, not the code.
  */
-import type { CorrectionEntry } from '../../functions/core/ledger/entry.ts';
-import type { JobRecord, RecordClaim, UncheckedCause } from '../../functions/core/ledger/ledger.ts';
+import type {
+  CorrectionEntry,
+  JobRecord,
+  RecordClaim,
+  UncheckedCause,
+} from '../../functions/core/ledger/ledger.ts';
 import type { CounterWrite, Write } from '../../functions/core/ledger/store.ts';
 import { counterName } from '../../policies/claim.ts';
 import { must } from '../support/ledger/history.ts';

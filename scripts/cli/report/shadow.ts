@@ -6,7 +6,7 @@ import {
 } from '../../../functions/answers/shadow/shadow-report.ts';
 import { csvField, decimal } from '../../../functions/answers/statement/csv-text.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
+import { PLAYED_GITLAB } from '../../local/options.ts';
 import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { text } from '../../terminal/flags.ts';

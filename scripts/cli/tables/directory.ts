@@ -21,8 +21,7 @@ import { optionalWord, required, toggle } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
-import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 

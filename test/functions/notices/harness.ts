@@ -1,4 +1,4 @@
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { LimitEdit } from '../../../functions/core/limits/edit-model.ts';
 import { MemoryNotifier, type Notifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import type { CursorStore, StoredCursor } from '../../../functions/notices/cursor.ts';

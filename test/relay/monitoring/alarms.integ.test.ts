@@ -5,7 +5,7 @@ import { alarmsFor } from '../../../cdk/monitoring/alarms/alarms.ts';
 import { SERIES, seriesIn } from '../../../cdk/monitoring/series.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';
-import { loopbackPort } from '../../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../../scripts/local/loopback.ts';
 import type { LocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../../support/flow/flow.ts';

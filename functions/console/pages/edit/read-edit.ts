@@ -1,7 +1,6 @@
 import { CAP_KINDS, capSubject } from '../../../../policies/limits/cap.ts';
 import { limitFields } from '../../../../policies/limits/limit-fields.ts';
-import type { Mode } from '../../../../policies/mode.ts';
-import { MODES } from '../../../../policies/mode.ts';
+import { MODES, type Mode } from '../../../../policies/mode.ts';
 import {
   type LimitEdit,
   type LimitFields,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { type Log, silentLog } from '../../../../functions/core/environment/machine.ts';
+import { type Log, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import { approvalCheck, approvalPath } from '../../../../functions/core/notify/approval-link.ts';
 import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';

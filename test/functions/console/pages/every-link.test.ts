@@ -8,13 +8,12 @@ import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createAssets } from '../../../../functions/console/pages/assets/assets.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog, systemClock } from '../../../../functions/core/environment/machine.ts';
+import { silentLog, systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import type { SignInEnv, User } from '../../../../functions/core/signin/model.ts';
-import { closeLocalMonths, packLocalJobs } from '../../../../scripts/local/nightly-programs.ts';
-import { loadPastMonth } from '../../../../scripts/local/past-month.ts';
-import { firstJobId } from '../../../../scripts/local/workload/past-jobs.ts';
+import { firstJobId, loadPastMonth } from '../../../../scripts/local/past-month.ts';
+import { closeLocalMonths, packLocalJobs } from '../../../../scripts/local/run-console.ts';
 import { exampleLedger } from '../../../scripts/local/example-ledger.ts';
 import { aUser } from '../house.ts';
 

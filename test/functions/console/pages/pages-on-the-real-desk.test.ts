@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { LimitsDocument } from '../../../../functions/core/limits/limit-set.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import type { SignInEnv, User } from '../../../../functions/core/signin/model.ts';

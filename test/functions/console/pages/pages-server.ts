@@ -5,7 +5,7 @@ import { Hono } from 'hono';
 import { createAssets } from '../../../../functions/console/pages/assets/assets.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import type { PagesDeps } from '../../../../functions/console/pages/pages-deps.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import type { Roles, SignInEnv, User } from '../../../../functions/core/signin/model.ts';
 import { pageHeaders } from '../../../../functions/core/signin/require-user.ts';

@@ -8,7 +8,7 @@ import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createAssets } from '../../../../functions/console/pages/assets/assets.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { csrfTokenOf, ownSessions, secretHashOf } from '../../../../functions/core/signin/sessions.ts';

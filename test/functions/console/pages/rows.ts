@@ -4,7 +4,7 @@ import type { RolloutForecast, RolloutRow } from '../../../../functions/answers/
 import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
 import type { BurnUpChart, SubjectView } from '../../../../functions/answers/subject/model.ts';
 import type { LogEntry } from '../../../../functions/core/limits/edit-model.ts';
-import { groupSum } from '../../../../functions/core/usage/group-sum.ts';
+import { groupSum } from '../../../../functions/core/usage/sums.ts';
 
 /** 21 Nov 2026, 11:00 in Berlin. */
 export const NOW_MS = Date.parse('2026-11-21T10:00:00Z');

@@ -1,5 +1,5 @@
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import { type BudgetTables, openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';

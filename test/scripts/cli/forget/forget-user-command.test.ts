@@ -1,13 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
-import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
+import { type PseudonymKeys, replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import { eachSum, FIGURES } from '../../../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { openToRepair } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type OpenLedger, openToRepair } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { confirmOnTerminal } from '../../../../scripts/cli/truth/confirm.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';

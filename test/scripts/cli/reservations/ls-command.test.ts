@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WaitingLine } from '../../../../functions/core/contract/heartbeat.ts';
+import type { WaitingLine } from '../../../../functions/core/contract/admissions.ts';
 import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';

@@ -4,7 +4,7 @@ import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import type { RolloutView } from '../../../../functions/answers/rollout/model.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
