@@ -1,6 +1,6 @@
 /** Stored result of the last hourly health check. */
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type InstanceTable, ledgerKeys, singleItem } from '../../core/store/index.ts';
+import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../../core/store/index.ts';
 import type { DeployedEvidence } from './evidence.ts';
 import { type HealthView, HealthViewSchema } from './model.ts';
 
@@ -23,7 +23,11 @@ const DESCRIPTORS = 'ds';
 /** One item, which each look replaces. */
 export function dynamoHealthLook({ table, instance }: InstanceTable): LookStore {
   const key = ledgerKeys(instance).healthLook;
-  const item = singleItem({ table, key, name: 'the hourly look', consistent: false });
+  const asIs = (each: Item): Item => each;
+  const item = singleItem({
+    ...{ table, key, name: 'the hourly look', consistent: false },
+    ...{ encode: asIs, decode: asIs },
+  });
   return {
     async read() {
       const found = await item.read();

@@ -1,5 +1,6 @@
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { OutagePolicy } from '../../../policies/limits/limit.ts';
+import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
 import { type LimitSet, limitAt, limitOfCounter } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
@@ -7,7 +8,6 @@ import type { Violation } from '../../../policies/reason.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/index.ts';
-import { writtenWait } from '../../core/limits/index.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 
 /** One counter a job claimed, or would claim if it were asked about now. Whole units. */
@@ -112,8 +112,7 @@ function counterNow(
   const limit = written && limitAt(written, nowMs);
   const bound = asked?.bound ?? limit?.amount;
   const mode = asked?.mode ?? limit?.mode;
-  const wait = limit && writtenWait(limit);
-  const whenUnreachable = limit?.whenUnreachable;
+  const { wait, whenUnreachable } = limit === undefined ? {} : writtenLimit(limit);
   const counts = mode === 'enforce' ? committed : fitted;
   return {
     settled,

@@ -4,20 +4,13 @@ import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { capOf } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt, grantsOf, type Limit } from '../../../policies/limits/limit.ts';
+import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
 import { counterOf, type LimitSet, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter } from '../../core/ledger/index.ts';
-import {
-  writtenBorrow,
-  writtenCarry,
-  writtenLend,
-  writtenSoft,
-  writtenThresholds,
-  writtenWait,
-} from '../../core/limits/index.ts';
 import type { AlertRecord } from '../../core/thresholds/alert-records.ts';
 import { listForecastLevels, listThresholdLevels, OVERDRAFT } from '../../core/thresholds/levels.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
@@ -81,10 +74,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const { committed = 0, settled = 0, fitted = 0 } = counter ?? {};
   const period = limitPeriod(limit, nowMs);
   const final = isInFlight(limit.unit) ? 0 : settled;
-  const { amount, softAmount, graceAmount, per, owner, contact, costCenter, reason, fromMs, untilMs } = limit;
-  const { whenUnreachable } = limit;
-  const [baseSoft, baseCarry, wait] = [writtenSoft(written), writtenCarry(written), writtenWait(written)];
-  const [cohort, baseBorrow, baseLend] = [written.cohort, writtenBorrow(written), writtenLend(written)];
+  const { amount, softAmount, graceAmount, per, fromMs, untilMs } = limit;
   const each = capOf(limit.subject)?.kind;
   // Admissions write no counter of these: 0 would say that nothing was used.
   const counted = amount === 'unlimited' || asked === 'off' || each !== undefined ? undefined : amount;
@@ -102,9 +92,9 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     baseAmount: written.amount,
     granted: grantedAt(grantsOf(written), nowMs),
     carried: carriedOf(written, period?.key),
-    ...withoutAbsent({ cohort, baseBorrow, baseLend }),
+    ...writtenLimit(written),
     ...(using.cohort !== undefined && sharedOf(using.cohort, committed)),
-    ...withoutAbsent({ softAmount, baseSoft, baseCarry, graceAmount, wait, per }),
+    ...withoutAbsent({ softAmount, graceAmount, per }),
     ...(period !== undefined && {
       period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
     }),
@@ -120,17 +110,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
       left: counted - committed,
       percent: percentOf(committed, counted),
     }),
-    ...withoutAbsent({
-      forecast,
-      refusing,
-      whenUnreachable,
-      owner,
-      contact,
-      costCenter,
-      reason,
-      fromMs,
-      untilMs,
-    }),
+    ...withoutAbsent({ forecast, refusing, fromMs, untilMs }),
     ...(byDefault && { byDefault: true }),
     inForce: isValidAt(limit, nowMs),
   };
@@ -141,7 +121,7 @@ function thresholdsOf(
   settled: number,
   committed: number,
   forecast: ForecastRow | undefined,
-): Pick<LimitRow, 'thresholds' | 'baseThresholds'> {
+): Pick<LimitRow, 'thresholds'> {
   const levels = listThresholdLevels(limit).map(({ name, amount }) => ({
     ...{ name, amount },
     // Held amounts may return: only settled amounts are overdrawn.
@@ -149,8 +129,8 @@ function thresholdsOf(
   }));
   const atEnd = Math.max(committed, forecast?.atEndAmount ?? 0);
   const forecasts = listForecastLevels(limit).map((level) => ({ ...level, reached: atEnd >= level.amount }));
-  const [all, baseThresholds] = [[...levels, ...forecasts], writtenThresholds(limit)];
-  return { ...(all.length > 0 && { thresholds: all }), ...withoutAbsent({ baseThresholds }) };
+  const all = [...levels, ...forecasts];
+  return all.length > 0 ? { thresholds: all } : {};
 }
 
 const sharedOf = (

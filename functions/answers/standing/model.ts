@@ -1,5 +1,5 @@
 import { CAP_KINDS } from '../../../policies/limits/cap.ts';
-import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
+import { limitFields, type WrittenLimit } from '../../../policies/limits/limit-fields.ts';
 import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/alert-records.ts';
 import {
   amount,
@@ -109,6 +109,24 @@ const AlertRowSchema = z
 
 export type AlertRow = z.infer<typeof AlertRowSchema>;
 
+const WRITTEN_SCHEMAS = {
+  part: () => z.union([z.string(), z.number()]),
+  percents: () => list(z.union([z.number(), z.string()])),
+  word: () => text(),
+  text: () => text(),
+  day: () => text(),
+};
+
+/** The fields of a limit as they were written: a share as `80%`, or whole units. Absent: not written. */
+const writtenFields = Object.fromEntries(
+  limitFields.flatMap(({ row, type, choices = [], help: description }) => {
+    const schema: z.ZodType = type === 'choice' ? z.enum(choices as [string]) : WRITTEN_SCHEMAS[type]();
+    return row === undefined ? [] : [[row, maybe(schema.openapi({ description }))]];
+  }),
+) as unknown as {
+  readonly [Row in keyof WrittenLimit]-?: z.ZodOptional<z.ZodType<NonNullable<WrittenLimit[Row]>>>;
+};
+
 export const LimitRowSchema = z
   .object({
     subject: subject(),
@@ -124,14 +142,6 @@ export const LimitRowSchema = z
     granted: amount('Part of `amount`: what grants in force add.'),
     carried: amount('Over from the period before; below 0 overdrawn.'),
     softAmount: maybe(amount('From which amount on the owner is warned.')),
-    baseSoft: maybe(
-      z.union([z.string(), z.number()]).openapi({
-        description: 'As it was written: a share of the limit as `80%`, or whole units.',
-      }),
-    ),
-    baseCarry: maybe(
-      z.union([z.string(), z.number()]).openapi({ description: 'The most that is carried over, likewise.' }),
-    ),
     graceAmount: maybe(amount('What may be used beyond the amount.')),
     thresholds: maybe(
       list(
@@ -148,22 +158,6 @@ export const LimitRowSchema = z
       description:
         'Of which levels somebody was told, or was to be told, in this period; the latest first. Absent: nobody is, or nobody notes it.',
     }),
-    baseThresholds: maybe(list(z.union([z.number(), z.string()]))).openapi({
-      description:
-        'As they were written, whole percent; `forecast 100` of the forecast. Absent: as limits of its kind have them.',
-    }),
-    wait: maybe(text('How long a job is kept waiting for room, as `20s`. Absent: it is rejected at once.')),
-    cohort: maybe(text('Limits of one cohort and unit use each other’s idle amounts.')),
-    baseBorrow: maybe(
-      z.union([z.string(), z.number()]).openapi({
-        description: 'How far it may go above its own, as it was written. Absent: not at all.',
-      }),
-    ),
-    baseLend: maybe(
-      z.union([z.string(), z.number()]).openapi({
-        description: 'How much of its own others may use, as it was written. Absent: all.',
-      }),
-    ),
     borrowed: maybe(amount('Used above its own, of what others of the cohort lend.')),
     shared: maybe(
       z
@@ -202,13 +196,7 @@ export const LimitRowSchema = z
     refusing: maybe(RefusingRowSchema).openapi({
       description: 'It refuses jobs now. Absent: it does not, or it is no budget of a day or longer.',
     }),
-    whenUnreachable: z.enum(OUTAGE_POLICIES).optional().openapi({
-      description: 'What becomes of jobs while it cannot be asked. Absent: as its rule or its kind has it.',
-    }),
-    owner: maybe(text()),
-    contact: maybe(text()),
-    costCenter: maybe(text()),
-    reason: maybe(text()),
+    ...writtenFields,
     fromMs: maybe(instantMs('Unix ms; it asks nothing before.')),
     untilMs: maybe(instantMs('Unix ms; it asks nothing from then on.')),
     byDefault: maybe(

@@ -31,7 +31,7 @@ const list = createRoute({
         description: 'Part of a path or name, of a limit’s id or its owner.',
       }),
       kind: z.enum(SUBJECT_KINDS).optional(),
-      unit: z.enum(LIMIT_KINDS).optional().openapi({ description: 'What is counted.' }),
+      unit: z.enum(LIMIT_KINDS).optional().openapi({ description: 'Unit.' }),
       trouble: z.enum(TROUBLE_FILTERS).optional(),
       sort: z.enum(BUDGET_ORDERS).optional().openapi({
         description:

@@ -118,5 +118,5 @@ const UNAVAILABLE = apiError(
 const BROKEN = apiError(
   'failed',
   'Something went wrong here.',
-  'Try again; if that does not help, tell whoever runs Tollgate.',
+  'Try again. If that does not help, ask the platform team.',
 );

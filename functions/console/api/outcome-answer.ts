@@ -137,7 +137,7 @@ export const forbidden = (needs: readonly string[]): ApiError =>
   apiError(
     'forbidden',
     'You may not do this; nothing was changed.',
-    `Ask somebody who is ${needs.join('; and somebody who is ')}.`,
+    `Ask a user who is ${needs.join('; and a user who is ')}.`,
   );
 
 const needsApproval = (by: readonly RoleName[]): ApiError =>

@@ -1,10 +1,9 @@
 import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
-import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
-import { MODES } from '../../../policies/mode.ts';
+import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { isAtOnce, readUnits, writtenUnits } from '../../../policies/units/unit.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
-import { type FlagValues, readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
+import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import type { SentEdit } from '../api/edit-answer.ts';
 import { type AmountWords, readAmountWords } from './amount-words.ts';
 import {
@@ -22,6 +21,23 @@ import { SUBJECT_HELP, subjectOfWord } from './subject-word.ts';
 /** Takes a field out. */
 const NONE = 'none';
 
+const FIELDS = limitFields.filter(({ flag }) => flag !== undefined);
+const VALUES: Readonly<Record<LimitField['type'], string>> = {
+  part: 'share or amount',
+  choice: 'word',
+  word: 'word',
+  text: 'text',
+  day: 'day',
+  percents: 'list',
+};
+const FIELDS_HELP = FIELDS.map(({ flag, type, choices, help }) => {
+  const said = choices === undefined ? help : `${help} ${choices.join(', ')}`;
+  const lines = said.match(/.{1,95}(?:\s|$)/g) ?? [];
+  return [`  --${flag} <${VALUES[type]}>`, ...lines.map((line) => `${' '.repeat(23)}${line.trimEnd()}`)].join(
+    '\n',
+  );
+}).join('\n');
+
 const HELP = `tollgate budget set <group> <amount> [flags]
 
 Sets a limit, or changes fields of one: in force everywhere within five seconds, without a deploy. What is not named
@@ -31,20 +47,7 @@ ${SUBJECT_HELP}
   <amount>             500 EUR/month, 1000 min/week, 20 jobs, 100 starts/hour, 64 cpu, 256Gi memory; 0 EUR/month blocks,
                        unlimited EUR/month lifts this level. A bare 500 changes the one limit there is
   --limit <id>         which limit, where a group has several: money-month
-  --zone <zone>        where the period begins and ends, e.g. Europe/Berlin
-  --soft <amount>      80% or an amount: from there on the owner is warned
-  --grace <amount>     10% or an amount on top, for pipelines that run already
-  --carry <amount>     20% or an amount: the most of the rest that the next period has on top
-  --overdraft <what>   absorb, carry or alert
-  --mode <mode>        ${MODES.join(', ')}
-  --when-unreachable <what>   while the limit cannot be asked: ${OUTAGE_POLICIES.join(', ')}; room: what was last known to be left
-  --wait <duration>    20s: how long a job is kept waiting for a slot, CPU, memory or a start, rather than rejected at once
-  --cohort <name>      limits of one cohort and unit use each other's idle jobs, CPU or memory
-  --borrow, --lend <amount>   how far above its own, how much of its own at most (all): 50% or an amount
-  --thresholds <list>  50,75,90,100: percent at which the owner is told; "80,forecast 100" also by the forecast
-  --owner, --contact, --cost-center, --note <text>   about the limit; --note stands on it, --reason in the change log
-  --from, --until <day>                              it asks nothing before and after; days are meant whole, in the
-                                                     time zone of the limit
+${FIELDS_HELP}
                        "${NONE}" takes a field out
   --dry-run            shows what would change and writes nothing
 ${EDIT_FLAGS_HELP}
@@ -52,27 +55,9 @@ ${BUDGET_FLAGS_HELP}
 
 ${EDIT_EXITS}`;
 
-const FIELD_FLAGS = {
-  limit: 'text',
-  zone: 'text',
-  soft: 'text',
-  grace: 'text',
-  carry: 'text',
-  overdraft: 'text',
-  mode: 'text',
-  'when-unreachable': 'text',
-  wait: 'text',
-  cohort: 'text',
-  borrow: 'text',
-  lend: 'text',
-  thresholds: 'text',
-  owner: 'text',
-  contact: 'text',
-  'cost-center': 'text',
-  note: 'text',
-  from: 'text',
-  until: 'text',
-} as const;
+const FIELD_FLAGS: Readonly<Record<string, 'text'>> = Object.fromEntries(
+  FIELDS.map(({ flag }) => [flag, 'text']),
+);
 
 const WORDS = { max: 4, what: 'a group and an amount such as 500 EUR/month' };
 
@@ -81,7 +66,7 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
   summary: 'Sets a limit without a deploy; --dry-run shows which jobs would have failed',
   help: HELP,
   run: async (args, io) => {
-    const { values, words } = readFlags(args, { ...FIELD_FLAGS, ...EDITING_FLAGS }, WORDS);
+    const { values, words } = readFlags(args, { limit: 'text', ...FIELD_FLAGS, ...EDITING_FLAGS }, WORDS);
     const [word, ...amountWords] = words;
     if (word === undefined) throw new UsageError(`expected ${WORDS.what}`);
     const fields = fieldsOf(values);
@@ -142,47 +127,30 @@ function plainAmount({ amount, kind }: OwnLimit): string | undefined {
 type SetLimit = Extract<SentEdit, { kind: 'set' }>;
 type Fields = Omit<SetLimit, 'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'>;
 
-function fieldsOf(values: FlagValues<typeof FIELD_FLAGS>): Fields {
-  const text = (value: string | undefined): string | null | undefined => (value === NONE ? null : value);
-  const day = (flag: string, value: string | undefined): string | null | undefined =>
-    value === undefined || value === NONE ? text(value) : readDayFlag(flag, value);
-  const fields = {
-    zone: text(values.zone),
-    soft: text(values.soft),
-    grace: text(values.grace),
-    carry: text(values.carry),
-    overdraft: chosen('overdraft', values.overdraft, ['absorb', 'carry', 'alert']),
-    mode: chosen('mode', values.mode, MODES),
-    when_unreachable: chosen('when-unreachable', values['when-unreachable'], OUTAGE_POLICIES),
-    wait: text(values.wait),
-    cohort: text(values.cohort),
-    borrow: text(values.borrow),
-    lend: text(values.lend),
-    thresholds: thresholdsOf(values.thresholds),
-    owner: text(values.owner),
-    contact: text(values.contact),
-    cost_center: text(values['cost-center']),
-    reason: text(values.note),
-    from: day('from', values.from),
-    until: day('until', values.until),
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+function fieldsOf(values: Readonly<Record<string, unknown>>): Fields {
+  return Object.fromEntries(
+    FIELDS.flatMap((field) => {
+      const value = values[field.flag ?? ''];
+      return typeof value === 'string' ? [[field.name, value === NONE ? null : readField(field, value)]] : [];
+    }),
+  );
 }
 
-function chosen<Choice extends string>(
-  flag: string,
-  value: string | undefined,
-  choices: readonly Choice[],
-): Choice | null | undefined {
-  return value === undefined ? undefined : value === NONE ? null : readChoice(flag, value, choices);
+/** @throws {UsageError} */
+function readField({ type, flag = '', choices = [] }: LimitField, value: string): unknown {
+  switch (type) {
+    case 'choice':
+      return readChoice(flag, value, choices);
+    case 'percents':
+      return (value.match(/forecast +\d+|[^\s,]+/g) ?? []).map((each) =>
+        readThreshold(each.replace(/ +/, ' ')),
+      );
+    case 'day':
+      return readDayFlag(flag, value);
+    default:
+      return value;
+  }
 }
-
-const thresholdsOf = (value: string | undefined): (number | string)[] | null | undefined =>
-  value === undefined
-    ? undefined
-    : value === NONE
-      ? null
-      : value.split(',').map((each) => readThreshold(each.trim()));
 
 const readThreshold = (word: string): number | string =>
   /^forecast \d{1,4}$/.test(word) ? word : readWhole('thresholds', word, 1, 1_000);

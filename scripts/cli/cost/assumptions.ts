@@ -54,7 +54,7 @@ export const USAGE_DAYS = 762;
 
 /** An image of a job's record outside the table: compressed with some others. */
 export const EXPORTED_BYTES = 350;
-/** cdk/settings/read-settings.ts */
+/** cdk/settings/deployment.ts */
 export const EXPORT_DAYS = 90;
 
 /**

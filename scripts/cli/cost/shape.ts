@@ -1,5 +1,5 @@
 /** Cost-relevant parts of a deployment. Sizes and schedules match cdk/constructs. */
-import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/counts.ts';
+import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/alarms/alarms.ts';
 import { roundMs } from '../../../functions/core/ledger/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 

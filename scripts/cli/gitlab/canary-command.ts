@@ -10,7 +10,7 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
-import { machineClock } from '../../local/clock/clock.ts';
+import { machineClock } from '../../local/clock.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, required, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';

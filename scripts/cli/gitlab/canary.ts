@@ -13,7 +13,7 @@ import type { CanaryOutcome, RouterPatience } from '../../../functions/core/ledg
 import { RelayError } from '../../../relay/relay-error.ts';
 import type { Router } from '../../../relay/router/router.ts';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
-import type { Clock } from '../../local/clock/clock.ts';
+import type { Clock } from '../../local/clock.ts';
 import { type CanaryStreams, openCanaryStreams, type SentAnswer } from './canary-streams.ts';
 import { CANARY_JOBS, isToRun, judgeCanaryJobs } from './canary-verdict.ts';
 import { addScope } from './setup-controller.ts';

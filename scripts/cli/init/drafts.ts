@@ -1,6 +1,6 @@
 import { type GitLabDirectory, type GitLabGroup, patiently } from '../../../functions/core/gitlab/index.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
-import { quantile } from '../../local/quantile.ts';
+import { quantile } from '../../local/random.ts';
 import type { MannedRunner } from '../fleet/read-fleet.ts';
 import { PRICES_TO_FILL } from '../policy/warnings.ts';
 import { type JobsUse, type RanJob, type RanMonth, useByGroup, useOf } from './read-month.ts';

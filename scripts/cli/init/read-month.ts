@@ -6,7 +6,7 @@ import {
   type GitLab,
   type JobsMark,
 } from '../../../functions/core/gitlab/index.ts';
-import { quantile } from '../../local/quantile.ts';
+import { quantile } from '../../local/random.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { readUserFileIfThere } from '../../terminal/user-file.ts';
 

@@ -1,5 +1,4 @@
-import { isAlive, ledgerNowMs, readLedgerClock } from '../../local/ledger-clock.ts';
-import { ledgerFolder } from '../../local/sqlite/ledger-folder.ts';
+import { isAlive, ledgerFolder, ledgerNowMs, readLedgerClock } from '../../local/ledger-folder.ts';
 import type { Command, TerminalIo } from '../../terminal/command.ts';
 import { LEDGER_FLAGS_HELP, TABLE_FLAGS } from './ledger-flags.ts';
 

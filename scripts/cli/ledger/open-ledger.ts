@@ -35,7 +35,7 @@ import {
 } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-folder.ts';
+import { ledgerFolder, openKept } from '../../local/ledger-folder.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 import { readOnly } from './read-only-store.ts';
@@ -223,9 +223,8 @@ function openLocal(root: string): OpenTable {
   const dataDir = ledgerFolder(root);
   const table = openKept(dataDir);
   if (table === undefined) {
-    const older = olderBooks(root);
     throw new Error(
-      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger${older === undefined ? '' : ` (${older})`}`,
+      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
     );
   }
   return {

@@ -1,6 +1,6 @@
 import type { KnownInstance } from '../../../functions/core/ledger/index.ts';
 import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
-import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
+import { PLAYED_GITLAB } from '../../local/options.ts';
 import { UsageError } from '../../terminal/command.ts';
 import type { LedgerPlace } from './ledger-flags.ts';
 

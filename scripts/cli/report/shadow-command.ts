@@ -1,5 +1,5 @@
 import { type ShadowReport, shadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
-import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
+import { PLAYED_GITLAB } from '../../local/options.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decide } from '../../../functions/core/admission/decide.ts';
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import type { Rules } from '../../../functions/core/admission/judge.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';

@@ -1,27 +1,27 @@
 /** A deployment that holds, on a table in memory and a local GitLab over HTTP: whoever breaks one thing of it looks again. */
+
 import type { DeployedEvidence } from '../../../../functions/answers/health/evidence.ts';
 import type { HealthView } from '../../../../functions/answers/health/model.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../../functions/answers/health/read-gitlab.ts';
 import { readHealth } from '../../../../functions/answers/health/read-health.ts';
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
 import { syncDirectory } from '../../../../functions/core/directory/sync.ts';
-import { systemClock } from '../../../../functions/core/environment/machine.ts';
-import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
-import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/canary-outcome.ts';
-import { dynamoControllerScope } from '../../../../functions/core/ledger/controller-scope.ts';
-import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/recount-outcome.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
+import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-gitlab.ts';
+import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/checkpoints.ts';
+import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../../../functions/core/ledger/controller.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
 import { itemAt, putItem } from '../../../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type Item, type ItemTable, TimeLimit } from '../../../../functions/core/store/operation.ts';
-import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
+import { DynamoRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import * as names from '../../../../functions/names.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
-import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { LoopbackServer } from '../../../../scripts/local/loopback.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const TOKEN = 'glpat-administrator';

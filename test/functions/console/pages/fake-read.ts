@@ -7,8 +7,7 @@ import { rightsOf, roleNames } from '../../../../functions/answers/reading/actin
 import type { Viewer } from '../../../../functions/answers/reading/viewer.ts';
 import type { RequestRow } from '../../../../functions/answers/requests/model.ts';
 import { compareRisks, riskOf } from '../../../../functions/answers/standing/risk.ts';
-import type { BreakGlassState } from '../../../../functions/core/limits/desk/break-glass-state.ts';
-import type { LimitRequest } from '../../../../functions/core/limits/desk/limit-request.ts';
+import type { BreakGlassState, LimitRequest } from '../../../../functions/core/limits/edit-model.ts';
 import { sealed } from '../../../../functions/core/statements/closed-statement.ts';
 import { ROLLOUT_DEFAULTS } from '../../../../policies/rollout-step.ts';
 import { aClosedStatement } from '../../../support/statements/closed-months.ts';

@@ -3,8 +3,8 @@ import type { GroupRow } from '../../../../functions/answers/overview/model.ts';
 import type { RolloutForecast, RolloutRow } from '../../../../functions/answers/rollout/model.ts';
 import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
 import type { BurnUpChart, SubjectView } from '../../../../functions/answers/subject/model.ts';
-import type { LogEntry } from '../../../../functions/core/limits/desk/history.ts';
-import { groupSum } from '../../../../functions/core/usage/group-sum.ts';
+import type { LogEntry } from '../../../../functions/core/limits/edit-model.ts';
+import { groupSum } from '../../../../functions/core/usage/sums.ts';
 
 /** 21 Nov 2026, 11:00 in Berlin. */
 export const NOW_MS = Date.parse('2026-11-21T10:00:00Z');

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { Rights } from '../../../../functions/core/limits/desk/role.ts';
+import type { Rights } from '../../../../functions/core/limits/edit-model.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { rolesOf } from '../../../../scripts/cli/api/api-in-process.ts';

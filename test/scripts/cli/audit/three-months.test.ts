@@ -5,16 +5,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
-import { chainBreak } from '../../../../functions/core/statements/closed-statement.ts';
-import { dynamoStatementChain } from '../../../../functions/core/statements/statement-chain.ts';
+import { chainBreak, dynamoStatementChain } from '../../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { closeMonths } from '../../../../functions/drift/close-months.ts';
 import { auditCommandOn } from '../../../../scripts/cli/audit/audit-command.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { aJob, consoleHouse, LIMITS } from '../../../functions/console/house.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 

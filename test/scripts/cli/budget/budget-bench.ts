@@ -1,5 +1,5 @@
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import type { BudgetTables } from '../../../../scripts/cli/api/open-api.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';

@@ -369,7 +369,7 @@ test('--as lowers the rights, and what that role may not do is named with who ma
   const { run } = await budgetBench();
   const viewer = await run(setCommandOn, ['acme/payments', '5', '--reason', 'x', '--as', 'viewer']);
   expect(viewer.code).toBe(2);
-  expect(viewer.err).toContain('Ask somebody who is an owner of the group, of finance or an administrator.');
+  expect(viewer.err).toContain('Ask a user who is an owner of the group, of finance or an administrator.');
   const owner = ['--reason', 'x', '--as', 'owner:acme/payments'];
   expect((await run(setCommandOn, ['acme/payments', '9', ...owner])).err).toContain(
     'money-month amount: to loosen it you must be an owner of a group above, of finance or an administrator',

@@ -1,4 +1,5 @@
 /** Page, API and command line count the same jobs that an edit would have failed, two of them by the latest ids, one by all records. */
+
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Hono } from 'hono';
@@ -8,10 +9,10 @@ import { createConsoleRead } from '../../../../functions/answers/create-console-
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
-import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/model.ts';
 import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { servedTo, USERS } from '../../../functions/console/house.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/admin/admin-model.ts';
-import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
-import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
+import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
+import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
+import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';

@@ -6,8 +6,8 @@ import {
   measureDeskCosts,
   measureJobCosts,
   measureRecords,
+  withBytesAsWritten,
 } from '../../../../scripts/proof/bench/cost/measure-costs.ts';
-import { withBytesAsWritten } from '../../../../scripts/proof/bench/cost/page-bytes.ts';
 
 const STALE = `measured-costs.json is not what is counted now: run ${MEASURED_COSTS.renewedBy} and commit it`;
 const BATCHES = [1, 5];

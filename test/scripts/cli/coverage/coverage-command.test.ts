@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { FleetGitLab, FleetRunner } from '../../../../functions/core/gitlab/fleet/fleet.ts';
-import { GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
+import { type FleetGitLab, type FleetRunner, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 import { aProject } from '../desk-run.ts';

@@ -1,6 +1,6 @@
-import type { LocalManager } from '../../../../scripts/local/gitlab/jobs.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { LocalManager } from '../../../../scripts/local/gitlab/state.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';

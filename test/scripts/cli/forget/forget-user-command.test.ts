@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
-import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
+import { type PseudonymKeys, replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import { eachSum, FIGURES } from '../../../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';

@@ -9,12 +9,11 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { expect, onTestFinished } from 'vitest';
 import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
-import { machineClock } from '../../../../scripts/local/clock/clock.ts';
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { handClock, machineClock } from '../../../../scripts/local/clock.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 import { surrounded } from '../stand-ins.ts';
 

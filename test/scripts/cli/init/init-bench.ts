@@ -1,6 +1,6 @@
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceRegister, KnownInstance } from '../../../../functions/core/ledger/instance-register.ts';
+import type { InstanceRegister, KnownInstance } from '../../../../functions/core/ledger/instances.ts';
 import type { InstanceTable } from '../../../../functions/core/store/operation.ts';
 import {
   addCommandOn,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobEnd } from '../../../../functions/core/ledger/ledger.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
+import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { spendCommandOn } from '../../../../scripts/cli/report/spend-command.ts';
 import { readDirectory } from '../../../../scripts/policy/read-documents.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';

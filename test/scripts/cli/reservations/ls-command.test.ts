@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WaitingLine } from '../../../../functions/core/contract/heartbeat.ts';
+import type { WaitingLine } from '../../../../functions/core/contract/admissions.ts';
 import { reservationsCommandOn } from '../../../../scripts/cli/reservations/ls-command.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';

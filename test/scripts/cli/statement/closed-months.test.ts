@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { sealed } from '../../../../functions/core/statements/closed-statement.ts';
-import { dynamoStatementChain } from '../../../../functions/core/statements/statement-chain.ts';
+import { dynamoStatementChain, sealed } from '../../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../../functions/core/store/operation.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';

@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
-import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
+import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
+import { DynamoRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
 import { consoleHouse, USERS } from '../../../functions/console/house.ts';
