@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { type FleetRunner, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { FleetGitLab } from '../../../../functions/core/gitlab/runners.ts';
+import { type FleetRunner, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { openFleet } from '../../../../scripts/cli/fleet/read-fleet.ts';
-import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 import { aProject } from '../desk-run.ts';
 
