@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Asker, LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
-import { memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
+import type { Asker, LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { ADMIN, aDesk, aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;

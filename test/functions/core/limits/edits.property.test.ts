@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { changeRows, NO_LIMITS } from '../../../../../functions/core/limits/change-rows.ts';
-import { editDocument } from '../../../../../functions/core/limits/edit-document.ts';
-import type { LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
-import type { LimitsDocument } from '../../../../../functions/core/limits/limit-set.ts';
-import { withRolloutTimes } from '../../../../../functions/core/limits/publish-limits.ts';
-import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
-import type { LimitSet } from '../../../../../policies/limits/limits.ts';
-import { aDirectory, aPolicy, NOW_MS } from '../../../../policies/documents.ts';
+import { changeRows, NO_LIMITS } from '../../../../functions/core/limits/change-rows.ts';
+import { editDocument } from '../../../../functions/core/limits/edit-document.ts';
+import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
+import type { LimitsDocument } from '../../../../functions/core/limits/limit-set.ts';
+import { withRolloutTimes } from '../../../../functions/core/limits/publish-limits.ts';
+import { parseLimits } from '../../../../policies/document/parse-limits.ts';
+import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import { aDirectory, aPolicy, NOW_MS } from '../../../policies/documents.ts';
 import { ADMIN, aDesk } from './desk.ts';
 
 const SUBJECTS = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Asker, GrantAsk } from '../../../../../functions/core/limits/edit-model.ts';
-import { type LimitOperation, memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
+import type { Asker, GrantAsk } from '../../../../functions/core/limits/edit-model.ts';
+import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
-import { aDirectory, aPolicy, NOW_MS } from '../../../../policies/documents.ts';
+import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
+import { aDirectory, aPolicy, NOW_MS } from '../../../policies/documents.ts';
 import { ADMIN, aDesk, aLiveDesk, FINANCE, ownerOf } from './desk.ts';
 
 const money = (amount: string | number, subject = 'group/101'): LimitEdit => ({

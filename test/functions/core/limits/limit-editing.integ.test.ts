@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../../../functions/core/environment/environment.ts';
-import { DynamoLimitTable } from '../../../../../functions/core/limits/dynamo-limit-table.ts';
-import { dynamoTable } from '../../../../../functions/core/store/sdk-table.ts';
-import { localTable } from '../../../../support/ledger/local-table.ts';
-import { aDesk, aLiveDesk, FINANCE } from './desk.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
+import { localTable } from '../../../support/ledger/local-table.ts';
+import { FINANCE, aDesk, aLiveDesk } from './desk.ts';
 
 const TABLE = 'limits-desk';
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toHoldAsk } from '../../../../../functions/core/admission/judge.ts';
-import { changeRows } from '../../../../../functions/core/limits/change-rows.ts';
-import { counterName } from '../../../../../policies/claim.ts';
-import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
-import { timeoutEstimator } from '../../../../../policies/estimate.ts';
-import { evaluate } from '../../../../../policies/evaluate.ts';
-import { type LimitSet, limitAt } from '../../../../../policies/limits/limits.ts';
-import type { AdmissionRequest } from '../../../../../policies/request/request.ts';
-import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../../policies/documents.ts';
+import { toHoldAsk } from '../../../../functions/core/admission/judge.ts';
+import { changeRows } from '../../../../functions/core/limits/change-rows.ts';
+import { counterName } from '../../../../policies/claim.ts';
+import { parseLimits } from '../../../../policies/document/parse-limits.ts';
+import { timeoutEstimator } from '../../../../policies/estimate.ts';
+import { evaluate } from '../../../../policies/evaluate.ts';
+import { type LimitSet, limitAt } from '../../../../policies/limits/limits.ts';
+import type { AdmissionRequest } from '../../../../policies/request/request.ts';
+import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
 
 const POLICY = aPolicy({
   rules: [
