@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
-import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
-import { type WaitedVerdict, WaitQueue } from '../../../relay/waiting/wait-queue.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
-import { turn } from '../../support/relay/commit-bench.ts';
-import { type SlotHouse, type SlotQuestion, slotHouse } from '../../support/relay/slot-house.ts';
-import { quotaViolation } from '../../support/relay/verdicts.ts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LimitRoom } from '../../functions/core/contract/admissions.ts';
+import { BACKFILLS_MAX, WAITING_MAX, WAITING_OF_ROOT_MAX } from '../../relay/waiting/wait-queue.ts';
+
+import { type SlotHouse, type SlotJob, type SlotQuestion, slotHouse } from '../support/relay/slot-house.ts';
+import { quotaViolation } from '../support/relay/verdicts.ts';
 
 const FOREVER_MS = 1_000_000;
 
@@ -55,19 +55,6 @@ test('a newcomer does not take the slot that others wait for, and slots that com
   expect(outcomeOf(newcomer)).toBeUndefined();
 });
 
-test('newcomers do not slow a line that moves', async () => {
-  const house = slotHouse({ slots: { a: 40 } });
-  for (let jobId = 1; jobId <= 40; jobId += 1) house.ask(one(jobId, { runMs: 1_000 }));
-  await house.pass(100);
-  const waiters = Array.from({ length: 40 }, (_, at) => house.ask(one(at + 100)));
-  await house.pass(1_700);
-  for (let at = 0; at < 20; at += 1) {
-    house.ask(one(at + 1_000));
-    await house.pass(30);
-  }
-  expect(waiters.map(outcomeOf)).toEqual(waiters.map(() => 'admitted'));
-});
-
 test('how often is asked does not grow with how many wait', async () => {
   const askedOfLine = async (waiters: number): Promise<number> => {
     const house = slotHouse({ slots: { a: 0 } });
@@ -89,20 +76,6 @@ test('patience ends with a rejection of the function, which hears how long the j
   expect(waiter.answeredAtMs - waiter.arrivedAtMs).toBeLessThanOrEqual(8_000);
   expect(house.said.at(-1)).toMatchObject({ outcome: 'rejected' });
   expect(house.said.at(-1)?.waitedMs).toBeGreaterThan(6_900);
-});
-
-test('the limit’s own wait ends it sooner', async () => {
-  const house = slotHouse({ slots: { a: 0 }, waitMs: 1_500 });
-  const waiter = house.ask(one(1));
-  await house.pass(2_000);
-  expect(outcomeOf(waiter)).toBe('rejected');
-});
-
-test('without patience for more than the deadline a job waits a moment only', async () => {
-  const house = slotHouse({ slots: { a: 0 }, deadlineMs: 2_000, answerWithinMs: 2_000 });
-  const waiter = house.ask(one(1));
-  await house.pass(2_000);
-  expect(outcomeOf(waiter)).toBe('rejected');
 });
 
 test('nobody answers any more: the fallback is asked at once, not when patience ends', async () => {
@@ -131,15 +104,6 @@ test('a relay that stops asks once more and lets nobody begin to wait', async ()
   expect(house.waiting.size).toBe(0);
 });
 
-test('while no rejection would be sent nobody waits for one', async () => {
-  const house = slotHouse({ slots: { a: 0 }, isRejecting: () => false });
-  const asked = house.ask(one(1));
-  await house.pass(100);
-  expect(outcomeOf(asked)).toBe('rejected');
-  expect(askedOf(house, 1)).toBe(1);
-  expect(house.waiting.terms([2])).toEqual({ jobs: [{ jobId: 2, waitedMs: 0, last: true }] });
-});
-
 test('while nobody is admitted a line is asked about less and less often, down to once in two seconds', async () => {
   const house = slotHouse({ slots: { a: 0 } });
   house.ask(one(1));
@@ -147,13 +111,6 @@ test('while nobody is admitted a line is asked about less and less often, down t
   const sent = house.said.map(({ sentMs }) => sentMs);
   const pauses = sent.slice(1).map((atMs, at) => Math.round((atMs - (sent[at] ?? 0)) / 100) * 100);
   expect(pauses.slice(0, 6)).toEqual([300, 500, 1_000, 2_000, 2_000, 2_000]);
-});
-
-test('the last question goes a second before patience ends', async () => {
-  const house = slotHouse({ slots: { a: 0 }, answerWithinMs: 20_000, waitMs: 60_000 });
-  house.ask(one(1));
-  await house.pass(21_000);
-  expect(house.said.at(-1)).toMatchObject({ sentMs: 19_000, outcome: 'rejected' });
 });
 
 test('a question that the router gives up waits no longer, and takes no slot', async () => {
@@ -236,64 +193,6 @@ test('roots take turns by their weights', async () => {
   expect([admitted(flood), admitted(heavy)]).toEqual([1, 2]);
 });
 
-test('a question that goes while its job is asked about is answered as the function decides', async () => {
-  const house = slotHouse({ slots: { a: 1 }, callMs: 500 });
-  house.ask(one(1));
-  await house.pass(600);
-  const waiter = house.ask(one(2));
-  await house.pass(600);
-  const before = house.calls.length;
-  while (house.calls.length === before) await house.pass(10);
-  house.end(1);
-  waiter.gone();
-  expect(waiter.answers).toEqual([]);
-  await house.pass(600);
-  expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'admitted' } }]);
-});
-
-test('of very many lines 64 are named, and 96 jobs are asked about at once', async () => {
-  const house = slotHouse({ slots: {} });
-  for (let jobId = 1; jobId <= 200; jobId += 1)
-    house.ask({ jobId, root: jobId % 10, takes: { [`slots ${jobId}`]: 1 }, runMs: FOREVER_MS });
-  await house.pass(200);
-  expect(house.waiting.size).toBe(200);
-  expect(house.waiting.terms([]).lines).toHaveLength(64);
-  const first = house.said.length;
-  await house.pass(2_000);
-  const asked = house.said.slice(first);
-  const atOnce = asked.map(
-    ({ sentMs }) => asked.filter((each) => each.sentMs <= sentMs && sentMs < each.atMs).length,
-  );
-  expect(Math.max(...atOnce)).toBeLessThanOrEqual(96);
-  expect(new Set(asked.map(({ jobId }) => jobId)).size).toBe(200);
-});
-
-test('a function that lets a job wait that it was asked about for the last time is asked no more', async () => {
-  const clock = handClock(1_000);
-  const violation = quotaViolation('group/1', 'CONCURRENCY_FULL', { unit: 'jobs', limit: 'jobs-now' });
-  let asked = 0;
-  const queue = new WaitQueue({
-    commit: {
-      decide: async () => {
-        asked += 1;
-        return { outcome: 'waiting', leftMs: 0, counters: ['a'], violations: [violation], text: 'full' };
-      },
-    },
-    ...{ clock, observe: () => {}, deadlineMs: 2_000, answerWithinMs: 20_000 },
-  });
-  const answers: WaitedVerdict[] = [];
-  const request = { jobId: 1, projectId: 1, rootNamespaceId: 1 };
-  void queue
-    .decide(request, { arrivedAtMs: clock.monotonicMs(), listenForEnd: () => {} })
-    .then((answer) => answers.push(answer));
-  for (let ms = 0; ms < 100; ms += 10) {
-    await turn();
-    clock.advance(10);
-  }
-  expect(answers).toMatchObject([{ verdict: { outcome: 'undecided', cause: 'malformed' } }]);
-  expect(asked).toBe(2);
-});
-
 const LINE = 'group/1|jobs-now|now';
 const roomOf = (committed: number, over: Partial<LimitRoom> = {}): LimitRoom => ({
   refusal: quotaViolation('group/1', 'CONCURRENCY_FULL', {
@@ -324,74 +223,106 @@ test('an answer about another job tells of room: who waits for it is asked about
   expect(outcomeOf(waiter)).toBe('admitted');
 });
 
-test('without it the pause of the line ends as it would', async () => {
-  const { house, waiter } = await longWait();
-  house.end(1);
-  await house.pass(1_000);
-  expect(outcomeOf(waiter)).toBeUndefined();
-  await house.pass(1_200);
-  expect(outcomeOf(waiter)).toBe('admitted');
-});
+describe('any load', () => {
+  const ANSWER_WITHIN_MS = 10_000;
+  const SLOTS = { instance: 8, a: 4, b: 6 };
 
-test('room that fits nobody is one reason to ask, and not one for every answer that tells of it', async () => {
-  const { house, waiter } = await longWait();
-  const askedAfter = async (...committed: number[]): Promise<number> => {
-    const before = askedOf(house, 2);
-    for (const each of committed) {
-      house.waiting.onHeadroom([roomOf(each)]);
-      await house.pass(50);
-    }
-    return askedOf(house, 2) - before;
-  };
-  expect(await askedAfter(2, 2)).toBe(0);
-  expect(await askedAfter(1, 1, 1, 1)).toBe(1);
-  expect(await askedAfter(2, 2)).toBe(0);
-  expect(await askedAfter(1)).toBe(1);
-  expect(await askedAfter(0, 0)).toBe(1);
-  expect(outcomeOf(waiter)).toBeUndefined();
-});
+  const jobs = fc.array(
+    fc.record({
+      afterMs: fc.integer({ min: 0, max: 4 }).map((step) => step * 10),
+      root: fc.constantFrom(1, 1, 1, 2, 3),
+      takes: fc.oneof(
+        { weight: 6, arbitrary: fc.constant<SlotJob['takes']>({ a: 1 }) },
+        {
+          weight: 2,
+          arbitrary: fc.constantFrom<SlotJob['takes']>(
+            { a: 4 },
+            { b: 1 },
+            { b: 5 },
+            { instance: 1, a: 1 },
+            { instance: 6 },
+          ),
+        },
+      ),
+      runMs: fc.integer({ min: 20, max: 90 }).map((step) => step * 10),
+    }),
+    { minLength: 40, maxLength: 160 },
+  );
 
-test('an answer that tells of no room plans no round', async () => {
-  const { house } = await longWait();
-  await house.pass(100);
-  const before = house.clock.timers;
-  house.waiting.onHeadroom([roomOf(2)]);
-  expect(house.clock.timers).toBe(before);
-});
+  /** Slots that become free one after the other, and a job that needs all of them at once: everybody would pass it. */
+  const SIEGE = [400, 700, 1_000, 1_300].map((runMs) => ({ afterMs: 0, root: 1, takes: { a: 1 }, runMs }));
+  const LARGE = { afterMs: 50, root: 1, takes: { a: 4 }, runMs: 100 };
 
-test('roots that wait for one counter are told to be asked about together; one root alone fights nobody', async () => {
-  const clock = handClock(1_000);
-  const told: (readonly [string, readonly string[]])[] = [];
-  const violation = quotaViolation('group/1', 'CONCURRENCY_FULL', { unit: 'jobs', limit: 'jobs-now' });
-  const queue = new WaitQueue({
-    commit: {
-      decide: async ({ rootNamespaceId }) => {
-        const counters = ['all', `of root ${rootNamespaceId}`];
-        return { outcome: 'waiting', leftMs: 9_000, counters, violations: [violation], text: 'full' };
-      },
-    },
-    lanes: { noteContended: (counter, roots) => void told.push([counter, roots]) },
-    ...{ clock, observe: () => {}, deadlineMs: 2_000, answerWithinMs: 20_000 },
-  });
-  for (const jobId of [1, 2])
-    void queue.decide(
-      { jobId, projectId: jobId, rootNamespaceId: jobId },
-      { arrivedAtMs: clock.monotonicMs(), listenForEnd: () => {} },
+  /** How often each job that waited was passed by one of its root that was asked about for the first time when it waited. */
+  function passes({ said }: SlotHouse, all: readonly SlotJob[]): readonly number[] {
+    const first = (jobId: number) => said.find((each) => each.jobId === jobId);
+    const waitedFrom = (jobId: number) =>
+      said.find((each) => each.jobId === jobId && each.outcome === 'waiting')?.atMs;
+    const until = (jobId: number) => said.findLast((each) => each.jobId === jobId)?.atMs ?? 0;
+    return all.map((job) => {
+      const sinceMs = waitedFrom(job.jobId);
+      if (sinceMs === undefined) return 0;
+      return all.filter((other) => {
+        const admitted = said.find((each) => each.jobId === other.jobId && each.outcome === 'admitted');
+        return (
+          other.root === job.root &&
+          Object.keys(other.takes).some((name) => name in job.takes) &&
+          (first(other.jobId)?.sentMs ?? 0) > sinceMs &&
+          admitted !== undefined &&
+          admitted.atMs < until(job.jobId)
+        );
+      }).length;
+    });
+  }
+
+  test('every job is answered in time, nobody is passed more often than the bound, and nothing is left', async () => {
+    let waited = 0;
+    let passed = 0;
+    await fc.assert(
+      fc.asyncProperty(jobs, fc.constantFrom(500, 20_000, 20_000), async (others, waitMs) => {
+        const asks = [...SIEGE, LARGE, ...others];
+        const house = slotHouse({ slots: SLOTS, waitMs, answerWithinMs: ANSWER_WITHIN_MS });
+        const all: SlotJob[] = [];
+        const questions: ReturnType<typeof house.ask>[] = [];
+        for (const [at, { afterMs, ...job }] of asks.entries()) {
+          await house.pass(afterMs);
+          all.push({ ...job, jobId: at + 1 });
+          questions.push(house.ask({ ...job, jobId: at + 1 }));
+          expect(house.waiting.size).toBeLessThanOrEqual(WAITING_MAX);
+        }
+        await house.pass(ANSWER_WITHIN_MS);
+        for (const { answers, answeredAtMs, arrivedAtMs } of questions) {
+          expect(answers).toHaveLength(1);
+          expect(answeredAtMs - arrivedAtMs).toBeLessThanOrEqual(ANSWER_WITHIN_MS);
+          expect(['admitted', 'rejected']).toContain(answers[0]?.verdict.outcome);
+        }
+        const counts = passes(house, all);
+        expect(Math.max(...counts)).toBeLessThanOrEqual(BACKFILLS_MAX);
+        waited += house.said.filter(({ outcome }) => outcome === 'waiting').length;
+        passed = Math.max(passed, ...counts);
+        expect(house.waiting.size).toBe(0);
+        await house.pass(5_000);
+        expect(house.clock.timers).toBe(0);
+      }),
+      { numRuns: 60 },
     );
-  await turn();
-  clock.advance(300);
-  expect(told).toEqual([['all', ['1', '2']]]);
-});
+    // Else it proves nothing.
+    expect(waited).toBeGreaterThan(1_000);
+    expect(passed).toBeGreaterThan(BACKFILLS_MAX / 2);
+  });
 
-test('room of a limit that nobody waits for, or that counts by periods, changes nothing', async () => {
-  const { house } = await longWait();
-  const before = house.said.length;
-  const money = { unit: 'micros', limit: 'jobs-now', limitAmount: 2, committed: 0 } as const;
-  const others = { unit: 'jobs', limit: 'jobs-now', committed: 0 } as const;
-  house.waiting.onHeadroom([
-    roomOf(0, { refusal: quotaViolation('group/9', 'CONCURRENCY_FULL', others) }),
-    roomOf(0, { refusal: quotaViolation('group/1', 'BUDGET_EXHAUSTED', money) }),
-  ]);
-  await house.pass(200);
-  expect(house.said.length).toBe(before);
+  test('a flood is bounded: of one root and of all only so many wait, the others are rejected at once', async () => {
+    const house = slotHouse({ slots: { a: 0 }, answerWithinMs: ANSWER_WITHIN_MS });
+    const flood = (root: number, count: number, from: number) =>
+      Array.from({ length: count }, (_, at) =>
+        house.ask({ jobId: from + at, root, takes: { a: 1 }, runMs: 10 }),
+      );
+    const one = flood(1, WAITING_OF_ROOT_MAX + 30, 1_000);
+    await house.pass(100);
+    expect(house.waiting.size).toBe(WAITING_OF_ROOT_MAX);
+    expect(one.filter(({ answers }) => answers[0]?.verdict.outcome === 'rejected')).toHaveLength(30);
+    for (let root = 2; root < 10; root += 1) flood(root, WAITING_OF_ROOT_MAX, root * 1_000);
+    await house.pass(100);
+    expect(house.waiting.size).toBe(WAITING_MAX);
+  });
 });

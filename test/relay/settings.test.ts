@@ -1,6 +1,11 @@
-import { expect, test } from 'vitest';
-import { RelayError } from '../../../relay/relay-error.ts';
-import { readRelayConfig } from '../../../relay/settings/config.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { RelayError } from '../../relay/relay-error.ts';
+import { readRelayConfig } from '../../relay/settings/config.ts';
+import { readPolicyFile } from '../../relay/settings/policy-file.ts';
+import { policyDocument } from '../policies/documents.ts';
 
 const TOKEN = 'glrct-config-not-a-secret';
 type Env = Readonly<Record<string, string | undefined>>;
@@ -108,15 +113,6 @@ test('jobs that wait for room may wait longer than the deadline, never shorter',
   expect(problem({ TOLLGATE_ANSWER_WITHIN_MS: '500' })).toContain('expected at least TOLLGATE_DEADLINE_MS');
 });
 
-test.each(['199', '10001', '1e9', '2000.5', '-1', 'NaN', 'Infinity', '2_000'])(
-  'a deadline of %s ms is refused',
-  (text) => {
-    expect(problem({ TOLLGATE_DEADLINE_MS: text })).toBe(
-      `TOLLGATE_DEADLINE_MS is "${text}"; expected a whole number from 200 to 10000`,
-    );
-  },
-);
-
 test.each(['grpc', 'ws'])(
   '%s:// to another host is refused: the token would travel in the open',
   (scheme) => {
@@ -190,13 +186,6 @@ const DEPLOYED: Env = {
   TOLLGATE_GITLAB_INSTANCE: 'gitlab.example.com',
   AWS_REGION: 'eu-central-1',
 };
-
-test('on a laptop nothing of AWS is asked for', () => {
-  expect(read({})).toMatchObject({
-    admitRoute: { kind: 'plain' },
-    aws: { region: undefined, tokenParameter: undefined, caParameter: undefined, heartbeat: undefined },
-  });
-});
 
 test('a deployed relay is told names of secrets, its table and how to reach the function by its URL', () => {
   const config = read({ ...DEPLOYED, TOLLGATE_ADMIT_ROUTE: 'url' });
@@ -274,4 +263,74 @@ test('without a deployment there are no metrics for CloudWatch, and one it would
   expect(problem({ TOLLGATE_DEPLOYMENT: ':prod eu' })).toMatch(
     /^TOLLGATE_DEPLOYMENT is ":prod eu"; expected up to 200/,
   );
+});
+
+describe('the policy file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-policy-file-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function fileWith(content: unknown): string {
+    const file = join(folder, 'rules.json');
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+    return file;
+  }
+
+  /** The message of the refusal. */
+  function refusal(file: string): string {
+    try {
+      readPolicyFile(file);
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      expect(error.code).toBe('config_invalid');
+      return error.message;
+    }
+    throw new Error(`${file} was accepted`);
+  }
+
+  const policy = { version: 'a1b2c3', document: policyDocument() };
+
+  test('the packed rules are read: policy with its version; limits and the directory of that day are not looked at', () => {
+    const read = readPolicyFile(fileWith({ policy, limits: 'broken', directory: 'old' }));
+    expect(read.version).toBe('a1b2c3');
+    expect(read.rules.map(({ id }) => id)).toEqual(['budgets', 'slots']);
+  });
+
+  test.each(['', '{"policy":', 'currency: EUR  # not-a-secret'])(
+    'a file that is not JSON ("%s") is named with the remedy, and not quoted',
+    (content) => {
+      const file = fileWith(content);
+      expect(refusal(file)).toBe(
+        `[config_invalid] ${file} cannot be read as JSON; build it with npm run bundle`,
+      );
+    },
+  );
+
+  test.each([
+    null,
+    [],
+    7,
+    {},
+    { policy: null },
+    { policy: { document: policyDocument() } },
+    policyDocument(),
+  ])('a file without a packed policy is refused: %j', (content) => {
+    const file = fileWith(content);
+    expect(refusal(file)).toBe(
+      `[config_invalid] ${file} has no policy.version; build it with npm run bundle`,
+    );
+  });
+
+  test('every problem of a policy is told at once, with the file, the part and the path', () => {
+    const document = policyDocument({
+      rules: [
+        { id: 'budgets', kind: 'budget', mode: 'hard' },
+        { id: 'slots', kind: 'nonsense', mode: 'enforce' },
+      ],
+    });
+    const file = fileWith({ policy: { version: '1', document } });
+    const text = refusal(file);
+    expect(text).toContain(`${file}, policy: `);
+    expect(text).toContain('rules[0].mode');
+    expect(text).toContain('rules[1].kind');
+  });
 });
