@@ -4,11 +4,10 @@ import { describe, expect, test } from 'vitest';
 import type { Violation } from '../../policies/reason.ts';
 import { SECOND_BATCH_MS, type SendBatch } from '../../relay/commit/group-commit.ts';
 import { ownFault } from '../../relay/events.ts';
+import { type LedgerVerdict, undecided } from '../../relay/exchange.ts';
 import { UNREADABLE_PER_HOUR } from '../../relay/fallback/fallback.ts';
-
 import { createLogger, logEvents } from '../../relay/monitoring/log.ts';
-import { type LedgerVerdict, undecided } from '../../relay/verdict.ts';
-import { READING_BOUNDS } from '../../relay/wire/reading-budget.ts';
+import { READING_BOUNDS } from '../../relay/wire/pass.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';

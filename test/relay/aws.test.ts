@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Fetch } from '../../relay/admit/admit-call.ts';
 import { readParameter } from '../../relay/aws/aws-services.ts';
-import { parameterToken, START_MS_MAX } from '../../relay/aws/secrets.ts';
 import { type CredentialsProvider, signedFetch } from '../../relay/aws/signed-fetch.ts';
+import { parameterToken, START_MS_MAX } from '../../relay/token.ts';
 import { handClock } from '../../scripts/local/clock/hand-clock.ts';
 import { type SignedCall, signatureProblems } from '../support/relay/check-signature.ts';
 

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { readPolicyFile, readRelayConfig } from '../../relay/config.ts';
 import { RelayError } from '../../relay/relay-error.ts';
-import { readRelayConfig } from '../../relay/settings/config.ts';
-import { readPolicyFile } from '../../relay/settings/policy-file.ts';
 import { policyDocument } from '../policies/documents.ts';
 
 const TOKEN = 'glrct-config-not-a-secret';

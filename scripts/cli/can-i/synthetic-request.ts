@@ -1,6 +1,6 @@
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { resolveContainers } from '../../../relay/translate/resolution.ts';
+import { resolveContainers } from '../../../relay/translate/variables.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readWhole } from '../../terminal/flags.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';

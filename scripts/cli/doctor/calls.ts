@@ -1,6 +1,6 @@
 import { randomInstanceId } from '../../../relay/router/registration.ts';
 import { type Router, RouterStatus, STATUS } from '../../../relay/router/router.ts';
-import { ACCEPTED_AFTER_MS } from '../../../relay/streams/stream.ts';
+import { ACCEPTED_AFTER_MS } from '../../../relay/streams/connection.ts';
 import { type DoctorFinding, note, ok, problem } from './finding.ts';
 
 export async function checkRegister(router: Router): Promise<DoctorFinding> {

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { remedyOfStatus } from '../../../relay/router/failure.ts';
-import { STATUS } from '../../../relay/router/router.ts';
+import { remedyOfStatus, STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import {
   parseTarget,

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { getProxyForUrl } from 'proxy-from-env';
-import { remedyOfNetwork } from '../../../relay/router/failure.ts';
+import { remedyOfNetwork } from '../../../relay/router/router.ts';
 import type { RouterTarget, TlsMaterial } from '../../../relay/router/target.ts';
 import { type DoctorFinding, note, ok, problem } from './finding.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { keptFetch } from '../../../relay/admit/kept-fetch.ts';
+import { keptFetch } from '../../../relay/admit/admit-call.ts';
 
 let server: Server | undefined;
 afterEach(() => {

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Deadlines, SPAN_MS } from '../../../relay/commit/deadlines.ts';
-import { REQUEST_BYTES_MAX, SECOND_BATCH_MS } from '../../../relay/commit/group-commit.ts';
+import {
+  Deadlines,
+  REQUEST_BYTES_MAX,
+  SECOND_BATCH_MS,
+  SPAN_MS,
+} from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
-import { undecided } from '../../../relay/verdict.ts';
+import { undecided } from '../../../relay/exchange.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { type Asked, commitBench, range, type SentBatch, turn } from '../../support/relay/commit-bench.ts';
 import { admittedOf } from '../../support/relay/verdicts.ts';

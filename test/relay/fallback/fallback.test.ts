@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/exchange.ts';
 import {
   createFallback,
   type Fallback,
   type FallbackAnswer,
+  statelessCheck,
   UNREADABLE_PER_HOUR,
 } from '../../../relay/fallback/fallback.ts';
 import { REMEMBERED_MS, RecentRejections } from '../../../relay/fallback/recent-rejections.ts';
-import { statelessCheck } from '../../../relay/fallback/stateless-check.ts';
-import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/verdict.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { aDirectory, aPolicy } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';

@@ -5,9 +5,13 @@ import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
+import {
+  Headroom,
+  type KeptHeadroom,
+  type KeptHeadrooms,
+  SLOTS_MAX,
+} from '../../../relay/fallback/headroom.ts';
 import { HeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
-import { type KeptHeadroom, SLOTS_MAX } from '../../../relay/fallback/limit-headroom.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { range, turn } from '../../support/relay/commit-bench.ts';

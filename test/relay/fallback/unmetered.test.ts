@@ -13,7 +13,7 @@ import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import { consume } from '../../../functions/settle/consume.ts';
 import type { UnmeteredOutcome, UnmeteredPost } from '../../../relay/admit/forward.ts';
-import { journalWriter, type WriteJournal } from '../../../relay/aws/relay-items.ts';
+import { journalWriter, type WriteJournal } from '../../../relay/aws/aws-json.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createUnmetered, REFUSALS_MAX } from '../../../relay/fallback/unmetered.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Beat } from '../../../functions/core/contract/admissions.ts';
-import { createHealthApp, type RelayStatus, serveHealth } from '../../../relay/monitoring/health.ts';
-import { HEARTBEAT_EVERY_MS, startHeartbeat } from '../../../relay/monitoring/heartbeat.ts';
+import {
+  createHealthApp,
+  HEARTBEAT_EVERY_MS,
+  type RelayStatus,
+  serveHealth,
+  startHeartbeat,
+} from '../../../relay/monitoring/health.ts';
 import { createMetrics } from '../../../relay/monitoring/metrics.ts';
 import { METRIC_QUESTIONS } from '../../../relay/names.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';

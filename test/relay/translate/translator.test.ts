@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../relay/translate/text-length.ts';
+import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../relay/translate/aliases.ts';
 import {
   compileTranslator,
   type Translation,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HIDDEN_VALUE } from '../../../policies/kubernetes/resource-variables.ts';
+import { TEXT_LENGTH_MAX } from '../../../relay/translate/aliases.ts';
 import {
   type Fate,
   KeptVariables,
@@ -9,7 +10,6 @@ import {
   type VariableFlags,
   variableAllowlist,
 } from '../../../relay/translate/kept-variables.ts';
-import { TEXT_LENGTH_MAX } from '../../../relay/translate/text-length.ts';
 import { compileTranslator } from '../../../relay/translate/translator.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { descOf, messageFrom } from '../../support/relay/desc-of.ts';
