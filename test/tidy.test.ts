@@ -1,4 +1,4 @@
-/** Comments, documents, help texts and pages are plain English: few lines of 1000 have a habit of this list. */
+/** Comments, documents, help texts and pages are plain English: few of their lines have a habit of this list. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,12 +16,12 @@ const HABITS = {
   'private words':
     /\b(wish(es)?|strangers?|truths?|troubles?|standings?|crossings?|editions?|desk|patience|so many|by itself)\b/i,
 } as const;
-/** Lines of 1000 that may have each habit, in the order above. The goal is 5 everywhere: lower a number when its texts allow it. */
+/** Lines that may have each habit, in the order above. The goal is 5 of 1000 everywhere: lower a number when its texts allow it. */
 const MAX: Readonly<Record<Texts, readonly number[]>> = {
-  comments: [12, 5, 5, 7, 5, 5, 13],
+  comments: [145, 45, 55, 80, 35, 55, 155],
   documents: [5, 5, 5, 5, 5, 5, 5],
-  help: [32, 38, 30, 25, 25, 31, 17],
-  pages: [5, 5, 13, 5, 5, 5, 5],
+  help: [25, 26, 17, 16, 18, 21, 13],
+  pages: [5, 5, 11, 5, 5, 5, 5],
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -33,6 +33,7 @@ const filesIn = (folders: readonly string[], name: RegExp): readonly string[] =>
       .map((file) => join(folder, file)),
   );
 const SOURCE = ['policies', 'functions', 'relay', 'cdk', 'scripts'];
+const DOCUMENTS = ['README.md', ...filesIn([...SOURCE, 'docs', 'test'], /\.md$/)];
 const linesOf = (text: string): readonly string[] => text.split('\n').map((line) => line.trim());
 const matchesIn = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map((match) => match.slice(1).join('').trim());
@@ -41,7 +42,7 @@ const LINES: Readonly<Record<Texts, readonly string[]>> = {
   comments: filesIn(SOURCE, /\.(tsx?|m?js|go|py)$/).flatMap((file) =>
     matchesIn(read(file), /^\s*(?:\/\/|\/?\*+)[^\S\n]?(.*?)(?:\*\/)?$/gm),
   ),
-  documents: ['README.md', ...filesIn([...SOURCE, 'docs', 'test'], /\.md$/)].flatMap((file) =>
+  documents: DOCUMENTS.flatMap((file) =>
     linesOf(read(file).replace(/^ *```[\s\S]*?^ *```$/gm, '')).map((line) => line.replace(/^[-|*\s]+/, '')),
   ),
   help: [
@@ -52,12 +53,19 @@ const LINES: Readonly<Record<Texts, readonly string[]>> = {
   ),
 };
 
+const isFolderReadme = (file: string): boolean => file.endsWith('/README.md');
+test('documents stay short', () => {
+  const wordsOf = (files: readonly string[]): number =>
+    files.flatMap((file) => read(file).split(/\s+/)).length;
+  expect(wordsOf(DOCUMENTS.filter((file) => /^(README|docs\/)/.test(file)))).toBeLessThanOrEqual(12_000);
+  expect(wordsOf(['cdk/RUNBOOK.md'])).toBeLessThanOrEqual(8_000);
+  expect(DOCUMENTS.filter((file) => isFolderReadme(file) && read(file).split('\n').length > 13)).toEqual([]);
+});
+
 const CASES = Object.entries(HABITS).flatMap(([habit, pattern], at) =>
   (Object.keys(LINES) as Texts[]).map((texts) => ({ texts, habit, pattern, max: MAX[texts][at] ?? 0 })),
 );
 test.each(CASES)('few lines of $texts have "$habit"', ({ texts, pattern, max }) => {
-  const lines = LINES[texts].filter((line) => /[A-Za-z] /.test(line));
-  const found = lines.filter((line) => pattern.test(line));
-  const most = Math.floor((max * lines.length) / 1000);
-  expect(found.length, `at most ${most}:\n${found.join('\n')}`).toBeLessThanOrEqual(most);
+  const found = LINES[texts].filter((line) => /[A-Za-z] /.test(line) && pattern.test(line));
+  expect(found.length, `at most ${max}:\n${found.join('\n')}`).toBeLessThanOrEqual(max);
 });

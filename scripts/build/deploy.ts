@@ -6,10 +6,8 @@ import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { runCdk } from './cdk-cli.ts';
-import { contextIn } from './deploy/context.ts';
-import { type PreflightDeps, preflight } from './deploy/preflight.ts';
-import { stackStatus } from './deploy/stack-state.ts';
-import { cloudFormationEndpoint, stackProtection } from './destroy/stack-protection.ts';
+import { cloudFormationEndpoint, stackProtection, stackStatus } from './cloudformation.ts';
+import { contextIn, type PreflightDeps, preflight } from './preflight.ts';
 
 const { env } = process;
 const TIMEOUT_MS = 15_000;

@@ -8,11 +8,16 @@ import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { createRunnerControllers } from '../cli/controller/runner-controllers.ts';
 import { UsageError } from '../terminal/command.ts';
 import { runCdk } from './cdk-cli.ts';
-import { type ArmedState, askWhetherArmed } from './destroy/armed.ts';
-import { destroy } from './destroy/destroy.ts';
-import { DESTROY_HELP, type DestroyOptions, readDestroyOptions } from './destroy/destroy-options.ts';
-import { gitLabToken } from './destroy/gitlab-token.ts';
-import { cloudFormationEndpoint, type StackProtection, stackProtection } from './destroy/stack-protection.ts';
+import { cloudFormationEndpoint, type StackProtection, stackProtection } from './cloudformation.ts';
+import {
+  type ArmedState,
+  askWhetherArmed,
+  DESTROY_HELP,
+  type DestroyOptions,
+  destroy,
+  gitLabToken,
+  readDestroyOptions,
+} from './destroy-deployment.ts';
 
 const { env } = process;
 

@@ -1,19 +1,29 @@
 /** The console next to a run: its start, its made-up month, and the facts about it for people. */
 
 import type { Rules } from '../../functions/core/admission/index.ts';
+import { type LedgerClock, silentLog } from '../../functions/core/environment/index.ts';
+import { recountOutcome, roundMs } from '../../functions/core/ledger/index.ts';
 import type { RulesInForce } from '../../functions/core/rules/index.ts';
+import { closeMonths } from '../../functions/drift/close-months.ts';
+import { packJobs } from '../../functions/drift/pack-jobs.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
+import { CALENDAR_YEAR } from '../../policies/limits/period.ts';
+import type { Directory } from '../../policies/place/directory.ts';
 import { readYaml } from '../policy/yaml-document.ts';
-import type { FastClock } from './clock/clock.ts';
+import type { FastClock } from './clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { closeLocalMonths, packLocalJobs, recountLocalLedger } from './nightly-programs.ts';
 import type { StartOptions } from './options.ts';
-import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
+import {
+  firstJobId,
+  loadPastMonth,
+  PAST_DAYS,
+  type PastMonth,
+  type PastMonthOptions,
+  startUsageCounter,
+} from './past-month.ts';
 import type { Screen } from './screen.ts';
-import { startUsageCounter } from './usage-counter.ts';
-import { firstJobId } from './workload/past-jobs.ts';
 
 /** Returns undefined for the pilot and with --json, where the console is not used. */
 export async function startRunConsole(
@@ -103,3 +113,65 @@ function zoneOf({ bySubject }: LimitSet): string {
   const limits = [...bySubject.values()].flat();
   return limits.find(({ per, zone }) => per === 'month' && zone !== 'UTC')?.zone ?? 'UTC';
 }
+
+interface Nightly {
+  readonly ledger: LocalLedger;
+  readonly directory: Directory;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
+  readonly onTrouble: (text: string) => void;
+}
+
+/** Each nightly program gets this long; the next start continues. */
+const WORK_MS_MAX = 2_000;
+const READ_TIMEOUT_MS = 5_000;
+
+async function attempt(onTrouble: Nightly['onTrouble'], failed: string, work: () => Promise<unknown>) {
+  try {
+    await work();
+  } catch (error) {
+    onTrouble(`${failed} (${String(error)}); the next start tries again`);
+  }
+}
+
+/** Closes past months, as a deployment does at night. */
+export const closeLocalMonths = (deps: Nightly & Pick<Rules, 'policy' | 'limits'>): Promise<void> =>
+  attempt(deps.onTrouble, 'months are not closed', async () => {
+    const { chain, instance, usage, sheets } = deps.ledger;
+    const { currency, prices } = deps.policy;
+    const { directory, zone, clock } = deps;
+    const { failed } = await closeMonths(clock.monotonicMs() + WORK_MS_MAX, {
+      ...{ chain, instance, usage, sheets, currency, prices, directory, zone, clock, log: silentLog },
+      fiscalStart: deps.limits.fiscalStart ?? CALENDAR_YEAR,
+    });
+    if (failed > 0)
+      deps.onTrouble(`months of ${failed} groups are not closed; the next start goes on with it`);
+  });
+
+/** Packs job costs for reports. @param deps.knownJobIds - ids of recently decided jobs */
+export const packLocalJobs = (
+  deps: Omit<Nightly, 'directory'> & { readonly knownJobIds: readonly number[] },
+): Promise<void> =>
+  attempt(deps.onTrouble, 'jobs are not packed for reports', () => {
+    const { ledger, zone, clock, knownJobIds } = deps;
+    return packJobs(clock.monotonicMs() + WORK_MS_MAX, {
+      ...{ sheets: ledger.sheets, zone, clock, daysBack: PAST_DAYS, recentJobIds: async () => knownJobIds },
+      readRecords: (jobIds) => ledger.store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
+    });
+  });
+
+/** Compares counters with their jobs, at most once per round of a deployment's recount. */
+export const recountLocalLedger = ({
+  ledger: { ledger, recounts },
+  clock,
+  onTrouble,
+}: Pick<Nightly, 'ledger' | 'onTrouble'> & {
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+}): Promise<void> =>
+  attempt(onTrouble, 'counters are not compared with their jobs', async () => {
+    const startedAtMs = clock.nowMs();
+    const last = await recounts.read();
+    if (last !== undefined && startedAtMs - last.recountedAtMs < roundMs(last.records ?? 0)) return;
+    await recounts.write(recountOutcome(await ledger.rebuild({ repair: false }), startedAtMs));
+  });

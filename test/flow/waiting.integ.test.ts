@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
-import { loopbackPort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/loopback.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { proveSchema } from '../support/flow/prove-schema.ts';

@@ -36,7 +36,7 @@ import { directoryOf } from '../../policies/place/directory.ts';
 import { heartbeatWriter, journalWriter } from '../../relay/aws/aws-json.ts';
 import type { KeptHeadroom } from '../../relay/fallback/headroom.ts';
 import { headroomTable } from '../../relay/fallback/headroom-snapshot.ts';
-import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
+import type { HandClock } from '../../scripts/local/clock.ts';
 import { aPolicy, someLimits } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
 import { NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';

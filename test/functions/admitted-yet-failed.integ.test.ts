@@ -16,9 +16,8 @@ import { hintText } from '../../functions/core/truth/webhook-hints.ts';
 import * as names from '../../functions/names.ts';
 import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
-import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
+import { documentedUrlEvent, type HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import {
   aFake,

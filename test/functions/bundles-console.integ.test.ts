@@ -5,8 +5,11 @@ import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/sessions.
 import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { documentedUrlEvent, type UrlEventOptions } from '../../scripts/proof/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import {
+  documentedUrlEvent,
+  type HostedBundle,
+  type UrlEventOptions,
+} from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
   aFake,
   aRig,

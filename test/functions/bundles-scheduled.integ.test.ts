@@ -10,7 +10,7 @@ import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import {
   aFake,

@@ -8,7 +8,7 @@ import { type LedgerVerdict, undecided } from '../../relay/exchange.ts';
 import { UNREADABLE_PER_HOUR } from '../../relay/fallback/fallback.ts';
 import { createLogger, logEvents } from '../../relay/monitoring/log.ts';
 import { READING_BOUNDS } from '../../relay/wire/pass.ts';
-import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
+import type { HandClock } from '../../scripts/local/clock.ts';
 
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
 import { range, turn } from '../support/relay/commit-bench.ts';

@@ -4,7 +4,7 @@ import type { Fetch } from '../../relay/admit/admit-call.ts';
 import { readParameter } from '../../relay/aws/aws-services.ts';
 import { type CredentialsProvider, signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { parameterToken, START_MS_MAX } from '../../relay/token.ts';
-import { handClock } from '../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../scripts/local/clock.ts';
 import { type SignedCall, signatureProblems } from '../support/relay/check-signature.ts';
 
 describe('SSM', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { expect, onTestFinished, test } from 'vitest';
 import { PLACEHOLDER_HASH } from '../../relay/wire/schema.ts';
-import { loopbackPort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/loopback.ts';
 import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { schemaVariant } from '../../scripts/local/router/schemas.ts';
 import { emfProblems, measuredOf } from '../support/emf-spec.ts';

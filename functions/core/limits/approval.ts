@@ -6,9 +6,9 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { defaultsInstead, limitsByPlace } from './change-rows.ts';
 import { binds, type ChangeRow, type Fields, type FieldValue, limitFieldsOf } from './limit-changes.ts';
-import { type ApprovalSettings, type LimitsDeskDeps, TIMEOUT_MS } from './limit-editing.ts';
+import type { ApprovalSettings, LimitsDeskDeps } from './limit-reads.ts';
 import type { LimitTable } from './limit-table.ts';
-import { type LoggedChange, loggedChangeOf, rowsOf } from './publish-limits.ts';
+import { type LoggedChange, loggedChangeOf, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
 
 /** Without grants. Infinity: no bound. */
 export const reachOfLimit = (limit: Limit): number =>

@@ -1,62 +1,86 @@
+/**
+ * Limit editing: the single way to edit limits, for the command line, CSV and SSM imports, the API and the console. Every
+ * edit is checked as a whole against its author's rights, and is published completely or not at all.
+ *
+ * Subjects are texts: `instance`, `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`, and
+ * in edits and rows two more: `personal` (every personal namespace) and a pattern of group paths,
+ * `groups/acme/team-?` (the default of all that match).
+ */
 import { type BreakGlass, breakGlassCounter } from '../../../policies/limits/break-glass.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type ApplyContext, applyEdits, fileRequest } from './apply-edits.ts';
+import { applyEdits, fileRequest } from './apply-edits.ts';
 import { toApprove } from './approval.ts';
 import { decideRequest, requestedEdits } from './decide-request.ts';
 import type {
+  ApplyOutcome,
+  Asker,
   BreakGlassState,
+  DecideOutcome,
+  EditAuthor,
+  GrantAsk,
   HistoryPage,
   HistoryQuery,
   LimitEdit,
+  LimitRequest,
+  LiveLimits,
   LogEntry,
   Preview,
+  RequestedEdits,
+  RequestOutcome,
+  RequestVerdict,
 } from './edit-model.ts';
 import { subjectPath } from './limit-changes.ts';
-import { DeskReader, type LimitsDesk, type LimitsDeskDeps, TIMEOUT_MS } from './limit-editing.ts';
-import type { LimitTable } from './limit-table.ts';
+import { LimitReads, type LimitsDeskDeps, readEntry, readHistory } from './limit-reads.ts';
 import { oversubscriptionOf, touchedBy } from './oversubscription.ts';
-import { plan, visibleRows } from './plan-edits.ts';
-import { type LoggedChange, loggedChangeOf, rowsOf } from './publish-limits.ts';
+import { plan, type ReadLimitSet, visibleRows } from './plan-edits.ts';
 import { isOwn, readRequests } from './requests.ts';
 import { mayDo } from './rights.ts';
 
 /** The author's name in previews. New ids in a preview differ from the final ones. */
 const PREVIEWER = 'you';
 
-/** The one way in for every edit of limits. Keep one per process: it remembers the live set. */
-export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
-  const reads = new DeskReader(deps);
-  const using: ApplyContext = {
-    deps,
-    reads,
-    fileGrant: async ({ kind: _, ...asked }, by) => {
-      // A user who may grant may also request.
-      const filed = await fileRequest(asked, { ...by, rights: [{ role: 'finance' }] }, { deps, reads });
-      return filed.outcome === 'filed' ? filed.request : undefined;
-    },
-  };
+export type LimitsDesk = ReturnType<typeof createLimitsDesk>;
+
+/** Keep one per process: it remembers the live set. Every call throws {@link LimitsError}. */
+export function createLimitsDesk(deps: LimitsDeskDeps) {
+  const reads = new LimitReads(deps);
+  const using = { deps, reads };
+  const { table, clock } = deps;
   return {
-    live: () => reads.live(),
-    at: (set) => reads.baseIfThere(set),
-    preview: (edits, base) => preview(edits, base, deps, reads),
-    apply: (edits, by) => applyEdits(edits, by, using),
-    history: (asked) => readHistory(asked, deps.table),
-    edit: (edit) => readEntry(edit, deps.table),
-    request: (asked, by) => fileRequest(asked, by, using),
-    requests: async (by) => {
-      const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
-      const { limits } = await reads.base(live?.pointer.set);
-      const context = { limits, directory, nowMs: deps.clock.nowMs() };
-      const all = await readRequests(deps.table, context.nowMs);
+    /** The published limits. Undefined: none, and the limits packed with the code are in force. */
+    live: (): Promise<LiveLimits | undefined> => reads.live(),
+    /** A set as written; for an undefined `set`, the limits packed with the code. Undefined if it is gone. */
+    at: (set: string | undefined): Promise<ReadLimitSet | undefined> => reads.baseIfThere(set),
+    /** The effect of edits of `base`. Writes nothing and checks no rights. */
+    preview: (edits: readonly LimitEdit[], base: string | undefined): Promise<Preview> =>
+      preview(edits, base, deps, reads),
+    /** Publishes edits, all or none. After `limits_unavailable` they may be live or not: check `live()`. */
+    apply: (edits: readonly LimitEdit[], by: EditAuthor): Promise<ApplyOutcome> =>
+      applyEdits(edits, by, using),
+    /** Edits, newest first. They never expire, unlike the sets. */
+    history: (asked: HistoryQuery): Promise<HistoryPage> => readHistory(asked, table),
+    /** One edit with all rows; `rows` undefined: unknown. Undefined: no such edit. */
+    edit: (edit: number): Promise<LogEntry | undefined> => readEntry(edit, table),
+    /** Files "ask for more". */
+    request: (asked: GrantAsk, by: Asker): Promise<RequestOutcome> => fileRequest(asked, by, using),
+    /** The requests that this user may see, newest first. Gone 30 days after they were filed. */
+    requests: async (by: Asker): Promise<readonly LimitRequest[]> => {
+      const { directory, read } = await reads.inForce();
+      const context = { limits: read.limits, directory, nowMs: clock.nowMs() };
+      const all = await readRequests(table, context.nowMs);
       return all
         .map(({ request }) => request)
         .filter((request) => isOwn(request, by) || mayDo('view', request.subject, by.rights, context));
     },
-    requested: (id) => requestedEdits(id, using),
-    decide: (id, verdict, by) => decideRequest(id, verdict, by, using),
-    breakGlasses: () => breakGlassStates(deps, reads),
+    /** The edits that a request carries. Undefined: it carries none, or is gone. */
+    requested: (id: string): Promise<RequestedEdits | undefined> => requestedEdits(id, using),
+    /** Approves (gives the grant, or makes the edit live) or declines. The requester never decides. */
+    decide: (id: string, verdict: RequestVerdict, by: Asker): Promise<DecideOutcome> =>
+      decideRequest(id, verdict, by, using),
+    /** Break-glasses of the limits in force with their remaining amounts, newest first. */
+    breakGlasses: (): Promise<readonly BreakGlassState[]> => breakGlassStates(deps, reads),
   };
 }
 
@@ -64,22 +88,17 @@ async function preview(
   edits: readonly LimitEdit[],
   base: string | undefined,
   deps: LimitsDeskDeps,
-  reads: DeskReader,
+  reads: LimitReads,
 ): Promise<Preview> {
-  const { table, policy, clock, newId } = deps;
-  const [pointer, before, directory] = await Promise.all([
-    table.getPointer({ timeoutMs: TIMEOUT_MS }),
-    reads.base(base),
-    reads.directory(),
-  ]);
+  const { policy, clock, newId, zone } = deps;
+  const [{ live, directory }, before] = await Promise.all([reads.inForce(), reads.base(base)]);
   const nowMs = clock.nowMs();
   const context = { actor: PREVIEWER, nowMs, newId: () => newId().toLowerCase() };
-  const planned = plan(edits, before, { policy, directory, context, zone: deps.zone });
+  const planned = plan(edits, before, { policy, directory, context, zone });
   if (!planned.ok) return { outcome: 'invalid', problems: planned.problems };
   const { after, rows, toConfirm, lockout } = planned;
   const subjects = new Set(rows.map(({ subject }) => subject));
-  const stale = pointer?.set !== base;
-  const live = stale ? await reads.live() : undefined;
+  const stale = live?.pointer.set !== base;
   const between = { from: before.limits, to: after.limits, directory, nowMs };
   return {
     outcome: 'valid',
@@ -96,149 +115,56 @@ async function preview(
   };
 }
 
-const PAGE_MAX = 100;
-/** Edits looked through for one page: years of a busy desk, in some twenty reads. */
-const LOOKED_AT_MAX = 2_000;
-/** Large edits opened for one page; each may have megabytes. */
-const OPENED_MAX = 10;
-
-/** Newest first, without a gap: `next` begins where this page stopped looking. */
-export async function readHistory(
-  { subject, before, max }: HistoryQuery,
-  table: LimitTable,
-): Promise<HistoryPage> {
-  const wanted = Math.min(Math.max(1, Math.trunc(max)), PAGE_MAX);
-  const entries: LogEntry[] = [];
-  let from = before;
-  let opened = 0;
-  for (let looked = 0; looked < LOOKED_AT_MAX; ) {
-    const items = await table.readLog(from, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
-    for (const item of items) {
-      const logged = loggedChangeOf(item);
-      if (subject !== undefined && mustOpen(logged)) {
-        if (opened === OPENED_MAX) return { entries, next: item.edit + 1 };
-        opened += 1;
-      }
-      const entry = await entryOf(item.edit, logged, subject, table);
-      if (entry !== undefined) entries.push(entry);
-      from = item.edit;
-      looked += 1;
-      if (entries.length === wanted) return { entries, ...(item.edit > 1 && { next: item.edit }) };
-    }
-    if (items.length < PAGE_MAX) return { entries };
-  }
-  return { entries, ...(from !== undefined && from > 1 && { next: from }) };
-}
-
-/** One edit with all its rows, however many. */
-export async function readEntry(edit: number, table: LimitTable): Promise<LogEntry | undefined> {
-  const [item] = await table.readLog(edit + 1, 1, { timeoutMs: TIMEOUT_MS });
-  if (item?.edit !== edit) return undefined;
-  const logged = loggedChangeOf(item);
-  const rows = await rowsOf(logged, table);
-  return { ...headOf(edit, logged), ...(rows !== undefined && { rows }) };
-}
-
-/** True if only its rows show the subjects. */
-const mustOpen = ({ subjects, count }: LoggedChange): boolean => subjects === undefined && count > 0;
-
-async function entryOf(
-  edit: number,
-  logged: LoggedChange,
-  subject: string | undefined,
-  table: LimitTable,
-): Promise<LogEntry | undefined> {
-  const entry = headOf(edit, logged);
-  if (subject === undefined) return { ...entry, ...(logged.rows !== undefined && { rows: logged.rows }) };
-  if (logged.subjects !== undefined && !logged.subjects.includes(subject)) return undefined;
-  const rows = (await rowsOf(logged, table))?.filter((row) => row.subject === subject);
-  return rows === undefined || rows.length === 0 ? undefined : { ...entry, rows };
-}
-
-const headOf = (
-  edit: number,
-  { set, atMs, actor, userId, why, source, base, count }: LoggedChange,
-): Omit<LogEntry, 'rows'> => ({
-  ...{ edit, set, atMs, actor, why, source, count },
-  ...withoutAbsent({ userId, base }),
-});
-
-/** All in the live document, newest first; at most as many as a document may have. */
-export async function breakGlassStates(
+async function breakGlassStates(
   { ledger, clock }: LimitsDeskDeps,
-  reads: DeskReader,
+  reads: LimitReads,
 ): Promise<readonly BreakGlassState[]> {
-  const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
-  const { limits } = await reads.base(live?.pointer.set);
-  const glasses = limits.breakGlasses ?? [];
+  const { directory, read } = await reads.inForce();
+  const { breakGlasses: glasses = [] } = read.limits;
   if (glasses.length === 0) return [];
   const nowMs = clock.nowMs();
   // A glass that is over is read for its last period.
   const counters = await ledger.readCounters(
     glasses.map((glass) => breakGlassCounter(glass, Math.min(nowMs, glass.untilMs - 1))),
   );
-  const people = peopleKnown(limits);
-  const states = glasses.map((glass, index) => {
-    const path = subjectPath(glass.subject, directory);
+  const people = peopleKnown(read.limits);
+  const states = glasses.map((glass, index): BreakGlassState => {
+    const { users, owner: _, byUser: __, reviewed, ...rest } = glass;
     return {
-      ...stateOf(glass, counters[index]?.committed ?? 0, nowMs),
-      ...(path !== undefined && { path }),
+      ...rest,
+      ...withoutAbsent({ path: subjectPath(glass.subject, directory) }),
       ...namesOf(glass, people),
+      users: [...users],
+      used: counters[index]?.committed ?? 0,
+      open: isValidAt(glass, nowMs),
+      toReview: reviewed === undefined,
+      ...withoutAbsent({ reviewedBy: reviewed?.by, note: reviewed?.note }),
     };
   });
   return states.sort((a, b) => b.fromMs - a.fromMs);
 }
 
 function namesOf({ users }: BreakGlass, people: ReadonlyMap<number, string>) {
-  const known = [...users].flatMap((id) => {
-    const name = people.get(id);
-    return name === undefined ? [] : [[id, name] as const];
-  });
+  const known = [...people].filter(([id]) => users.has(id));
   return known.length === 0 ? {} : { userNames: Object.fromEntries(known) };
 }
 
-function stateOf(glass: BreakGlass, used: number, nowMs: number): BreakGlassState {
-  const { id, subject, users, jobs, per, fromMs, untilMs, reason, ticket, by, reviewed } = glass;
-  return {
-    id,
-    subject,
-    users: [...users],
-    protected: glass.protected,
-    jobs,
-    per,
-    used,
-    fromMs,
-    untilMs,
-    ...(glass.zone !== undefined && { zone: glass.zone }),
-    reason,
-    open: isValidAt(glass, nowMs),
-    toReview: reviewed === undefined,
-    ...withoutAbsent({ ticket, by }),
-    ...(reviewed !== undefined && { reviewedBy: reviewed.by }),
-    ...(reviewed?.note !== undefined && { note: reviewed.note }),
-  };
-}
-
 /** Names by GitLab user id, from signatures in the limits document. The last of several names wins. */
-function peopleKnown({
-  bySubject,
-  freezes,
-  breakGlasses = [],
-}: Pick<LimitSet, 'bySubject' | 'freezes' | 'breakGlasses'>): ReadonlyMap<number, string> {
-  const people = new Map<number, string>();
-  const note = (id: number | undefined, name: string | undefined): void => {
-    if (id !== undefined && name !== undefined) people.set(id, name);
-  };
-  for (const { grants = [] } of [...bySubject.values()].flat())
-    for (const grant of grants) {
-      note(grant.byUser, grant.by);
-      note(grant.requestedByUser, grant.requestedBy);
-      note(grant.approvedByUser, grant.approvedBy);
-    }
-  for (const freeze of [...(freezes?.values() ?? [])].flat()) note(freeze.byUser, freeze.by);
-  for (const glass of breakGlasses) {
-    note(glass.byUser, glass.by);
-    note(glass.reviewed?.byUser, glass.reviewed?.by);
-  }
-  return people;
+function peopleKnown({ bySubject, freezes, breakGlasses = [] }: LimitSet): ReadonlyMap<number, string> {
+  const grants = [...bySubject.values()].flat().flatMap((limit) => limit.grants ?? []);
+  const signed: readonly (readonly [id: number | undefined, name: string | undefined])[] = [
+    ...grants.flatMap((grant) => [
+      [grant.byUser, grant.by] as const,
+      [grant.requestedByUser, grant.requestedBy] as const,
+      [grant.approvedByUser, grant.approvedBy] as const,
+    ]),
+    ...[...(freezes?.values() ?? [])].flat().map(({ byUser, by }) => [byUser, by] as const),
+    ...breakGlasses.flatMap(({ byUser, by, reviewed }) => [
+      [byUser, by] as const,
+      [reviewed?.byUser, reviewed?.by] as const,
+    ]),
+  ];
+  return new Map(
+    signed.flatMap(([id, name]) => (id === undefined || name === undefined ? [] : [[id, name] as const])),
+  );
 }

@@ -1,12 +1,13 @@
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
+import type { BreakGlass } from '../../../policies/limits/break-glass.ts';
 import type { LimitFieldValues } from '../../../policies/limits/limit-fields.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import { joinedText } from '../../../policies/text/plain-text.ts';
 import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
 import type { ChangeRow } from './limit-changes.ts';
 import type { LimitChange, LimitsDocument } from './limit-set.ts';
 import type { LimitPointer } from './limit-table.ts';
+import type { LoggedChange } from './publish-limits.ts';
 
 /** The author, requester or approver. The id identifies a person; the name is a label, and may be reused. */
 export interface Person {
@@ -169,73 +170,6 @@ export interface Denial {
   /** Roles with the right, weakest first. */
   readonly needs: readonly RoleName[];
 }
-
-/**
- * Reach of a role. `subtree`: its groups and everything below. `below`: only below them, and only in a unit
- * with an enforced limit above, so that a loosened limit is still bounded by one that the role may not
- * loosen.
- */
-export type Reach = 'none' | 'below' | 'subtree' | 'all';
-
-/**
- * Rights on limits. Loosening needs a stronger right than tightening. No limits document weakens a security
- * rule, so no right here does.
- */
-export const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = {
-  /** Read limits, usage and history. */
-  view: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
-  /** Ask for more. */
-  ask: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
-  /** Changes without effect on jobs: owner, contact, soft part, thresholds, reason; a review. */
-  describe: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
-  /** Lower, enforce, freeze, revoke, end a break-glass. */
-  tighten: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
-  /** Raise, lift, remove, make milder. An owner may also lift a freeze that was the owner's own. */
-  loosen: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  /** Give more for a time. */
-  grant: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  /** Approve another user's request. */
-  approve: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  /** Let jobs pass all limits for a time. */
-  'break-glass': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
-  /** Let the rules of a class go further in a group. */
-  'roll-out': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
-  /** The other way: it may switch off every limit below a group. */
-  'roll-back': { viewer: 'none', owner: 'none', finance: 'none', admin: 'all' },
-};
-
-/** Weakest first. */
-export const ROLES: readonly RoleName[] = ['viewer', 'owner', 'finance', 'admin'];
-
-const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
-  viewer: 'a member of the group',
-  finance: 'of finance',
-  admin: 'an administrator',
-};
-
-/** Texts of acts, for `to … you must be …`. */
-export const ACT_WORDS: Readonly<Record<Act, string>> = {
-  view: 'see it',
-  describe: 'describe it',
-  tighten: 'tighten it',
-  loosen: 'loosen it',
-  grant: 'give a grant',
-  'break-glass': 'break glass',
-  approve: 'approve it',
-  'roll-out': 'roll rules out',
-  'roll-back': 'roll rules back',
-  ask: 'ask for more',
-};
-
-/** `an owner of a group above, of finance or an administrator`: what one must be, for `you must be …`. */
-export function whoMayText(act: Act, roles: readonly RoleName[]): string {
-  const words = roles.map((role) => (role === 'owner' ? ownerWords(act) : WORDS[role]));
-  return words.length === 0 ? 'nobody' : joinedText(words, 'or');
-}
-
-/** Owners cannot loosen their own bounds: it takes an owner further up. */
-const ownerWords = (act: Act): string =>
-  RIGHTS[act].owner === 'below' ? 'an owner of a group above' : 'an owner of the group';
 
 export interface Asker extends Person {
   readonly rights: Rights;
@@ -431,7 +365,7 @@ export type ApplyOutcome =
     };
 
 export interface HistoryQuery {
-  /** Only what was changed of this subject. */
+  /** Only changes of this subject. */
   readonly subject?: string;
   /** Only edits before this one: `next` of the page before. */
   readonly before?: number;
@@ -445,45 +379,20 @@ export interface HistoryPage {
   readonly next?: number;
 }
 
-/** One edit. */
-export interface LogEntry {
+/** One edit. `rows` are limited to the requested subject. */
+export interface LogEntry extends Omit<LoggedChange, 'subjects' | 'request'> {
   /** 1, 2, 3 … */
   readonly edit: number;
-  readonly set: string;
-  readonly atMs: number;
-  readonly actor: string;
-  readonly userId?: number;
-  readonly why: string;
-  readonly source: string;
-  readonly base?: string;
-  /** Total number of rows. */
-  readonly count: number;
-  /**
-   * Changed rows, limited to the requested subject. Undefined: too many to list here (query by subject), or,
-   * with `count` 0, the base cannot be read any more.
-   */
-  readonly rows?: readonly ChangeRow[];
 }
 
-export interface BreakGlassState {
-  readonly id: string;
-  readonly subject: string;
+type GlassFields = 'id' | 'subject' | 'protected' | 'jobs' | 'per' | 'fromMs' | 'untilMs' | 'zone' | 'reason';
+export interface BreakGlassState extends Pick<BreakGlass, GlassFields | 'ticket' | 'by'> {
   readonly path?: string;
   readonly users: readonly number[];
   /** Names of these, by id, as far as the limits know them. */
   readonly userNames?: Readonly<Record<number, string>>;
-  readonly protected: boolean;
-  readonly jobs: number;
-  readonly per: 'hour' | 'day' | 'once';
   /** Jobs it let in, in the period that is open now (or in all). */
   readonly used: number;
-  readonly fromMs: number;
-  readonly untilMs: number;
-  /** IANA zone of the edges, for texts. Absent: UTC. */
-  readonly zone?: string;
-  readonly reason: string;
-  readonly ticket?: string;
-  readonly by?: string;
   readonly open: boolean;
   /** Not reviewed yet. */
   readonly toReview: boolean;

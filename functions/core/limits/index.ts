@@ -1,7 +1,6 @@
 /** Public exports of this folder; its README lists its promises. */
-
 export { type ChangeRowsInput, changeRows, limitsByPlace } from './change-rows.ts';
-export { createLimitsDesk, readHistory } from './create-limits-desk.ts';
+export { createLimitsDesk, type LimitsDesk } from './create-limits-desk.ts';
 export {
   CSV_COLUMNS,
   type CsvDialect,
@@ -14,79 +13,69 @@ export {
 } from './csv/columns.ts';
 export { entryKey, entryPlaceOf, exportLimits } from './csv/export-limits.ts';
 export { importLimits } from './csv/import-limits.ts';
-export { idOf, readThresholdsText, thresholdsText } from './csv/read-cells.ts';
+export { readThresholdsText, thresholdsText } from './csv/read-cells.ts';
 export { type CsvRow, readRows } from './csv/read-rows.ts';
+export { type TotalChange, totalChanges, type WrittenTotal, writtenTotals } from './csv/totals.ts';
 export {
-  type TotalChange,
-  totalChanges,
-  type WrittenTotal,
-  writtenTotals,
-} from './csv/totals.ts';
-export { DynamoLimitTable, type DynamoLimitTableOptions } from './dynamo-limit-table.ts';
-export type {
-  ApplyOutcome,
-  Asker,
-  BreakGlassState,
-  DecideOutcome,
-  EditAuthor,
-  EditRequest,
-  GrantAsk,
-  HistoryPage,
-  HistoryQuery,
-  LimitRequest,
-  LiveLimits,
-  LogEntry,
-  Oversubscription,
-  Preview,
-  RequestedEdits,
-  RequestOutcome,
-  RequestVerdict,
-} from './edit-model.ts';
+  chunkPartsOf,
+  DynamoLimitTable,
+  type DynamoLimitTableOptions,
+  joined,
+  PARTS_ATTRIBUTE,
+} from './dynamo-limit-table.ts';
 export {
-  ACT_WORDS,
+  type ApplyOutcome,
+  type Asker,
   type BreakGlassEdit,
+  type BreakGlassState,
+  type DecideOutcome,
   type Denial,
+  type EditAuthor,
+  type EditRequest,
+  type GrantAsk,
+  type HistoryPage,
+  type HistoryQuery,
   type LimitEdit,
   type LimitFields,
+  type LimitRequest,
+  type LiveLimits,
+  type LogEntry,
   mayBeSame,
+  type Oversubscription,
+  type Preview,
+  type RequestedEdits,
+  type RequestOutcome,
+  type RequestVerdict,
   type Rights,
-  ROLES,
   type Role,
   type RoleName,
   SCALED_KINDS,
   type SetLimit,
-  whoMayText,
 } from './edit-model.ts';
-export type { ChangeRow, Effect, FieldValue } from './limit-changes.ts';
-export { binds } from './limit-changes.ts';
-export type { LimitsDesk } from './limit-editing.ts';
-export { baseOfFile, exportedLimits, NO_SET } from './limit-editing.ts';
+export { binds, type ChangeRow, type Effect, type FieldValue } from './limit-changes.ts';
+export { baseOfFile, exportedLimits, NO_SET, readHistory } from './limit-reads.ts';
 export type { LimitChange, LimitsDocument } from './limit-set.ts';
 export { LimitStore } from './limit-store.ts';
-export type { LimitPointer, LimitTable, OpeningEntry } from './limit-table.ts';
-export { createUploads, LimitsError, type Uploads } from './limit-table.ts';
+export {
+  createUploads,
+  type LimitPointer,
+  LimitsError,
+  type LimitTable,
+  type OpeningEntry,
+  type Uploads,
+} from './limit-table.ts';
 export { oversubscriptionOf } from './oversubscription.ts';
 export { type PreviousCounters, withOpenings } from './period-openings.ts';
 export { readDocument, zoneOfSubject } from './plan-edits.ts';
 export {
-  chunkPartsOf,
-  joined,
   type LoggedChange,
   loggedChangeOf,
-  PARTS_ATTRIBUTE,
   type PublishOutcome,
   publishLimits,
   readChange,
   readLimitSet,
   rowsOf,
 } from './publish-limits.ts';
-export {
-  isDecided,
-  isOwn,
-  isPending,
-  readRequests,
-  requesterOf,
-  type StoredRequest,
-} from './requests.ts';
-export { mayApprove, mayDo, type RightsContext } from './rights.ts';
-export { readField, subjectOf } from './subject-text.ts';
+export { isDecided, isOwn, isPending, readRequests, requesterOf, type StoredRequest } from './requests.ts';
+export { ACT_WORDS, mayApprove, mayDo, type RightsContext, ROLES, whoMayText } from './rights.ts';
+export { idOf, kindOf, readField, subjectOf } from './subject-text.ts';

@@ -5,6 +5,7 @@ import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Oversubscription } from './edit-model.ts';
 import { subjectPath } from './limit-changes.ts';
+import { groupsAround } from './subject-text.ts';
 
 const LARGER_MAX = 10;
 
@@ -98,11 +99,9 @@ function closest(
 
 /** Closest first; the instance is above every root. */
 function ancestorsOf(subject: string, directory: Directory | undefined): readonly string[] {
-  const [kind, id] = subject.split('/');
-  const groupId = kind === 'project' ? directory?.projectById.get(Number(id))?.groupId : Number(id);
-  if ((kind !== 'group' && kind !== 'project') || groupId === undefined) return [];
-  const chain = directory?.chainById.get(groupId)?.map((group) => `group/${group.id}`) ?? [];
-  return [...(kind === 'group' ? chain.slice(0, -1) : chain).reverse(), 'instance'];
+  if (!/^(?:group|project)\//.test(subject)) return [];
+  const chain = groupsAround(subject, directory).map((group) => `group/${group.id}`);
+  return [...(subject.startsWith('group/') ? chain.slice(0, -1) : chain).reverse(), 'instance'];
 }
 
 /** Those that rows of these subjects touch: their own, and those of everything above them. */

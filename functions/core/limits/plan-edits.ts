@@ -1,5 +1,4 @@
-/** Returns the zone of days in entries about a subject: a freeze's last day, a break-glass's first. */
-
+/** Computes the effect of edits on a set: the document, the changes, and what must be confirmed. Writes nothing. */
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../policies/document/reading.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
@@ -24,48 +23,7 @@ import type { LimitEdit, LiveLimits } from './edit-model.ts';
 import type { ChangeRow } from './limit-changes.ts';
 import type { LimitsDocument } from './limit-set.ts';
 import { LimitsError } from './limit-table.ts';
-
-interface ZonesFrom {
-  readonly limits: LimitSet;
-  readonly directory: Directory | undefined;
-  /** IANA zone of a subject that no limit with a period holds. */
-  readonly zone: string;
-}
-
-/** IANA zone in which the limits that hold the subject count their periods: its own, else those of the nearest group above. */
-export function zoneOfSubject(subject: string, { limits, directory, zone }: ZonesFrom): string {
-  const [kind, id] = subject.split('/');
-  const groupId =
-    kind === 'group'
-      ? Number(id)
-      : kind === 'project'
-        ? directory?.projectById.get(Number(id))?.groupId
-        : undefined;
-  const chain = groupId === undefined ? [] : (directory?.chainById.get(groupId) ?? []);
-  const levels = [
-    limitsOn(limits, subject),
-    ...chain.toReversed().map((group) => {
-      const key = subjectKey({ kind: 'group', id: group.id });
-      return withDefaults(limitsOn(limits, key), defaultsOf(limits, group), key);
-    }),
-    limitsOn(limits, 'instance'),
-  ];
-  for (const level of levels) {
-    const found = zoneOfLimits(level);
-    if (found !== undefined) return found;
-  }
-  return zone;
-}
-
-/** A budget of money says it before any other limit. Minutes and hours are UTC's in every zone, and so say nothing. */
-function zoneOfLimits(limits: readonly Limit[]): string | undefined {
-  const zoned = limits.filter(({ per }) => per !== undefined && per !== 'minute' && per !== 'hour');
-  return (zoned.find(({ kind }) => isMoney(kind)) ?? zoned[0])?.zone;
-}
-
-/**
- * Computes the effect of edits on a set: the document, the changes, and the required rights. Writes nothing.
- */
+import { groupsAround } from './subject-text.ts';
 
 /** A set, or what is packed with the code, as it was written and as it is read. */
 export interface ReadLimitSet {
@@ -77,7 +35,7 @@ interface PlanWith {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
   readonly context: Omit<EditContext, 'zoneOf' | 'reaches'>;
-  /** IANA zone of days that are written about what no limit with a period holds. @default UTC */
+  /** IANA zone of days about a subject that no limit with a period holds. @default UTC */
   readonly zone?: string | undefined;
 }
 
@@ -89,16 +47,19 @@ export type Plan =
       readonly after: ReadLimitSet;
       readonly rows: readonly ChangeRow[];
       readonly toConfirm: readonly ChangeRow[];
-      /** Only what was not so before. */
+      /** Only new lockouts. */
       readonly lockout: readonly string[];
     };
 
 export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: PlanWith): Plan {
   const { policy, directory, context, zone = 'UTC' } = using;
   const { nowMs } = context;
-  const zoneOf = (subject: string): string =>
-    zoneOfSubject(subject, { limits: before.limits, directory, zone });
-  const edited = editDocument(before.document, edits, { ...context, zoneOf, reaches: reachIn(directory) });
+  const edited = editDocument(before.document, edits, {
+    ...context,
+    zoneOf: (subject) => zoneOfSubject(subject, { limits: before.limits, directory, zone }),
+    // Unknown groups are below no group.
+    reaches: (above, subject) => groupsAround(subject, directory).some(({ id }) => `group/${id}` === above),
+  });
   if (!edited.ok) return edited;
   const parsed = parseLimits(edited.document, '', policy, directory);
   if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.told) };
@@ -115,21 +76,6 @@ export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: P
   };
 }
 
-/** Unknown groups are below no group. */
-const reachIn =
-  (directory: Directory | undefined) =>
-  (above: string, subject: string): boolean => {
-    const [kind, id] = subject.split('/');
-    const group =
-      kind === 'project'
-        ? directory?.projectById.get(Number(id))?.groupId
-        : kind === 'group'
-          ? Number(id)
-          : undefined;
-    const chain = group === undefined ? undefined : directory?.chainById.get(group);
-    return chain?.some((each) => `group/${each.id}` === above) === true;
-  };
-
 /** @throws {LimitsError} `limits_unreadable`: the policy has changed since. */
 export function readDocument(document: LimitsDocument, set: string, policy: Policy): ReadLimitSet {
   const parsed = parseLimitsPart(document, set, policy);
@@ -138,7 +84,23 @@ export function readDocument(document: LimitsDocument, set: string, policy: Poli
   throw new LimitsError('limits_unreadable', `set ${set}: no longer fits the policy: ${problems}`);
 }
 
-// Requirements of a change, besides rights.
+/** Returns later changes by others to the same subjects. */
+export function visibleRows(
+  mine: readonly ChangeRow[],
+  since: {
+    /** The outdated base of the edits. */
+    readonly before: ReadLimitSet;
+    readonly live: LiveLimits | undefined;
+    readonly directory: Directory | undefined;
+    readonly nowMs: number;
+  },
+): readonly ChangeRow[] {
+  const subjects = new Set(mine.map(({ subject }) => subject));
+  const { before, live, ...rest } = since;
+  const all = changeRows({ from: before.limits, to: live?.limits ?? NO_LIMITS, ...rest });
+  return all.filter(({ subject }) => subjects.has(subject));
+}
+
 /** A typing error of one digit is ten times as much. */
 const JUMP = 3;
 
@@ -146,9 +108,9 @@ const JUMP = 3;
  * Amounts that become more than three times, or less than a third of, what they were, 0 and `unlimited` included; and
  * modes of limits and rollouts that become milder, after which jobs pass that were rejected.
  */
-function isToConfirm(row: ChangeRow): boolean {
-  const { about, field, from, to, effect } = row;
-  if (isMilder(row)) return true;
+function isToConfirm({ about, field, from, to, effect, whole }: ChangeRow): boolean {
+  // A removed limit is shown as a whole.
+  if (effect === 'loosens' && field === 'mode' && (about === 'rollout' || whole === undefined)) return true;
   if (about !== 'limit' || field !== 'amount' || effect === 'neutral' || from === null || to === null)
     return false;
   if (typeof from !== 'number' || typeof to !== 'number') return true;
@@ -169,27 +131,33 @@ function skipsStep(
   return compareModes(modeIn(to), modeIn(from)) > 1;
 }
 
-/** A limit that goes as a whole says so by itself. */
-const isMilder = ({ about, field, effect, whole }: ChangeRow): boolean =>
-  effect === 'loosens' &&
-  field === 'mode' &&
-  (about === 'rollout' || (about === 'limit' && whole === undefined));
-
-interface Since {
-  /** The outdated base of the edits. */
-  readonly before: ReadLimitSet;
-  readonly live: LiveLimits | undefined;
+interface ZonesFrom {
+  readonly limits: LimitSet;
   readonly directory: Directory | undefined;
-  readonly nowMs: number;
+  /** IANA zone of a subject that no limit with a period holds. */
+  readonly zone: string;
 }
 
-/** Returns later changes by others to the same subjects. */
-export function visibleRows(
-  mine: readonly ChangeRow[],
-  { before, live, directory, nowMs }: Since,
-): readonly ChangeRow[] {
-  const subjects = new Set(mine.map(({ subject }) => subject));
-  const to = live?.limits ?? NO_LIMITS;
-  const all = changeRows({ from: before.limits, to, directory, nowMs });
-  return all.filter(({ subject }) => subjects.has(subject));
+/**
+ * IANA zone of days in entries about a subject, such as a freeze's last day: the zone in which its limits count their periods, else
+ * those of the nearest group above.
+ */
+export function zoneOfSubject(subject: string, { limits, directory, zone }: ZonesFrom): string {
+  const levels = [
+    limitsOn(limits, subject),
+    ...groupsAround(subject, directory)
+      .toReversed()
+      .map((group) => {
+        const key = subjectKey({ kind: 'group', id: group.id });
+        return withDefaults(limitsOn(limits, key), defaultsOf(limits, group), key);
+      }),
+    limitsOn(limits, 'instance'),
+  ];
+  return levels.map(zoneOfLimits).find((found) => found !== undefined) ?? zone;
+}
+
+/** A budget of money says it before any other limit. Minutes and hours are UTC's in every zone. */
+function zoneOfLimits(limits: readonly Limit[]): string | undefined {
+  const zoned = limits.filter(({ per }) => per !== undefined && per !== 'minute' && per !== 'hour');
+  return (zoned.find(({ kind }) => isMoney(kind)) ?? zoned[0])?.zone;
 }

@@ -1,7 +1,9 @@
+/** Roles, their rights on limits, and their texts. */
 import { placeOfSubject } from '../../../policies/limits/cap.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { joinedText } from '../../../policies/text/plain-text.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
 import {
   type Act,
@@ -9,14 +11,79 @@ import {
   isSamePerson,
   type LimitRequest,
   type Person,
-  type Reach,
-  RIGHTS,
   type Rights,
-  ROLES,
   type Role,
   type RoleName,
 } from './edit-model.ts';
 import { binds, type ChangeRow } from './limit-changes.ts';
+import { groupsAround } from './subject-text.ts';
+
+/**
+ * Reach of a role. `subtree`: its groups and everything below. `below`: only below them, and only in a unit
+ * with an enforced limit above, so that a loosened limit is still bounded by one that the role may not
+ * loosen.
+ */
+type Reach = 'none' | 'below' | 'subtree' | 'all';
+
+/**
+ * Rights on limits. Loosening needs a stronger right than tightening. No limits document weakens a security
+ * rule, so no right here does.
+ */
+export const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = {
+  /** Read limits, usage and history. */
+  view: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
+  /** Ask for more. */
+  ask: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
+  /** Changes without effect on jobs: owner, contact, soft part, thresholds, reason; a review. */
+  describe: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
+  /** Lower, enforce, freeze, revoke, end a break-glass. */
+  tighten: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
+  /** Raise, lift, remove, make milder. An owner may also lift a freeze that was the owner's own. */
+  loosen: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  /** Give more for a time. */
+  grant: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  /** Approve another user's request. */
+  approve: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  /** Let jobs pass all limits for a time. */
+  'break-glass': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
+  /** Let the rules of a class go further in a group. */
+  'roll-out': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
+  /** The other way: it may switch off every limit below a group. */
+  'roll-back': { viewer: 'none', owner: 'none', finance: 'none', admin: 'all' },
+};
+
+/** Weakest first. */
+export const ROLES: readonly RoleName[] = ['viewer', 'owner', 'finance', 'admin'];
+
+const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
+  viewer: 'a member of the group',
+  finance: 'of finance',
+  admin: 'an administrator',
+};
+
+/** Texts of acts, for `to … you must be …`. */
+export const ACT_WORDS: Readonly<Record<Act, string>> = {
+  view: 'see it',
+  describe: 'describe it',
+  tighten: 'tighten it',
+  loosen: 'loosen it',
+  grant: 'give a grant',
+  'break-glass': 'break glass',
+  approve: 'approve it',
+  'roll-out': 'roll rules out',
+  'roll-back': 'roll rules back',
+  ask: 'ask for more',
+};
+
+/** `an owner of a group above, of finance or an administrator`: what one must be, for `you must be …`. */
+export function whoMayText(act: Act, roles: readonly RoleName[]): string {
+  const words = roles.map((role) => (role === 'owner' ? ownerWords(act) : WORDS[role]));
+  return words.length === 0 ? 'nobody' : joinedText(words, 'or');
+}
+
+/** Owners cannot loosen their own bounds: it takes an owner further up. */
+const ownerWords = (act: Act): string =>
+  RIGHTS[act].owner === 'below' ? 'an owner of a group above' : 'an owner of the group';
 
 /** Context of a check of rights. */
 export interface RightsContext {
@@ -83,15 +150,10 @@ export const rolesFor = (
     if (reach === 'all' || reach === 'none') return reach === 'all';
     if (subject === undefined) return true;
     if (!/^(?:group|project)\//.test(subject)) return false;
-    return reach === 'subtree' || held === undefined || isHeldAbove(subject, held);
+    if (reach === 'subtree' || held === undefined) return true;
+    const { unit } = held;
+    return unit !== undefined && groupsAbove(subject, held.directory).some((id) => holds(id, unit, held));
   });
-
-function isHeldAbove(
-  subject: string,
-  { unit, ...context }: RightsContext & { readonly unit: Unit | undefined },
-): boolean {
-  return unit !== undefined && groupsAbove(subject, context.directory).some((id) => holds(id, unit, context));
-}
 
 function reaches(
   reach: Reach,
@@ -112,20 +174,11 @@ function reaches(
   return top >= 0 && unit !== undefined && above.slice(0, top + 1).some((id) => holds(id, unit, context));
 }
 
-/** Root first, the subject itself not among them; empty for what is in no group, or in one that is not known. */
-function groupsAbove(subject: string, directory: Directory | undefined): readonly number[] {
-  const [kind, id] = subject.split('/');
-  if (kind === 'group')
-    return (
-      directory?.chainById
-        .get(Number(id))
-        ?.slice(0, -1)
-        .map((group) => group.id) ?? []
-    );
-  if (kind !== 'project') return [];
-  const groupId = directory?.projectById.get(Number(id))?.groupId;
-  return groupId === undefined ? [] : (directory?.chainById.get(groupId)?.map((group) => group.id) ?? []);
-}
+/** Root first, without the subject itself. */
+const groupsAbove = (subject: string, directory: Directory | undefined): readonly number[] =>
+  groupsAround(subject, directory)
+    .slice(0, subject.startsWith('group/') ? -1 : undefined)
+    .map(({ id }) => id);
 
 const holds = (group: number, unit: Unit, { limits, nowMs }: RightsContext): boolean =>
   limits.bySubject

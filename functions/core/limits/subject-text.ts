@@ -2,6 +2,8 @@
 
 import { isRecord } from '../../../policies/document/reading.ts';
 import { CAP_KINDS, capOf, capSubject } from '../../../policies/limits/cap.ts';
+import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../policies/units/unit.ts';
 
 const PERSONAL = 'personal';
 const PATTERN_PREFIX = 'groups/';
@@ -73,3 +75,21 @@ export const writtenField = (name: string, value: unknown): unknown =>
 /** The other way. */
 export const readField = (name: string, value: unknown): unknown =>
   name === 'carry' && isRecord(value) ? value.max : value;
+
+/** The groups around a group or project, root first; a group is the last of its own. Empty if unknown. */
+export function groupsAround(subject: string, directory: Directory | undefined): readonly DirectoryGroup[] {
+  const [kind, id] = subject.split('/');
+  const groupId = kind === 'project' ? directory?.projectById.get(Number(id))?.groupId : Number(id);
+  const isPlaced = (kind === 'group' || kind === 'project') && groupId !== undefined;
+  return (isPlaced ? directory?.chainById.get(groupId) : undefined) ?? [];
+}
+
+/** The kind of an entry: the name of its amount. */
+export const kindOf = (entry: Readonly<Record<string, unknown>>): LimitKind | undefined =>
+  LIMIT_KINDS.find((kind) => (entry[kind] ?? undefined) !== undefined);
+
+/** The id that the parser makes for a limit without one. */
+export const madeId = (kind: string, per: string): string => `${kind}-${per === '' ? 'now' : per}`;
+
+export const idOf = (entry: Readonly<Record<string, unknown>>): string =>
+  typeof entry.id === 'string' ? entry.id : madeId(kindOf(entry) ?? '', String(entry.per ?? ''));

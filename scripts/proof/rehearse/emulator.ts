@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { loopbackPort } from '../../local/free-port.ts';
+import { loopbackPort } from '../../local/loopback.ts';
 
 export interface Emulator {
   /** `http://localhost:41234`; by this name it finds templates in its own buckets. */
   readonly endpoint: string;
   /** Types of resources that it passed over, sorted. */
   ignoredTypes(): readonly string[];
-  /** Calls that broke it: what came of them is not to be trusted. */
+  /** Calls that broke it; their results are not reliable. */
   crashes(): readonly string[];
   stop(): Promise<void>;
 }
@@ -18,7 +19,6 @@ const SCRIPT = fileURLToPath(new URL('emulator.py', import.meta.url));
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 5_000;
 const POLL_MS = 100;
-/** Enough to tell what failed. */
 const CRASHES_MAX = 20;
 
 /**
@@ -34,11 +34,11 @@ export async function startEmulator(python: string, failingFile: string): Promis
   });
   const ignored = new Set<string>();
   const crashes: string[] = [];
-  linesOf(child, 'stdout', (line) => {
+  createInterface(child.stdout).on('line', (line) => {
     const [, type] = /^ignored (\S+)$/.exec(line) ?? [];
     if (type !== undefined) ignored.add(type);
   });
-  linesOf(child, 'stderr', (line) => {
+  createInterface(child.stderr).on('line', (line) => {
     // The last line of a stack says what it was about.
     if (/^\w[\w.]*(?:Error|Exception)\b/.test(line) && crashes.length < CRASHES_MAX) crashes.push(line);
   });
@@ -55,15 +55,6 @@ export async function startEmulator(python: string, failingFile: string): Promis
     throw error;
   }
   return emulator;
-}
-
-function linesOf(child: ChildProcess, name: 'stdout' | 'stderr', onLine: (line: string) => void): void {
-  let rest = '';
-  child[name]?.setEncoding('utf8').on('data', (text: string) => {
-    const lines = `${rest}${text}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) onLine(line);
-  });
 }
 
 async function untilItAnswers(port: number, child: ChildProcess): Promise<void> {
@@ -84,7 +75,7 @@ async function untilItAnswers(port: number, child: ChildProcess): Promise<void> 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
-  // It ends when nobody holds its stdin any more.
+  // It ends when its stdin is closed.
   child.stdin?.end();
   const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
   await exited;

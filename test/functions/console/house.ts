@@ -11,7 +11,7 @@ import type { Counter } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import type { LimitEdit } from '../../../functions/core/limits/edit-model.ts';
-import type { ApprovalSettings } from '../../../functions/core/limits/limit-editing.ts';
+import type { ApprovalSettings } from '../../../functions/core/limits/limit-reads.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { readDocument } from '../../../functions/core/limits/plan-edits.ts';
 import { dynamoRequeueLists } from '../../../functions/core/requeue/requeue-list.ts';

@@ -21,7 +21,7 @@ import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import { type Directory, directoryOf } from '../../../policies/place/directory.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { someFacts } from '../../support/ledger/asks.ts';
 import { Feed } from '../../support/ledger/rollup-bench.ts';

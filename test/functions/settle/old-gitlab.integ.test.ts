@@ -8,7 +8,7 @@ import * as names from '../../../functions/names.ts';
 import { JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/app.ts';
 import { createLocalGitLab, type LocalGitLabOptions } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 import { newJob } from '../../support/hook-bench.ts';
 import { importFor } from '../../support/import-for.ts';
 import { keptEnv } from '../../support/kept-env.ts';

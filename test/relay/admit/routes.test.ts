@@ -9,7 +9,7 @@ import {
 } from '../../../relay/admit/admit-call.ts';
 import { INVOKE_URL, invokeRoute, urlRoute } from '../../../relay/admit/routes.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { admitApp, flowRules } from '../../support/flow/flow.ts';
 
 const BASE_URL = `http://127.0.0.1:8787`;

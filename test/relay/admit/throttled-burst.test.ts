@@ -7,11 +7,11 @@ import { createBreaker } from '../../../relay/admit/breaker.ts';
 import { createForwarder } from '../../../relay/admit/forward.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import { VirtualTime } from '../../../scripts/local/clock/virtual-time.ts';
-import { INLINE_URL, inlineFetch } from '../../../scripts/local/inline.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { INLINE_URL, inlineFetch } from '../../../scripts/local/admit.ts';
+import { VirtualTime } from '../../../scripts/local/clock.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 import { benchRequest, benchRules } from '../../../scripts/proof/bench/bench-rules.ts';
-import { contendedStore } from '../../../scripts/proof/bench/contended-store.ts';
+import { contendedStore } from '../../../scripts/proof/bench/contention-model.ts';
 
 const ROOTS = 40;
 const PER_SECOND = 100;

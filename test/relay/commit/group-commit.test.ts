@@ -8,7 +8,7 @@ import {
 } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import { undecided } from '../../../relay/exchange.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { type Asked, commitBench, range, type SentBatch, turn } from '../../support/relay/commit-bench.ts';
 import { admittedOf } from '../../support/relay/verdicts.ts';
 

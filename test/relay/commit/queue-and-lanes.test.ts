@@ -10,7 +10,7 @@ import {
   takeBatch,
 } from '../../../relay/commit/fair-queue.ts';
 import { createLanes, type Lanes } from '../../../relay/commit/lanes.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 
 describe('the queue', () => {

@@ -9,7 +9,7 @@ import {
   UNREADABLE_PER_HOUR,
 } from '../../../relay/fallback/fallback.ts';
 import { REMEMBERED_MS, RecentRejections } from '../../../relay/fallback/recent-rejections.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { aDirectory, aPolicy } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../../support/relay/verdicts.ts';

@@ -12,7 +12,7 @@ import {
   SLOTS_MAX,
 } from '../../../relay/fallback/headroom.ts';
 import { HeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { range, turn } from '../../support/relay/commit-bench.ts';
 

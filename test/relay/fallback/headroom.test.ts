@@ -11,7 +11,7 @@ import { readHeadroom } from '../../../relay/admit/response.ts';
 import { createFallback, type Fallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
 import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
 import { HeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';

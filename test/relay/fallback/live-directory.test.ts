@@ -8,7 +8,7 @@ import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../../relay/admit/admit-call.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createLiveDirectory, DIRECTORY_AGE_MS_MAX } from '../../../relay/fallback/live-directory.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { largeGitLab } from '../../support/large-gitlab.ts';
 import { turn } from '../../support/relay/commit-bench.ts';

@@ -16,7 +16,7 @@ import type { UnmeteredOutcome, UnmeteredPost } from '../../../relay/admit/forwa
 import { journalWriter, type WriteJournal } from '../../../relay/aws/aws-json.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createUnmetered, REFUSALS_MAX } from '../../../relay/fallback/unmetered.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { turn } from '../../support/relay/commit-bench.ts';

@@ -9,8 +9,8 @@ import {
 } from '../../../relay/monitoring/health.ts';
 import { createMetrics } from '../../../relay/monitoring/metrics.ts';
 import { METRIC_QUESTIONS } from '../../../relay/names.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
-import { loopbackPort } from '../../../scripts/local/free-port.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
+import { loopbackPort } from '../../../scripts/local/loopback.ts';
 
 const WELL: RelayStatus = {
   state: 'open',

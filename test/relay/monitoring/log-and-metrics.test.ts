@@ -6,7 +6,7 @@ import type { RelayEvent } from '../../../relay/events.ts';
 import { createLogger, type LogLevel, logEvents } from '../../../relay/monitoring/log.ts';
 import { createMetrics, type RelayMetrics } from '../../../relay/monitoring/metrics.ts';
 import * as names from '../../../relay/names.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 
 describe('log', () => {
   /** Stands wherever a secret could: no line may have it. */

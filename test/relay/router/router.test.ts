@@ -8,7 +8,7 @@ import { RouterStatus, STATUS } from '../../../relay/router/router.ts';
 import { channelOptions } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 
 test.each([
   [

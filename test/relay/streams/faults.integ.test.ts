@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { POOL_SIZES } from '../../../relay/streams/pool.ts';
 import { fileToken } from '../../../relay/token.ts';
 
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import {
   type LocalRouter,
   type LocalRouterOptions,

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { getItem, itemAt, putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
+import { readLocalRules } from '../../../scripts/local/admit.ts';
 import type { ExhaustedLimit } from '../../../scripts/local/decision-line.ts';
-import type { LocalJob } from '../../../scripts/local/gitlab/jobs.ts';
-import { WEBHOOK_FAULTS } from '../../../scripts/local/gitlab/played-gitlab.ts';
+import { WEBHOOK_FAULTS } from '../../../scripts/local/gitlab/local-gitlab.ts';
+import type { LocalJob } from '../../../scripts/local/gitlab/state.ts';
+import { ledgerFolder, openOwn } from '../../../scripts/local/ledger-folder.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
-import { readLocalRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
-import { ledgerFolder, openOwn } from '../../../scripts/local/sqlite/ledger-folder.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,7 +1,7 @@
 import type { RelayEvent } from '../../../relay/events.ts';
 import { startEmf } from '../../../relay/monitoring/cloudwatch.ts';
 import { createLogger, logEvents } from '../../../relay/monitoring/log.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { measuredOf } from '../emf-spec.ts';
 
 /** The log lines and the CloudWatch values that a relay makes of its events, as if they came within one minute. */

@@ -20,8 +20,8 @@ import * as names from '../../../../functions/names.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
-import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { LoopbackServer } from '../../../../scripts/local/loopback.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const TOKEN = 'glpat-administrator';

@@ -12,9 +12,8 @@ import { silentLog, systemClock } from '../../../../functions/core/environment/e
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import type { SignInEnv, User } from '../../../../functions/core/signin/model.ts';
-import { closeLocalMonths, packLocalJobs } from '../../../../scripts/local/nightly-programs.ts';
-import { loadPastMonth } from '../../../../scripts/local/past-month.ts';
-import { firstJobId } from '../../../../scripts/local/workload/past-jobs.ts';
+import { firstJobId, loadPastMonth } from '../../../../scripts/local/past-month.ts';
+import { closeLocalMonths, packLocalJobs } from '../../../../scripts/local/run-console.ts';
 import { exampleLedger } from '../../../scripts/local/example-ledger.ts';
 import { aUser } from '../house.ts';
 

@@ -1,12 +1,12 @@
+import type { LimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import type {
   ApplyOutcome,
-  ChangeRow,
   LimitEdit,
   LimitRequest,
   LiveLimits,
   Preview,
 } from '../../../../functions/core/limits/edit-model.ts';
-import type { LimitsDesk } from '../../../../functions/core/limits/limit-editing.ts';
+import type { ChangeRow } from '../../../../functions/core/limits/limit-changes.ts';
 import { NOW_MS } from './rows.ts';
 
 export type FakeDesk = LimitsDesk & {

@@ -9,10 +9,10 @@ import type { Message } from '../../../../functions/core/notify/message.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { limitsOn } from '../../../../policies/limits/limits.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
-import { serveAdmit } from '../../../../scripts/local/admit-server.ts';
+import { serveAdmit } from '../../../../scripts/local/admit.ts';
 import { openLocalLedger } from '../../../../scripts/local/ledger-source.ts';
 import { startLocalConsole } from '../../../../scripts/local/local-console.ts';
-import { startUsageCounter } from '../../../../scripts/local/usage-counter.ts';
+import { startUsageCounter } from '../../../../scripts/local/past-month.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { NOW_MS, ZONE } from './rows.ts';
 

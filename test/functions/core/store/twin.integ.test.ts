@@ -32,7 +32,7 @@ import {
 } from '../../../../functions/core/store/operation.ts';
 import { signedTable } from '../../../../functions/core/store/signed-table.ts';
 import type { ItemChange } from '../../../../functions/core/store/table-evaluation.ts';
-import { type ItemChangeRecord, SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';
+import { type ItemChangeRecord, SqliteTable } from '../../../../scripts/local/sqlite-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
