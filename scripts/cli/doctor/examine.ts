@@ -4,9 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { getProxyForUrl } from 'proxy-from-env';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { remedyOfNetwork, remedyOfStatus } from '../../../relay/router/failure.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
-import { type Router, RouterStatus, STATUS } from '../../../relay/router/router.ts';
+import {
+  type Router,
+  RouterStatus,
+  remedyOfNetwork,
+  remedyOfStatus,
+  STATUS,
+} from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import {
   parseTarget,
@@ -15,7 +20,7 @@ import {
   type TlsFiles,
   type TlsMaterial,
 } from '../../../relay/router/target.ts';
-import { ACCEPTED_AFTER_MS } from '../../../relay/streams/stream.ts';
+import { ACCEPTED_AFTER_MS } from '../../../relay/streams/connection.ts';
 import { fileToken, type TokenSource } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';

@@ -6,7 +6,7 @@ import { MemoryTable } from '../../../functions/core/store/index.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { resolveContainers } from '../../../relay/translate/resolution.ts';
+import { resolveContainers } from '../../../relay/translate/variables.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { readWhole, text, texts, type ValuesOf, whole } from '../../terminal/flags.ts';

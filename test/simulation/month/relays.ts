@@ -5,7 +5,7 @@
 import type { UnmeteredAnswer, WaitingTerms } from '../../../functions/core/contract/index.ts';
 import type { HoldOutcome } from '../../../functions/core/ledger/index.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/verdict.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/exchange.ts';
 import type { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
 import { Agenda } from '../agenda.ts';
 import type { TrueJob } from '../gitlab.ts';
