@@ -1,14 +1,23 @@
 import { DirectoryStore } from '../../functions/core/directory/directory-store.ts';
 import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
-import { type DirectorySyncReport, type SyncDeps, syncDirectory } from '../../functions/core/directory/sync.ts';
+import {
+  type DirectorySyncReport,
+  type SyncDeps,
+  syncDirectory,
+} from '../../functions/core/directory/sync.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import { type GitLabDirectory, createGitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
+import { createGitLabDirectory, type GitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { HandClock } from '../../scripts/local/clock.ts';
-import { type LocalGitLab, createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
+import { createLocalGitLab, type LocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
 import type { PlaceBook } from '../../scripts/local/gitlab/places.ts';
 import { manualClock } from './ledger/test-clock.ts';
-import { type DirectoryFault, type DirectoryOperation, type MemoryDirectoryTable, memoryDirectoryTable } from './tables/memory-directory-table.ts';
+import {
+  type DirectoryFault,
+  type DirectoryOperation,
+  type MemoryDirectoryTable,
+  memoryDirectoryTable,
+} from './tables/memory-directory-table.ts';
 
 export const MINUTE_MS = 60_000;
 
