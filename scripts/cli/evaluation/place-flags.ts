@@ -1,32 +1,30 @@
 import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
+import { closest } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { readChoice, readWhole } from '../../terminal/flags.ts';
+import { flagLines } from '../../terminal/define-command.ts';
+import { readChoice, readWhole, text, toggle } from '../../terminal/flags.ts';
 import { notInDirectory } from './unknown-place.ts';
 
-/** Flags for facts that no file has: user and place. Added to a command's flags by `...PLACE_FLAGS`. */
+/** Flags for facts that no file has: user and place. */
 export const PLACE_FLAGS = {
-  project: 'text',
-  group: 'text',
-  ref: 'text',
-  protected: 'switch',
-  unprotected: 'switch',
-  source: 'text',
-  user: 'text',
-  now: 'text',
-} as const;
+  project: text('<id | path>', 'the project, as in the directory; a new one by its path'),
+  group: text('<id | path>', 'its group, if the project itself does not matter'),
+  ref: text('<name>', 'branch or tag'),
+  protected: toggle('the ref is protected'),
+  unprotected: toggle('the ref is not protected'),
+  source: text('<source>', 'what started the pipeline: push, merge_request_event, schedule, web …'),
+  user: text('<id>', "GitLab's id of the user"),
+  now: text('<time>', 'the time to check for, 2026-12-31T18:00Z (default: now)'),
+};
 
-/** For help texts. */
-export const PLACE_FLAGS_HELP = `  --project <id | path>   the project, as in the directory; a new one by its path
-  --group <id | path>     its group, where the project itself does not matter
-  --ref <name>            branch or tag
-  --protected             the ref is protected; --unprotected: it is not
-  --source <source>       what started the pipeline: push, merge_request_event, schedule, web …
-  --user <id>             GitLab's id of the user
-  --now <time>            as if it were 2026-12-31T18:00Z`;
+/** For help texts that are not made from rows yet. */
+export const PLACE_FLAGS_HELP = flagLines(PLACE_FLAGS);
 
 export interface PlaceFlags {
   readonly project?: string | undefined;
@@ -131,3 +129,32 @@ function groupPlace({ id }: { readonly id: number }, directory: Directory): Requ
 }
 
 const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
+
+interface ChosenClass {
+  /** Every job is of the class. */
+  readonly policy: Policy;
+  readonly runnerClass: RunnerClass;
+}
+
+/**
+ * The policy as if all runners were of one class, at the prices in force at an instant: ask it about no other.
+ *
+ * @throws {UsageError} if there is no such class then.
+ */
+export function withClass(policy: Policy, name: string, nowMs: number): ChosenClass {
+  const { version, classes } = pricesAt(policy.prices, nowMs);
+  const runnerClass = classes.find((each) => each.name === name);
+  if (runnerClass === undefined) {
+    const names = classes.map((each) => each.name);
+    const like = closest(name, names);
+    const hint = like === undefined ? `expected ${names.join(', ')}` : `did you mean ${like}?`;
+    throw new UsageError(`--class ${name}: is no runner class of the policy (prices ${version}); ${hint}`);
+  }
+  return {
+    runnerClass,
+    policy: {
+      ...policy,
+      prices: { version, classes: [], defaultClass: runnerClass },
+    },
+  };
+}
