@@ -40,7 +40,7 @@ export interface SweepRun {
   readonly live: readonly DueJob[];
   readonly liveIds: ReadonlySet<number>;
   /** Running jobs without a live hold, by job id: perhaps unadmitted. */
-  readonly strangers: Map<number, JobTruth>;
+  readonly untracked: Map<number, JobTruth>;
 }
 
 /** State that a process keeps between sweeps. It only saves calls: a new process learns it again. */

@@ -26,7 +26,6 @@ import { startRunConsole } from './run-console.ts';
 import type { Figures, Screen } from './screen.ts';
 import { DecisionTally, limitFigures, type Summary } from './summary.ts';
 
-/** More job ids than any run uses. */
 const IDS_RESERVED = 10_000_000;
 
 interface RunResult {

@@ -1,6 +1,6 @@
 import { type Command, EXIT, type ExitCode, type TerminalIo } from './command.ts';
 import { type FlagTable, JSON_FLAG, type Parsed, parseInput, type WordTable } from './flags.ts';
-import { wrapped } from './wrapped.ts';
+import { wrapped } from './table.ts';
 
 /** A command as a row: what it takes, an example, and what it does. Parser, help and completion are made from it. */
 export interface CommandRow<Flags extends FlagTable, Words extends WordTable> {

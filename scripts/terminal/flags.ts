@@ -58,7 +58,7 @@ export const texts = (takes: string, help: string): Flag<readonly string[]> => (
 });
 
 /** The help lists the choices after its text. */
-export const choice = <Choice extends string>(
+export const choice = <const Choice extends string>(
   takes: string,
   help: string,
   choices: readonly Choice[],
@@ -73,7 +73,7 @@ export const required = <Value>(flag: Flag<Value>): Flag<Exclude<Value, undefine
   read: (given, name) => {
     const value = flag.read(given, name);
     if (value !== undefined) return value as Exclude<Value, undefined>;
-    throw new UsageError(`--${name}: expected ${flag.help.split(/\. | \(|;/)[0]}`);
+    throw new UsageError(`--${name} is missing: expected ${flag.help.split(/\. | \(|;/)[0]}`);
   },
 });
 

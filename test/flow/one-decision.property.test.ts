@@ -26,15 +26,12 @@ import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { withRuns } from '../../policies/run-history.ts';
-import { canICommandOn } from '../../scripts/cli/can-i/can-i-command.ts';
-import { explainCommandOn } from '../../scripts/cli/explain/explain-command.ts';
-import type { OpenLedger } from '../../scripts/cli/ledger/open-ledger.ts';
-import { readOnly } from '../../scripts/cli/ledger/read-only-store.ts';
-import { type CommandCall, mcpTools } from '../../scripts/cli/mcp/mcp-tools.ts';
-import type { TerminalIo } from '../../scripts/terminal/command.ts';
+import { type OpenLedger, openLedger, readOnly } from '../../scripts/cli/ledger/open-ledger.ts';
+import { type CommandCall, mcpTools } from '../../scripts/cli/mcp/mcp.ts';
+import type { ExitCode, TerminalIo } from '../../scripts/terminal/command.ts';
 import { USERS } from '../functions/console/house.ts';
 import { aPolicy, policyDocument, someLimits } from '../policies/documents.ts';
-import { aProject } from '../scripts/cli/desk-run.ts';
+import { aProject, listed } from '../scripts/cli/desk-run.ts';
 import { testClock } from '../support/ledger/test-clock.ts';
 import { FULL } from '../support/property-runs.ts';
 
@@ -276,8 +273,7 @@ function commandsOn({ store, limits, usage, clock }: World, root: string) {
     ...{ store: readOnly(store), limits, usage, description: 'the table', instance: INSTANCE },
     close: async () => {},
   });
-  const commands = [canICommandOn(open), explainCommandOn(open)];
-  const call: CommandCall = async ([name, ...args]) => {
+  const call: CommandCall = async ([name = '', ...args]) => {
     let [out, err] = ['', ''];
     const io: TerminalIo = {
       out: (text) => {
@@ -289,9 +285,8 @@ function commandsOn({ store, limits, usage, clock }: World, root: string) {
       ...{ colours: false, progress: false, columns: Number.POSITIVE_INFINITY, cwd: root, root, env: {} },
       nowMs: clock.nowMs,
     };
-    const command = commands.find((each) => each.name === name);
-    if (command === undefined) throw new Error(name);
-    return { code: await command.run(args, io), out, err };
+    const code = await listed(name, [openLedger, open]).run(args, io);
+    return { code: code as ExitCode, out, err };
   };
   const tools = mcpTools(call, ['--ledger=local']);
   return {

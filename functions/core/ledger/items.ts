@@ -16,6 +16,7 @@ import {
   type ItemCondition,
   type ItemWrite,
   isNewer,
+  itemAt,
   itemBytes,
   type LedgerKeys,
   numberIs,
@@ -115,11 +116,7 @@ export const encodeCounter = (
   expiresAtSeconds?: number,
   closeAtMs?: number,
 ): Item => {
-  const { pk, sk } = keys.counter(counter.key);
-  return {
-    [PK]: textValue(pk),
-    [SK]: textValue(sk),
-    ...versioned,
+  return itemAt(keys.counter(counter.key), {
     ...encodeAmounts(counter),
     [REV]: numberValue(counter.rev),
     ...(counter.drifts && { [DRIFTS]: { BOOL: true } }),
@@ -128,7 +125,7 @@ export const encodeCounter = (
       [DUE_PK]: textValue(keys.closingPk(counter.key)),
       [DUE_AT]: numberValue(closeAtMs),
     }),
-  };
+  });
 };
 
 /** A counter as a reset leaves it. */
@@ -158,18 +155,14 @@ function reservedOf(item: Item): Pick<Counter, 'reserved'> {
 }
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.entry(entry.jobId, entry.number);
-  return {
-    [PK]: textValue(pk),
-    [SK]: textValue(sk),
-    ...versioned,
+  return itemAt(keys.entry(entry.jobId, entry.number), {
     g: numberValue(entry.generation),
     ca: textValue(entry.cause),
     at: numberValue(entry.atMs),
     de: textValues(encodeDeltas(entry.deltas)),
     ...(entry.unchecked === undefined ? {} : { un: textValue(entry.unchecked) }),
     ...ttl(expiresAtSeconds(entry.atMs, entry.deltas)),
-  };
+  });
 }
 
 export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
@@ -183,14 +176,10 @@ export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
 });
 
 export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => {
-  const { pk, sk } = keys.closing(closing.key);
-  return {
-    [PK]: textValue(pk),
-    [SK]: textValue(sk),
-    ...versioned,
+  return itemAt(keys.closing(closing.key), {
     ...encodeAmounts(closing),
     [CLOSED_AT]: numberValue(closing.closedAtMs),
-  };
+  });
 };
 
 const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
@@ -218,15 +207,11 @@ export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
 /** Converts received webhooks to inbox items. The table's stream hands them to their reader. */
 
 export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.inbox(id, receivedAtMs);
-  return {
-    [PK]: { S: pk },
-    [SK]: { S: sk },
-    ...versioned,
+  return itemAt(keys.inbox(id, receivedAtMs), {
     b: { S: body },
     at: { N: String(receivedAtMs) },
     [TTL_ATTRIBUTE]: { N: String(Math.ceil(untilMs / 1000)) },
-  };
+  });
 }
 
 /** The body of an inbox item of this instance; undefined for every other item of the table. */
@@ -331,13 +316,9 @@ function atMost(attribute: string, max: number | undefined): readonly ItemCondit
 
 /** Two keys, the version and a time: DynamoDB removes it when that has passed, hours late at worst. */
 export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.announcement(announcement.key);
-  return {
-    [PK]: { S: pk },
-    [SK]: { S: sk },
-    ...versioned,
+  return itemAt(keys.announcement(announcement.key), {
     [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) },
-  };
+  });
 }
 
 export const seconds = (ms: number): number => Math.ceil(ms / 1000);

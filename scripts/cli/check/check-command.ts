@@ -6,8 +6,8 @@ import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal
 import { command } from '../../terminal/define-command.ts';
 import { optionalWord, readChoice, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { wrapped } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { wrapped } from '../../terminal/wrapped.ts';
 import {
   PLACE_FLAGS,
   type RequestPlace,

@@ -1,8 +1,7 @@
 import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
-import { wrapped } from '../../terminal/wrapped.ts';
+import { table, wrapped } from '../../terminal/table.ts';
 import { askText, ruleTable } from '../evaluation/rule-text.ts';
 import type { JobCheck } from './job-check.ts';
 import { type LiveCheck, leftSection, rejectedNow, rejectingNow } from './live-check.ts';

@@ -8,8 +8,7 @@ import { amountText, bareAmountText } from '../../../policies/units/unit-texts.t
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
-import { wrapped } from '../../terminal/wrapped.ts';
+import { table, wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked, consoleClient, mayAskConsole } from '../api/console-client.ts';
 import { withBooks } from '../api/open-api.ts';
@@ -70,10 +69,10 @@ export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: Termin
       };
     // The ledger's own directory says where a project is today.
     const now = await withBooks(
-      standIn(io, openLedger),
       flags,
       { ...io, nowMs: () => ask.nowMs },
       ({ api, directory }) => decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
+      standIn(io, openLedger),
     );
     return { now: { ...now, decidedBy: 'ledger' }, code: EXIT.ok };
   } catch (error) {

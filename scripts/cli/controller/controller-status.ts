@@ -7,16 +7,15 @@ import {
   longestAnswerMs,
 } from '../../../functions/answers/health/judge-canary.ts';
 import { shadowFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
+import { type ArmedReport, armedReport } from '../../../functions/answers/shadow/shadow-report.ts';
 import { type ControllerScopes, GitLabError } from '../../../functions/core/gitlab/index.ts';
 import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
 import { standIn, type TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { openIfAny, openLedger } from '../ledger/open-ledger.ts';
-import { type ArmedReport, armedReport } from '../report/armed-report.ts';
 import { readSpan } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import type { RulesFlags } from '../rules-flags.ts';
-import { openRulesInForce } from '../rules-in-force.ts';
+import { openRulesInForce, type RulesFlags } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
 

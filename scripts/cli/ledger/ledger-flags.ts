@@ -27,6 +27,9 @@ export const LEDGER_FLAGS = {
   ),
 };
 
+/** Exit codes of commands that read a ledger. */
+export const LEDGER_EXITS = { 1: 'the ledger does not answer' } as const;
+
 /** For help texts that are not made from rows yet. */
 export const LEDGER_FLAGS_HELP = flagLines(LEDGER_FLAGS);
 

@@ -11,11 +11,18 @@ import { table } from '../../terminal/table.ts';
 import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { rulesFiles } from '../rules-flags.ts';
-import { baseLine } from './base-line.ts';
-import { limitsYaml } from './limits-yaml.ts';
-import { readKept, readLiveSet, readSetHistory, setShown } from './live-set.ts';
-import { limitsDirectoryOf, withOpenLimits } from './open-limits.ts';
-import { NOTHING_LIVE, setText } from './set-text.ts';
+import {
+  baseLine,
+  limitsDirectoryOf,
+  limitsYaml,
+  NOTHING_LIVE,
+  readKept,
+  readLiveSet,
+  readSetHistory,
+  setShown,
+  setText,
+  withOpenLimits,
+} from './live-set.ts';
 
 /** The documents that limits are checked against. */
 export const AGAINST_FLAGS = {
@@ -95,7 +102,7 @@ is kept for 90 days.`,
     const sets = await withOpenLimits(flags, io, (limits) => readSetHistory(limits.table, flags.count));
     return print(io, flags, { sets }, () => {
       if (sets.length === 0) return `${NOTHING_LIVE}\n`;
-      const titles = ['edit', 'set', 'at', 'by', 'from', 'why'].map((title) => ({ title }));
+      const titles = ['edit', 'set', 'at', 'by', 'from', 'why'];
       const rows = sets.map(({ edit, set, at, actor, source, why }) =>
         [String(edit), set, at, actor, source, why].map(printable),
       );

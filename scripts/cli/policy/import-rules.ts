@@ -225,7 +225,8 @@ function importVmImages({ executor, line, settings }: RunnerSection, draft: Runn
   if (executor === 'instance' && isIsolated && setting !== undefined && patterns.length > 0) {
     const allow = allowedPatterns('allowed_images', setting.line, patterns, [], draft);
     const from = [{ setting: 'allowed_images', line: setting.line, check: 'allow' }];
-    return draft.rule('image', 'admit', { allow }, from);
+    draft.rule('image', 'admit', { allow }, from);
+    return;
   }
   draft.note(
     'not_seen',
@@ -240,8 +241,10 @@ function importImages(section: RunnerSection, part: ContainerSection, draft: Run
   const { settings } = section;
   const setting = settings.get(`${part}.allowed_images`);
   const patterns = textsOf(setting);
-  if (setting === undefined || patterns.length === 0)
-    return unrestricted(section, 'allowed_images', 'any image', draft);
+  if (setting === undefined || patterns.length === 0) {
+    unrestricted(section, 'allowed_images', 'any image', draft);
+    return;
+  }
   const { line } = setting;
   const allow = allowedPatterns('allowed_images', line, patterns, ownImages(section, part), draft);
   // A job without an image gets the Runner's own, which always passes.
@@ -311,18 +314,22 @@ function importPullPolicies({ settings, line }: RunnerSection, part: ContainerSe
   const written = named.find(({ setting }) => setting === 'pull_policy');
   const own = written?.policies ?? (part === 'docker' ? ['always'] : []);
   const from = named[0] ?? { setting: 'no pull_policy: always', line, policies: own };
-  if (from.policies.length === 0)
-    return draft.note(
+  if (from.policies.length === 0) {
+    draft.note(
       'rule_looser',
       line,
       'neither allowed_pull_policies nor pull_policy: the Runner fails a job that names any pull policy, and no rule can',
     );
-  if ([...from.policies, ...own].some((each) => !PULL_POLICIES.includes(each)))
-    return draft.note(
+    return;
+  }
+  if ([...from.policies, ...own].some((each) => !PULL_POLICIES.includes(each))) {
+    draft.note(
       'rule_looser',
       from.line,
       `${from.setting} has a word the Runner does not know: it fails every job, and no rule can`,
     );
+    return;
+  }
   const allow = [...new Set(from.policies)];
   // A container without one gets the Runner's own, which may not be in the list.
   const required = !allow.some((each) => own.includes(each));
@@ -337,16 +344,20 @@ const NO_USER = 'nobody-at-all';
 function importDockerUsers(section: RunnerSection, draft: RunnerDraft) {
   const { settings } = section;
   const own = settings.get('docker.user');
-  if (own !== undefined && textOf(own) !== undefined)
-    return draft.note(
+  if (own !== undefined && textOf(own) !== undefined) {
+    draft.note(
       'not_seen',
       own.line,
       'user is set: the Runner runs every job as that user, whatever image:docker:user says',
     );
+    return;
+  }
   const setting = settings.get('docker.allowed_users');
   const entries = textsOf(setting).filter((each) => each !== '');
-  if (setting === undefined || entries.length === 0)
-    return unrestricted(section, 'allowed_users', 'any user of image:docker:user, root included', draft);
+  if (setting === undefined || entries.length === 0) {
+    unrestricted(section, 'allowed_users', 'any user of image:docker:user, root included', draft);
+    return;
+  }
   const { line } = setting;
   const parts = entries.map((each) => each.split(':'));
   const groups = [...new Set(parts.flatMap(([, group = '']) => group))].filter((each) => each !== '');

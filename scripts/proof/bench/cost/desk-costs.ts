@@ -27,7 +27,7 @@ import { dynamoImportedVersions } from '../../../../functions/ssm-limits/importe
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
 import { runOn } from '../../../../functions/ssm-limits/run.ts';
 import { VISIT_PAGES } from '../../../cli/cost/assumptions.ts';
-import type { VisitUnits } from '../../../cli/cost/desk-units.ts';
+import type { VisitUnits } from '../../../cli/cost/units.ts';
 import { handClock } from '../../../local/clock.ts';
 import { createPages } from '../../../local/console-pages.ts';
 import { CountingTable } from './counting-table.ts';
@@ -56,7 +56,7 @@ export async function measureDesk(options: { readonly groups: number; readonly p
 
 type SampleDesk = Awaited<ReturnType<typeof sampleDesk>>;
 
-/** A deployment with so many groups, each with a budget. */
+/** A deployment in which every group has a budget. */
 async function sampleDesk(groups: number) {
   const table = new CountingTable();
   const clock = handClock(START_MS);

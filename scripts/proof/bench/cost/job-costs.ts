@@ -21,7 +21,7 @@ import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { withRuns } from '../../../../policies/run-history.ts';
 import { createLogger, logEvents } from '../../../../relay/monitoring/log.ts';
 import { JOB_NAMES, PROJECTS, ROOT_GROUPS } from '../../../cli/cost/assumptions.ts';
-import type { JobUnits } from '../../../cli/cost/job-units.ts';
+import type { JobUnits } from '../../../cli/cost/units.ts';
 import { handClock } from '../../../local/clock.ts';
 import { policyDocument, rulesFrom } from '../bench-rules.ts';
 import { CountingTable, writeUnitsOf } from './counting-table.ts';

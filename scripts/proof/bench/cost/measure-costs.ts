@@ -7,8 +7,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { COUNTERS_MAX } from '../../../cli/cost/assumptions.ts';
-import type { JobUnits } from '../../../cli/cost/job-units.ts';
-import type { DeskCosts, JobCosts, JobOutcome, MeasuredCosts } from '../../../cli/cost/measured-costs.ts';
+import type { DeskCosts, JobCosts, JobOutcome, JobUnits, MeasuredCosts } from '../../../cli/cost/units.ts';
 import type { Figure } from '../figure.ts';
 import { measureDesk } from './desk-costs.ts';
 import { measureJob } from './job-costs.ts';
@@ -26,7 +25,7 @@ const MORE = 3;
 
 type Sizes = readonly number[];
 
-/** @param batches, together - a test counts only some of them. */
+/** @param batches, together - a test counts only some sizes. */
 export async function measureJobCosts(
   outcome: JobOutcome,
   { batches = BATCHES, together = TOGETHER }: { readonly batches?: Sizes; readonly together?: Sizes } = {},

@@ -64,21 +64,3 @@ test('a table that does not answer refuses nobody, and is asked again', async ()
   // Its own item, which is not there, and then all.
   expect(asked).toBe(before + 2);
 });
-
-test('a table that knows us is asked for that one item, once', async () => {
-  const asked: unknown[] = [];
-  const client = {
-    send: async ({ input }: { readonly input: unknown }) => {
-      asked.push(input);
-      return { Item: { pk: { S: '@instances' }, sk: { S: 'gitlab.new.com' } } };
-    },
-  } as unknown as DynamoDBClient;
-  const handler = onOwnBooks(
-    { table: dynamoTable(client, 'books'), instance: 'gitlab.new.com' },
-    async () => 'done',
-  );
-  expect([await handler(), await handler()]).toEqual(['done', 'done']);
-  expect(asked).toEqual([
-    expect.objectContaining({ Key: { pk: { S: '@instances' }, sk: { S: 'gitlab.new.com' } } }),
-  ]);
-});

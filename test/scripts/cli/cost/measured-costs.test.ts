@@ -1,7 +1,6 @@
 /** What is written down is what the programs do today; the bench counts the rest of it, which takes longer. */
 import { expect, test } from 'vitest';
-import { jobUnits } from '../../../../scripts/cli/cost/job-units.ts';
-import { type JobCosts, MEASURED_COSTS } from '../../../../scripts/cli/cost/measured-costs.ts';
+import { type JobCosts, jobUnits, MEASURED_COSTS } from '../../../../scripts/cli/cost/units.ts';
 import {
   measureDeskCosts,
   measureJobCosts,

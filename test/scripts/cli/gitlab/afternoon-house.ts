@@ -29,16 +29,11 @@ import { consume } from '../../../../functions/settle/consume.ts';
 import { newSweepMemory } from '../../../../functions/sweep/run.ts';
 import { sweep } from '../../../../functions/sweep/sweep.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
-import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
+import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
+import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
 import { COMMANDS } from '../../../../scripts/cli/commands.ts';
-import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
-import { openLimits } from '../../../../scripts/cli/limits/open-limits.ts';
-import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
-import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
-import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
-import { rolloutBackCommandOn, rolloutNextCommandOn } from '../../../../scripts/cli/rollout/move-commands.ts';
-import { rolloutReportCommandOn } from '../../../../scripts/cli/rollout/report-command.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLimits } from '../../../../scripts/cli/limits/live-set.ts';
 import { readRules } from '../../../../scripts/cli/rules-flags.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { policyDocument } from '../../../policies/documents.ts';
@@ -259,32 +254,29 @@ export async function afternoonHouse(version: GitLabVersion) {
     },
   }) as LimitTable;
   const open = async () => ({ table: mortalTable, description: 'the test table', close: async () => {} });
-  const desk: BudgetDeps = {
-    open: async () => ({
-      limits: mortalTable,
-      ledger: readOnly(store),
-      rollup,
-      directory: memoryDirectoryTable(),
-      description: 'the test table',
-      close: async () => {},
-    }),
-    userName: () => 'jane',
-  };
   const openBooks = async () => ({
     store: readOnly(store),
     description: 'the test ledger',
     instance: INSTANCE,
     close: async () => {},
   });
-  const commands = [
-    publishCommandOn({ userName: () => 'jane' }),
-    coverageCommandOn(desk),
-    shadowReportCommandOn(openBooks),
-    rolloutLsCommandOn(desk),
-    rolloutReportCommandOn(desk),
-    rolloutNextCommandOn(desk),
-    rolloutBackCommandOn(desk),
-  ].map((command) => ({ ...command, load: async () => command }));
+  const openTables = async () => ({
+    limits: mortalTable,
+    ledger: readOnly(store),
+    rollup,
+    directory: memoryDirectoryTable(),
+    description: 'the test table',
+    close: async () => {},
+  });
+  const surroundings = surrounded({
+    ...{ fetch: bench.killable, clock, answer: () => 'yes' },
+    more: [
+      [openLimits, open],
+      [openLedger, openBooks],
+      [openBudget, openTables],
+      [osUserName, () => 'jane'],
+    ],
+  });
   const documents = ['--policy', 'policy.yaml', '--limits', 'limits.yaml', '--directory', 'directory.yaml'];
   const tollgate = async (line: string): Promise<DeskRun> => {
     if (line.startsWith('gitlab ')) return bench.run(line.slice('gitlab '.length));
@@ -292,14 +284,12 @@ export async function afternoonHouse(version: GitLabVersion) {
     const words = line.split(' ');
     const more =
       words[0] === 'limits' ? ['--policy', 'policy.yaml', '--directory', 'directory.yaml'] : documents;
-    const surroundings = surrounded({
-      ...{ open: openBooks, fetch: bench.killable, clock, answer: () => 'yes' },
-      more: [[openLimits, open]],
-    });
-    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140, ...surroundings }, [
-      ...commands,
-      ...COMMANDS,
-    ]);
+    return runDesk(
+      [...words, ...more],
+      root,
+      { nowMs: clock.nowMs, columns: 140, ...surroundings },
+      COMMANDS,
+    );
   };
 
   return {

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chunkOfRoot } from '../../../../functions/core/limits/limit-set.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
-import { COMMANDS } from '../../../../scripts/cli/commands.ts';
-import { type OpenLimits, openLimits } from '../../../../scripts/cli/limits/open-limits.ts';
-import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
+import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
+import { type OpenLimits, openLimits } from '../../../../scripts/cli/limits/live-set.ts';
 import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
@@ -32,16 +31,17 @@ function desk() {
     };
     return { table, directory: groups.table, description: 'the test table', close };
   };
-  const publishing = publishCommandOn({ userName: () => 'jane' });
-  const entries = [{ ...publishing, load: async () => publishing }, ...COMMANDS];
   const root = aProject({
     'policies/policy.yaml': JSON.stringify(policyDocument()),
     'policies/directory.yaml': JSON.stringify({ groups: [{ id: 100, path: 'acme' }] }),
     'limits.yaml': LIMITS,
   });
   const run = async (...args: readonly string[]): Promise<DeskRun> => {
-    const standIns = new Map([[openLimits, opening]]);
-    const result = await runDesk(['limits', ...args], root, { standIns }, entries);
+    const standIns = new Map<unknown, unknown>([
+      [openLimits, opening],
+      [osUserName, () => 'jane'],
+    ]);
+    const result = await runDesk(['limits', ...args], root, { standIns });
     expect(open).toBe(0);
     return result;
   };

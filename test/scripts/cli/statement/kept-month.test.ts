@@ -6,8 +6,8 @@ import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
 import { MemoryRollupStore, usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-store.ts';
 import type { UsageKey, UsageTally } from '../../../../functions/core/usage/usage.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
+import { type OpenLedger, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const DAY_MS = 86_400_000;
@@ -78,7 +78,7 @@ async function books(usageZone: string) {
     const month = args.includes('--month') ? [] : ['--month', '2026-12'];
     const asked = [...month, '--group', '101', ...how, ...args, ...bench.flags];
     const env = { TOLLGATE_ROLLUP_ZONE: usageZone };
-    expect(await statementCommandOn(open).run(asked, { ...io, env })).toBe(0);
+    expect(await listed('statement', [openLedger, open]).run(asked, { ...io, env })).toBe(0);
     return told.out;
   };
   const json = async (...asked: Parameters<typeof december>): Promise<Statement> =>
