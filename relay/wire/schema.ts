@@ -1,5 +1,8 @@
-/** Encodes the two variants of the answer, found by name, and checks that a schema can carry both. */
-
+/**
+ * The wire schema is an input, because GitLab's field numbers change and are not public everywhere. The relay reads a protobuf
+ * `FileDescriptorSet` and finds services, methods and messages by the last part of their names. A renamed package or a renumbered
+ * field needs new descriptors, not a new release.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
@@ -113,14 +116,6 @@ const variantError = (
 
 const missing = ({ source }: AnswerSchema, problem: string, cause?: unknown): RelayError =>
   new RelayError('schema_invalid', `${source} ${problem}; ${REMEDY}`, { cause });
-
-/**
- * The wire schema is an input, because GitLab's field numbers change and are not public everywhere. The relay reads a protobuf
- * `FileDescriptorSet` and finds services, methods and messages by the last part of their names. A renamed package or a renumbered
- * field needs new descriptors, not a new release.
- */
-
-export { encodeAdmitted, encodeRejected } from './schema.ts';
 
 export interface WireSchema {
   /** Full method paths, e.g. `/gitlab.agent.runner_controller.rpc.RunnerControllerService/AdmitJob`. */
