@@ -20,13 +20,11 @@ export type SweepLedger = Pick<
   'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
 >;
 
-/** Shared by the parts of one run. */
 export interface SweepRun {
   readonly ledger: SweepLedger;
   readonly clock: LedgerClock;
   readonly asking: SweepGitLab;
   readonly concluding: VerdictWriter;
-  /** Dependencies for writing decisions. */
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
   readonly reported: ReportedEnds | undefined;
@@ -84,7 +82,6 @@ export const newSweepMemory = (): SweepMemory => ({
   confirming: { slot: 0, done: new Set(), pages: new Map() },
 });
 
-/** Called for live jobs that run. */
 export function rememberRunner(memory: SweepMemory, jobId: number, runnerId: number | undefined): void {
   if (runnerId === undefined) return;
   memory.runnerOf.set(jobId, runnerId);

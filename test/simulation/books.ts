@@ -135,9 +135,11 @@ export class Books {
     const { gitlab, chargeUnknown } = this.#options;
     const job = gitlab.byId(record.jobId);
     const birth = this.birth(record);
+    // A rejected job that ran all the same is counted as rejected alone.
+    const uncheckedBy = record.unchecked === birth.unchecked ? birth.unchecked : undefined;
     const wasReopened = this.entries.get(record.jobId)?.at(-1)?.cause === 'reopened';
     return {
-      ...{ job, state, ask: birth.ask, ranSeconds: ranSeconds(job) ?? 0, uncheckedBy: birth.unchecked },
+      ...{ job, state, ask: birth.ask, ranSeconds: ranSeconds(job) ?? 0, uncheckedBy },
       decidedAtMs,
       wasRejected: birth.state === 'REJECTED',
       isChargedUnknown: state === 'EXPIRED' && chargeUnknown === 'hold' && !wasReopened,

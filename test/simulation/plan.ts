@@ -131,7 +131,7 @@ export const FIRST_RULES: RuleSet = {
   byMinute: ['large'],
   limits: FIRST_LIMITS,
   grants: [],
-  exemptions: [],
+  exemptions: [{ groupId: 101, jobName: 'unit 1', untilMs: Date.UTC(2030, 0) }],
   parentOf: byId({ 101: 100, 102: 100, 103: 101, 104: 102 }),
   groupOf: byId({ 1001: 103, 1002: 104, 1003: 101, 1004: 200 }),
 };

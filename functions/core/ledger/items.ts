@@ -67,7 +67,6 @@ import type {
   Write,
 } from './store.ts';
 
-/** When a closing entry was written. */
 export const CLOSED_AT = 'at';
 
 /** Attribute names of a counter; `ADD` in a transaction names them too. */

@@ -15,11 +15,9 @@ export interface ConcludeDeps {
   readonly chargeUnknown: 'hold' | 'nothing';
 }
 
-/** Counts of the results. */
 export interface ConcludeTally {
   settled: number;
   released: number;
-  /** Ids of jobs among the released. */
   readonly admittedYetFailed: number[];
   expired: number;
   postponed: number;

@@ -218,7 +218,7 @@ function patternProblem(pattern: string): readonly [NoteCode, string] | undefine
 }
 
 /** Executors without containers. One of them runs virtual machines, with a list of images. */
-function importVmImages({ executor, line, settings }: RunnerSection, draft: RunnerDraft): void {
+function importVmImages({ executor, line, settings }: RunnerSection, draft: RunnerDraft) {
   const setting = settings.get('instance.allowed_images');
   const patterns = textsOf(setting);
   const isIsolated = settings.get('autoscaler.vm_isolation.enabled')?.value === true;
@@ -237,7 +237,7 @@ function importVmImages({ executor, line, settings }: RunnerSection, draft: Runn
   );
 }
 
-function importImages(section: RunnerSection, part: ContainerSection, draft: RunnerDraft): void {
+function importImages(section: RunnerSection, part: ContainerSection, draft: RunnerDraft) {
   const { settings } = section;
   const setting = settings.get(`${part}.allowed_images`);
   const patterns = textsOf(setting);
@@ -270,7 +270,7 @@ const dockerServices = ({ tables }: RunnerSection): readonly string[] =>
     return typeof name === 'string' ? [name] : [];
   });
 
-function importServices(section: RunnerSection, part: ContainerSection, draft: RunnerDraft): void {
+function importServices(section: RunnerSection, part: ContainerSection, draft: RunnerDraft) {
   const setting = section.settings.get(`${part}.allowed_services`);
   const patterns = textsOf(setting);
   const limit = part === 'docker' ? section.settings.get('docker.services_limit') : undefined;
@@ -302,11 +302,7 @@ function importServices(section: RunnerSection, part: ContainerSection, draft: R
 const PULL_POLICIES: readonly string[] = ['always', 'if-not-present', 'never'];
 
 /** The Runner takes the job's policy, or else its own, if that is allowed; otherwise the job fails. */
-function importPullPolicies(
-  { settings, line }: RunnerSection,
-  part: ContainerSection,
-  draft: RunnerDraft,
-): void {
+function importPullPolicies({ settings, line }: RunnerSection, part: ContainerSection, draft: RunnerDraft) {
   // An empty list is none, for the Runner as well.
   const named = ['allowed_pull_policies', 'pull_policy'].flatMap((name) => {
     const setting = settings.get(`${part}.${name}`);
@@ -345,7 +341,7 @@ function importPullPolicies(
 /** No container of Kubernetes can be asked to run as a name. */
 const NO_USER = 'nobody-at-all';
 
-function importDockerUsers(section: RunnerSection, draft: RunnerDraft): void {
+function importDockerUsers(section: RunnerSection, draft: RunnerDraft) {
   const { settings } = section;
   const own = settings.get('docker.user');
   if (own !== undefined && textOf(own) !== undefined) {
@@ -385,7 +381,7 @@ function importDockerUsers(section: RunnerSection, draft: RunnerDraft): void {
   );
 }
 
-function importKubernetesUsers({ settings, line }: RunnerSection, draft: RunnerDraft): void {
+function importKubernetesUsers({ settings, line }: RunnerSection, draft: RunnerDraft) {
   const from: RuleSource[] = [];
   const ids = (name: string, check: string): readonly string[] => {
     const setting = settings.get(`kubernetes.${name}`);
@@ -405,7 +401,7 @@ function importKubernetesUsers({ settings, line }: RunnerSection, draft: RunnerD
 }
 
 /** The Runner ignores disallowed overwrites: the job runs with its own value, so no rule refuses it. */
-function importOverwrites({ settings }: RunnerSection, draft: RunnerDraft): void {
+function importOverwrites({ settings }: RunnerSection, draft: RunnerDraft) {
   const checks: Record<string, unknown> = {};
   const from: RuleSource[] = [];
   for (const name of OVERWRITE_NAMES) {
@@ -432,7 +428,7 @@ const SUBJECTS = [
 const RESOURCES = ['cpu', 'memory', 'ephemeral_storage'] as const;
 const BOUNDS = ['request', 'limit'] as const;
 
-function importResources({ settings }: RunnerSection, draft: RunnerDraft): void {
+function importResources({ settings }: RunnerSection, draft: RunnerDraft) {
   const checks: Record<string, Record<string, string>> = {};
   const from: RuleSource[] = [];
   const pairs = SUBJECTS.flatMap((each) => RESOURCES.map((resource) => ({ ...each, resource })));

@@ -1,7 +1,7 @@
 import type { RestCallDeps } from '../../../../functions/core/gitlab/rest-call.ts';
-import { type GitLab, createGitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
+import { createGitLab, type GitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { handClock } from '../../../../scripts/local/clock.ts';
-import { type LocalGitLab, createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
 
 export const TOKEN = 'glpat-a-token-nobody-may-see';

@@ -1,10 +1,27 @@
 import { expect, test } from 'vitest';
-import { type FleetRunner, GitLabError, type RunnerManager } from '../../../../functions/core/gitlab/gitlab.ts';
+import {
+  type FleetRunner,
+  GitLabError,
+  type RunnerManager,
+} from '../../../../functions/core/gitlab/gitlab.ts';
 import { runnerDetails } from '../../../../functions/core/gitlab/kept-answers.ts';
-import { type FinishedJobsPage, type JobsMark, byVersion, createFleet, fallsBack, finishedJobs, routerAccess } from '../../../../functions/core/gitlab/runners.ts';
+import {
+  byVersion,
+  createFleet,
+  type FinishedJobsPage,
+  fallsBack,
+  finishedJobs,
+  type JobsMark,
+  routerAccess,
+} from '../../../../functions/core/gitlab/runners.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
-import { DOCUMENTED_CREATION, DOCUMENTED_LIST, DOCUMENTED_MANAGERS, DOCUMENTED_RUNNER } from '../../../scripts/local/gitlab/documented-examples.ts';
+import {
+  DOCUMENTED_CREATION,
+  DOCUMENTED_LIST,
+  DOCUMENTED_MANAGERS,
+  DOCUMENTED_RUNNER,
+} from '../../../scripts/local/gitlab/documented-examples.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { fill, restBench } from './rest-bench.ts';
 

@@ -6,13 +6,10 @@ import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 function aTable(...names: readonly string[]) {
   const table = { names: [...names], asked: 0 };
   const check = (instance: string) =>
-    ownBooks({
-      instance,
-      list: async (): Promise<readonly KnownInstance[]> => {
-        table.asked += 1;
-        return table.names.map((each) => ({ instance: each, openedAtMs: 0 }));
-      },
-    });
+    ownBooks(async (): Promise<readonly KnownInstance[]> => {
+      table.asked += 1;
+      return table.names.map((each) => ({ instance: each, openedAtMs: 0 }));
+    }, instance);
   return { table, check };
 }
 

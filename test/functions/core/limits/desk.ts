@@ -1,8 +1,8 @@
-import { type LimitsDesk, createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { createLimitsDesk, type LimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import type { EditAuthor, Rights } from '../../../../functions/core/limits/edit-model.ts';
 import type { LimitsDeskDeps } from '../../../../functions/core/limits/limit-reads.ts';
 import type { LimitTable } from '../../../../functions/core/limits/limit-table.ts';
-import { NOW_MS, aDirectory, aPolicy } from '../../../policies/documents.ts';
+import { aDirectory, aPolicy, NOW_MS } from '../../../policies/documents.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 
 export const FINANCE: Rights = [{ role: 'finance' }];

@@ -3,7 +3,7 @@ import { systemClock } from '../../../../functions/core/environment/environment.
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
-import { FINANCE, aDesk, aLiveDesk } from './desk.ts';
+import { aDesk, aLiveDesk, FINANCE } from './desk.ts';
 
 const TABLE = 'limits-desk';
 

@@ -3,10 +3,15 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { ownAddress, readSignInConfig, visitorAddress } from '../../../../functions/core/signin/config.ts';
-import { type SignInOptions, createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
+import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
 import { gitlabRoles, rolesBy } from '../../../../functions/core/signin/gitlab-roles.ts';
-import { pageHeaders, plainPage, rateLimit, safeReturnTo } from '../../../../functions/core/signin/require-user.ts';
-import { SESSION_MS, ownSessions } from '../../../../functions/core/signin/sessions.ts';
+import {
+  pageHeaders,
+  plainPage,
+  rateLimit,
+  safeReturnTo,
+} from '../../../../functions/core/signin/require-user.ts';
+import { ownSessions, SESSION_MS } from '../../../../functions/core/signin/sessions.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 import { SESSION } from './session-contract.ts';

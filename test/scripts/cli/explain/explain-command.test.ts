@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import { replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
