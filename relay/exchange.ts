@@ -1,7 +1,6 @@
+/** The interface between the streams, which know gRPC and no jobs, and the code that decides, which knows jobs and no gRPC. */
 import type { WaitingAnswer } from '../functions/core/contract/index.ts';
 import type { Decision, UndecidedCause } from '../policies/decision.ts';
-
-/** The interface between the streams, which know gRPC and no jobs, and the code that decides, which knows jobs and no gRPC. */
 
 /** `reason` is plain text and never empty. */
 export type RouterAnswer =

@@ -90,147 +90,77 @@ export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
 export const METRIC_UNMETERED_JOURNALED = 'tollgate_relay_unmetered_journaled_total';
 export const METRIC_UNMETERED_DROPPED = 'tollgate_relay_unmetered_dropped_total';
 
-const metric = <
-  const Name extends string,
-  const Unit extends 'Count' | 'Milliseconds' | 'Seconds',
-  const Statistic extends string,
->(
+const metric = <const Name extends string, const Unit extends string, const Statistic extends string>(
   name: Name,
   unit: Unit,
   statistic: Statistic,
   says: string,
-) => ({ name, unit, statistic, says }) as const;
+) => ({ name, unit, statistic, says });
+const sum = <const Name extends string>(name: Name, says: string) => metric(name, 'Count', 'Sum', says);
+const most = <const Name extends string>(name: Name, says: string) => metric(name, 'Count', 'Maximum', says);
 
 /**
  * Metrics in CloudWatch, in the namespace and dimension of the functions. Every relay writes them every minute, zeros included, so
  * no data means that no relay lives. Latencies, waits and batch sizes are left out in a minute without any.
  */
-export const RELAY_QUESTIONS = metric('Questions', 'Count', 'Sum', 'Questions the router asked.');
-export const RELAY_ADMITTED = metric(
-  'Admitted',
-  'Count',
-  'Sum',
-  'Answers that let a job run, whoever decided.',
-);
-export const RELAY_REJECTED = metric('Rejected', 'Count', 'Sum', 'Answers that fail a job, whoever decided.');
-export const RELAY_FALLBACK_ANSWERS = metric(
-  'FallbackAnswers',
-  'Count',
-  'Sum',
-  'Of all answers, those given without the ledger.',
-);
-export const RELAY_UNREADABLE_QUESTIONS = metric(
-  'UnreadableQuestions',
-  'Count',
-  'Sum',
-  'Questions that could not be decoded or name no job.',
-);
-export const RELAY_SCHEMA_SUSPECT = metric(
-  'SchemaSuspect',
-  'Count',
-  'Maximum',
-  '1: a relay rejects nothing, because the router seems to speak another schema than its descriptors, or they are the placeholder.',
-);
-export const RELAY_REJECTIONS_WITHHELD = metric(
-  'RejectionsWithheld',
-  'Count',
-  'Sum',
-  'Jobs admitted that would have been rejected under a proven schema.',
-);
-export const RELAY_ANSWERS_REFUSED = metric(
-  'AnswersRefused',
-  'Count',
-  'Sum',
-  'Decisions that the router did not accept.',
-);
-export const RELAY_FIELDS_MISSING = metric(
-  'FieldsMissing',
-  'Count',
-  'Maximum',
-  'Fields that rules need and that GitLab does not send, or not any more.',
-);
-export const RELAY_OWN_FAULTS = metric(
-  'OwnFaults',
-  'Count',
-  'Sum',
-  'Times a part of the relay failed by its own mistake.',
-);
-export const RELAY_STREAMS_OPEN = metric(
-  'StreamsOpen',
-  'Count',
-  'Minimum',
-  'The fewest streams a relay had open at the router within its minute. One value a relay: the SampleCount of a minute is how many relays live.',
-);
-export const RELAY_RECONNECTS = metric(
-  'Reconnects',
-  'Count',
-  'Sum',
-  'Times a stream opened after a relay had had none.',
-);
-export const RELAY_ANSWER_LATENCY_MS = metric(
-  'AnswerLatencyMs',
-  'Milliseconds',
-  'p99',
-  'From question to answer, without what a job was kept waiting for room.',
-);
-export const RELAY_WAITING = metric(
-  'Waiting',
-  'Count',
-  'Maximum',
-  'Most jobs that one relay kept waiting for room; left out where none waited.',
-);
-export const RELAY_WAIT_MS = metric(
-  'WaitMs',
-  'Milliseconds',
-  'p99',
-  'How long jobs were kept waiting for room; left out where none waited.',
-);
-export const RELAY_BATCH_JOBS = metric(
-  'BatchJobs',
-  'Count',
-  'Average',
-  'Jobs per batch sent to the admit function.',
-);
-export const RELAY_UNMETERED_QUEUED = metric(
-  'UnmeteredQueued',
-  'Count',
-  'Maximum',
-  'Most fallback answers that waited in one relay to be told to the ledger.',
-);
-export const RELAY_UNMETERED_DROPPED = metric(
-  'UnmeteredDropped',
-  'Count',
-  'Sum',
-  'Fallback answers that the ledger never hears of: the queue was full, the service refused them for good, or the relay had to stop.',
-);
-
-export const RELAY_DIRECTORY_AGE_SECONDS = metric(
-  'RelayDirectoryAgeSeconds',
-  'Seconds',
-  'Maximum',
-  'How old the list of groups is that a relay would judge by alone; before it has one, since its start.',
-);
+export const RELAY_METRIC = {
+  questions: sum('Questions', 'Questions the router asked.'),
+  admitted: sum('Admitted', 'Answers that let a job run, whoever decided.'),
+  rejected: sum('Rejected', 'Answers that fail a job, whoever decided.'),
+  fallbackAnswers: sum('FallbackAnswers', 'Of all answers, those given without the ledger.'),
+  unreadableQuestions: sum('UnreadableQuestions', 'Questions that could not be decoded or name no job.'),
+  schemaSuspect: most(
+    'SchemaSuspect',
+    '1: a relay rejects nothing, because the router seems to speak another schema than its descriptors, or they are the placeholder.',
+  ),
+  rejectionsWithheld: sum(
+    'RejectionsWithheld',
+    'Jobs admitted that would have been rejected under a proven schema.',
+  ),
+  answersRefused: sum('AnswersRefused', 'Decisions that the router did not accept.'),
+  fieldsMissing: most(
+    'FieldsMissing',
+    'Fields that rules need and that GitLab does not send, or not any more.',
+  ),
+  ownFaults: sum('OwnFaults', 'Times a part of the relay failed by its own mistake.'),
+  streamsOpen: metric(
+    'StreamsOpen',
+    'Count',
+    'Minimum',
+    'The fewest streams a relay had open at the router within its minute. One value a relay: the SampleCount of a minute is how many relays live.',
+  ),
+  reconnects: sum('Reconnects', 'Times a stream opened after a relay had had none.'),
+  answerLatencyMs: metric(
+    'AnswerLatencyMs',
+    'Milliseconds',
+    'p99',
+    'From question to answer, without what a job was kept waiting for room.',
+  ),
+  waiting: most('Waiting', 'Most jobs that one relay kept waiting for room; left out where none waited.'),
+  waitMs: metric(
+    'WaitMs',
+    'Milliseconds',
+    'p99',
+    'How long jobs were kept waiting for room; left out where none waited.',
+  ),
+  batchJobs: metric('BatchJobs', 'Count', 'Average', 'Jobs per batch sent to the admit function.'),
+  unmeteredQueued: most(
+    'UnmeteredQueued',
+    'Most fallback answers that waited in one relay to be told to the ledger.',
+  ),
+  unmeteredDropped: sum(
+    'UnmeteredDropped',
+    'Fallback answers that the ledger never hears of: the queue was full, the service refused them for good, or the relay had to stop.',
+  ),
+  relayDirectoryAgeSeconds: metric(
+    'RelayDirectoryAgeSeconds',
+    'Seconds',
+    'Maximum',
+    'How old the list of groups is that a relay would judge by alone; before it has one, since its start.',
+  ),
+} as const;
 
 /** Written only in minutes in which jobs wait, so a deployment without waiting jobs does not pay for them. */
-export const RELAY_WAITING_METRICS = [RELAY_WAITING, RELAY_WAIT_MS] as const;
+export const RELAY_WAITING_METRICS = [RELAY_METRIC.waiting, RELAY_METRIC.waitMs] as const;
 
-export const RELAY_METRICS = [
-  RELAY_QUESTIONS,
-  RELAY_ADMITTED,
-  RELAY_REJECTED,
-  RELAY_FALLBACK_ANSWERS,
-  RELAY_UNREADABLE_QUESTIONS,
-  RELAY_SCHEMA_SUSPECT,
-  RELAY_REJECTIONS_WITHHELD,
-  RELAY_ANSWERS_REFUSED,
-  RELAY_FIELDS_MISSING,
-  RELAY_OWN_FAULTS,
-  RELAY_STREAMS_OPEN,
-  RELAY_RECONNECTS,
-  RELAY_ANSWER_LATENCY_MS,
-  ...RELAY_WAITING_METRICS,
-  RELAY_BATCH_JOBS,
-  RELAY_UNMETERED_QUEUED,
-  RELAY_UNMETERED_DROPPED,
-  RELAY_DIRECTORY_AGE_SECONDS,
-] as const;
+export const RELAY_METRICS = Object.values(RELAY_METRIC);

@@ -1,11 +1,6 @@
 /** All metric series as plain data. It does not load the CDK, so that `tollgate cost` can count them. */
 import { FUNCTION_METRICS, METRIC_GITLAB_SILENT } from '../../functions/names.ts';
-import {
-  RELAY_ANSWER_LATENCY_MS,
-  RELAY_BATCH_JOBS,
-  RELAY_METRICS,
-  RELAY_STREAMS_OPEN,
-} from '../../relay/names.ts';
+import { RELAY_METRIC, RELAY_METRICS } from '../../relay/names.ts';
 
 export type ProgramName =
   | 'admit'
@@ -118,11 +113,11 @@ const logBytes = (of: ProgramName | 'relay'): Series => ({
 export const SERIES = {
   ...OWN_SERIES,
   // The relay with the most streams: 0 means no stream anywhere.
-  streamsMost: own(RELAY_STREAMS_OPEN, 'Maximum'),
+  streamsMost: own(RELAY_METRIC.streamsOpen, 'Maximum'),
   // Each relay writes one value a minute.
-  relayMinutes: own(RELAY_STREAMS_OPEN, 'SampleCount'),
-  latencyMedian: own(RELAY_ANSWER_LATENCY_MS, 'p50'),
-  batchJobsMost: own(RELAY_BATCH_JOBS, 'Maximum'),
+  relayMinutes: own(RELAY_METRIC.streamsOpen, 'SampleCount'),
+  latencyMedian: own(RELAY_METRIC.answerLatencyMs, 'p50'),
+  batchJobsMost: own(RELAY_METRIC.batchJobs, 'Maximum'),
   // 1: it answered no run of the whole period.
   gitlabSilentThroughout: own(METRIC_GITLAB_SILENT, 'Minimum'),
   // Each run says it once.

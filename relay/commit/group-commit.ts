@@ -1,3 +1,12 @@
+/**
+ * Gathers jobs into batches per lane: while one batch is at the ledger, the next one fills up. Forty jobs of one group then cost two
+ * transactions instead of forty that compete for the same counters.
+ *
+ * 1. A job joins the queue, and its root joins a lane. A job that is asked about twice is sent once.
+ * 2. A lane with waiting jobs and no batch in flight starts one, once all questions of the current network read are in.
+ * 3. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
+ * 4. Past its deadline a caller gets `undecided`.
+ */
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { ownFault, type RelayObserver } from '../events.ts';
 import { type LedgerVerdict, type RelayClock, undecided } from '../exchange.ts';
@@ -68,16 +77,6 @@ export class Deadlines {
     if (Number.isFinite(next)) this.#arm(next);
   }
 }
-
-/**
- * Gathers jobs into batches per lane: while one batch is at the ledger, the next one fills up. Forty jobs of one group then cost two
- * transactions instead of forty that compete for the same counters.
- *
- * 1. A job joins the queue, and its root joins a lane. A job that is asked about twice is sent once.
- * 2. A lane with waiting jobs and no batch in flight starts one, once all questions of the current network read are in.
- * 3. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
- * 4. Past its deadline a caller gets `undecided`.
- */
 
 /** Translation bounds a request to less. A larger one would crowd others out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;

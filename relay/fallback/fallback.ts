@@ -1,3 +1,11 @@
+/**
+ * Decides while the ledger does not.
+ *
+ * 1. Rules that need no counter decide as always.
+ * 2. A limit that rejected a job within the last minute still rejects.
+ * 3. Causes that a job definition can bring about (unreadable, oversized) are admitted only a few times per project and hour.
+ * 4. Limits admit within their last known headroom, or reject if the operator chose `reject`.
+ */
 import type { Decision } from '../../policies/decision.ts';
 import { evaluateStateless } from '../../policies/evaluate-stateless.ts';
 import { keepLatest } from '../../policies/keep-latest.ts';
@@ -61,15 +69,6 @@ const failedClosed = (rule: Rule, cause: string): Violation => ({
   mode: 'enforce',
   reason: { code: 'CONTROLLER_ERROR', cause },
 });
-
-/**
- * Decides while the ledger does not.
- *
- * 1. Rules that need no counter decide as always.
- * 2. A limit that rejected a job within the last minute still rejects.
- * 3. Causes that a job definition can bring about (unreadable, oversized) are admitted only a few times per project and hour.
- * 4. Limits admit within their last known headroom, or reject if the operator chose `reject`.
- */
 
 interface FallbackOptions {
   readonly clock: RelayClock;

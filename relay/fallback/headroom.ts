@@ -1,4 +1,11 @@
-/** The last known headroom of one limit, and what this relay has spent of it since. */
+/**
+ * The last known headroom of all limits, which a relay spends while it decides alone.
+ *
+ * 1. Each response of the ledger reports headroom. It replaces what was known before.
+ * 2. While the ledger cannot be reached, a job is admitted if every limit that applies to it has enough left. Several relays
+ *    know the same number, so each spends its share. Jobs admitted through this relay since the report are deducted.
+ * 3. If no limit is known to apply, the job is admitted.
+ */
 import type { LimitRoom } from '../../functions/core/contract/index.ts';
 import type { Job } from '../../policies/checked-job.ts';
 import { sentTimeoutSeconds, timeoutEstimator } from '../../policies/estimate.ts';
@@ -25,6 +32,7 @@ interface Slot {
   readonly amount: number;
 }
 
+/** The last known headroom of one limit, and what this relay has spent of it since. */
 export interface LimitHeadroom {
   readonly refusal: Violation;
   readonly reason: CodedReason<'BUDGET_EXHAUSTED'>;
@@ -184,15 +192,6 @@ export function headroomRefusalText(
     : 'of what was last known to be left';
   return `${begin}: ${known} ${ageS} s ago, not enough remains for this job.`;
 }
-
-/**
- * The last known headroom of all limits, which a relay spends while it decides alone.
- *
- * 1. Each response of the ledger reports headroom. It replaces what was known before.
- * 2. While the ledger cannot be reached, a job is admitted if every limit that applies to it has enough left. Several relays
- *    know the same number, so each spends its share. Jobs admitted through this relay since the report are deducted.
- * 3. If no limit is known to apply, the job is admitted.
- */
 
 /** Beyond it the subjects reported longest ago are forgotten, and their jobs admitted. */
 const SUBJECTS_MAX = 10_000;

@@ -73,33 +73,33 @@ const row = <Type extends RelayEvent['type']>(
 
 /** Summed over the minute. */
 const SUMS = [
-  row('question', names.RELAY_QUESTIONS),
-  row('answered', names.RELAY_ADMITTED, ({ answer }) => Number(answer.outcome === 'admitted')),
-  row('answered', names.RELAY_REJECTED, ({ answer }) => Number(answer.outcome === 'rejected')),
-  row('answered', names.RELAY_FALLBACK_ANSWERS, ({ via }) => Number(via === 'fallback')),
-  row('unreadable', names.RELAY_UNREADABLE_QUESTIONS),
-  row('rejection_withheld', names.RELAY_REJECTIONS_WITHHELD),
-  row('answer_refused', names.RELAY_ANSWERS_REFUSED),
-  row('own_fault', names.RELAY_OWN_FAULTS),
-  row('unmetered', names.RELAY_UNMETERED_DROPPED, ({ dropped }) => dropped),
+  row('question', names.RELAY_METRIC.questions),
+  row('answered', names.RELAY_METRIC.admitted, ({ answer }) => Number(answer.outcome === 'admitted')),
+  row('answered', names.RELAY_METRIC.rejected, ({ answer }) => Number(answer.outcome === 'rejected')),
+  row('answered', names.RELAY_METRIC.fallbackAnswers, ({ via }) => Number(via === 'fallback')),
+  row('unreadable', names.RELAY_METRIC.unreadableQuestions),
+  row('rejection_withheld', names.RELAY_METRIC.rejectionsWithheld),
+  row('answer_refused', names.RELAY_METRIC.answersRefused),
+  row('own_fault', names.RELAY_METRIC.ownFaults),
+  row('unmetered', names.RELAY_METRIC.unmeteredDropped, ({ dropped }) => dropped),
 ];
 
 /** The largest value of the minute, which begins with the last value of the minute before. */
 const LEVELS = [
-  row('schema', names.RELAY_SCHEMA_SUSPECT, ({ standing }) =>
+  row('schema', names.RELAY_METRIC.schemaSuspect, ({ standing }) =>
     Number(standing === 'suspect' || standing === 'placeholder'),
   ),
-  row('fields', names.RELAY_FIELDS_MISSING, ({ missing }) => missing.length),
-  row('waiting', names.RELAY_WAITING, ({ jobs }) => jobs),
-  row('unmetered', names.RELAY_UNMETERED_QUEUED, ({ queued }) => queued),
-  row('directory', names.RELAY_DIRECTORY_AGE_SECONDS, ({ ageMs }) => Math.round(ageMs / 1_000)),
+  row('fields', names.RELAY_METRIC.fieldsMissing, ({ missing }) => missing.length),
+  row('waiting', names.RELAY_METRIC.waiting, ({ jobs }) => jobs),
+  row('unmetered', names.RELAY_METRIC.unmeteredQueued, ({ queued }) => queued),
+  row('directory', names.RELAY_METRIC.relayDirectoryAgeSeconds, ({ ageMs }) => Math.round(ageMs / 1_000)),
 ];
 
 /** All values of the minute, or a fair sample. */
 const SAMPLES = [
-  row('answered', names.RELAY_ANSWER_LATENCY_MS, (event) => Math.round(decisionMs(event) * 10) / 10),
-  row('answered', names.RELAY_WAIT_MS, ({ waitedMs }) => waitedMs && Math.round(waitedMs)),
-  row('batch', names.RELAY_BATCH_JOBS, ({ jobs }) => jobs),
+  row('answered', names.RELAY_METRIC.answerLatencyMs, (event) => Math.round(decisionMs(event) * 10) / 10),
+  row('answered', names.RELAY_METRIC.waitMs, ({ waitedMs }) => waitedMs && Math.round(waitedMs)),
+  row('batch', names.RELAY_METRIC.batchJobs, ({ jobs }) => jobs),
 ];
 
 export class Minute {
@@ -139,10 +139,10 @@ export class Minute {
     for (const { metric } of SUMS) taken.set(metric, [this.#sums.get(metric) ?? 0]);
     for (const { metric } of LEVELS) taken.set(metric, [this.#levels.get(metric)?.max ?? 0]);
     // Deployments without waiting jobs do not pay for this metric.
-    if (taken.get(names.RELAY_WAITING)?.[0] === 0) taken.set(names.RELAY_WAITING, []);
+    if (taken.get(names.RELAY_METRIC.waiting)?.[0] === 0) taken.set(names.RELAY_METRIC.waiting, []);
     for (const [metric, sample] of this.#samples) taken.set(metric, sample.take());
-    taken.set(names.RELAY_RECONNECTS, [this.#reconnects]);
-    if (!leaving) taken.set(names.RELAY_STREAMS_OPEN, [this.#fewestOpen ?? this.#open]);
+    taken.set(names.RELAY_METRIC.reconnects, [this.#reconnects]);
+    if (!leaving) taken.set(names.RELAY_METRIC.streamsOpen, [this.#fewestOpen ?? this.#open]);
     this.#sums.clear();
     for (const level of this.#levels.values()) level.max = level.now;
     this.#reconnects = 0;

@@ -1,4 +1,4 @@
-/** Reads from Node's diagnostics channels what grpc-js does not expose. Both watch the whole process, which has one router. */
+/** AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. No other file knows gRPC. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
@@ -25,6 +25,7 @@ import {
 import { type RouterTarget, readTls, type TlsFiles, type TlsMaterial } from './target.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
+/** Reads from Node's diagnostics channels what grpc-js does not expose. Both watch the whole process, which has one router. */
 interface Watch<T> {
   current(): T;
   stop(): void;
@@ -75,8 +76,6 @@ export function watchProxy(hostPort: string): Watch<number | string | undefined>
   subscribe('http.client.request.created', created);
   return { current: () => last, stop: () => unsubscribe('http.client.request.created', created) };
 }
-
-/** AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. No other file knows gRPC. */
 
 interface ChannelNumbers {
   /** @default 10 MiB both ways */

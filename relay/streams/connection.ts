@@ -1,3 +1,18 @@
+/**
+ * The relay's connection to GitLab's job router as one state machine. It decides when the pool may open streams.
+ *
+ *   stopped ─▶ probing ──accepted──▶ open ─▶ draining
+ *                ▲  └──refused──┐     │
+ *            pause over         ▼     │ no stream is left
+ *                └──────── backing_off ◀┘
+ *
+ * 1. probing: one stream, the probe, shows if the router accepts us. A pool of 256 streams tries once, not 256 times.
+ * 2. open: the pool opens every stream that is missing.
+ * 3. backing_off: a pause. The first one is short; it grows only while the next probe is refused too.
+ *
+ * One refused stream says little: other routers behind the same name may accept the next one. An open connection
+ * therefore backs off only when no stream is left, or when more streams in a row were refused than are left.
+ */
 import type { RelayObserver } from '../events.ts';
 import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from '../exchange.ts';
 import {
@@ -214,22 +229,6 @@ export function endKind(last: StreamState, code: number, oversized: boolean, now
   if (code === STATUS.OK) return accepted ? 'aged' : 'brief';
   return accepted ? 'failed' : 'refused';
 }
-
-/**
- * The relay's connection to GitLab's job router as one state machine. It decides when the pool may open streams.
- *
- *   stopped ─▶ probing ──accepted──▶ open ─▶ draining
- *                ▲  └──refused──┐     │
- *            pause over         ▼     │ no stream is left
- *                └──────── backing_off ◀┘
- *
- * 1. probing: one stream, the probe, shows if the router accepts us. A pool of 256 streams tries once, not 256 times.
- * 2. open: the pool opens every stream that is missing.
- * 3. backing_off: a pause. The first one is short; it grows only while the next probe is refused too.
- *
- * One refused stream says little: other routers behind the same name may accept the next one. An open connection
- * therefore backs off only when no stream is left, or when more streams in a row were refused than are left.
- */
 
 /** `attempt` counts the failures since a probe was last known to be accepted. */
 type State =

@@ -1,3 +1,7 @@
+/**
+ * Reads the bytes of a question in one pass: decodes wanted fields, skips the others, and notes fields that the schema lacks or
+ * that contradict it. The result has the shape of a protobuf-es message with fewer fields.
+ */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { type FieldPlan, type MessagePlan, WIRE_NAMES } from './plan.ts';
 
@@ -197,11 +201,6 @@ export class WireText {
     return this.#reader.bytes();
   }
 }
-
-/**
- * Reads the bytes of a question in one pass: decodes wanted fields, skips the others, and notes fields that the schema lacks or
- * that contradict it. The result has the shape of a protobuf-es message with fewer fields.
- */
 
 /** The decoded fields of a message, by their local names. */
 export type MessageDraft = Record<string, unknown>;

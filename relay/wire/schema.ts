@@ -3,8 +3,6 @@
  * `FileDescriptorSet` and finds services, methods and messages by the last part of their names. A renamed package or a renumbered
  * field needs new descriptors, not a new release.
  */
-/** Encodes the two variants of the answer, found by name, and checks that a schema can carry both. */
-
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {

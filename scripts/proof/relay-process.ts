@@ -114,11 +114,11 @@ export async function startRelay(settings: RelaySettings) {
     written: (): Omit<RelayCounts, 'unheard'> => {
       const sum = (metric: { readonly name: string }): number => sums[metric.name] ?? 0;
       return {
-        questions: sum(names.RELAY_QUESTIONS),
-        admitted: sum(names.RELAY_ADMITTED),
-        rejected: sum(names.RELAY_REJECTED),
-        fallback: sum(names.RELAY_FALLBACK_ANSWERS),
-        unreadable: sum(names.RELAY_UNREADABLE_QUESTIONS),
+        questions: sum(names.RELAY_METRIC.questions),
+        admitted: sum(names.RELAY_METRIC.admitted),
+        rejected: sum(names.RELAY_METRIC.rejected),
+        fallback: sum(names.RELAY_METRIC.fallbackAnswers),
+        unreadable: sum(names.RELAY_METRIC.unreadableQuestions),
       };
     },
     /** User and system time so far; undefined where the system does not report it. */

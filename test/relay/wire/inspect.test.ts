@@ -84,7 +84,9 @@ describe('explanation', () => {
   });
 
   test('what is more than a question may hold is not explained either', () => {
-    expect(() => explain(question, new Uint8Array(140_000).fill(8))).toThrow('more than 65536 fields');
+    expect(() => explain(question, new Uint8Array(140_000).fill(8))).toThrow(
+      /more than (65536 fields|15 ms)/,
+    );
   });
 });
 

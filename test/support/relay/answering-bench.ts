@@ -1,10 +1,10 @@
 import type { Policy } from '../../../policies/policy.ts';
 import { createAnswering, createQuestionReader } from '../../../relay/answer.ts';
-import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
+import { createGroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { RouterAnswer } from '../../../relay/exchange.ts';
 import { createFallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
-import { createUnmetered, type UnmeteredAnswers } from '../../../relay/fallback/unmetered.ts';
+import { createUnmetered } from '../../../relay/fallback/unmetered.ts';
 import {
   compileReader,
   type JudgePlausibility,
@@ -23,24 +23,14 @@ const read = compileReader(schema, {
 });
 
 /** One question and all that was answered to it. */
-export interface Exchange {
+interface Exchange {
   readonly arrivedAtMs: number;
   readonly deadlineMs: number;
   readonly answers: RouterAnswer[];
   answeredAtMs: number;
 }
 
-export interface AnsweringBench {
-  readonly clock: HandClock;
-  readonly commit: GroupCommit;
-  readonly unmetered: UnmeteredAnswers;
-  readonly events: RelayEvent[];
-  readonly ask: (bytes: Uint8Array, heard?: boolean) => Exchange;
-  readonly pass: (ms: number) => Promise<void>;
-  readonly ofType: <T extends RelayEvent['type']>(type: T) => Extract<RelayEvent, { type: T }>[];
-}
-
-export interface AnsweringOptions {
+interface AnsweringOptions {
   /** Gets the clock so that it can take its time on it. */
   readonly send: (clock: HandClock) => SendBatch;
   readonly deadlineMs?: number;
@@ -56,7 +46,7 @@ export interface AnsweringOptions {
 }
 
 /** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
-export function answeringBench(options: AnsweringOptions): AnsweringBench {
+export function answeringBench(options: AnsweringOptions) {
   const { deadlineMs = 2_000, queuedMax, unreadablePerHour } = options;
   const clock = handClock(1_000);
   const events: RelayEvent[] = [];
@@ -114,7 +104,7 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
     commit,
     unmetered,
     events,
-    ask: (bytes, heard = true) => {
+    ask: (bytes: Uint8Array, heard = true): Exchange => {
       const arrivedAtMs = clock.monotonicMs();
       const exchange: Exchange = { arrivedAtMs, deadlineMs, answers: [], answeredAtMs: Number.NaN };
       void answerQuestion({ bytes, arrivedAtMs }).then(({ answer, delivered }) => {
@@ -124,7 +114,7 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
       });
       return exchange;
     },
-    pass: async (ms) => {
+    pass: async (ms: number): Promise<void> => {
       for (let left = ms; left > 0; left -= 10) {
         clock.advance(Math.min(10, left));
         await turn();

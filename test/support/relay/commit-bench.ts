@@ -1,5 +1,5 @@
 import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
-import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group-commit.ts';
+import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/exchange.ts';
@@ -25,18 +25,7 @@ export interface Asked {
   answeredAtMs: number | undefined;
 }
 
-export interface CommitBench {
-  readonly clock: HandClock;
-  readonly commit: GroupCommit;
-  readonly batches: SentBatch[];
-  readonly events: RelayEvent[];
-  /** Asks now, of root 1 and project 1 unless told otherwise. */
-  readonly ask: (jobId: number, of?: AskedOf) => Asked;
-  /** Moves time in steps, and lets promises run between them. */
-  readonly pass: (ms: number) => Promise<void>;
-}
-
-export interface AskedOf {
+interface AskedOf {
   readonly root?: number;
   readonly project?: number;
   /** From now. @default 2000 */
@@ -50,7 +39,7 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 
 export function commitBench(
   options: { readonly queuedMax?: number; readonly lanes?: Lanes; readonly clock?: HandClock } = {},
-): CommitBench {
+) {
   const { clock = handClock(1_000) } = options;
   const batches: SentBatch[] = [];
   const events: RelayEvent[] = [];
@@ -79,6 +68,7 @@ export function commitBench(
       }),
   });
 
+  /** Asks now, of root 1 and project 1 by default. */
   function ask(jobId: number, of: AskedOf = {}): Asked {
     const { root = 1, project = 1, deadlineMs = 2_000, padding } = of;
     const asked: Asked = { jobId, verdict: undefined, answeredAtMs: undefined };
@@ -97,7 +87,7 @@ export function commitBench(
     batches,
     events,
     ask,
-    pass: async (ms) => {
+    pass: async (ms: number): Promise<void> => {
       for (let left = ms; left > 0; left -= 10) {
         clock.advance(Math.min(10, left));
         await turn();
