@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { ConsoleReader } from '../answers/contract.ts';
+import type { ConsoleReader } from '../answers/create-console-read.ts';
 import { HEALTH_PATH } from '../core/contract/index.ts';
 import type { Log } from '../core/environment/index.ts';
 import type { LimitsDesk } from '../core/limits/index.ts';

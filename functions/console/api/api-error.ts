@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { ChangeRowSchema } from '../../answers/history/model.ts';
-import { roleName } from '../../answers/me/model.ts';
+import { roleName } from '../../answers/groups/me.ts';
+import { ChangeRowSchema } from '../../answers/limits/edit-models.ts';
 import { maybe } from '../../answers/reading/schema.ts';
 import type { Denial } from '../../core/limits/index.ts';
 

@@ -1,16 +1,16 @@
 /** Status of limits, and their exceptions. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
-import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
+import { BUDGET_ROWS_MAX } from '../../answers/limits/budgets.ts';
 import {
   BUDGET_ORDERS,
   type BudgetsQuery,
   BudgetsSchema,
+  ExceptionsSchema,
   OwnLimitsSchema,
+  RISK_FILTERS,
   SUBJECT_KINDS,
-  TROUBLE_FILTERS,
-} from '../../answers/budgets/model.ts';
-import { ExceptionsSchema } from '../../answers/exceptions/model.ts';
+} from '../../answers/limits/budgets-model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { createRoute, jsonAnswer, z } from './route-parts.ts';
@@ -32,7 +32,7 @@ const list = createRoute({
       }),
       kind: z.enum(SUBJECT_KINDS).optional(),
       unit: z.enum(LIMIT_KINDS).optional().openapi({ description: 'What is counted.' }),
-      trouble: z.enum(TROUBLE_FILTERS).optional(),
+      trouble: z.enum(RISK_FILTERS).optional(),
       sort: z.enum(BUDGET_ORDERS).optional().openapi({
         description:
           '`trouble`, the default: what refuses jobs, is used up, runs out soonest, then by share.',

@@ -1,8 +1,9 @@
 /** Checks of pipelines, for authors and their jobs. */
+
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { AskedPipelineSchema, CheckedPipelineSchema } from '../../answers/check/model.ts';
+import { AskedPipelineSchema, CheckedPipelineSchema } from '../../answers/job/model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';

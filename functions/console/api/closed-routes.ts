@@ -1,8 +1,12 @@
 /** Reconciliation: closed months as written, counters as recounted. */
+
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { ReconciliationSchema } from '../../answers/reconciliation/model.ts';
-import { ClosedMonthsSchema, StatementNumbersSchema } from '../../answers/statement/closed-model.ts';
-import { DeployedPricesSchema } from '../../answers/statement/price-model.ts';
+import { ReconciliationSchema } from '../../answers/limits/budgets-model.ts';
+import {
+  ClosedMonthsSchema,
+  DeployedPricesSchema,
+  StatementNumbersSchema,
+} from '../../answers/statement/model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { NOT_THERE } from './api-error.ts';

@@ -1,7 +1,7 @@
 /** The file for spreadsheets: out, and in again. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { ImportPreviewSchema } from '../../answers/import/model.ts';
-import { actingUser } from '../../answers/reading/acting-user.ts';
+import { ImportPreviewSchema } from '../../answers/limits/edit-models.ts';
+import { actingUser } from '../../answers/reading/context.ts';
 import {
   baseOfFile,
   type CsvDialect,

@@ -1,10 +1,12 @@
 /** Limits and what is done to them: every change goes through the desk, and needs the set it was made on. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { BacktestSchema } from '../../answers/backtest/model.ts';
-import { BreakGlassStateSchema } from '../../answers/breakglass/model.ts';
-import { HistoryPageSchema } from '../../answers/history/model.ts';
-import { PreviewSchema } from '../../answers/preview/model.ts';
+import {
+  BacktestSchema,
+  BreakGlassStateSchema,
+  HistoryPageSchema,
+  PreviewSchema,
+} from '../../answers/limits/edit-models.ts';
 import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
 import type { LimitEdit } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';

@@ -1,8 +1,8 @@
 /** Converts the result of an edit to a response. */
-import { ChangeRowSchema } from '../../answers/history/model.ts';
-import { roleName } from '../../answers/me/model.ts';
+
+import { roleName } from '../../answers/groups/me.ts';
+import { ChangeRowSchema, LimitRequestSchema } from '../../answers/limits/edit-models.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../answers/reading/schema.ts';
-import { LimitRequestSchema } from '../../answers/requests/model.ts';
 import {
   ACT_WORDS,
   type ApplyOutcome,

@@ -1,13 +1,15 @@
 /** Read-only routes. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { COVERAGE_DAYS_MAX, COVERED_RUNNERS_MAX } from '../../answers/coverage/coverage-view.ts';
-import { CoverageViewSchema } from '../../answers/coverage/model.ts';
+import { COVERAGE_DAYS_MAX, COVERED_RUNNERS_MAX } from '../../answers/groups/coverage.ts';
+import { MeSchema } from '../../answers/groups/me.ts';
+import {
+  CoverageViewSchema,
+  OverviewSchema,
+  SubjectViewSchema,
+  UsageDaysViewSchema,
+} from '../../answers/groups/model.ts';
 import { ExplainedSchema } from '../../answers/job/model.ts';
-import { MeSchema } from '../../answers/me/model.ts';
-import { OverviewSchema } from '../../answers/overview/model.ts';
-import { ShadowViewSchema } from '../../answers/shadow/model.ts';
-import { SubjectViewSchema } from '../../answers/subject/model.ts';
-import { UsageDaysViewSchema } from '../../answers/usage/model.ts';
+import { ShadowViewSchema } from '../../answers/rollout/model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';

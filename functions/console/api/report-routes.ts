@@ -2,8 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { SPEND_KEYS, type SpendAnswer, SpendReportSchema } from '../../answers/report/model.ts';
 import { TOP_MAX } from '../../answers/report/report.ts';
-import { groupsCsv } from '../../answers/report/spend-csv.ts';
-import { spendFocusCsv } from '../../answers/report/spend-focus.ts';
+import { groupsCsv, spendFocusCsv } from '../../answers/report/spend-text.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';

@@ -1,8 +1,12 @@
 /** "Ask for more", and what becomes of it. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { actingUser } from '../../answers/reading/acting-user.ts';
+import {
+  DecidedRequestSchema,
+  LimitRequestSchema,
+  RequestRowSchema,
+} from '../../answers/limits/edit-models.ts';
+import { actingUser } from '../../answers/reading/context.ts';
 import { list } from '../../answers/reading/schema.ts';
-import { DecidedRequestSchema, LimitRequestSchema, RequestRowSchema } from '../../answers/requests/model.ts';
 import {
   type DecideOutcome,
   type GrantAsk,

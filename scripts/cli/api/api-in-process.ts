@@ -1,7 +1,7 @@
 /** The console's API in this process: access to the table needs no sign-in. */
 import { Hono } from 'hono';
 import type { ClientResponse } from 'hono/client';
-import { NO_USER_ID } from '../../../functions/answers/reading/acting-user.ts';
+import { NO_USER_ID } from '../../../functions/answers/reading/context.ts';
 import type { ApiDeps } from '../../../functions/console/api/api-deps.ts';
 import type { ApiError } from '../../../functions/console/api/api-error.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';

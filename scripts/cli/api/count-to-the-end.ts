@@ -1,4 +1,4 @@
-import type { CountedSpan } from '../../../functions/answers/backtest/model.ts';
+import type { CountedSpan } from '../../../functions/answers/limits/edit-models.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 

@@ -1,5 +1,4 @@
-import { backtest } from '../../../functions/answers/backtest/backtest.ts';
-import type { BacktestFigures } from '../../../functions/answers/backtest/figures.ts';
+import { type BacktestFigures, backtest } from '../../../functions/answers/backtest/backtest.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';

@@ -1,5 +1,5 @@
-import type { BacktestFigures, BacktestGroupRow } from '../../../functions/answers/backtest/figures.ts';
-import { limitLabel } from '../../../functions/answers/reading/limit-label.ts';
+import type { BacktestFigures, BacktestGroupRow } from '../../../functions/answers/backtest/backtest.ts';
+import { limitLabel } from '../../../functions/answers/reading/scope.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';

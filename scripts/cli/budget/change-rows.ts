@@ -1,6 +1,5 @@
-import type { ChangeRow } from '../../../functions/answers/history/model.ts';
-import type { Oversubscription } from '../../../functions/answers/preview/model.ts';
-import { poolWords } from '../../../functions/answers/preview/pool-words.ts';
+import type { ChangeRow, Oversubscription } from '../../../functions/answers/limits/edit-models.ts';
+import { poolText } from '../../../functions/answers/status/texts.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
@@ -86,7 +85,7 @@ export function oversubscriptionText(all: readonly Oversubscription[], currency:
     .slice(0, ROWS_SHOWN)
     .map((pool) => {
       const { path, subject, limit, amount, unit, larger } = pool;
-      const sums = poolWords(pool, amount, (whole) => amountText(whole, unit, currency));
+      const sums = poolText(pool, amount, (whole) => amountText(whole, unit, currency));
       const above =
         larger.length === 0 ? '' : `; larger than it, or unlimited: ${larger.map(printable).join(', ')}`;
       return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}${above}\n`;

@@ -2,7 +2,7 @@
  * Runs every edit of the command line: based on published limits, previewed or applied by the API, and
  * reported.
  */
-import type { BacktestAnswer } from '../../../functions/answers/backtest/model.ts';
+import type { BacktestAnswer } from '../../../functions/answers/limits/edit-models.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';

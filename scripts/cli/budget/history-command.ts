@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../../functions/answers/history/model.ts';
+import type { LogEntry } from '../../../functions/answers/limits/edit-models.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';

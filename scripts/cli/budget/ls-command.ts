@@ -2,11 +2,11 @@ import {
   BUDGET_ORDERS,
   type BudgetRow,
   type Budgets,
+  type Reconciliation,
+  RISK_FILTERS,
   SUBJECT_KINDS,
-  TROUBLE_FILTERS,
-} from '../../../functions/answers/budgets/model.ts';
-import type { Reconciliation } from '../../../functions/answers/reconciliation/model.ts';
-import { lastAlertOf } from '../../../functions/answers/standing/alert-words.ts';
+} from '../../../functions/answers/limits/budgets-model.ts';
+import { lastAlertOf } from '../../../functions/answers/status/texts.ts';
 import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
@@ -96,7 +96,7 @@ function choicesAsked(values: { readonly [Name in Choice]?: string | undefined }
     ...(search !== undefined && { search }),
     ...(kind !== undefined && { kind: readChoice('kind', kind, SUBJECT_KINDS) }),
     ...(unit !== undefined && { unit: readChoice('unit', unit, LIMIT_KINDS) }),
-    ...(trouble !== undefined && { trouble: readChoice('trouble', trouble, TROUBLE_FILTERS) }),
+    ...(trouble !== undefined && { trouble: readChoice('trouble', trouble, RISK_FILTERS) }),
     ...(sort !== undefined && { sort: readChoice('sort', sort, BUDGET_ORDERS) }),
   };
 }

@@ -1,4 +1,4 @@
-import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
+import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import type { BudgetContext } from '../api/open-api.ts';

@@ -1,4 +1,4 @@
-import type { LimitRequest } from '../../../functions/answers/requests/model.ts';
+import type { LimitRequest } from '../../../functions/answers/limits/edit-models.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';

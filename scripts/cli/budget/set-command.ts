@@ -1,4 +1,4 @@
-import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
+import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import { MODES } from '../../../policies/mode.ts';

@@ -1,9 +1,11 @@
-import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
-import type { ExceptionRow } from '../../../functions/answers/exceptions/model.ts';
-import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/model.ts';
-import { alertsText, lastAlertOf } from '../../../functions/answers/standing/alert-words.ts';
-import { forecastWords } from '../../../functions/answers/standing/forecast-words.ts';
-import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
+import type { GroupSum, UsedInMonth } from '../../../functions/answers/groups/model.ts';
+import type { BudgetRow, ExceptionRow } from '../../../functions/answers/limits/budgets-model.ts';
+import {
+  agreementText,
+  alertsText,
+  forecastText,
+  lastAlertOf,
+} from '../../../functions/answers/status/texts.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
@@ -98,7 +100,7 @@ function noteText(row: BudgetRow, currency: string): string {
 
 /** The sentence that the page has below its chart. */
 function forecastLine(row: BudgetRow, currency: string): string {
-  const text = forecastWords(row, currency);
+  const text = forecastText(row, currency);
   return text === undefined ? '' : `${printable(`${standingPath(row)} ${row.id}: ${text}`)}\n`;
 }
 

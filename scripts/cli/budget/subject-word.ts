@@ -1,4 +1,4 @@
-import { isSubject } from '../../../functions/answers/budgets/own-limits.ts';
+import { isSubject } from '../../../functions/answers/limits/edits.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { capOf, capWords } from '../../../policies/limits/cap.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';

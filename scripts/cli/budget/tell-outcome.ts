@@ -1,4 +1,4 @@
-import type { ChangeRow } from '../../../functions/answers/history/model.ts';
+import type { ChangeRow } from '../../../functions/answers/limits/edit-models.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';

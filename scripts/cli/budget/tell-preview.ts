@@ -1,4 +1,4 @@
-import type { PreviewAnswer } from '../../../functions/answers/preview/model.ts';
+import type { PreviewAnswer } from '../../../functions/answers/limits/edit-models.ts';
 import { EXIT, type ExitCode } from '../../terminal/command.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import type { SetView } from '../limits/live-set.ts';

@@ -1,4 +1,4 @@
-import type { WrittenTotal } from '../../../functions/answers/import/model.ts';
+import type { WrittenTotal } from '../../../functions/answers/limits/edit-models.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';

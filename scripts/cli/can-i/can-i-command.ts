@@ -1,4 +1,4 @@
-import type { AskedPipeline } from '../../../functions/answers/check/model.ts';
+import type { AskedPipeline } from '../../../functions/answers/job/model.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { DynamoStore } from '../../../functions/core/ledger/index.ts';
 import { MemoryTable } from '../../../functions/core/store/index.ts';

@@ -1,5 +1,5 @@
-import type { CheckedPipeline } from '../../../functions/answers/check/model.ts';
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
+import type { CheckedPipeline } from '../../../functions/answers/job/model.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';

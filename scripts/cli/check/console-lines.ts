@@ -1,5 +1,5 @@
 /** Prints the decisions of a console or ledger about a pipeline. */
-import type { CheckedPipeline, LimitLeftRow } from '../../../functions/answers/check/model.ts';
+import type { CheckedPipeline, LimitLeftRow } from '../../../functions/answers/job/model.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';

@@ -1,4 +1,4 @@
-import type { AskedPipelineJob, CheckedPipeline } from '../../../functions/answers/check/model.ts';
+import type { AskedPipelineJob, CheckedPipeline } from '../../../functions/answers/job/model.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';

@@ -1,6 +1,6 @@
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
-import { judgeCanary, longestAnswerMs } from '../../../functions/answers/health/judge-canary.ts';
-import { shadowFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
+import { judgeCanary, longestAnswerMs } from '../../../functions/answers/health/judge-gitlab.ts';
+import { shadowFigures } from '../../../functions/answers/rollout/shadow-report.ts';
 import { GitLabError } from '../../../functions/core/gitlab/index.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';

@@ -1,7 +1,7 @@
 /** Facts about a controller before it is armed, and objections. Pure. */
 
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
-import type { CanaryFinding } from '../../../functions/answers/health/judge-canary.ts';
+import type { CanaryFinding } from '../../../functions/answers/health/judge-gitlab.ts';
 import type { ControllerScopes } from '../../../functions/core/gitlab/index.ts';
 import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
 import type { ArmedReport } from '../report/armed-report.ts';

@@ -1,4 +1,4 @@
-import { parseJobReference } from '../../../functions/answers/job/job-reference.ts';
+import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { parseJobReference } from '../../../functions/answers/job/job-reference.ts';
+import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { ENV_CONSOLE, originOf } from './kept-sessions.ts';

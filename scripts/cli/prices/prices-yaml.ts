@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { decimal } from '../../../functions/answers/statement/csv-text.ts';
+import { decimal } from '../../../functions/answers/statement/csv.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { type PriceTable, priceVersions } from '../../../policies/prices/price.ts';
 import type { ProposedFigure } from './compare-prices.ts';

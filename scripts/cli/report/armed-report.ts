@@ -1,8 +1,8 @@
 /** Text of the result with an enabled controller. */
-import type { ArmedFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
+import type { ArmedFigures } from '../../../functions/answers/rollout/shadow-report.ts';
 import { shadowCount, shareText } from './shadow-words.ts';
 
-export { type ArmedReport, armedReport } from '../../../functions/answers/shadow/shadow-report.ts';
+export { type ArmedReport, armedReport } from '../../../functions/answers/rollout/shadow-report.ts';
 
 /** `If armed now: 2 of 14 jobs would have failed (14 %)`, and the number of retries among them. */
 export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedFigures, 'rows'>): string {

@@ -1,6 +1,6 @@
-import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
-import { forecastWords } from '../../../functions/answers/standing/forecast-words.ts';
-import type { TestedForecasts } from '../../../functions/answers/standing/model.ts';
+import type { BudgetRow } from '../../../functions/answers/limits/budgets-model.ts';
+import type { TestedForecasts } from '../../../functions/answers/status/model.ts';
+import { forecastText } from '../../../functions/answers/status/texts.ts';
 import { bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
@@ -45,7 +45,7 @@ export const forecastCommandOn = (deps: BudgetDeps): Command => ({
       const { strong, dim } = paintWhen(io.colours);
       for (const row of limits) {
         io.out(`${strong(printable(`${standingPath(row)} ${row.id}`))}: ${limitText(row, currency)}\n`);
-        io.out(`${forecastWords(row, currency) ?? unknownText(row)}\n`);
+        io.out(`${forecastText(row, currency) ?? unknownText(row)}\n`);
         const { tested } = row.forecast ?? {};
         if (tested !== undefined) io.out(`\n${testedText(tested, row, io.columns, dim)}\n`);
       }

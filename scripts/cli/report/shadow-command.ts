@@ -1,4 +1,4 @@
-import { type ShadowReport, shadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
+import { type ShadowReport, shadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';

@@ -1,5 +1,5 @@
-import type { ReportRow, ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
-import { csvField, decimal } from '../../../functions/answers/statement/csv-text.ts';
+import type { ReportRow, ShadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
+import { csvField, decimal } from '../../../functions/answers/statement/csv.ts';
 
 const COLUMNS = [
   'root',

@@ -1,4 +1,4 @@
-import type { ReportJob, ReportRow, ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
+import type { ReportJob, ReportRow, ShadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';

@@ -1,4 +1,4 @@
-import type { ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
+import type { ShadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { moneyText } from '../../../policies/units/unit-texts.ts';
 import type { ZonedSpan } from './span.ts';

@@ -1,5 +1,5 @@
 import { SPEND_KEYS, type SpendReport } from '../../../functions/answers/report/model.ts';
-import { spendCsv } from '../../../functions/answers/report/spend-csv.ts';
+import { spendCsv } from '../../../functions/answers/report/spend-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import { type ApiRefusal, answerOf } from '../api/api-in-process.ts';

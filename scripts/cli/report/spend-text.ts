@@ -1,6 +1,6 @@
 /** A report for a terminal. */
 import { hasOthers, type SpendReport } from '../../../functions/answers/report/model.ts';
-import { queueText, retriesText } from '../../../functions/answers/report/waste-text.ts';
+import { queueText, retriesText } from '../../../functions/answers/report/spend-text.ts';
 import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';

@@ -1,4 +1,4 @@
-import { csv, csvField } from '../../../functions/answers/statement/csv-text.ts';
+import { csv, csvField } from '../../../functions/answers/statement/csv.ts';
 import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { FOCUS_COLUMNS } from './focus-row.ts';
 

@@ -1,5 +1,4 @@
-import { decimal } from '../../../functions/answers/statement/csv-text.ts';
-import { shortDecimal, utcSecond } from '../../../functions/answers/statement/focus-charge.ts';
+import { decimal, shortDecimal, utcSecond } from '../../../functions/answers/statement/csv.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 
 /** A column: text is untrusted and escaped in CSV; all else is ours. `null` is an empty field. */

@@ -2,7 +2,7 @@ import { CAP_KINDS, capWords } from '../../../../policies/limits/cap.ts';
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
 import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
-import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import { SCALED_KINDS, thresholdsText } from '../../../core/limits/index.ts';
 import type { Field } from '../parts/form-field.tsx';
 import { limitWords, writtenAmount } from '../parts/limit-words.ts';

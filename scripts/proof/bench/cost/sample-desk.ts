@@ -1,5 +1,5 @@
 /** Where people own limits, as it is deployed, over tables in memory that count. No figure of it is typed in. */
-import { placesNow } from '../../../../functions/answers/reading/places-now.ts';
+import { placesNow } from '../../../../functions/answers/reading/limits-now.ts';
 import {
   DirectoryDraft,
   type GroupTree,

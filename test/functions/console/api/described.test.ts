@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OverviewSchema } from '../../../../functions/answers/overview/model.ts';
+import { OverviewSchema } from '../../../../functions/answers/groups/model.ts';
 import { ACCESS } from '../../../../functions/console/api/access.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 

@@ -1,10 +1,11 @@
 /** Page, API and command line count the same jobs that an edit would have failed, two of them by the latest ids, one by all records. */
+
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import type { BacktestAnswer } from '../../../../functions/answers/backtest/model.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
+import type { BacktestAnswer } from '../../../../functions/answers/limits/edit-models.ts';
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import type { CoverageView } from '../../../../functions/answers/coverage/model.ts';
-import { coverageShareText } from '../../../../functions/answers/coverage/share-text.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
+import { coverageShareText } from '../../../../functions/answers/groups/coverage.ts';
+import type { CoverageView, SubjectView } from '../../../../functions/answers/groups/model.ts';
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
-import { forecastWords } from '../../../../functions/answers/standing/forecast-words.ts';
-import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
-import type { SubjectView } from '../../../../functions/answers/subject/model.ts';
+import type { LimitRow } from '../../../../functions/answers/status/model.ts';
+import { forecastText } from '../../../../functions/answers/status/texts.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
@@ -212,7 +211,7 @@ async function mouths({ limits, counters, perDay }: Case, off = 0) {
     forecasts: {
       page: /<p>(Forecast [^<]+)<\/p>/.exec(page)?.[1],
       charted: api.burnUp?.limit,
-      api: api.limits.flatMap((row) => saidForecast(row.id, forecastWords(row, 'EUR'))),
+      api: api.limits.flatMap((row) => saidForecast(row.id, forecastText(row, 'EUR'))),
       figures: api.limits.map(({ id, forecast }) => ({
         limit: id,
         forecast: forecast === undefined ? null : { ...NO_FORECAST, ...endOf(forecast) },
