@@ -8,7 +8,7 @@ import { HEALTH_PATH } from '../core/contract/index.ts';
 import type { Log } from '../core/environment/index.ts';
 import type { LimitsDesk } from '../core/limits/index.ts';
 import { pageHeaders, type SignIn, type SignInEnv } from '../core/signin/index.ts';
-import { apiError, UNREADABLE } from './api/api-error.ts';
+import { apiError, UNREADABLE } from './api/api-parts.ts';
 import { API_PATH, createApi } from './api/create-api.ts';
 import type { ReportSender } from './api/tell-owner.ts';
 import { unreadableStatus } from './unreadable-request.ts';

@@ -35,7 +35,6 @@ import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
 import { createAssets } from './pages/assets/assets.ts';
 import { createPages } from './pages/create-pages.ts';
-
 import { renderNotice } from './pages/problem-page.tsx';
 
 /** For each of the two calls for a runner: a page is shown without them. */

@@ -2,8 +2,7 @@
 import { Hono } from 'hono';
 import type { ClientResponse } from 'hono/client';
 import { NO_USER_ID } from '../../../functions/answers/reading/context.ts';
-import type { ApiDeps } from '../../../functions/console/api/api-deps.ts';
-import type { ApiError } from '../../../functions/console/api/api-error.ts';
+import type { ApiDeps, ApiError } from '../../../functions/console/api/api-parts.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
 import { silentLog } from '../../../functions/core/environment/index.ts';

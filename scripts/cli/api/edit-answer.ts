@@ -1,6 +1,5 @@
 /** Sends edits of limits to the API and reads the result. */
-import { etagOf } from '../../../functions/console/api/api-deps.ts';
-import { outcomeAnswer } from '../../../functions/console/api/outcome-answer.ts';
+import { etagOf, outcomeAnswer } from '../../../functions/console/api/edits.ts';
 import type { ApplyOutcome } from '../../../functions/core/limits/index.ts';
 import { type SetView, setShown } from '../limits/live-set.ts';
 import { type ApiAnswer, type ApiClient, answeredInProcess, type answerOf } from './api-in-process.ts';
