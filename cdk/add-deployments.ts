@@ -1,6 +1,6 @@
 import { Annotations, type App, Tags } from 'aws-cdk-lib';
 import { ServiceStack } from './service-stack.ts';
-import type { Settings } from './settings/settings.ts';
+import type { Settings } from './settings/deployment.ts';
 import { StateStack } from './state-stack.ts';
 
 export interface DeployedStage {

@@ -2,8 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { addDeployments } from './add-deployments.ts';
-import { SettingsError } from './settings/mistake.ts';
-import { readDeployments } from './settings/read-deployments.ts';
+import { readDeployments, SettingsError } from './settings/read-deployments.ts';
 import { deployments } from './tollgate.config.ts';
 
 const bundlesPath = fileURLToPath(new URL('../dist', import.meta.url));

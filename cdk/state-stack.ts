@@ -2,7 +2,7 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { DecisionExport } from './constructs/decision-export.ts';
 import { LedgerTable } from './constructs/ledger-table.ts';
-import type { Settings } from './settings/settings.ts';
+import type { Settings } from './settings/deployment.ts';
 
 interface StateStackProps extends StackProps {
   readonly settings: Settings;

@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // An auditor who shared code with the ledger or with prices would repeat their mistakes.
   'scripts/cli/audit/recompute/': [],
 };
-const CLIENT = /^scripts\/cli\/(audit|breakglass|budget|freeze|statement)\//; // Knows the API, and no room of the core.
+const CLIENT = /^scripts\/cli\/(audit|budget|statement)\//; // Knows the API, and no room of the core.
 /** Packages that one folder of what is deployed knows. */
 const ONLY_IN: Readonly<Record<string, string>> = {
   '@aws-sdk/client-dynamodb': 'functions/core/store/',

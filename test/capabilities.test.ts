@@ -6,7 +6,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { readSettings } from '../cdk/settings/read-settings.ts';
+import { DEPLOYMENT } from '../cdk/settings/deployment.ts';
 import { ACCESS } from '../functions/console/api/create-api.ts';
 import { PAGE_ACCESS } from '../functions/console/pages/page-access.ts';
 import * as functionNames from '../functions/names.ts';
@@ -32,11 +32,7 @@ test('what users can do is what capabilities.txt says', async () => {
     'commands and their flags': await commandsWithFlags(),
     'console pages and actions': Object.keys(PAGE_ACCESS),
     'API operations': Object.keys(ACCESS),
-    'deployment settings': [
-      ...settingsIn(''),
-      ...settingsIn('console'),
-      ...settingsIn('vpc', { id: 'vpc-1' }),
-    ],
+    'deployment settings': [...settingsIn(''), ...settingsIn('console')],
     'environment variables': Object.entries(NAMES).flatMap(([name, value]) =>
       name.startsWith('ENV_') && typeof value === 'string' ? [value] : [],
     ),
@@ -69,8 +65,9 @@ test('what users can do is what capabilities.txt says', async () => {
 const commandsWithFlags = (): Promise<readonly string[]> =>
   Promise.all(
     COMMANDS.map(async ({ name, load }) => {
-      const { help } = await load();
-      const flags = new Set(help.match(/--[a-z][a-z-]*/g));
+      const { help, flags: table } = await load();
+      const named = table ? Object.keys({ ...table, json: '' }).map((flag) => `--${flag}`) : undefined;
+      const flags = new Set(named ?? help.match(/--[a-z][a-z-]*/g));
       return [name, ...[...flags].sort()].join(' ');
     }),
   );
@@ -82,20 +79,16 @@ function metricNames(value: unknown): readonly string[] {
 }
 
 /** The settings of a section and of those below it, as the reader itself names them when it meets an unknown one. */
-function settingsIn(section: string, others: object = {}): readonly string[] {
-  const remedies: string[] = [];
+function settingsIn(section: string): readonly string[] {
   const value = section
     .split('.')
     .filter(Boolean)
-    .reduceRight<object>((inner, key) => ({ [key]: inner }), { ...others, [UNKNOWN_KEY]: 1 });
+    .reduceRight<object>((inner, key) => ({ [key]: inner }), { [UNKNOWN_KEY]: 1 });
   const prefix = section === '' ? '' : `${section}.`;
-  readSettings(value, {
-    note: ({ setting, remedy }) => {
-      if (setting === `${prefix}${UNKNOWN_KEY}`) remedies.push(remedy);
-    },
-    placeOf: () => '',
-  });
-  const names = /here are (.*)$/.exec(remedies[0] ?? '')?.[1]?.split(', ') ?? [];
+  const unknown = DEPLOYMENT.safeParse(value).error?.issues.find(
+    ({ code, path }) => code === 'unrecognized_keys' && path.join('.') === section,
+  );
+  const names = /here are (.*)$/.exec(unknown?.message ?? '')?.[1]?.split(', ') ?? [];
   return names.flatMap((name) => {
     const inner = settingsIn(`${prefix}${name}`);
     return inner.length > 0 ? inner : [`${prefix}${name}`];

@@ -1,4 +1,4 @@
-/** README.md, docs/ and the READMEs of folders name only files, headings, scripts, commands and flags that exist. */
+/** Documents name only files, headings, npm scripts, commands and flags that exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ const withoutCode = (text: string): string => text.replace(/^ *```[\s\S]*?^ *```
 const anchorsOf = (file: string): readonly string[] =>
   [...withoutCode(textOf(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
-/** Lines of shell, continued ones as one, and what stands between backticks; comments taken off. */
+/** Shell lines without comments, continued ones joined, and text between backticks. */
 const shownIn = (text: string): readonly string[] => [
   ...[...text.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].flatMap(([, block = '']) =>
     block
@@ -36,40 +36,42 @@ const startingWith = (words: string): readonly string[] =>
 
 test.each(documents)('every link in %s leads somewhere', (file) => {
   const links = [...withoutCode(textOf(file)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
-  const lost = links
+  const broken = links
     .filter((link) => !/^https?:/.test(link))
     .filter((link) => {
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? file : join(dirname(file), path);
       return !existsSync(join(root, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
     });
-  expect(lost).toEqual([]);
+  expect(broken).toEqual([]);
 });
 
-test('every npm script they name is in package.json', () => {
+test('every npm script that documents name is in package.json', () => {
   const named = startingWith('npm run ').map((line) => line.split(' ')[2] ?? '');
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((name) => !Object.hasOwn(packageJson.scripts, name))).toEqual([]);
 });
 
-test('every command of tollgate they name is one, with the flags they show', async () => {
+test('every tollgate command that documents name exists, with its flags', async () => {
   const shown = startingWith('npx tollgate ').map((line) => line.slice('npx tollgate '.length));
   expect(shown.length).toBeGreaterThan(40);
   const wrong: string[] = [];
   for (const words of shown) {
-    // `budget …` stands for all that begin so.
+    if (words === 'help') continue;
+    // `budget …` means every command that begins with it.
     const family = /^(\S+) …$/.exec(words)?.[1];
     const entry = COMMANDS.filter(
       ({ name }) => `${words} `.startsWith(`${name} `) || (family && name.startsWith(`${family} `)),
     ).sort((a, b) => b.name.length - a.name.length)[0];
     const { help = '' } = (await entry?.load()) ?? {};
     const flags = [...words.matchAll(/--[a-z-]+/g)].map(([flag]) => flag);
-    if (entry === undefined || flags.some((flag) => !help.includes(flag))) wrong.push(words);
+    if (entry === undefined || flags.some((flag) => flag !== '--help' && !help.includes(flag)))
+      wrong.push(words);
   }
   expect(wrong).toEqual([]);
 });
 
-test('a first afternoon takes three commands to the first decision', () => {
+test('a first afternoon needs three commands until the first decision', () => {
   const [, section = ''] = textOf('docs/platform.md').split(/^## First afternoon\n/m);
   const [, first = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
   expect(

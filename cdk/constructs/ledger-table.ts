@@ -1,4 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
@@ -8,12 +8,12 @@ import {
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { DUE_AT, DUE_INDEX, DUE_PK, ENV_LEDGER_TABLE, PK, SK, TTL_ATTRIBUTE } from '../../functions/names.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
-import { tableKeyStatements } from './table-key.ts';
 import {
   ALL_NAMED,
   ALL_WRITES,
@@ -110,4 +110,27 @@ export class LedgerTable extends Construct {
     program.allow(STREAM_ACTIONS, [tableStreamArn]);
     return tableStreamArn;
   }
+}
+
+const KEY_ACTIONS = [
+  'kms:Decrypt',
+  'kms:DescribeKey',
+  'kms:Encrypt',
+  'kms:GenerateDataKey',
+  'kms:ReEncryptFrom',
+  'kms:ReEncryptTo',
+];
+
+/** A customer's key of the table: only through DynamoDB, because the key may serve others. None without such a key. */
+export function tableKeyStatements(scope: Construct, key: IKey | undefined): readonly PolicyStatement[] {
+  if (key === undefined) return [];
+  return [
+    new PolicyStatement({
+      actions: KEY_ACTIONS,
+      resources: [key.keyArn],
+      conditions: {
+        StringEquals: { 'kms:ViaService': `dynamodb.${Stack.of(scope).region}.amazonaws.com` },
+      },
+    }),
+  ];
 }

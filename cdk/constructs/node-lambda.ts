@@ -14,8 +14,15 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { ENV_DEPLOYMENT, ENV_GITLAB_INSTANCE, ENV_RULES_FILE } from '../../functions/names.ts';
-import type { Settings } from '../settings/settings.ts';
+import {
+  ENV_CA_PARAMETER,
+  ENV_DEPLOYMENT,
+  ENV_GITLAB_INSTANCE,
+  ENV_GITLAB_URL,
+  ENV_PROXY_PARAMETER,
+  ENV_RULES_FILE,
+} from '../../functions/names.ts';
+import type { Settings } from '../settings/deployment.ts';
 
 interface NodeLambdaProps {
   readonly settings: Settings;
@@ -27,11 +34,10 @@ interface NodeLambdaProps {
   /** Also what its share of a CPU is measured by: 1769 are one vCPU. */
   readonly memoryMiB: number;
   readonly timeout: Duration;
-  /** Concurrency limit. @default the account's rest */
-  readonly reservedConcurrency?: number;
-  /** For what reaches GitLab only from inside. @default outside of any VPC */
-  readonly network?: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
-  readonly environment?: Readonly<Record<string, string>>;
+  /** Concurrency limit. Undefined: the account's rest. */
+  readonly concurrencyMax: number | undefined;
+  /** Undefined: outside of any VPC. */
+  readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] } | undefined;
 }
 
 /** Path in Lambda's unpacked bundle. */
@@ -77,11 +83,8 @@ export class NodeLambda extends Construct {
         [ENV_GITLAB_INSTANCE]: settings.gitlab.instance,
         [ENV_RULES_FILE]: RULES_FILE,
         ...(settings.metrics && { [ENV_DEPLOYMENT]: settings.stage }),
-        ...props.environment,
       },
-      ...(props.reservedConcurrency !== undefined && {
-        reservedConcurrentExecutions: props.reservedConcurrency,
-      }),
+      ...(props.concurrencyMax !== undefined && { reservedConcurrentExecutions: props.concurrencyMax }),
       ...(props.network !== undefined && this.#placedIn(props.network, settings)),
     });
   }
@@ -156,3 +159,34 @@ function bundleIn(bundlesPath: string, name: string): Code {
 /** ARN of something of this account and region. */
 export const arnHere = (scope: Construct, service: string, resource: string): string =>
   Stack.of(scope).formatArn({ service, resource });
+
+/**
+ * Lets `program` read one SecureString at runtime and passes its name. An administrator stores the value:
+ * CloudFormation cannot create a SecureString and must never see one.
+ *
+ * @param variable - environment variable for the name.
+ * @param readable - parameter that it may read; differs from the name for a path with a token per group.
+ */
+export function grantSecret(
+  program: NodeLambda,
+  variable: string,
+  name: string,
+  { parameters: { keyArn } }: Settings,
+  readable = name,
+): void {
+  program.fn.addEnvironment(variable, name);
+  program.allow(['ssm:GetParameter'], [arnHere(program, 'ssm', `parameter${readable}`)]);
+  // The account's own key for SSM needs no permission; a customer's does.
+  if (keyArn !== undefined)
+    program.allow(['kms:Decrypt'], [keyArn], { StringLike: { 'kms:ViaService': 'ssm.*.amazonaws.com' } });
+}
+
+/** Passes GitLab's address and proxy. The proxy's address has no password in it. */
+export function grantGitLabRoute(program: NodeLambda, settings: Settings): void {
+  const { url, proxyUrl, caParameter } = settings.gitlab;
+  const { proxyCredentials } = settings.parameters;
+  program.fn.addEnvironment(ENV_GITLAB_URL, url);
+  if (proxyUrl !== undefined) program.fn.addEnvironment('https_proxy', proxyUrl);
+  if (caParameter !== undefined) grantSecret(program, ENV_CA_PARAMETER, caParameter, settings);
+  if (proxyCredentials !== undefined) grantSecret(program, ENV_PROXY_PARAMETER, proxyCredentials, settings);
+}

@@ -7,7 +7,7 @@ import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
-import type { DescriptorsSettings } from '../settings/settings.ts';
+import type { DescriptorsSettings } from '../settings/deployment.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const ECR =

@@ -3,8 +3,22 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { HEARTBEAT_PK_SUFFIX, JOURNAL_PK_PREFIX, ROOMS_PK_SUFFIX } from '../../functions/names.ts';
-import type { RelayServiceProps } from './relay-service-props.ts';
-import { tableKeyStatements } from './table-key.ts';
+import type { Settings } from '../settings/deployment.ts';
+import { tableKeyStatements } from './ledger-table.ts';
+import type { RelayNetwork } from './network.ts';
+
+/** Route to the admit function; `url` is the Function URL. */
+export type RelayAdmitRoute =
+  | { readonly route: 'url'; readonly url: string; readonly fn: IFunction }
+  | { readonly route: 'invoke'; readonly fn: IFunction };
+
+export interface RelayServiceProps {
+  readonly settings: Settings;
+  readonly network: RelayNetwork;
+  readonly admit: RelayAdmitRoute;
+  /** Takes the heartbeat, if there is a watchdog. */
+  readonly table: ITable;
+}
 
 /** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal, keep rooms. */
 export function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {

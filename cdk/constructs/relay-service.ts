@@ -20,8 +20,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import * as names from '../../relay/names.ts';
 import { relayImage } from './relay-image.ts';
-import { grantRelay } from './relay-rights.ts';
-import type { RelayAdmitRoute, RelayServiceProps } from './relay-service-props.ts';
+import { grantRelay, type RelayAdmitRoute, type RelayServiceProps } from './relay-rights.ts';
 
 /** `nonroot` of the distroless images. */
 const NONROOT = '65532:65532';

@@ -42,7 +42,7 @@ export type LedgerUse =
   | 'keepDirectory'
   | 'takeLimits'
   | 'serveConsole'
-  | 'tellOwners'
+  | 'notifyOwners'
   | 'requeue'
   | 'recount'
   | 'examine';
@@ -140,7 +140,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       ],
       sessions: true,
     },
-    tellOwners: {
+    notifyOwners: {
       reads: READ,
       writes: [
         {

@@ -3,25 +3,19 @@ import { Dashboard, PeriodOverride } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { DUE_INDEX } from '../../functions/names.ts';
-import type { NodeLambda } from '../constructs/node-lambda.ts';
+import type { Programs } from '../constructs/programs.ts';
 import type { RelayService } from '../constructs/relay-service.ts';
-import type { StreamConsumer } from '../constructs/stream-consumer.ts';
-import type { Settings } from '../settings/settings.ts';
-import { AlarmSet } from './alarm-set.ts';
-import { alarmsFor } from './alarms/all-alarms.ts';
-import { glanceWidgets } from './dashboard/glance.ts';
-import { rowsFor } from './dashboard/rows.ts';
-import { rowWidgets } from './dashboard/widgets.ts';
-import { type MetricsOptions, metricsOf } from './metrics.ts';
-import type { ProgramName } from './series.ts';
+import type { Settings } from '../settings/deployment.ts';
+import { AlarmSet, type MetricsOptions, metricsOf } from './alarm-set.ts';
+import { alarmsFor } from './alarms/alarms.ts';
+import { glanceWidgets, rowWidgets } from './dashboard.ts';
+import { rowsFor } from './dashboard-rows.ts';
 
 interface MonitoringProps {
   readonly settings: Settings;
   readonly table: ITable;
   readonly relay: RelayService;
-  /** Those that are deployed. */
-  readonly programs: Readonly<Partial<Record<ProgramName, NodeLambda | undefined>>>;
-  readonly readers: Readonly<Record<'settle-stream' | 'rollup', StreamConsumer>>;
+  readonly programs: Programs;
   /** ARNs of the alarm topics. */
   readonly topicArns: readonly string[];
 }
@@ -82,20 +76,19 @@ export class Monitoring extends Construct {
 }
 
 /** The dimensions by which AWS knows what is deployed. */
-function dimensionsOf({ table, relay, programs, readers }: MonitoringProps): MetricsOptions['dimensions'] {
+function dimensionsOf({ table, relay, programs }: MonitoringProps): MetricsOptions['dimensions'] {
   const of: Record<string, Readonly<Record<string, string>>> = {
     table: { TableName: table.tableName },
     'due-index': { TableName: table.tableName, GlobalSecondaryIndexName: DUE_INDEX },
     'relay-service': { ClusterName: relay.cluster.clusterName, ServiceName: relay.service.serviceName },
     'log/relay': { LogGroupName: relay.logGroup.logGroupName },
   };
-  for (const [name, program] of Object.entries(programs)) {
-    if (program === undefined) continue;
+  for (const [name, program] of Object.entries(programs.all)) {
     of[`function/${name}`] = { FunctionName: program.fn.functionName };
     of[`log/${name}`] = { LogGroupName: program.logGroup.logGroupName };
   }
-  for (const [name, { deadLetters }] of Object.entries(readers)) {
-    of[`dead-letters/${name}`] = { QueueName: deadLetters.queue.queueName };
+  for (const [name, { deadLetters }] of Object.entries(programs.readers)) {
+    of[`dead-letters/${name}`] = { QueueName: deadLetters.queueName };
   }
   return of;
 }

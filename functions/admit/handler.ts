@@ -1,8 +1,8 @@
-import { consoleLog, systemClock } from '../core/environment/index.ts';
+import { consoleLog, readAdmitConfig, systemClock } from '../core/environment/index.ts';
 import { createEstimateCache, dynamoEstimateSource } from '../core/estimates/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks, registerKey } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
-import { type deployedRules, readAdmitConfig } from '../core/rules/index.ts';
+import type { deployedRules } from '../core/rules/index.ts';
 import { askedAhead, ledgerKeys } from '../core/store/index.ts';
 import {
   ENV_CONSOLE_URL,
@@ -10,8 +10,7 @@ import {
   METRIC_LEDGER_RETRIES,
   METRIC_LIMITS_UNREADABLE,
 } from '../names.ts';
-import { onFunctionUrl } from './function-url.ts';
-import { admitRoutes } from './routes.ts';
+import { admitRoutes, onFunctionUrl } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
 const opened = deployedTable(config, process.env);

@@ -63,7 +63,7 @@ export function createConsoleApp(deps: ConsoleAppDeps): Hono {
 const BROKEN = apiError(
   'failed',
   'Something went wrong here.',
-  'Try again; if that does not help, tell whoever runs Tollgate.',
+  'Try again. If that does not help, ask the platform team.',
 );
 const TOO_LARGE = apiError(
   'too_large',

@@ -1,6 +1,5 @@
-import { type Environment, unset } from '../core/environment/index.ts';
+import { type Environment, unset, usageZone } from '../core/environment/index.ts';
 import { isAddressRange, readSignInConfig, type SignInConfig } from '../core/signin/index.ts';
-import { usageZone } from '../core/usage/index.ts';
 import {
   ENV_APPROVAL_KEY_PARAMETER,
   ENV_DYNAMODB_ENDPOINT,

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { getConnInfo, handle } from 'hono/aws-lambda';
 import { createConsoleRead } from '../answers/create-console-read.ts';
 import { placesNow } from '../answers/reading/limits-now.ts';
-import { approvalCheck } from '../core/approval/index.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
 import { createFleetReader, deployedFetch, runnerDetails, userNames } from '../core/gitlab/index.ts';
@@ -15,6 +14,7 @@ import {
   onOwnBooks,
 } from '../core/ledger/index.ts';
 import { createLimitsDesk, createUploads, DynamoLimitTable } from '../core/limits/index.ts';
+import { approvalCheck } from '../core/notify/approval-link.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { dynamoRequeueLists } from '../core/requeue/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
@@ -35,6 +35,7 @@ import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
 import { createAssets } from './pages/assets/assets.ts';
 import { createPages } from './pages/create-pages.ts';
+
 import { renderNotice } from './pages/problem-page.tsx';
 
 /** For each of the two calls for a runner: a page is shown without them. */

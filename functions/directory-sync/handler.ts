@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { type DirectorySyncReport, DynamoDirectoryTable, syncDirectory } from '../core/directory/index.ts';
-import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
+import {
+  consoleLog,
+  readDirectoryConfig,
+  secretLines,
+  ssmText,
+  systemClock,
+} from '../core/environment/index.ts';
 import { createGitLabDirectory, deployedFetch, type RestCallDeps } from '../core/gitlab/index.ts';
 import { onOwnBooks } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { signedTable } from '../core/store/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
-import { readDirectoryConfig } from './config.ts';
-import { makeHooks } from './make-hooks.ts';
-import { logDirectoryReport, measureDirectoryReport } from './report.ts';
+import { logDirectoryReport, makeHooks, measureDirectoryReport } from './make-hooks.ts';
 
 const config = readDirectoryConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });

@@ -3,12 +3,17 @@ import { z } from 'zod';
 import type { GitLabEvidence } from '../answers/health/evidence.ts';
 import { gitlabUnknown, readGitLabHealth } from '../answers/health/read-gitlab.ts';
 import { dynamoHealthLook, readHealth } from '../answers/health/read-health.ts';
-import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
+import {
+  systemClock as clock,
+  consoleLog as log,
+  readDoctorConfig,
+  secretLines,
+  ssmText,
+} from '../core/environment/index.ts';
 import { deployedFetch } from '../core/gitlab/index.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
-import { readDoctorConfig } from './config.ts';
 import { look } from './look.ts';
 
 const config = readDoctorConfig(process.env);

@@ -3,7 +3,7 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/period.ts';
 import { runnerClassNames } from '../../policies/prices/price.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
-import { consoleLog, systemClock } from '../core/environment/index.ts';
+import { consoleLog, readDriftConfig, systemClock } from '../core/environment/index.ts';
 import {
   DynamoStore,
   deployedTable,
@@ -25,12 +25,9 @@ import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/in
 import { DynamoRollupStore, dynamoCounterSnapshots, placeBy } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT, METRIC_DRIFTED_COUNTERS } from '../names.ts';
 import { areMonthsDue, closeMonths } from './close-months.ts';
-import { readDriftConfig } from './config.ts';
-import { mendUsage } from './mend-usage.ts';
 import { packJobs } from './pack-jobs.ts';
 import { packSheets } from './pack-sheets.ts';
-import { recordVisit } from './records-to-check.ts';
-import { tellDrift } from './tell-drift.ts';
+import { mendUsage, recordVisit, tellDrift } from './recount.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
 /** Leaves three of the run's 15 minutes for the end of a round; the next run goes on. */

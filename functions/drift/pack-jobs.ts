@@ -23,7 +23,7 @@ import {
   sumOfTally,
 } from '../core/sheets/index.ts';
 import { contributionOf, placeBy } from '../core/usage/index.ts';
-import { type NamedSums, namedSheet, sumsOfSheets } from './named-sums.ts';
+import { type NamedSums, namedSheet, sumsOfSheets } from './pack-sheets.ts';
 
 interface PackJobsDeps extends RecordReader {
   readonly sheets: SheetStore;

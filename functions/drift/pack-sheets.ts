@@ -9,6 +9,7 @@ import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import {
   addSumTo,
+  eachRow,
   eachSum,
   type PackedDay,
   packedSums,
@@ -16,10 +17,15 @@ import {
   type SheetKind,
   type SheetStore,
   type SheetSum,
+  sumOfTally,
+  WHOLE,
 } from '../core/sheets/index.ts';
-import { type RollupStore, type UsageTally, usageExpiresAtSeconds } from '../core/usage/index.ts';
-import { namedSheet, sumsOfSheets } from './named-sums.ts';
-import { usedOnDay } from './used-on-day.ts';
+import {
+  formerRootsIn,
+  type RollupStore,
+  type UsageTally,
+  usageExpiresAtSeconds,
+} from '../core/usage/index.ts';
 
 interface PackSheetsDeps {
   readonly sheets: SheetStore;
@@ -195,3 +201,103 @@ const digestOf = (tally: UsageTally): string =>
         .slice(0, DIGEST_CHARACTERS);
 
 const DIGEST_CHARACTERS = 16;
+
+/**
+ * Reads a day's use of groups, projects and classes. It descends only into groups with jobs, so a quiet tree
+ * is cheap.
+ */
+
+interface DayAsk {
+  readonly usage: Pick<RollupStore, 'readUsage'>;
+  readonly directory: Directory;
+  readonly classNames: readonly string[];
+  /** As it was packed before: what was in it is looked at again, wherever it has moved since. */
+  readonly known: readonly (Sheet | undefined)[];
+  /** True to read every personal namespace. */
+  readonly withPersonal: boolean;
+}
+
+type DaySheets = Readonly<Record<'group' | 'project' | 'class', Pick<Sheet, 'bytes' | 'later' | 'names'>>>;
+
+/** Twenty requests of a hundred keys. */
+const PART_KEYS = 2_000;
+
+/** @throws {LedgerError} */
+export async function usedOnDay(
+  day: string,
+  { usage, directory, classNames, known, withPersonal }: DayAsk,
+): Promise<DaySheets> {
+  const read = async (subjects: ReadonlyMap<number, string>): Promise<Map<number, UsageTally>> => {
+    const found = new Map<number, UsageTally>();
+    const all = [...subjects];
+    for (let from = 0; from < all.length; from += PART_KEYS) {
+      const part = all.slice(from, from + PART_KEYS);
+      const tallies = await usage.readUsage(part.map(([, subject]) => ({ subject, day })));
+      for (const [index, [id]] of part.entries()) {
+        const tally = tallies[index];
+        if (tally !== undefined && tally.size > 0) found.set(id, tally);
+      }
+    }
+    return found;
+  };
+  const below = Map.groupBy(directory.groupById.values(), ({ parentId = WHOLE }) => parentId);
+  const groups = await read(new Map([[WHOLE, 'instance']]));
+  const seen = new Set<number>([WHOLE]);
+  let next = [
+    ...rowsOf(known, 'group'),
+    ...formerRootsIn(groups.get(WHOLE) ?? new Map()),
+    ...(below.get(WHOLE) ?? []).filter(({ personal }) => withPersonal || !personal).map(({ id }) => id),
+  ].filter((id) => !seen.has(id));
+  while (next.length > 0) {
+    for (const id of next) seen.add(id);
+    const found = await read(new Map(next.map((id) => [id, `group/${id}`])));
+    for (const [id, tally] of found) groups.set(id, tally);
+    const children = [...found.keys()].flatMap((id) => (below.get(id) ?? []).map((group) => group.id));
+    next = [...new Set(children)].filter((id) => !seen.has(id));
+  }
+  const projectIds = new Set(rowsOf(known, 'project'));
+  for (const { id, groupId } of directory.projectById.values()) if (groups.has(groupId)) projectIds.add(id);
+  const projects = await read(new Map([...projectIds].map((id) => [id, `project/${id}`])));
+  const names = [...new Set([...classNames, ...namesOf(known), ''])];
+  const classes = await read(new Map(names.map((name, id) => [id, `runner-class/${name}`])));
+  return {
+    group: packedTallies(groups),
+    project: packedTallies(projects),
+    class: { ...packedTallies(classes), names },
+  };
+}
+
+const packedTallies = (tallies: ReadonlyMap<number, UsageTally>) =>
+  packedSums(new Map([...tallies].map(([id, tally]) => [id, sumOfTally(tally)])));
+
+function rowsOf(known: DayAsk['known'], of: SheetKind): readonly number[] {
+  const ids: number[] = [];
+  for (const sheet of known) if (sheet?.kind === of) eachRow(sheet.bytes, (id) => ids.push(id));
+  return ids;
+}
+
+const namesOf = (known: DayAsk['known']): readonly string[] =>
+  known.flatMap((sheet) => (sheet?.kind === 'class' ? (sheet.names ?? []) : []));
+
+/** Sums by name ↔ sheets, whose rows are places in a list of names. Pure. */
+
+export type NamedSums = ReadonlyMap<string, SheetSum>;
+
+/** Most expensive first, up to a bound. */
+export function namedSheet(sums: NamedSums, rowsMax: number): Pick<Sheet, 'bytes' | 'later' | 'names'> {
+  const all = [...sums].sort(
+    ([nameA, a], [nameB, b]) => (b[0] ?? 0) - (a[0] ?? 0) || (nameA < nameB ? -1 : 1),
+  );
+  const rows = all.slice(0, rowsMax);
+  return {
+    names: rows.map(([name]) => name),
+    ...packedSums(new Map(rows.map(([, sum], place) => [place, sum]))),
+  };
+}
+
+export function sumsOfSheets(sheets: readonly Pick<Sheet, 'bytes' | 'later' | 'names'>[]): NamedSums {
+  const sums = new Map<string, SheetSum>();
+  for (const { names = [], ...sheet } of sheets)
+    eachSum(sheet, (place, sum) => addSumTo(sums, names[place] ?? '', sum));
+  return sums;
+}

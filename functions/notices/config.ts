@@ -1,5 +1,4 @@
-import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
-import { usageZone } from '../core/usage/index.ts';
+import { type Environment, refuseInvalid, unset, usageZone } from '../core/environment/index.ts';
 import {
   ENV_APPROVAL_KEY_PARAMETER,
   ENV_CHAT_WEBHOOKS_PARAMETER,

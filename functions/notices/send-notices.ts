@@ -1,6 +1,6 @@
 import { counterName } from '../../policies/claim.ts';
-import { approvalPath } from '../core/approval/index.ts';
 import { readRequests } from '../core/limits/index.ts';
+import { approvalPath } from '../core/notify/approval-link.ts';
 import {
   type ChatChannel,
   ChatError,

@@ -1,10 +1,14 @@
-import { systemClock as clock, groupTokens, consoleLog as log } from '../core/environment/index.ts';
+import {
+  systemClock as clock,
+  groupTokens,
+  consoleLog as log,
+  readRequeueConfig,
+} from '../core/environment/index.ts';
 import { deployedFetch, type RetryOutcome, retryJob } from '../core/gitlab/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { dynamoRequeueLists } from '../core/requeue/index.ts';
 import { deployedRules } from '../core/rules/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
-import { readRequeueConfig } from './config.ts';
 import { type RequeueReport, requeue } from './requeue.ts';
 
 const config = readRequeueConfig(process.env);

@@ -16,7 +16,6 @@ import {
 } from '../core/requeue/index.ts';
 import type { RulesInForce } from '../core/rules/index.ts';
 import type { RollupStore } from '../core/usage/index.ts';
-import { inTurn, type WaitingEntry } from './turns.ts';
 
 export interface RequeueDeps {
   readonly agreed: readonly RequeueSettings[];
@@ -217,4 +216,26 @@ async function written(list: RequeueList, lists: RequeueLists): Promise<RequeueL
   if (after === undefined)
     throw new Error(`the retries of group ${list.groupId} are worked off by two runs at once`);
   return after;
+}
+
+/** Order of retries. Pure. */
+
+export interface WaitingEntry extends RequeueEntry {
+  readonly groupId: number;
+  readonly priority: number;
+}
+
+/** By priority, then one job of each top-level group after the other, then by time. */
+export function inTurn(waiting: readonly WaitingEntry[]): readonly WaitingEntry[] {
+  const turns = new Map<string, number>();
+  return waiting
+    .toSorted((a, b) => a.firstAtMs - b.firstAtMs || a.jobId - b.jobId)
+    .map((entry) => {
+      const line = `${entry.priority} ${entry.root}`;
+      const turn = turns.get(line) ?? 0;
+      turns.set(line, turn + 1);
+      return { entry, turn };
+    })
+    .toSorted((a, b) => b.entry.priority - a.entry.priority || a.turn - b.turn)
+    .map(({ entry }) => entry);
 }

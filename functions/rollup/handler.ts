@@ -1,5 +1,5 @@
 import type { CounterKey } from '../../policies/claim.ts';
-import { consoleLog, systemClock } from '../core/environment/index.ts';
+import { consoleLog, readRollupConfig, systemClock } from '../core/environment/index.ts';
 import { exportImages, s3Objects } from '../core/export/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
@@ -22,7 +22,6 @@ import {
   TellTransitions,
 } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
-import { readRollupConfig } from './config.ts';
 import { dailyUseOf } from './daily-use.ts';
 
 const config = readRollupConfig(process.env);

@@ -1,9 +1,14 @@
 import { handle } from 'hono/aws-lambda';
-import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
+import {
+  consoleLog,
+  readSettleConfig,
+  secretLines,
+  ssmText,
+  systemClock,
+} from '../core/environment/index.ts';
 import { DynamoStore } from '../core/ledger/index.ts';
 import { signedTable } from '../core/store/index.ts';
 import { createSettleApp } from './app.ts';
-import { readSettleConfig } from './config.ts';
 
 const config = readSettleConfig(process.env);
 const linesOf = (parameter: string) =>

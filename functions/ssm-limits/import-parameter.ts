@@ -1,11 +1,19 @@
 /** Imports one parameter as one edit of limits. */
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord, problemText } from '../../policies/document/reading.ts';
+import { problemText } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
+import { limitFields } from '../../policies/limits/limit-fields.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
-import type { ApplyOutcome, LimitEdit, LimitFields, LimitsDesk, SetLimit } from '../core/limits/index.ts';
+import {
+  type ApplyOutcome,
+  type LimitEdit,
+  type LimitFields,
+  type LimitsDesk,
+  readField,
+  type SetLimit,
+} from '../core/limits/index.ts';
 import type { LimitsInForce } from '../core/rules/index.ts';
 import { retried } from '../core/store/index.ts';
 import type { ImportedVersions } from './imported-versions.ts';
@@ -129,30 +137,6 @@ function editsFor(
   return [...sets, ...removals];
 }
 
-/** A field that is not in the value is not in the limit, either. */
-const FIELDS = [
-  'per',
-  'zone',
-  'fiscal_start',
-  'soft',
-  'grace',
-  'carry',
-  'overdraft',
-  'mode',
-  'when_unreachable',
-  'wait',
-  'cohort',
-  'borrow',
-  'lend',
-  'thresholds',
-  'owner',
-  'contact',
-  'cost_center',
-  'from',
-  'until',
-  'reason',
-] as const satisfies readonly (keyof LimitFields)[];
-
 /** Makes the limit what the entry says. @param there - the limit of this id that is live. */
 function setEdits(group: number, want: WantedLimit, there: Limit | undefined): readonly LimitEdit[] {
   const { kind, per, id } = want.limit;
@@ -163,10 +147,11 @@ function setEdits(group: number, want: WantedLimit, there: Limit | undefined): r
 }
 
 function setEdit(group: number, { entry, limit }: WantedLimit, isThere: boolean): SetLimit {
-  const written = FIELDS.flatMap((field): [string, unknown][] => {
-    const value = field === 'carry' && isRecord(entry.carry) ? entry.carry.max : entry[field];
-    if (value !== undefined && value !== null) return [[field, value]];
-    return isThere ? [[field, null]] : [];
+  // A field that is not in the value is not in the limit, either.
+  const written = limitFields.flatMap(({ name }): [string, unknown][] => {
+    const value = readField(name, entry[name]);
+    if (value !== undefined && value !== null) return [[name, value]];
+    return isThere ? [[name, null]] : [];
   });
   return {
     kind: 'set',

@@ -16,11 +16,8 @@
 import { atOnce } from '../core/environment/index.ts';
 import type { JobList } from '../core/gitlab/index.ts';
 import { type LiveHold, verdictOf } from '../core/truth/index.ts';
-import { type FoundHandler, listRunning } from './list-jobs.ts';
-import { CALLS_AT_ONCE, lookUp } from './look-up.ts';
-import { readLiveHolds } from './read-live-holds.ts';
-import { keepLive, rememberRunner } from './sweep-memory.ts';
-import type { SweepRun } from './sweep-run.ts';
+import { CALLS_AT_ONCE, type FoundHandler, listRunning, lookUp, readLiveHolds } from './look-up.ts';
+import { keepLive, rememberRunner, type SweepRun } from './run.ts';
 
 /** Younger ones may not have started, and their webhook may be on its way. */
 const AGE_MS_MIN = 2 * 60_000;

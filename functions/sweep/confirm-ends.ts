@@ -19,10 +19,9 @@ import {
   verdictOn,
   type WebhookHint,
 } from '../core/truth/index.ts';
-import { isUnderWay } from './judge-page.ts';
-import type { AskableJob } from './list-jobs.ts';
-import { lookUp } from './look-up.ts';
-import type { SweepRun } from './sweep-run.ts';
+import { type AskableJob, lookUp } from './look-up.ts';
+import type { SweepRun } from './run.ts';
+import { isUnderWay } from './untracked-jobs.ts';
 
 /** A delivery may still be written, and a replica of GitLab's may not have the end yet. */
 const SETTLED_MS = 5 * 60_000;

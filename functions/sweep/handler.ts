@@ -1,4 +1,4 @@
-import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
+import { consoleLog, readSweepConfig, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
 import { createGitLab, deployedFetch } from '../core/gitlab/index.ts';
 import {
   createClosing,
@@ -16,11 +16,10 @@ import { deployedRules } from '../core/rules/index.ts';
 import { dynamoYetFailed } from '../core/store/index.ts';
 import { noteAdmittedYetFailed, settleTruths } from '../core/truth/index.ts';
 import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../names.ts';
-import { readSweepConfig } from './config.ts';
 import { scopeKeeper } from './keep-scope.ts';
 import { logSweepReport, measureSweepReport, type SweepReport } from './report.ts';
+import { newSweepMemory } from './run.ts';
 import { sweep } from './sweep.ts';
-import { newSweepMemory } from './sweep-memory.ts';
 
 /** A call's last try must end soon after the run does: calls under way are waited for. */
 const CALL_DEADLINE_MS = 8_000;

@@ -64,30 +64,11 @@ export interface SweepTally extends Mutable<Omit<SweepReport, 'errors' | 'admitt
 }
 
 export const newTally = (): SweepTally => ({
-  due: 0,
-  oldestDueAgeMs: 0,
-  live: 0,
-  verified: 0,
-  settled: 0,
-  released: 0,
-  expired: 0,
-  admittedYetFailed: [],
-  postponed: 0,
-  corrected: 0,
-  unchanged: 0,
-  undecided: 0,
-  unaskable: 0,
-  bypass: 0,
-  ran: 0,
-  unadmitted: 0,
-  outOfScope: 0,
-  ranRejected: 0,
-  closedPeriods: 0,
-  waitingPeriods: 0,
-  calls: 0,
+  ...{ due: 0, oldestDueAgeMs: 0, live: 0, verified: 0, settled: 0, released: 0, expired: 0, postponed: 0 },
+  ...{ corrected: 0, unchanged: 0, undecided: 0, unaskable: 0, bypass: 0, calls: 0 },
+  ...{ ran: 0, unadmitted: 0, outOfScope: 0, ranRejected: 0, closedPeriods: 0, waitingPeriods: 0 },
+  ...{ gitlabSilent: false, cutShort: false, admittedYetFailed: [] },
   errors: { gitlab_unavailable: 0, gitlab_rate_limited: 0, gitlab_refused: 0, gitlab_unreadable: 0 },
-  gitlabSilent: false,
-  cutShort: false,
 });
 
 /**

@@ -12,15 +12,12 @@ import { atOnce, type LedgerClock } from '../core/environment/index.ts';
 import type { GitLab } from '../core/gitlab/index.ts';
 import type { ClosedPeriods, ControllerScope, ReportedEnds, SweepMarkStore } from '../core/ledger/index.ts';
 import { type ChargeBypass, createVerdictWriter, verdictOf } from '../core/truth/index.ts';
-import { createSweepGitLab } from './asking.ts';
 import { compareLive } from './compare-live.ts';
 import { confirmEnds } from './confirm-ends.ts';
 import { findBypass } from './find-bypass.ts';
-import { lookUp } from './look-up.ts';
-import { readLiveHolds } from './read-live-holds.ts';
+import { lookUp, readLiveHolds } from './look-up.ts';
 import { newTally, type SweepReport, type SweepTally } from './report.ts';
-import type { SweepMemory } from './sweep-memory.ts';
-import type { SweepLedger, SweepRun } from './sweep-run.ts';
+import { createSweepGitLab, type SweepLedger, type SweepMemory, type SweepRun } from './run.ts';
 
 export interface SweepDeps {
   readonly gitlab: GitLab;

@@ -1,11 +1,15 @@
-import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
+import {
+  consoleLog,
+  readWatchdogConfig,
+  secretLines,
+  ssmText,
+  systemClock,
+} from '../core/environment/index.ts';
 import { createController, deployedFetch } from '../core/gitlab/index.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { signedTable } from '../core/store/index.ts';
-import { readWatchdogConfig } from './config.ts';
-import { dynamoWatchTable } from './dynamo-watch-table.ts';
-import { tokenProof } from './token-proof.ts';
-import { type WatchOutcome, watch } from './watch.ts';
+import { tokenProof, type WatchOutcome, watch } from './watch.ts';
+import { dynamoWatchTable } from './watch-table.ts';
 
 /** Reading the state with all its tries; a look must end before the next one begins. */
 const GITLAB_DEADLINE_MS = 12_000;

@@ -1,14 +1,26 @@
-import type { YetFailedMark } from '../core/store/index.ts';
+/** Heartbeats of relays and the watchdog's state, next to the ledger. */
+import { withoutAbsent } from '../../policies/without-absent.ts';
+import {
+  answered,
+  dynamoYetFailed,
+  type InstanceTable,
+  type Item,
+  ledgerKeys,
+  queryPage,
+  singleItem,
+  TimeLimit,
+  unavailable,
+  type YetFailedMark,
+} from '../core/store/index.ts';
+import { HEARTBEAT_AT } from '../names.ts';
 
-/** The watchdog's data. */
+/** Every method throws `ledger_unavailable` if the table does not answer. A write may or may not have happened then. */
 export interface WatchTable {
-  /** When any relay last said that it can be asked, Unix ms. @throws {LedgerError} `ledger_unavailable` */
+  /** Returns when any relay last sent a heartbeat, Unix ms. */
   newestBeatMs(): Promise<number | undefined>;
-  /** Undefined: none, or it does not disarm. @throws {LedgerError} `ledger_unavailable` */
+  /** Undefined: none, or such a job does not disarm. */
   latestYetFailed(): Promise<YetFailedMark | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable` */
   readMark(): Promise<WatchdogMark | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   writeMark(mark: WatchdogMark): Promise<void>;
 }
 
@@ -23,4 +35,58 @@ export interface WatchdogMark {
   readonly yetFailedMs?: number;
   /** The controller was disarmed for it, and on-call was not notified yet. */
   readonly yetFailedUntold?: true;
+}
+
+const TIMEOUT_MS = 3_000;
+
+interface WatchTableOptions extends InstanceTable {
+  /** @default false: such jobs are not read, and no right is needed */
+  readonly disarmsAfterFailedJob?: boolean;
+}
+
+export function dynamoWatchTable({
+  table,
+  instance,
+  disarmsAfterFailedJob = false,
+}: WatchTableOptions): WatchTable {
+  const keys = ledgerKeys(instance);
+  const mark = singleItem<WatchdogMark>({
+    ...{ table, consistent: true, key: keys.watchdogMark, name: "the watchdog's mark" },
+    encode: ({ heardAtMs, disarmedForMs, pagedAtMs, yetFailedMs, yetFailedUntold }) => ({
+      he: { N: String(heardAtMs) },
+      ...(disarmedForMs !== undefined && { di: { N: String(disarmedForMs) } }),
+      ...(pagedAtMs !== undefined && { pg: { N: String(pagedAtMs) } }),
+      ...(yetFailedMs !== undefined && { yf: { N: String(yetFailedMs) } }),
+      ...(yetFailedUntold === true && { yu: { BOOL: true } }),
+    }),
+    decode: (item) => {
+      const [heardAtMs, disarmedForMs] = [numberIn(item, 'he'), numberIn(item, 'di')];
+      const [pagedAtMs, yetFailedMs] = [numberIn(item, 'pg'), numberIn(item, 'yf')];
+      if (heardAtMs === undefined) return undefined;
+      return {
+        ...{ heardAtMs, ...withoutAbsent({ disarmedForMs, pagedAtMs, yetFailedMs }) },
+        ...(item.yu?.BOOL === true && { yetFailedUntold: true }),
+      };
+    },
+  });
+  return {
+    async newestBeatMs() {
+      // One page holds the beats of some ten thousand relays; those of the last hour are kept.
+      const ask = { pk: keys.heartbeatPk, attributes: [HEARTBEAT_AT], consistent: true };
+      const { items } = await answered('read the heartbeats', unavailable(table), () =>
+        queryPage(table, ask, new TimeLimit(TIMEOUT_MS)),
+      );
+      const beats = items.flatMap((item) => numberIn(item, HEARTBEAT_AT) ?? []);
+      return beats.length === 0 ? undefined : Math.max(...beats);
+    },
+    latestYetFailed: async () =>
+      disarmsAfterFailedJob ? dynamoYetFailed({ table, instance }).read() : undefined,
+    readMark: () => mark.read(),
+    writeMark: (written) => mark.write(written),
+  };
+}
+
+function numberIn(item: Item, attribute: string): number | undefined {
+  const value = Number(item[attribute]?.N ?? Number.NaN);
+  return Number.isSafeInteger(value) ? value : undefined;
 }

@@ -1,16 +1,24 @@
-/** One look of the watchdog: is a relay there, and if not, does GitLab know that it must not wait for one? */
+/**
+ * One run of the watchdog. It disarms the controller (`dry_run`) in two cases, and pages on-call:
+ *
+ * - No relay was heard for two minutes: GitLab would fail every job that it asks about. Once per silence, and never back.
+ * - GitLab failed a job that was admitted: an armed controller is not obeyed. Once for each such job that is news.
+ */
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { Log } from '../core/environment/index.ts';
 import { type Controller, GitLabError } from '../core/gitlab/index.ts';
 import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/message.ts';
-import { SILENT_MS } from '../core/store/index.ts';
-import { watchFailures } from './watch-failures.ts';
+import { SILENT_MS, type YetFailedMark } from '../core/store/index.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 /** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */
 const REMEMBER_EVERY_MS = 600_000;
 /** Repeats pages until people end the problem. */
 export const PAGE_EVERY_MS = 900_000;
+/** Older failures are ignored, e.g. by a watchdog that was just enabled. */
+const NEWS_MS = 900_000;
+/** A token that works now is asked about again after this; one that does not, with every run. */
+export const PROVEN_FOR_MS = 3_600_000;
 
 export type WatchOutcome =
   /** A relay has been heard within the last two minutes. */
@@ -42,92 +50,127 @@ interface WatchDeps {
 }
 
 /**
- * Sets the controller to `dry_run` when it is `enabled` and no relay was heard for two minutes; once per silence, and
- * never back. Nothing is done if the table does not answer: silence must be seen to be believed.
+ * Nothing is done if the table does not answer: silence must be seen to be believed.
  *
  * @throws {LedgerError} `ledger_unavailable`
  */
 export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
   const { table, clock } = deps;
   const [beatAtMs, before] = await Promise.all([table.newestBeatMs(), table.readMark()]);
-  const heardAtMs = latest(beatAtMs, before?.heardAtMs);
-  if (heardAtMs === undefined) return 'never_heard';
+  const heard = [beatAtMs, before?.heardAtMs].filter((atMs) => atMs !== undefined);
+  if (heard.length === 0) return 'never_heard';
+  const heardAtMs = Math.max(...heard);
   const { outcome, mark = before } = await watchFailures({ ...before, heardAtMs }, deps);
   if (outcome !== undefined) return outcome;
   // A relay's clock may be ahead, by no more than a signature may be: the beat was taken by AWS.
-  if (clock.nowMs() - heardAtMs <= SILENT_MS) {
-    await remember(heardAtMs, mark, table);
-    return (await deps.proveToken()) === 'refused' ? 'token_refused' : 'relay_heard';
-  }
-  return actOnSilence({ ...mark, heardAtMs }, deps);
+  if (clock.nowMs() - heardAtMs > SILENT_MS) return actOnSilence({ ...mark, heardAtMs }, deps);
+  await remember(heardAtMs, mark, table);
+  return (await deps.proveToken()) === 'refused' ? 'token_refused' : 'relay_heard';
 }
 
 async function remember(heardAtMs: number, mark: WatchdogMark | undefined, table: WatchTable): Promise<void> {
   const known = mark !== undefined && heardAtMs - mark.heardAtMs < REMEMBER_EVERY_MS;
   // State of the last silence must not affect the next.
-  if (!known || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined) {
-    const { yetFailedMs, yetFailedUntold } = mark ?? {};
-    await table.writeMark({ heardAtMs, ...withoutAbsent({ yetFailedMs, yetFailedUntold }) });
-  }
+  if (!known || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined)
+    await table.writeMark({ heardAtMs, ...failureIn(mark) });
 }
 
+const failureIn = ({ yetFailedMs, yetFailedUntold }: Partial<WatchdogMark> = {}) =>
+  withoutAbsent({ yetFailedMs, yetFailedUntold });
+
 async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchOutcome> {
-  const { controller, table } = deps;
-  const done = mark.disarmedForMs === mark.heardAtMs;
+  const { controller, table, log } = deps;
+  const { heardAtMs } = mark;
+  const isDone = mark.disarmedForMs === heardAtMs;
   try {
     if ((await controller.state()) !== 'enabled') {
       // The watchdog disarmed it, and on-call was not notified yet.
-      if (done && mark.pagedAtMs === undefined) await page('disarmed', mark, deps);
+      if (isDone && mark.pagedAtMs === undefined) await page('disarmed', mark, deps);
       return 'not_armed';
     }
-    if (done) {
+    if (isDone) {
       await page('armed_without_relay', mark, deps);
       return 'armed_without_relay';
     }
     await controller.disarm();
   } catch (error) {
     if (!(error instanceof GitLabError)) throw error;
-    deps.log.error('watchdog: no relay, and GitLab does not answer', { error: error.message });
+    log.error('watchdog: no relay, and GitLab does not answer', { error: error.message });
     await page('gitlab_unreachable', mark, deps);
     return 'gitlab_unreachable';
   }
-  const { heardAtMs } = mark;
-  const { yetFailedMs, yetFailedUntold } = mark;
-  const disarmed: WatchdogMark = {
-    ...{ heardAtMs, disarmedForMs: heardAtMs },
-    ...withoutAbsent({ yetFailedMs, yetFailedUntold }),
-  };
+  const disarmed: WatchdogMark = { heardAtMs, disarmedForMs: heardAtMs, ...failureIn(mark) };
   await table.writeMark(disarmed);
   await page('disarmed', disarmed, deps);
   return 'disarmed';
 }
 
-/** Pages on-call, at most every 15 min. A failed page is retried by the next run. */
-async function page(
-  what: 'disarmed' | 'armed_without_relay' | 'gitlab_unreachable',
-  mark: WatchdogMark,
-  { clock, notify, table, log, instance }: WatchDeps,
-): Promise<void> {
-  const nowMs = clock.nowMs();
-  if (mark.pagedAtMs !== undefined && nowMs - mark.pagedAtMs < PAGE_EVERY_MS) return;
+interface FailureOutcome {
+  /** Absent: nothing was to be done. */
+  readonly outcome?: 'disarmed_for_job' | 'gitlab_unreachable';
+  /** The mark as it stands now, where it was written. */
+  readonly mark?: WatchdogMark;
+}
+
+async function watchFailures(mark: WatchdogMark, deps: WatchDeps): Promise<FailureOutcome> {
+  const { table, clock, controller, log } = deps;
+  const failed = await table.latestYetFailed();
+  if (failed === undefined) return {};
+  const { yetFailedMs = 0, yetFailedUntold: isUnpaged, ...silence } = mark;
+  const noted = { ...silence, yetFailedMs: failed.atMs };
+  if (failed.atMs <= yetFailedMs || clock.nowMs() - failed.atMs > NEWS_MS)
+    return isUnpaged && yetFailedMs === failed.atMs ? { mark: await pageFailure(failed, noted, deps) } : {};
   try {
-    await notify.send(pageOf(what, { instance, heardAtMs: mark.heardAtMs, nowMs }));
+    if ((await controller.state()) !== 'enabled') {
+      // Decisions are not obeyed now, so this failure is old news when it is armed again.
+      await table.writeMark(noted);
+      return { mark: noted };
+    }
+    await controller.disarm();
+  } catch (error) {
+    if (!(error instanceof GitLabError)) throw error;
+    log.error('watchdog: an admitted job failed, and GitLab does not answer', { error: error.message });
+    return { outcome: 'gitlab_unreachable' };
+  }
+  await table.writeMark({ ...noted, yetFailedUntold: true });
+  return { outcome: 'disarmed_for_job', mark: await pageFailure(failed, noted, deps) };
+}
+
+/** @param noted - the mark once on-call is notified. @returns the mark as it stands then. */
+async function pageFailure(
+  { jobId, atMs }: YetFailedMark,
+  noted: WatchdogMark,
+  deps: WatchDeps,
+): Promise<WatchdogMark> {
+  const { instance, table } = deps;
+  const id = `watchdog-disarmed_for_job-${atMs}`;
+  const isSent = await send(
+    {
+      subject: subjectLine(`Tollgate ${instance}: an admitted job failed: the controller was set to dry_run`),
+      text:
+        `Job ${jobId} of ${instance} was admitted, and GitLab failed it all the same; found at ${new Date(atMs).toISOString()}.\n` +
+        'Perhaps GitLab reads our answers as the opposite, or another controller refuses jobs. Jobs run now, and no limit holds.\n' +
+        'Find out why: AdmittedYetFailed in the runbook. Then arm again by hand: glab runner-controller update <id> --state enabled',
+      json: JSON.stringify({ id, kind: 'watchdog', what: 'disarmed_for_job', instance, jobId }),
+      id,
+    },
+    deps,
+  );
+  if (!isSent) return { ...noted, yetFailedUntold: true };
+  await table.writeMark(noted);
+  return noted;
+}
+
+/** @returns false if the topic did not take it: the next run sends it again. */
+async function send(message: Message, { notify, log }: Pick<WatchDeps, 'notify' | 'log'>): Promise<boolean> {
+  try {
+    await notify.send(message);
+    return true;
   } catch (error) {
     if (!(error instanceof NotifyError)) throw error;
     log.error('watchdog: the page was not taken over', { error: error.message });
-    return;
+    return false;
   }
-  await table.writeMark({ ...mark, pagedAtMs: nowMs });
-}
-
-const latest = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
-
-interface PageFacts {
-  readonly instance: string;
-  /** When a relay was last heard, Unix ms. */
-  readonly heardAtMs: number;
-  readonly nowMs: number;
 }
 
 const PAGES = {
@@ -151,16 +194,56 @@ const PAGES = {
   },
 } as const;
 
-/** First lines of a page. */
-function pageOf(what: keyof typeof PAGES, { instance, heardAtMs, nowMs }: PageFacts): Message {
+/** Pages on-call about a silence, at most every 15 min. */
+async function page(what: keyof typeof PAGES, mark: WatchdogMark, deps: WatchDeps): Promise<void> {
+  const { clock, table, instance } = deps;
+  const { heardAtMs, pagedAtMs = Number.NEGATIVE_INFINITY } = mark;
+  const nowMs = clock.nowMs();
+  if (nowMs - pagedAtMs < PAGE_EVERY_MS) return;
   const { subject, text } = PAGES[what];
   const silentMinutes = Math.floor((nowMs - heardAtMs) / 60_000);
   const id = `watchdog-${what}-${heardAtMs}-${nowMs}`;
   const heardAt = new Date(heardAtMs).toISOString();
-  return {
-    subject: subjectLine(`Tollgate ${instance}: ${subject}`),
-    text: `No relay of ${instance} was heard for ${silentMinutes} min, the last at ${heardAt}.\n${text}`,
-    json: JSON.stringify({ id, kind: 'watchdog', what, instance, heardAt, silentMinutes }),
-    id,
+  const isSent = await send(
+    {
+      subject: subjectLine(`Tollgate ${instance}: ${subject}`),
+      text: `No relay of ${instance} was heard for ${silentMinutes} min, the last at ${heardAt}.\n${text}`,
+      json: JSON.stringify({ id, kind: 'watchdog', what, instance, heardAt, silentMinutes }),
+      id,
+    },
+    deps,
+  );
+  if (isSent) await table.writeMark({ ...mark, pagedAtMs: nowMs });
+}
+
+/**
+ * Tests the watchdog's token in normal times, because it is needed rarely and may have expired.
+ *
+ * @returns a check that gives `refused` while GitLab refuses the token or does not know the controller. A
+ * GitLab that does not answer proves nothing about the token.
+ */
+export function tokenProof({
+  controller,
+  clock,
+  log,
+}: {
+  readonly controller: Pick<Controller, 'state'>;
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+}): () => Promise<'accepted' | 'refused'> {
+  let provenAtMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const nowMs = clock.nowMs();
+    if (nowMs - provenAtMs < PROVEN_FOR_MS) return 'accepted';
+    try {
+      await controller.state();
+      provenAtMs = nowMs;
+      return 'accepted';
+    } catch (error) {
+      if (!(error instanceof GitLabError)) throw error;
+      if (error.code === 'gitlab_unavailable' || error.code === 'gitlab_rate_limited') return 'accepted';
+      log.error('watchdog: it could not disarm the controller', { error: error.message });
+      return 'refused';
+    }
   };
 }

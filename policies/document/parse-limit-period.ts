@@ -74,7 +74,7 @@ export function readMargin(reading: Reading, kind: LimitKind, amount: number): M
     : reading.expected('more: this share of the limit is less than one unit');
 }
 
-export const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
+const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
 
 /** Reads `per`, `zone` and `fiscal_start` of a limit; undefined: it needs a period and has none. */
 export function readPeriod(
@@ -125,8 +125,6 @@ function readOwnStart(reading: Reading, per: PeriodKind | undefined): FiscalStar
 
 const isYearly = (per: PeriodKind): per is FiscalKind =>
   (FISCAL_KINDS as readonly PeriodKind[]).includes(per);
-
-export const CARRY_KEYS = ['carry', 'overdraft'] as const;
 
 const OVERDRAFTS = ['absorb', 'carry', 'alert'] as const;
 

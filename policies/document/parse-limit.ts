@@ -1,13 +1,12 @@
 import { CAP_KINDS, capOf, capSubject, endsByItself, isCap } from '../limits/cap.ts';
 import { type Limit, OUTAGE_POLICIES } from '../limits/limit.ts';
+import { limitFields } from '../limits/limit-fields.ts';
 import { subjectKey } from '../limits/limits.ts';
 import type { FiscalStart } from '../limits/period.ts';
 import { MODES } from '../mode.ts';
 import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
-import { isName, NAME_EXPECTED, readTexts, readValidity, VALIDITY_KEYS } from './parse-entry.ts';
+import { isName, NAME_EXPECTED, readTexts, readValidity } from './parse-entry.ts';
 import {
-  CARRY_KEYS,
-  PERIOD_KEYS,
   readAmount,
   readCarry,
   readLimitThresholds,
@@ -18,26 +17,7 @@ import {
 import { isRecord, type Reading } from './reading.ts';
 import { readDurationSeconds } from './values.ts';
 
-const COHORT_KEYS = ['cohort', 'borrow', 'lend'] as const;
-
-export const LIMIT_KEYS: readonly string[] = [
-  'id',
-  ...LIMIT_KINDS,
-  'soft',
-  'grace',
-  ...CARRY_KEYS,
-  ...PERIOD_KEYS,
-  'mode',
-  'when_unreachable',
-  'wait',
-  ...COHORT_KEYS,
-  ...VALIDITY_KEYS,
-  'owner',
-  'contact',
-  'cost_center',
-  'reason',
-  'thresholds',
-];
+export const LIMIT_KEYS: readonly string[] = ['id', ...LIMIT_KINDS, ...limitFields.map(({ name }) => name)];
 
 /** Defaults for limits that do not set these fields. */
 export interface LimitDefaults {

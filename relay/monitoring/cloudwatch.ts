@@ -3,8 +3,7 @@
  * minute is a line of zeros, so a missing line means a dead relay. Memory is bounded.
  */
 import { emfLine, type Metric } from '../../functions/core/contract/index.ts';
-import type { EventOf, RelayEvent, RelayObserver } from '../events.ts';
-import { decisionMs } from '../events.ts';
+import { decisionMs, type EventOf, type RelayEvent, type RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import * as names from '../names.ts';
 

@@ -5,8 +5,7 @@
  * 2. A refill opens what is missing, once for all that happens in one moment.
  * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every question be answered.
  */
-import type { RelayObserver } from '../events.ts';
-import { ownFault } from '../events.ts';
+import { ownFault, type RelayObserver } from '../events.ts';
 import type { AnswerQuestion, RelayClock } from '../exchange.ts';
 import type { RouterFailure } from '../router/failure.ts';
 import type { Router } from '../router/router.ts';

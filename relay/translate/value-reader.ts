@@ -1,8 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../policies/request/request.ts';
 import type { WantedField } from '../wire/plan.ts';
-import type { AliasKind } from './aliases.ts';
-import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './aliases.ts';
+import { type AliasKind, DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './aliases.ts';
 import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX, UNKNOWN, UNKNOWN_END } from './text-length.ts';
 import {
   findVariables,

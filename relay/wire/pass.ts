@@ -3,8 +3,7 @@
  * that contradict it. The result has the shape of a protobuf-es message with fewer fields.
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import type { FieldPlan, MessagePlan } from './plan.ts';
-import { WIRE_NAMES } from './plan.ts';
+import { type FieldPlan, type MessagePlan, WIRE_NAMES } from './plan.ts';
 import { CUT_OFF, DEPTH_MAX, type ReadingBudget, Skipper, TOO_DEEP, WireText } from './reading-budget.ts';
 
 /** The decoded fields of a message, by their local names. */

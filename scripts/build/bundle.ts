@@ -10,17 +10,18 @@
  * The relay takes the descriptors that cdk/tollgate.config.ts names, those of every deployment, or what `--descriptors` says:
  * a file, or a folder of them. The placeholder of this repository is refused.
  */
-import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Metafile, type StdinOptions } from 'esbuild';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
-import type { DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
-import { bundledDescriptors } from './bundled-descriptors.ts';
-import { lambdaEnvironment } from './lambda-environment.ts';
-import { lateRe2 } from './late-re2.ts';
-import { leanZod } from './lean-zod.ts';
+import { RelayError } from '../../relay/relay-error.ts';
+import {
+  type DeployableDescriptors,
+  readDeployableDescriptors,
+} from '../../relay/wire/deployable-descriptors.ts';
+import { lambdaEnvironment, lateRe2, leanZod } from './bundle-plugins.ts';
 import { packRules } from './pack-rules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -207,5 +208,51 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     // Errors of documents, settings and descriptors are for people: no stack trace.
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);
+  }
+}
+
+/** Which descriptors a bundle of the relay takes along. */
+
+const DESCRIPTORS = /\.binpb$/;
+
+/**
+ * @param named - files or folders. @default those of the deployments in cdk/tollgate.config.ts.
+ * @throws {RelayError} `schema_invalid`: an unusable file, or none at all.
+ * @throws {SettingsError} mistakes in cdk/tollgate.config.ts.
+ */
+export async function bundledDescriptors(
+  named: readonly string[] | undefined,
+): Promise<readonly DeployableDescriptors[]> {
+  if (named === undefined) return configured();
+  const files = named.flatMap(filesOf);
+  if (files.length === 0) {
+    throw new RelayError(
+      'schema_invalid',
+      `there are no descriptors in ${named.join(', ')}; npm run synth puts them there`,
+    );
+  }
+  return files.map(readNamed);
+}
+
+/** Only here is cdk/ needed: the image is built without it. */
+async function configured(): Promise<readonly DeployableDescriptors[]> {
+  const { deployments } = await import('../../cdk/tollgate.config.ts');
+  const { readDeployments } = await import('../../cdk/settings/read-deployments.ts');
+  return readDeployments(deployments, {}).map(({ gitlab }) => gitlab.descriptors);
+}
+
+const filesOf = (path: string): readonly string[] =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+    ? readdirSync(path)
+        .filter((name) => DESCRIPTORS.test(name))
+        .map((name) => join(path, name))
+    : [path];
+
+function readNamed(file: string): DeployableDescriptors {
+  try {
+    return readDeployableDescriptors(file);
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    throw new RelayError(error.code, `${file}: ${error.message.replace(/^\[\w+\] /, '')}`, { cause: error });
   }
 }

@@ -1,16 +1,13 @@
 /** `npm run deploy`: looks at what would make a deployment fail, then `cdk deploy --all` with the same arguments. */
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { SettingsError } from '../../cdk/settings/mistake.ts';
-import { readDeployments } from '../../cdk/settings/read-deployments.ts';
-import type { Settings } from '../../cdk/settings/settings.ts';
+import type { Settings } from '../../cdk/settings/deployment.ts';
+import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { runCdk } from './cdk-cli.ts';
-import { contextIn } from './deploy/context.ts';
-import { type PreflightDeps, preflight } from './deploy/preflight.ts';
-import { stackStatus } from './deploy/stack-state.ts';
-import { cloudFormationEndpoint, stackProtection } from './destroy/stack-protection.ts';
+import { cloudFormationEndpoint, stackProtection, stackStatus } from './cloudformation.ts';
+import { contextIn, type PreflightDeps, preflight } from './preflight.ts';
 
 const { env } = process;
 const TIMEOUT_MS = 15_000;

@@ -1,19 +1,23 @@
 /** `npm run destroy`: takes a deployment away, unless GitLab would fail jobs for want of it. */
 import { SSMClient } from '@aws-sdk/client-ssm';
-import { SettingsError } from '../../cdk/settings/mistake.ts';
-import { readDeployments } from '../../cdk/settings/read-deployments.ts';
-import type { Settings } from '../../cdk/settings/settings.ts';
+import type { Settings } from '../../cdk/settings/deployment.ts';
+import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { ssmText, systemClock } from '../../functions/core/environment/index.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { createRunnerControllers } from '../cli/controller/runner-controllers.ts';
 import { UsageError } from '../terminal/command.ts';
 import { runCdk } from './cdk-cli.ts';
-import { type ArmedState, askWhetherArmed } from './destroy/armed.ts';
-import { destroy } from './destroy/destroy.ts';
-import { DESTROY_HELP, type DestroyOptions, readDestroyOptions } from './destroy/destroy-options.ts';
-import { gitLabToken } from './destroy/gitlab-token.ts';
-import { cloudFormationEndpoint, type StackProtection, stackProtection } from './destroy/stack-protection.ts';
+import { cloudFormationEndpoint, type StackProtection, stackProtection } from './cloudformation.ts';
+import {
+  type ArmedState,
+  askWhetherArmed,
+  DESTROY_HELP,
+  type DestroyOptions,
+  destroy,
+  gitLabToken,
+  readDestroyOptions,
+} from './destroy-deployment.ts';
 
 const { env } = process;
 

@@ -5,9 +5,8 @@ import { join, resolve } from 'node:path';
 import { EXIT, type ExitCode, UsageError } from '../terminal/command.ts';
 import { readFlags } from '../terminal/flags.ts';
 import { coloursWanted, paintWhen } from '../terminal/paint.ts';
-import { diffTemplates } from './templates/diff-templates.ts';
-import { diffText } from './templates/diff-text.ts';
-import { readTemplates, synthesizeCommit, synthesizeWorkingTree } from './templates/synthesize-trees.ts';
+import { diffTemplates, diffText } from './diff-templates.ts';
+import { readTemplates, synthesizeCommit, synthesizeWorkingTree } from './synthesize-trees.ts';
 
 const DEFAULT_REF = 'HEAD';
 

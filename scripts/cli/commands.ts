@@ -1,4 +1,19 @@
-import type { CommandEntry } from '../terminal/command.ts';
+import type { Command, CommandEntry } from '../terminal/command.ts';
+
+/** Commands of one module, with their summaries. */
+const rows = (
+  module: () => Promise<{ readonly commands: readonly Command[] }>,
+  summaries: Readonly<Record<string, string>>,
+): readonly CommandEntry[] =>
+  Object.entries(summaries).map(([name, summary]) => ({
+    name,
+    summary,
+    load: async () => {
+      const found = (await module()).commands.find((each) => each.name === name);
+      if (found === undefined) throw new Error(`${name}: has no row in its module`);
+      return found;
+    },
+  }));
 
 /** In the order people meet them. */
 export const COMMANDS: readonly CommandEntry[] = [
@@ -7,93 +22,49 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them',
     load: async () => (await import('./check/check-command.ts')).checkCommand,
   },
-  {
-    name: 'can-i',
-    summary: 'Would such a job be admitted now? Touches no counter',
-    load: async () => (await import('./can-i/can-i-command.ts')).canICommand,
-  },
-  {
-    name: 'explain',
-    summary: 'Why was this job decided as it was? Every rule, the numbers then and now',
-    load: async () => (await import('./explain/explain-command.ts')).explainCommand,
-  },
-  {
-    name: 'report shadow',
-    summary: 'What would have been rejected so far? By an enabled controller, and by what only watches',
-    load: async () => (await import('./report/shadow-command.ts')).shadowReportCommand,
-  },
-  {
-    name: 'rollout',
-    summary: 'Where does each group stand between watching and enforcing, and what does its next step need?',
-    load: async () => (await import('./rollout/ls-command.ts')).rolloutCommand,
-  },
-  {
-    name: 'rollout ls',
-    summary: 'The same as tollgate rollout',
-    load: async () => (await import('./rollout/ls-command.ts')).rolloutLsCommand,
-  },
-  {
-    name: 'rollout next',
-    summary: 'One step on for groups that have what it needs; shows which jobs would have failed',
-    load: async () => (await import('./rollout/move-commands.ts')).rolloutNextCommand,
-  },
-  {
-    name: 'rollout back',
-    summary: 'One step back for groups, at once and whatever is missing',
-    load: async () => (await import('./rollout/move-commands.ts')).rolloutBackCommand,
-  },
-  {
-    name: 'rollout report',
-    summary: 'Sends owners the shadow report of their groups, and writes down when',
-    load: async () => (await import('./rollout/report-command.ts')).rolloutReportCommand,
-  },
-  {
-    name: 'backtest',
-    summary: 'What if other limits or prices had been in force? Replays the jobs of the last weeks',
-    load: async () => (await import('./backtest/backtest-command.ts')).backtestCommand,
-  },
-  {
-    name: 'statement',
-    summary: 'What is a group charged for a month? For people, as CSV or FOCUS, with corrections',
-    load: async () => (await import('./statement/statement-command.ts')).statementCommand,
-  },
-  {
-    name: 'statement closed',
-    summary: 'A month as it was closed, which never changes: number, lines, adjustments and hash',
-    load: async () => (await import('./statement/closed-command.ts')).closedCommand,
-  },
-  {
-    name: 'statement verify',
-    summary: 'Are the closed months as they were written? Hashes, chains and numbers',
-    load: async () => (await import('./statement/verify-command.ts')).verifyCommand,
-  },
-  {
-    name: 'audit',
-    summary:
-      'Is every job of a month charged what it should be? Recomputed from GitLab and the price lists alone',
-    load: async () => (await import('./audit/audit-command.ts')).auditCommand,
-  },
-  {
-    name: 'prices compare',
-    summary:
-      'What did a minute of each runner class cost by the cloud bill? With prices that would have paid it',
-    load: async () => (await import('./prices/compare-command.ts')).pricesCompareCommand,
-  },
-  {
-    name: 'report spend',
-    summary: 'What was spent in any period, beside the one before? By group, project, class, branch, job …',
-    load: async () => (await import('./report/spend-command.ts')).spendCommand,
-  },
-  {
-    name: 'report forecast',
-    summary: 'What will a group’s limits come to, and how far off were such forecasts?',
-    load: async () => (await import('./report/forecast-command.ts')).forecastCommand,
-  },
-  {
-    name: 'report chargeback',
-    summary: 'What is a group charged for a month? The same as tollgate statement',
-    load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,
-  },
+  ...rows(() => import('./jobs/can-i.ts'), {
+    'can-i': 'Decides a made-up job as if it came now; changes no counter',
+  }),
+  ...rows(() => import('./jobs/explain.ts'), {
+    explain: 'Explains the decision about a job: every rule, the numbers then and now',
+  }),
+  ...rows(() => import('./report/shadow.ts'), {
+    'report shadow': 'Reports which jobs an enabled controller would have failed, and which rules only watch',
+  }),
+  ...rows(() => import('./rollout/rollout.ts'), {
+    rollout: 'Lists each group’s step between watching and enforcing, and what the next step needs',
+    'rollout ls': 'The same as tollgate rollout',
+    'rollout next':
+      'Moves groups one step on if they meet the requirements; shows which jobs would have failed',
+    'rollout back': 'Moves groups one step back, immediately',
+    'rollout report': 'Sends owners the shadow report of their groups, and records when',
+  }),
+  ...rows(() => import('./report/backtest.ts'), {
+    backtest: 'Replays the jobs of the last weeks under other limits or prices',
+  }),
+  ...rows(() => import('./statement/statement.ts'), {
+    statement: 'Prints the charges of a group for a month: for people, as CSV or FOCUS, with corrections',
+    'report chargeback': 'Prints the charges of a group for a month; the same as tollgate statement',
+  }),
+  ...rows(() => import('./statement/closed.ts'), {
+    'statement closed':
+      'Prints a month as it was closed, which never changes: number, lines, adjustments and hash',
+    'statement verify': 'Checks that closed months were not changed: hashes, chains and numbers',
+  }),
+  ...rows(() => import('./audit/audit.ts'), {
+    audit: 'Recomputes the charge of every job of a month from GitLab and the price lists alone',
+  }),
+  ...rows(() => import('./prices/compare.ts'), {
+    'prices compare':
+      'Compares the cost of a minute of each runner class with a cloud bill, and proposes prices',
+  }),
+  ...rows(() => import('./report/spend.ts'), {
+    'report spend':
+      'Reports spending of any period next to the one before, by group, project, class, branch, job …',
+  }),
+  ...rows(() => import('./report/forecast.ts'), {
+    'report forecast': 'Forecasts the use of a group’s limits, and shows how far off such forecasts were',
+  }),
   {
     name: 'rebuild',
     summary: 'Do the counters show what their jobs make? Recounts all of them, and repairs if told to',
@@ -109,186 +80,68 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Is it enforced? Whether rejected jobs failed and every job that ran was asked about',
     load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
   },
-  {
-    name: 'coverage',
-    summary: 'Of the jobs that ran, how many were asked about? Which runners pass by, and what to do',
-    load: async () => (await import('./coverage/coverage-command.ts')).coverageCommand,
-  },
-  {
-    name: 'forget user',
-    summary: 'Takes a user’s id out of all that is kept about jobs',
-    load: async () => (await import('./forget/forget-user-command.ts')).forgetUserCommand,
-  },
-  {
-    name: 'budget ls',
-    summary: 'How do the limits stand? Used, held, left, and when they run out',
-    load: async () => (await import('./budget/ls-command.ts')).budgetLsCommand,
-  },
-  {
-    name: 'budget show',
-    summary: 'One group: its limits, those above it, grants, freezes and break-glasses',
-    load: async () => (await import('./budget/show-command.ts')).budgetShowCommand,
-  },
-  {
-    name: 'budget set',
-    summary: 'Sets a limit without a deploy; --dry-run shows which jobs would have failed',
-    load: async () => (await import('./budget/set-command.ts')).setCommand,
-  },
-  {
-    name: 'budget remove',
-    summary: 'Takes a limit away; those above it still count',
-    load: async () => (await import('./budget/remove-command.ts')).removeCommand,
-  },
-  {
-    name: 'budget scale',
-    summary: 'Changes all limits of a group and below it by a share, as one edit',
-    load: async () => (await import('./budget/scale-command.ts')).scaleCommand,
-  },
-  {
-    name: 'budget grant',
-    summary: 'Gives more for a time, on top of a limit; a large grant waits for approval',
-    load: async () => (await import('./budget/grant-command.ts')).grantCommand,
-  },
-  {
-    name: 'budget revoke',
-    summary: 'Takes a grant back',
-    load: async () => (await import('./budget/revoke-command.ts')).revokeCommand,
-  },
-  {
-    name: 'budget undo',
-    summary: 'Takes the last edit of the limits back',
-    load: async () => (await import('./budget/undo-command.ts')).undoCommand,
-  },
-  {
-    name: 'budget history',
-    summary: 'Who changed the limits, when, from what to what, and why',
-    load: async () => (await import('./budget/history-command.ts')).historyCommand,
-  },
-  {
-    name: 'budget export',
-    summary: 'The live limits as CSV, for a spreadsheet and back',
-    load: async () => (await import('./budget/export-command.ts')).exportCommand,
-  },
-  {
-    name: 'budget import',
-    summary: 'Reads limits back from CSV: checked as a whole, shown with totals, all or nothing',
-    load: async () => (await import('./budget/import-command.ts')).importCommand,
-  },
-  {
-    name: 'budget requests',
-    summary: 'Who asked for more and waits for approval?',
-    load: async () => (await import('./budget/requests-command.ts')).requestsCommand,
-  },
-  {
-    name: 'budget approve',
-    summary: 'Gives what somebody asked for',
-    load: async () => (await import('./budget/requests-command.ts')).approveCommand,
-  },
-  {
-    name: 'budget decline',
-    summary: 'Declines what somebody asked for',
-    load: async () => (await import('./budget/requests-command.ts')).declineCommand,
-  },
-  {
-    name: 'freeze',
-    summary: 'No job of a group starts until a day, or until it is lifted; running jobs finish',
-    load: async () => (await import('./freeze/freeze-command.ts')).freezeCommand,
-  },
-  {
-    name: 'unfreeze',
-    summary: 'Lifts a freeze: jobs start again',
-    load: async () => (await import('./freeze/unfreeze-command.ts')).unfreezeCommand,
-  },
-  {
-    name: 'breakglass',
-    summary: 'Lets jobs of named people or on protected refs pass limits, capped and reviewed',
-    load: async () => (await import('./breakglass/break-command.ts')).breakGlassCommand,
-  },
-  {
-    name: 'breakglass ls',
-    summary: 'Who was let past the limits, and what has nobody looked at yet?',
-    load: async () => (await import('./breakglass/ls-command.ts')).breakGlassLsCommand,
-  },
-  {
-    name: 'breakglass end',
-    summary: 'Ends a break-glass before its time',
-    load: async () => (await import('./breakglass/end-commands.ts')).endCommand,
-  },
-  {
-    name: 'breakglass review',
-    summary: 'Notes that somebody has looked at what was done with a break-glass',
-    load: async () => (await import('./breakglass/end-commands.ts')).reviewCommand,
-  },
-  {
-    name: 'reservations ls',
-    summary: 'Which jobs hold an amount now, and which of them should have ended?',
-    load: async () => (await import('./reservations/ls-command.ts')).reservationsCommand,
-  },
-  {
-    name: 'requeue ls',
-    summary: 'Which rejected jobs wait to be retried when a slot is free, and what became of the others?',
-    load: async () => (await import('./requeue/ls-command.ts')).requeueLsCommand,
-  },
-  {
-    name: 'requeue consent',
-    summary: 'Keeps the token that a group gives for its jobs to be retried',
-    load: async () => (await import('./requeue/consent-command.ts')).consentCommand,
-  },
-  {
-    name: 'notes consent',
-    summary: 'Keeps the token that a group gives for notes in its merge requests',
-    load: async () => (await import('./requeue/consent-command.ts')).noteConsentCommand,
-  },
-  {
-    name: 'limits show',
-    summary: 'Which limits are live? Who made them so, when and why; or the document itself',
-    load: async () => (await import('./limits/show-command.ts')).limitsShowCommand,
-  },
-  {
-    name: 'limits publish',
-    summary: 'Makes a limits document live, whole or not at all, without a deploy',
-    load: async () => (await import('./limits/publish-command.ts')).publishCommand,
-  },
-  {
-    name: 'limits sets',
-    summary: 'What was live before? The last sets of limits, newest first',
-    load: async () => (await import('./limits/sets-command.ts')).setsCommand,
-  },
-  {
-    name: 'limits check',
-    summary: 'Do the live limits still fit the policy here? To be asked before it is deployed',
-    load: async () => (await import('./limits/check-command.ts')).limitsCheckCommand,
-  },
-  {
-    name: 'limits retired',
-    summary: 'Lists plans and saved views that are left in the table and ignored',
-    load: async () => (await import('./limits/retired-command.ts')).retiredCommand,
-  },
-  {
-    name: 'directory show',
-    summary: 'Which groups and projects does Tollgate know, and which groups are above one?',
-    load: async () => (await import('./directory/show-command.ts')).directoryShowCommand,
-  },
-  {
-    name: 'directory sync',
-    summary: 'Learns the groups and projects of GitLab now, without waiting for the schedule',
-    load: async () => (await import('./directory/sync-command.ts')).syncCommand,
-  },
-  {
-    name: 'instance ls',
-    summary: 'Of which GitLabs does this table have books?',
-    load: async () => (await import('./instance/instance-commands.ts')).instanceLsCommand,
-  },
-  {
-    name: 'instance add',
-    summary: 'Lets a GitLab begin books of its own in a table that has those of another one',
-    load: async () => (await import('./instance/instance-commands.ts')).addCommand,
-  },
-  {
-    name: 'instance forget',
-    summary: 'Takes a name back that was added by mistake',
-    load: async () => (await import('./instance/instance-commands.ts')).forgetCommand,
-  },
+  ...rows(() => import('./report/coverage.ts'), {
+    coverage: 'Shows the share of jobs that were asked about, and runners that pass by',
+  }),
+  ...rows(() => import('./tables/forget-user.ts'), {
+    'forget user': 'Removes a user’s id from everything that is kept about jobs',
+  }),
+  ...rows(() => import('./budget/views.ts'), {
+    'budget ls': 'Lists limits: used, held, left, and when they run out',
+    'budget show': 'Shows one group: its limits, those above it, grants, freezes and break-glasses',
+    'budget history': 'Lists who changed the limits, when, from what to what, and why',
+  }),
+  ...rows(() => import('./budget/edits.ts'), {
+    'budget set': 'Sets a limit without a deploy; --dry-run shows which jobs would have failed',
+    'budget remove': 'Removes a limit; those above it still count',
+    'budget scale': 'Changes all limits of a group and below it by a share, as one edit',
+    'budget undo': 'Takes the last edit of the limits back',
+  }),
+  ...rows(() => import('./budget/csv.ts'), {
+    'budget export': 'Writes the live limits as CSV, for a spreadsheet and back',
+    'budget import': 'Reads limits back from CSV: checked as a whole, shown with totals, all or nothing',
+  }),
+  ...rows(() => import('./budget/requests.ts'), {
+    'budget requests': 'Lists requests for more that wait for approval',
+    'budget approve': 'Approves a request',
+    'budget decline': 'Declines a request',
+  }),
+  ...rows(() => import('./budget/exceptions.ts'), {
+    'budget grant': 'Gives more for a time, on top of a limit; a large grant waits for approval',
+    'budget revoke': 'Takes a grant back',
+    freeze: 'Stops new jobs of a group until a day, or until it is lifted; running jobs finish',
+    unfreeze: 'Lifts a freeze: jobs start again',
+    breakglass: 'Lets jobs of named users or on protected refs pass limits, capped and reviewed',
+    'breakglass ls': 'Lists break-glasses, and which still need a review',
+    'breakglass end': 'Ends a break-glass before its time',
+    'breakglass review': 'Notes that the jobs of a break-glass were reviewed',
+  }),
+  ...rows(() => import('./jobs/reservations.ts'), {
+    'reservations ls': 'Lists jobs that hold an amount now, and which of them should have ended',
+  }),
+  ...rows(() => import('./jobs/requeue.ts'), {
+    'requeue ls': 'Lists rejected jobs that wait to be retried, and the results of the others',
+    'requeue consent': 'Keeps the token that a group gives for its jobs to be retried',
+    'notes consent': 'Keeps the token that a group gives for notes in its merge requests',
+  }),
+  ...rows(() => import('./limits/views.ts'), {
+    'limits show': 'Shows which limits are live, who made them so, when and why; or the document itself',
+    'limits sets': 'Lists the last sets of limits, newest first',
+    'limits check': 'Checks the live limits against the policy here, before it is deployed',
+  }),
+  ...rows(() => import('./limits/publish.ts'), {
+    'limits publish': 'Makes a limits document live, whole or not at all, without a deploy',
+    'limits retired': 'Lists plans and saved views that are left in the table and ignored',
+  }),
+  ...rows(() => import('./tables/directory.ts'), {
+    'directory show': 'Shows the groups and projects that Tollgate knows, and the groups above one',
+    'directory sync': 'Reads the groups and projects of GitLab now, without waiting for the schedule',
+  }),
+  ...rows(() => import('./tables/instances.ts'), {
+    'instance ls': 'Lists the GitLab instances in this table',
+    'instance add': 'Registers a second GitLab in a table that has the ledger of another one',
+    'instance forget': 'Removes a GitLab that was added by mistake',
+  }),
   {
     name: 'policy validate',
     summary: 'Are policy, limits and directory valid, and do they let the platform team deploy?',
@@ -309,11 +162,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Do the policies decide what their fixtures expect?',
     load: async () => (await import('./policy/test-command.ts')).testCommand,
   },
-  {
-    name: 'cost',
-    summary: 'What does this deployment cost at AWS? Every line, idle and per job',
-    load: async () => (await import('./cost/cost-command.ts')).costCommand,
-  },
+  ...rows(() => import('./cost/cost.ts'), {
+    cost: 'Estimates the cost of this deployment at AWS: every line, idle and per job',
+  }),
   {
     name: 'doctor',
     summary: 'Is it really on, does it really hold? Every part of a deployment, each with a remedy',
@@ -388,34 +239,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'From registration tokens to authentication tokens: what is next for each runner, or does it',
     load: async () => (await import('./fleet/migrate-command.ts')).migrateCommand,
   },
-  {
-    name: 'open',
-    summary: 'Opens the console’s page of a group or job in the browser, or prints its address',
-    load: async () => (await import('./login/open-command.ts')).openCommand,
-  },
-  {
-    name: 'login',
-    summary: 'Signs this terminal in to a console with GitLab, so that commands need no AWS keys',
-    load: async () => (await import('./login/login-command.ts')).loginCommand,
-  },
-  {
-    name: 'logout',
-    summary: 'Ends the session that tollgate login began, at the console and here',
-    load: async () => (await import('./login/login-command.ts')).logoutCommand,
-  },
-  {
-    name: 'completion',
-    summary: 'Lets bash, zsh or fish complete commands and flags',
-    load: async () => (await import('./completion/completion-command.ts')).completionCommandOf(COMMANDS),
-  },
-  {
-    name: 'mcp',
-    summary: 'Answers editors and agents over the Model Context Protocol: can I afford this rerun?',
-    load: async () => (await import('./mcp/mcp-command.ts')).mcpCommandOf(COMMANDS),
-  },
-  {
-    name: 'man',
-    summary: 'Prints the manual page of all commands',
-    load: async () => (await import('./completion/man-command.ts')).manCommandOf(COMMANDS),
-  },
+  ...rows(() => import('./login/login.ts'), {
+    open: 'Opens the console’s page of a group or job in the browser, or prints its address',
+    login: 'Signs this terminal in to a console with GitLab, so that commands need no AWS keys',
+    logout: 'Ends the session that tollgate login began, at the console and here',
+  }),
+  ...rows(async () => ({ commands: (await import('./completion.ts')).completionCommands(COMMANDS) }), {
+    completion: 'Prints what bash, zsh or fish need to complete commands and flags',
+    man: 'Prints the manual page of all commands',
+  }),
+  ...rows(async () => ({ commands: (await import('./mcp/mcp.ts')).mcpCommands(COMMANDS) }), {
+    mcp: 'Serves the Model Context Protocol for editors and agents: can I afford this rerun?',
+  }),
 ];

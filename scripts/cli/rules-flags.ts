@@ -1,17 +1,25 @@
 import { resolve } from 'node:path';
+import { readWholeDirectory } from '../../functions/core/directory/index.ts';
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { problemText } from '../../policies/document/reading.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
+import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
+import { flagLines } from '../terminal/define-command.ts';
+import { text } from '../terminal/flags.ts';
+import type { LedgerAccess } from './ledger/open-ledger.ts';
+import { readLiveSet } from './limits/live-set.ts';
 
-/** Put into a command's flags by `...RULES_FLAGS`. */
-export const RULES_FLAGS = { policy: 'text', limits: 'text', directory: 'text' } as const;
+export const RULES_FLAGS = {
+  policy: text('<file>', 'the policy (default: policies/policy.yaml of this project)'),
+  limits: text('<file>', 'the limits (default: policies/limits.yaml of this project)'),
+  directory: text('<file>', 'groups and projects (default: policies/directory.yaml of this project)'),
+};
 
-/** For help texts, one flag a line. */
-export const RULES_FLAGS_HELP = `  --policy <file>      the policy           (default: policies/policy.yaml of this project)
-  --limits <file>      the limits           (default: policies/limits.yaml of this project)
-  --directory <file>   groups and projects  (default: policies/directory.yaml of this project)`;
+/** For help texts that are not made from rows yet. */
+export const RULES_FLAGS_HELP = flagLines(RULES_FLAGS);
 
 export interface RulesFlags {
   readonly policy?: string | undefined;
@@ -47,4 +55,33 @@ export function readRules(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'
   const policy = readPolicy(files.policy);
   const directory = readDirectory(files.directory);
   return { policy, directory, limits: readLimits(files.limits, policy, directory) };
+}
+
+/** No job waits for it. */
+const TIMEOUT_MS = 15_000;
+
+/**
+ * Returns the rules in force: this policy, with published limits and stored groups of the table. Named files
+ * override them; without published data the project's files apply.
+ *
+ * @throws {DocumentError} also if published limits do not fit the policy. {LimitsError} {DirectoryError}
+ */
+export async function openRulesInForce(
+  flags: RulesFlags,
+  { limits, directory: groups }: Pick<LedgerAccess, 'limits' | 'directory'>,
+  io: Pick<TerminalIo, 'cwd' | 'root'>,
+): Promise<FileRules> {
+  const files = rulesFiles(flags, io);
+  const policy = readPolicy(files.policy);
+  const synced =
+    flags.directory === undefined && groups !== undefined
+      ? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory
+      : undefined;
+  const directory = synced ?? readDirectory(files.directory);
+  const live = flags.limits === undefined && limits !== undefined ? await readLiveSet(limits) : undefined;
+  if (live === undefined) return { policy, directory, limits: readLimits(files.limits, policy, directory) };
+  const { set } = live.pointer;
+  const parsed = parseLimits(live.document, set, policy, directory);
+  if (!parsed.ok) throw new DocumentError(parsed.problems.map((each) => `set ${set}: ${problemText(each)}`));
+  return { policy, directory, limits: parsed.value };
 }

@@ -1,10 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CommandEntry, EXIT, type ExitCode, type TerminalIo } from '../terminal/command.ts';
-import { chosenCommand } from './chosen-command.ts';
-import { tellFailure } from './failure.ts';
-import { commandsHelp } from './help.ts';
-import { commandClock } from './ledger/command-clock.ts';
+import { closest } from '../../policies/document/reading.ts';
+import { isAlive, ledgerFolder, ledgerNowMs, readLedgerClock } from '../local/ledger-folder.ts';
+import { DocumentError } from '../policy/yaml-document.ts';
+import {
+  type Command,
+  type CommandEntry,
+  EXIT,
+  type ExitCode,
+  type TerminalIo,
+  UsageError,
+} from '../terminal/command.ts';
+import { printable } from '../terminal/paint.ts';
+import { systemFailure } from '../terminal/system-failure.ts';
+import { table } from '../terminal/table.ts';
+import { LEDGER_FLAGS_HELP, TABLE_FLAGS } from './ledger/ledger-flags.ts';
+import { PipelineError } from './pipeline/pipeline-error.ts';
+import { shortPath } from './short-path.ts';
 
 /** Runs one call of `tollgate`. Never throws: every failure becomes a message and an exit code. */
 export async function runTollgate(
@@ -33,7 +45,7 @@ export async function runTollgate(
     io.out(`${command.help}\n`);
     return EXIT.ok;
   } catch (error) {
-    return tellFailure(error, name, flagsOf(args).includes('--json'), io);
+    return printFailure(error, name, flagsOf(args).includes('--json'), io);
   }
 }
 
@@ -47,3 +59,169 @@ const flagsOf = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--');
   return end === -1 ? args : args.slice(0, end);
 };
+
+type Chosen =
+  /** Help about all commands, or those whose name begins with `of`. */
+  | { readonly kind: 'list'; readonly of: string }
+  | {
+      readonly kind: 'command';
+      readonly entry: CommandEntry;
+      /** Only its help is wanted. */
+      readonly help: boolean;
+      /** Arguments after the command's name. */
+      readonly rest: readonly string[];
+    };
+
+const HELP: ReadonlySet<string> = new Set(['--help', '-h']);
+/** No name has more words. */
+const NAME_WORDS_MAX = 3;
+
+/** @throws {UsageError} if no command is called like this. */
+export function chosenCommand(args: readonly string[], commands: readonly CommandEntry[]): Chosen {
+  if (args[0] === 'help') return chosenCommand([...args.slice(1), '--help'], commands);
+  const words = leadingWords(args);
+  const entry = longestMatch(words, commands);
+  if (entry !== undefined) {
+    const rest = args.slice(entry.name.split(' ').length);
+    return { kind: 'command', entry, help: asksHelp(rest), rest };
+  }
+  const [first] = words;
+  if (first === undefined) {
+    const stray = args.find((arg) => !HELP.has(arg));
+    if (stray === undefined) return { kind: 'list', of: '' };
+    throw new UsageError(`${stray}: expected a command before it, e.g. tollgate ${commands[0]?.name}`);
+  }
+  const family = commands.filter(({ name }) => name.startsWith(`${first} `));
+  if (family.length > 0 && words.length === 1 && asksHelp(args)) return { kind: 'list', of: first };
+  throw unknown(words, family, commands);
+}
+
+function leadingWords(args: readonly string[]): readonly string[] {
+  const end = args.findIndex((arg) => arg.startsWith('-'));
+  return end === -1 ? args : args.slice(0, end);
+}
+
+/** Nothing after `--` is a flag. */
+function asksHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end === -1 ? args : args.slice(0, end)).some((arg) => HELP.has(arg));
+}
+
+function longestMatch(words: readonly string[], commands: readonly CommandEntry[]): CommandEntry | undefined {
+  for (let length = Math.min(words.length, NAME_WORDS_MAX); length > 0; length -= 1) {
+    const name = words.slice(0, length).join(' ');
+    const found = commands.find((each) => each.name === name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function unknown(
+  words: readonly string[],
+  family: readonly CommandEntry[],
+  commands: readonly CommandEntry[],
+): UsageError {
+  const names = (family.length > 0 ? family : commands).map(({ name }) => name);
+  const meant = [words.slice(0, 2).join(' '), words[0] ?? '']
+    .map((text) => closest(text, names))
+    .find((name) => name !== undefined);
+  const length = meant?.split(' ').length ?? (family.length > 0 ? 2 : 1);
+  const asked = `tollgate ${words.slice(0, length).join(' ')}`;
+  const hint = meant === undefined ? `expected ${names.join(', ')}` : `did you mean tollgate ${meant}?`;
+  return new UsageError(`${asked}: is no command; ${hint}`);
+}
+
+/** Help without a command. @param family - a first word such as `policy`; '' for all commands. */
+function commandsHelp(commands: readonly CommandEntry[], family = ''): string {
+  const shown = family === '' ? commands : commands.filter(({ name }) => name.startsWith(`${family} `));
+  const rows = shown.map(({ name, summary }) => [`  ${name}`, summary]);
+  return `Tollgate decides, before a GitLab CI job starts, whether its group can afford it and the fleet allows it.
+
+Usage
+  tollgate <command> [flags]       tollgate <command> --help says more; tollgate --version which one this is
+
+Commands
+${table([{}, {}], rows, Number.POSITIVE_INFINITY)}
+Every command takes --json. Colours show on terminals only; NO_COLOR=1 turns them off.
+Exit codes: 0 fine, 1 could not be found out, 2 a job would be rejected or a test failed, 3 wrong usage or an invalid document`;
+}
+
+/** Output of `--json` on failure, on stdout. Codes are stable. */
+interface FailureJson {
+  readonly error: {
+    /** Like the exit codes: 3, 3 and 1. */
+    readonly code: 'usage' | 'invalid' | 'failed';
+    readonly message: string;
+    /** For `invalid`: every problem, `file:line:col path: what is wrong`. */
+    readonly problems: readonly string[];
+  };
+}
+
+/**
+ * Prints what went wrong, without a stack: the messages are written for users.
+ *
+ * @param command - '' if the failure came before one was found.
+ */
+export function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
+  const failure = failureOf(error, io.cwd);
+  const { code, message, problems } = failure.error;
+  if (json) io.out(`${JSON.stringify(failure)}\n`);
+  else {
+    io.err(`${printable(problems.length > 0 ? problems.join('\n') : message)}\n`);
+    if (code !== 'failed') io.err(`See: tollgate ${command === '' ? '' : `${command} `}--help\n`);
+    else if (on(io.env.TOLLGATE_DEBUG)) io.err(`${stackOf(error)}\n`);
+  }
+  return code === 'failed' ? EXIT.failed : EXIT.invalid;
+}
+
+function failureOf(error: unknown, cwd: string): FailureJson {
+  if (error instanceof UsageError) return { error: { code: 'usage', message: error.message, problems: [] } };
+  if (error instanceof DocumentError) {
+    const count = error.problems.length;
+    const message = count === 1 ? '1 problem' : `${count} problems`;
+    const problems = error.problems.map((each) => shortPath(each, cwd));
+    return { error: { code: 'invalid', message, problems } };
+  }
+  if (error instanceof PipelineError)
+    return { error: { code: 'invalid', message: '1 problem', problems: [error.message] } };
+  const message =
+    systemFailure(error) ?? (error instanceof Error && error.message !== '' ? error.message : String(error));
+  return { error: { code: 'failed', message, problems: [] } };
+}
+
+const on = (setting: string | undefined): boolean =>
+  setting !== undefined && setting !== '' && setting !== '0';
+
+/** Stack traces are for developers. */
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? '') : '');
+
+/**
+ * Returns the ledger's clock: the local one runs faster during `npm start`. All others use real time.
+ *
+ * @param args - of the command
+ */
+function commandClock(
+  { help, flags }: Pick<Command, 'help' | 'flags'>,
+  args: readonly string[],
+  io: Pick<TerminalIo, 'nowMs' | 'root'>,
+): () => number {
+  const ledger = flagIn(args, 'ledger');
+  const isDefault =
+    flags === undefined ? help.includes(LEDGER_FLAGS_HELP) : flags.ledger === TABLE_FLAGS.ledger;
+  const isLocal = ledger === undefined ? isDefault : ledger === 'local';
+  const note = isLocal ? readLedgerClock(ledgerFolder(io.root)) : undefined;
+  const gitlab = flagIn(args, 'gitlab');
+  const instance =
+    flagIn(args, 'instance') ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);
+  if (note === undefined || (instance !== undefined && instance !== note.instance)) return io.nowMs;
+  return () => ledgerNowMs(note, io.nowMs(), isAlive(note.pid));
+}
+
+/** As `--name value` or `--name=value`; whether it is right, the command says. */
+function flagIn(args: readonly string[], name: string): string | undefined {
+  const end = args.indexOf('--');
+  const flags = end === -1 ? args : args.slice(0, end);
+  const at = flags.indexOf(`--${name}`);
+  const joined = flags.find((each) => each.startsWith(`--${name}=`));
+  return joined?.slice(name.length + 3) ?? (at === -1 ? undefined : flags[at + 1]);
+}

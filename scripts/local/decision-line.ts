@@ -3,28 +3,48 @@ import type { Reason } from '../../policies/reason.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import { classColumn } from '../../policies/text/rejection-text.ts';
 import { isInFlight } from '../../policies/units/unit.ts';
-import { amountText, bareAmountText, durationText, limitLabelOf } from '../../policies/units/unit-texts.ts';
+import { amountText, bareAmountText, limitLabelOf } from '../../policies/units/unit-texts.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { cutToColumns } from '../terminal/table.ts';
 
 export type AnsweredEvent = Extract<RelayEvent, { readonly type: 'answered' }>;
 
-interface Layout {
-  readonly progress: number;
-  readonly job: number;
-  readonly group: number;
-  readonly cost: number;
-  /** Absent on narrow terminals. */
-  readonly wide?: { readonly runnerClass: number; readonly latency: number };
+interface Column {
+  readonly title: string;
+  readonly wide: number;
+  /** Absent: narrow terminals do not show it. */
+  readonly narrow?: number;
+  readonly isNumber?: true;
+  text(answered: AnsweredEvent, progress: string): string;
 }
 
-const WIDE: Layout = { progress: 9, job: 34, group: 15, cost: 10, wide: { runnerClass: 8, latency: 5 } };
-const NARROW: Layout = { progress: 7, job: 15, group: 13, cost: 9 };
-/** From this width on the wide layout leaves room for the decision. */
+const termsOf = ({ decision }: AnsweredEvent) =>
+  decision?.outcome === 'undecided' ? undefined : decision?.terms;
+
+const COLUMNS: readonly Column[] = [
+  { title: '', wide: 9, narrow: 7, text: (_, progress) => progress },
+  { title: 'job', wide: 34, narrow: 15, text: ({ request }) => oneLine(request?.jobName ?? '(unreadable)') },
+  { title: 'group', wide: 15, narrow: 13, text: (answered) => oneLine(termsOf(answered)?.group ?? '') },
+  {
+    ...{ title: 'class', wide: 8 },
+    text(answered) {
+      const terms = termsOf(answered);
+      return terms === undefined ? '' : oneLine(classColumn(terms));
+    },
+  },
+  {
+    ...{ title: 'cost', wide: 10, narrow: 9, isNumber: true },
+    text(answered) {
+      const terms = termsOf(answered);
+      return terms === undefined ? '' : amountText(terms.costMicros, 'micros', terms.currency);
+    },
+  },
+  { title: 'ms', wide: 5, isNumber: true, text: ({ latencyMs }) => latencyMs.toFixed(0) },
+];
+
+/** From this width on the wide columns leave room for the decision. */
 const WIDE_COLUMNS_MIN = 120;
 const GAP = '  ';
-
-const layoutFor = (columns: number): Layout => (columns >= WIDE_COLUMNS_MIN ? WIDE : NARROW);
 
 /** Pads a name, or cuts its middle. */
 export const toWidth = (text: string, width: number): string => {
@@ -33,19 +53,17 @@ export const toWidth = (text: string, width: number): string => {
   return `${text.slice(0, width - 1 - tail)}…${text.slice(text.length - tail)}`;
 };
 
-/** @param columns of the terminal; `Infinity` for files. */
-export function decisionHeader(columns: number): string {
-  const { progress, job, group, cost, wide } = layoutFor(columns);
-  return [
-    ''.padEnd(progress),
-    'job'.padEnd(job),
-    'group'.padEnd(group),
-    ...(wide === undefined ? [] : ['class'.padEnd(wide.runnerClass)]),
-    'cost'.padStart(cost),
-    ...(wide === undefined ? [] : ['ms'.padStart(wide.latency)]),
-    'decision',
-  ].join(GAP);
+function cells(columns: number, text: (column: Column) => string): string {
+  const shown = COLUMNS.flatMap((column) => {
+    const width = columns >= WIDE_COLUMNS_MIN ? column.wide : column.narrow;
+    if (width === undefined) return [];
+    return [column.isNumber ? text(column).padStart(width) : toWidth(text(column), width)];
+  });
+  return shown.map((cell) => `${cell}${GAP}`).join('');
 }
+
+/** @param columns of the terminal; `Infinity` for files. */
+export const decisionHeader = (columns: number): string => `${cells(columns, ({ title }) => title)}decision`;
 
 /** One decision on one line, with the limit that made it. */
 export function decisionLine(
@@ -54,21 +72,7 @@ export function decisionLine(
   colour: boolean,
   columns: number,
 ): string {
-  const { request, decision } = answered;
-  const layout = layoutFor(columns);
-  const { wide } = layout;
-  const terms = decision?.outcome === 'undecided' ? undefined : decision?.terms;
-  const before = [
-    toWidth(progress, layout.progress),
-    toWidth(oneLine(request?.jobName ?? '(unreadable)'), layout.job),
-    toWidth(oneLine(terms?.group ?? ''), layout.group),
-    ...(wide === undefined
-      ? []
-      : [toWidth(terms === undefined ? '' : oneLine(classColumn(terms)), wide.runnerClass)]),
-    (terms === undefined ? '' : amountText(terms.costMicros, 'micros', terms.currency)).padStart(layout.cost),
-    ...(wide === undefined ? [] : [answered.latencyMs.toFixed(0).padStart(wide.latency)]),
-    '',
-  ].join(GAP);
+  const before = cells(columns, (column) => column.text(answered, progress));
   return `${before}${decisionText(answered, colour, columns - before.length)}`;
 }
 
@@ -113,44 +117,20 @@ function reasonShort(reason: Reason): string {
   return subject === '' ? reason.code : `${reason.code} ${oneLine(subject)}`;
 }
 
+/** The part of the job or of the policy that the reason is about. */
 function subjectText(reason: Reason): string {
-  switch (reason.code) {
-    case 'BUDGET_EXHAUSTED':
-    case 'CONCURRENCY_FULL':
-    case 'CAPACITY_FULL':
-    case 'WINDOW_FULL':
-    case 'SOFT_LIMIT':
-    case 'EXCEEDS_LIMIT_ALONE':
-      return `${reason.limit} of ${reason.subjectLabel}`;
-    case 'IMAGE_NOT_ALLOWED':
-    case 'TAG_NOT_ALLOWED':
-    case 'PRIVILEGED_DENIED':
-      return reason.image;
-    case 'SERVICE_LIMIT':
-      return `${reason.services} of ${reason.servicesMax}`;
-    case 'PULL_POLICY_NOT_ALLOWED':
-      return reason.asked.join(', ') || 'none';
-    case 'RESOURCE_CAP':
-      return `${reason.variable} ${reason.asked} of ${reason.cap}`;
-    case 'RESOURCE_INVALID':
-    case 'OVERWRITE_NOT_ALLOWED':
-    case 'VARIABLE_NOT_ALLOWED':
-      return reason.variable;
-    case 'CONTAINER_USER_NOT_ALLOWED':
-      return `${reason.part} ${reason.asked || 'none'}`;
-    case 'TIMEOUT_TOO_LONG':
-      return `${durationText(reason.timeoutSeconds)} on ${reason.runnerClass}`;
-    case 'RUNNER_SCOPE':
-      return reason.runnerClass;
-    case 'BREAK_GLASS':
-      return reason.breakGlass;
-    case 'GROUP_FROZEN':
-      return reason.frozenLabel;
-    case 'FIELD_MISSING':
-      return reason.field;
-    case 'CONTROLLER_ERROR':
-      return '';
-  }
+  if ('limit' in reason) return `${reason.limit} of ${reason.subjectLabel}`;
+  for (const field of [
+    'image',
+    'variable',
+    'runnerClass',
+    'breakGlass',
+    'frozenLabel',
+    'field',
+    'part',
+  ] as const)
+    if (field in reason) return String((reason as unknown as Record<string, unknown>)[field]);
+  return '';
 }
 
 /** A limit that rejected for the first time in this run and its period. */

@@ -20,8 +20,8 @@ import { dynamoSessionStore, type SessionStore } from '../../functions/core/sign
 import { dynamoStatementChain, type StatementChain } from '../../functions/core/statements/index.ts';
 import { type ItemTable, type LedgerKeys, ledgerKeys } from '../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/index.ts';
-import { openOwn } from './sqlite/ledger-folder.ts';
-import { type ItemChangeRecord, SqliteTable } from './sqlite/sqlite-table.ts';
+import { openOwn } from './ledger-folder.ts';
+import { type ItemChangeRecord, SqliteTable } from './sqlite-table.ts';
 
 /** The ledger of this machine with its stores. */
 export interface LocalLedger {

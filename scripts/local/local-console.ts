@@ -13,10 +13,10 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { createPages, renderNotice } from './console-pages.ts';
-import { type LocalSignIn, openLocalSignIn } from './gitlab/local-sign-in.ts';
+import { type LocalSignIn, openLocalSignIn } from './gitlab/sign-in-gitlab.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { serveOnLoopback } from './loopback-server.ts';
-import { PAST_RUNNERS } from './workload/past-jobs.ts';
+import { serveOnLoopback } from './loopback.ts';
+import { PAST_RUNNERS } from './past-month.ts';
 
 interface LocalConsoleOptions {
   readonly policy: Policy;

@@ -8,20 +8,29 @@
 
 import { silentLog } from '../../functions/core/environment/index.ts';
 import { createGitLab, groupHookKey, groupHookUrl } from '../../functions/core/gitlab/index.ts';
-import type { InboxStore } from '../../functions/core/ledger/index.ts';
+import {
+  type AcceptsEnd,
+  type EndOutcome,
+  type InboxStore,
+  inboxBody,
+  type JobEnd,
+  type Ledger,
+  type LedgerStore,
+} from '../../functions/core/ledger/index.ts';
 import type { RulesInForce } from '../../functions/core/rules/index.ts';
+import { DUE_SHARDS } from '../../functions/core/store/index.ts';
 import { settleTruths } from '../../functions/core/truth/index.ts';
-import { createSettleApp } from '../../functions/settle/app.ts';
-import { JOBS_PATH } from '../../functions/settle/contract.ts';
+import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
+import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
+import type { SweepReport } from '../../functions/sweep/report.ts';
+import { newSweepMemory } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import { pathKey } from '../../policies/place/directory.ts';
-import type { Clock } from './clock/clock.ts';
-import { newSigningToken, playGitLab } from './gitlab/played-gitlab.ts';
+import type { Clock } from './clock.ts';
+import { newSigningToken, playGitLab } from './gitlab/local-gitlab.ts';
 import type { HookCounters } from './gitlab/webhooks.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { serveOnLoopback } from './loopback-server.ts';
-import { readInbox, type SettledBy, SettledJobs, startSweeper } from './settling.ts';
+import { serveOnLoopback } from './loopback.ts';
 
 interface LocalEndsOptions {
   readonly ledger: LocalLedger;
@@ -163,4 +172,195 @@ export async function openLocalEnds(options: LocalEndsOptions) {
       await rest.stop();
     },
   };
+}
+
+/** The programs that settle jobs at their end, as a deployment runs them, and who was first for each job. */
+
+/** The number of jobs that ran and were settled, by the program that settled them first. */
+export interface SettledBy {
+  readonly webhook: number;
+  readonly sweep: number;
+  /** Part of `sweep`: their webhook was lost. */
+  readonly healed: number;
+}
+
+export class SettledJobs {
+  readonly #counts = { webhook: 0, sweep: 0, healed: 0 };
+  /** Jobs whose last webhook was lost. */
+  readonly #lost = new Set<number>();
+
+  webhookLost(jobId: number): void {
+    this.#lost.add(jobId);
+  }
+
+  /** Returns the same ledger; jobs that it settles count for this program. */
+  countFor(program: 'webhook' | 'sweep', ledger: Ledger): Ledger {
+    const counted =
+      <Job extends { readonly jobId: number }>(
+        call: (jobs: readonly Job[], accepts?: AcceptsEnd<Job>) => Promise<readonly EndOutcome[]>,
+      ) =>
+      async (jobs: readonly Job[], accepts?: AcceptsEnd<Job>): Promise<readonly EndOutcome[]> => {
+        const outcomes = await call(jobs, accepts);
+        jobs.forEach(({ jobId }, index) => {
+          if (outcomes[index] !== 'applied') return;
+          this.#counts[program] += 1;
+          if (this.#lost.delete(jobId) && program === 'sweep') this.#counts.healed += 1;
+        });
+        return outcomes;
+      };
+    return { ...ledger, settle: counted(ledger.settle), recordBypass: counted(ledger.recordBypass) };
+  }
+
+  get counts(): SettledBy {
+    return { ...this.#counts };
+  }
+}
+
+/** A batch that fails more often is left to the sweep. */
+const TRIES_MAX = 3;
+const RETRY_MS = 200;
+
+/** Settles the jobs whose ends arrive in the table's stream, as Lambda runs the stream program. */
+export function readInbox(
+  stream: AsyncIterable<readonly TableStreamRecord[]>,
+  deps: ConsumeDeps & { readonly pause: (delayMs: number) => Promise<void> },
+  onTrouble: (text: string) => void,
+) {
+  let items = 0;
+  const work = async (Records: readonly TableStreamRecord[]): Promise<void> => {
+    for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+      if ((await consume({ Records }, deps)).batchItemFailures.length === 0) return;
+      await deps.pause(RETRY_MS);
+    }
+    onTrouble('ends of jobs that GitLab told are not in the ledger yet; the sweep finds them');
+  };
+  const isInbox = ({ eventName, dynamodb }: TableStreamRecord): boolean =>
+    eventName === 'INSERT' && inboxBody(dynamodb?.NewImage ?? {}, deps.keys) !== undefined;
+  const readAll = async (): Promise<void> => {
+    for await (const records of stream) {
+      await work(records);
+      items += records.filter(isInbox).length;
+    }
+  };
+  return {
+    /** Inbox items read so far. */
+    items: () => items,
+    /** Resolves after the stream's last batch. */
+    ended: readAll().catch((error: unknown) =>
+      onTrouble(`the table's stream is read no more (${String(error)}); the sweep goes on`),
+    ),
+  };
+}
+
+/**
+ * A deployment sweeps every minute, which would be ten times a second on a clock that runs 600 times as fast. Here half
+ * an hour of that clock passes between two sweeps.
+ */
+export const SWEEP_EVERY_MS = 3_000;
+
+export function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: string) => void) {
+  let runs = 0;
+  let isBusy = false;
+  let last: Promise<void> = Promise.resolve();
+  const run = async (): Promise<void> => {
+    isBusy = true;
+    try {
+      const { gitlabSilent } = await sweep();
+      if (gitlabSilent) onTrouble('sweep: GitLab does not answer, holds stay as they are');
+      runs += 1;
+    } catch (error) {
+      onTrouble(`sweep: ${error instanceof Error ? error.message : String(error)}; the next one goes on`);
+    }
+    isBusy = false;
+  };
+  /** Sweeps once more, after a sweep that is under way. */
+  const once = (): Promise<void> => {
+    last = last.then(run);
+    return last;
+  };
+  const timer = setInterval(() => {
+    if (!isBusy) void once();
+  }, SWEEP_EVERY_MS);
+  return {
+    once,
+    runs: () => runs,
+    stop: (): Promise<void> => {
+      clearInterval(timer);
+      return last;
+    },
+  };
+}
+
+/** Ends of the pilot's jobs are settled together, as behind webhooks. */
+const FLUSH_EVERY_MS = 100;
+
+/**
+ * The ends of a pilot's jobs: this machine gets no webhooks of the real GitLab, so each job is taken to run as long as
+ * estimated. Otherwise nothing would ever be released.
+ */
+export class EstimatedEnds {
+  readonly #ledger: Ledger;
+  readonly #running = new Map<number, JobEnd>();
+  #ended: JobEnd[] = [];
+  #settling: Promise<unknown> = Promise.resolve();
+  readonly #timer = setInterval(() => this.#flush(), FLUSH_EVERY_MS);
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Starts a job. Jobs that the fallback admitted are charged when the relay reports them. */
+  start(jobId: number, estimateSeconds: number): void {
+    const runsMs = estimateSeconds * 1000;
+    this.#running.set(jobId, { jobId, durationSeconds: estimateSeconds, endedAtMs: Date.now() + runsMs });
+    setTimeout(() => this.#end(jobId), runsMs).unref();
+  }
+
+  /** Ends the jobs that still run, and settles everything. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const jobId of [...this.#running.keys()]) this.#end(jobId);
+    this.#flush();
+    await this.#settling;
+  }
+
+  #end(jobId: number): void {
+    const end = this.#running.get(jobId);
+    if (end === undefined) return;
+    this.#running.delete(jobId);
+    this.#ended.push(end);
+  }
+
+  #flush(): void {
+    if (this.#ended.length === 0) return;
+    const ends = this.#ended;
+    this.#ended = [];
+    this.#settling = this.#settling.then(() => this.#ledger.settle(ends));
+  }
+}
+
+const LEFTOVERS_AT_ONCE = 100;
+/** More than any run leaves behind. */
+const ROUNDS_MAX = 100;
+const READ_TIMEOUT_MS = 5_000;
+
+/** Settles the jobs of a killed run at their estimates: the GitLab that knew their ends is gone with it. */
+export async function settleLeftovers(store: LedgerStore, ledger: Ledger, nowMs: number): Promise<void> {
+  const options = { timeoutMs: READ_TIMEOUT_MS };
+  for (let shard = 0; shard < DUE_SHARDS; shard += 1)
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const due = await store.due(shard, Number.MAX_SAFE_INTEGER, LEFTOVERS_AT_ONCE, options);
+      if (due.length === 0) break;
+      const ids = due.map(({ jobId }) => jobId);
+      const records = (await store.readRecords(ids, options)).filter((record) => record !== undefined);
+      await ledger.settle(
+        records.map(({ jobId, facts }) => ({
+          ...{ jobId, durationSeconds: facts.estimateSeconds, endedAtMs: nowMs },
+        })),
+      );
+    }
 }

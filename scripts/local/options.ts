@@ -1,6 +1,7 @@
-import { parseArgs } from 'node:util';
+import type { KnownInstance } from '../../functions/core/ledger/index.ts';
 import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
+import { readChoice, readFlags, readWhole } from '../terminal/flags.ts';
 
 /** The flags of `npm start`. */
 export interface StartOptions {
@@ -68,97 +69,54 @@ Output
 
 Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
 
-/** @throws {UsageError} naming the flag, the value and what would be right. */
+/** @throws {UsageError} naming the flag, the value and the expected one. */
 export function parseOptions(args: readonly string[], root: string): StartOptions | 'help' {
-  const values = readFlags(args);
-  if (values.help === true) return 'help';
-  if (values.router !== undefined && values['token-file'] === undefined) {
+  if (args.includes('--help') || args.includes('-h')) return 'help';
+  const { values } = readFlags(args, {
+    ...{ router: 'text', 'token-file': 'text', gitlab: 'text', proto: 'text' },
+    ...{ 'allow-plaintext-router': 'switch', forever: 'switch', console: 'switch' },
+    ...{ memory: 'switch', fresh: 'switch' },
+    ...{ pipeline: 'text', jobs: 'text', rate: 'text', transport: 'text', seed: 'text' },
+    ...{ policy: 'text', limits: 'text', directory: 'text' },
+  });
+  const { router, json, console, forever } = values;
+  if (router !== undefined && values['token-file'] === undefined)
     throw new UsageError("--router needs --token-file with the controller's token (glrct-…)");
-  }
   const misplaced =
-    values.router === undefined
-      ? ['token-file', 'gitlab', 'proto']
-      : ['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'];
+    router === undefined
+      ? (['token-file', 'gitlab', 'proto'] as const)
+      : (['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'] as const);
   for (const flag of misplaced) {
-    if (values[flag as keyof typeof values] === undefined) continue;
+    if (values[flag] === undefined || values[flag] === false) continue;
     throw new UsageError(
-      values.router === undefined
+      router === undefined
         ? `--${flag} belongs to --router <url>`
         : `--${flag} has no meaning with --router: GitLab sends the jobs`,
     );
   }
-  if (values.console === true && (values.router !== undefined || values.json === true)) {
+  if (console && (router !== undefined || json))
     throw new UsageError(
-      `--console has no meaning with --${values.json === true ? 'json' : 'router'}: the console is for people, beside the local run`,
+      `--console has no meaning with --${json ? 'json' : 'router'}: the console is for people, next to the local run`,
     );
-  }
-  if (values.forever === true && values.jobs !== undefined) {
+  if (forever && values.jobs !== undefined)
     throw new UsageError('--jobs has no meaning with --forever: it goes on until Ctrl-C');
-  }
-  const transport = values.transport ?? 'ws';
-  if (transport !== 'ws' && transport !== 'grpc') {
-    throw new UsageError(`--transport is "${transport}"; expected ws or grpc`);
-  }
+  const whole = (flag: 'jobs' | 'rate' | 'seed', min: number, max: number): number | undefined =>
+    values[flag] === undefined ? undefined : readWhole(flag, values[flag], min, max);
   return {
-    router: values.router,
+    ...{ router, json, console, forever, memory: values.memory, fresh: values.fresh },
     tokenFile: values['token-file'],
     gitlabUrl: values.gitlab === undefined ? undefined : plainUrl('gitlab', values.gitlab),
     protoFile: values.proto,
-    allowPlaintextRouter: values['allow-plaintext-router'] ?? false,
+    allowPlaintextRouter: values['allow-plaintext-router'],
     pipeline: values.pipeline,
-    jobs: values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs, 1, 1_000_000),
-    rate: values.rate === undefined ? 20 : wholeNumber('rate', values.rate, 1, 10_000),
-    forever: values.forever ?? false,
-    json: values.json ?? false,
-    console: values.console ?? false,
-    memory: values.memory ?? false,
-    fresh: values.fresh ?? false,
-    transport,
+    jobs: whole('jobs', 1, 1_000_000),
+    rate: whole('rate', 1, 10_000) ?? 20,
+    transport: readChoice('transport', values.transport ?? 'ws', ['ws', 'grpc']),
     policyFile: values.policy ?? `${root}policies/policy.yaml`,
     limitsFile: values.limits ?? `${root}policies/limits.yaml`,
-    directoryFile:
-      values.directory ?? (values.router === undefined ? `${root}policies/directory.yaml` : undefined),
-    seed: values.seed === undefined ? 1 : wholeNumber('seed', values.seed, 0, 2 ** 32 - 1),
+    directoryFile: values.directory ?? (router === undefined ? `${root}policies/directory.yaml` : undefined),
+    seed: whole('seed', 0, 2 ** 32 - 1) ?? 1,
   };
-}
-
-function readFlags(args: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        router: text,
-        'token-file': text,
-        gitlab: text,
-        proto: text,
-        'allow-plaintext-router': flag,
-        pipeline: text,
-        jobs: text,
-        rate: text,
-        forever: flag,
-        json: flag,
-        console: flag,
-        memory: flag,
-        fresh: flag,
-        transport: text,
-        policy: text,
-        limits: text,
-        directory: text,
-        seed: text,
-        help: { type: 'boolean', short: 'h' },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function wholeNumber(flag: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
-  throw new UsageError(`--${flag} is "${text}"; expected a whole number from ${min} to ${max}`);
 }
 
 /** Removes a slash at the end. */
@@ -168,3 +126,50 @@ function plainUrl(flag: string, text: string): string {
     throw new UsageError(`--${flag} is "${text}"; expected e.g. https://gitlab.example.com`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
+
+/** The host name of the GitLab that `npm start` plays. */
+export const PLAYED_GITLAB = 'gitlab.local';
+
+/** The path of a router without a host of its own, below GitLab's address. */
+const ROUTER_BELOW_GITLAB = /\/-\/kubernetes-agent\/?$/;
+
+type Whose = (known: readonly KnownInstance[]) => Omit<KnownInstance, 'openedAtMs'>;
+
+/**
+ * Returns a function that chooses the GitLab of a run. The router usually has another host than GitLab. So the GitLab is
+ * given (`--gitlab`), remembered from the last run with this router, or the router is below GitLab's address.
+ * The function throws {UsageError} if none is known, or if the given one differs from the remembered one.
+ */
+export const whoseJobs =
+  ({ router, gitlabUrl }: Pick<StartOptions, 'router' | 'gitlabUrl'>): Whose =>
+  (known) => {
+    if (router === undefined) return { instance: PLAYED_GITLAB };
+    const url = URL.parse(router);
+    if (url === null) throw new UsageError('--router is no address; expected e.g. wss://kas.example.com');
+    const { hostname: routerHost, pathname } = url;
+    const before = known.find((each) => each.routerHost === routerHost);
+    if (gitlabUrl !== undefined) {
+      const instance = new URL(gitlabUrl).hostname;
+      if (before !== undefined && before.instance !== instance) throw renamed(instance, before, routerHost);
+      return { instance, gitlabUrl, routerHost };
+    }
+    if (before !== undefined) {
+      const { openedAtMs: _, ...remembered } = before;
+      return remembered;
+    }
+    if (ROUTER_BELOW_GITLAB.test(pathname)) return { instance: routerHost, routerHost };
+    throw new UsageError(
+      `--gitlab is missing: ${routerHost} is the job router's host, and books are kept under GitLab's; expected e.g. --gitlab https://${likelyHost(routerHost)}`,
+    );
+  };
+
+const renamed = (instance: string, before: KnownInstance, routerHost: string): UsageError =>
+  new UsageError(
+    `--gitlab says ${instance}, and the books here know the router ${routerHost} as that of ${before.instance}. Leave --gitlab away to go on with them, or say --fresh to start over (it empties .tollgate/)`,
+  );
+
+/** A hint for the error text: GitLab's charts name `kas.example.com` next to `gitlab.example.com`. */
+const likelyHost = (routerHost: string): string =>
+  routerHost.startsWith('kas.')
+    ? `gitlab.${routerHost.replace(/^kas\.(?:gitlab\.)?/, '')}`
+    : 'gitlab.example.com';

@@ -3,11 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { PipelineError } from '../cli/pipeline/pipeline-error.ts';
 import { DocumentError } from '../policy/read-documents.ts';
 import { runProgram } from '../terminal/program.ts';
+import { readLocalRules } from './admit.ts';
 import { HELP, parseOptions } from './options.ts';
-import { readLocalRules } from './rules.ts';
 import { run } from './run.ts';
-import { jsonScreen } from './screen.ts';
-import { terminalScreen } from './terminal-screen.ts';
+import { jsonScreen, terminalScreen } from './screen.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -11,9 +11,11 @@ import {
 import { validAt } from '../../policies/limits/period.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { type Unit, unitRow } from '../../policies/units/unit.ts';
-import type { AnsweredEvent } from './decision-line.ts';
+import { amountText } from '../../policies/units/unit-texts.ts';
+import { table } from '../terminal/table.ts';
+import { type AnsweredEvent, toWidth } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
-import { quantile } from './quantile.ts';
+import { quantile } from './random.ts';
 
 /** The decisions of a run, by group and in total, and the counters of limits. */
 export interface Summary {
@@ -181,4 +183,121 @@ function labelOf(subject: string, directory: Directory | undefined): string {
   if (kind === 'group') return directory?.groupById.get(Number(id))?.path ?? subject;
   if (kind === 'project') return directory?.projectById.get(Number(id))?.path ?? subject;
   return subject;
+}
+
+/** From this width on the tables fit with all columns. */
+const WIDE_COLUMNS_MIN = 105;
+const SUBJECT_NARROW = 15;
+const BAR_WIDTH = 10;
+
+/**
+ * The summary for people: a table of groups, a table of limits, how jobs were settled, and the latency.
+ * @param columns of the terminal; `Infinity` for files.
+ */
+export function renderSummary(summary: Summary, currency: string, columns: number): string {
+  const { p50, p99 } = summary.latencyMs;
+  return [
+    groupTable(summary.groups, currency, columns),
+    limitTable(summary.limits, currency, columns),
+    `${summary.decisions} decisions: ${summary.admitted} admitted, ${summary.rejected} rejected, ${summary.fallback} by fallback.`,
+    ...(summary.ends === undefined ? [] : endsLines(summary.ends)),
+    `Question to answer: p50 ${p50} ms, p99 ${p99} ms.`,
+  ].join('\n');
+}
+
+interface SummaryColumn<Row> {
+  readonly title?: string;
+  readonly align?: 'right';
+  /** Shown only in wide terminals. */
+  readonly isWide?: true;
+  cell(row: Row): string;
+}
+
+function summaryTable<Row>(
+  rows: readonly Row[],
+  all: readonly SummaryColumn<Row>[],
+  columns: number,
+): string {
+  const shown = all.filter(({ isWide }) => !isWide || columns >= WIDE_COLUMNS_MIN);
+  return table(
+    shown.map(({ title, align }) => ({ ...(title && { title }), ...(align && { align }) })),
+    rows.map((row) => shown.map(({ cell }) => cell(row))),
+    columns,
+  );
+}
+
+function groupTable(groups: readonly GroupSummary[], currency: string, columns: number): string {
+  const money = (amountOf: (money: NonNullable<GroupSummary['money']>) => number | 'unlimited') => {
+    return (group: GroupSummary): string => {
+      // An unlimited amount has no counter.
+      const amount = group.money && amountOf(group.money);
+      if (amount === undefined || (amount !== 'unlimited' && group.money?.limitAmount === 'unlimited'))
+        return '–';
+      return amount === 'unlimited' ? amount : amountText(amount, 'micros', currency);
+    };
+  };
+  const right = { align: 'right' } as const;
+  return summaryTable<GroupSummary>(
+    groups,
+    [
+      { title: 'group', cell: ({ group }) => group },
+      { title: 'spent', ...right, cell: money(({ spent }) => spent) },
+      { title: 'this run', ...right, isWide: true, cell: money(({ spentThisRun }) => spentThisRun) },
+      { title: 'held', ...right, cell: money(({ held }) => held) },
+      { title: 'limit', ...right, isWide: true, cell: money(({ limitAmount }) => limitAmount) },
+      { title: 'admitted', ...right, cell: ({ admitted }) => String(admitted) },
+      { title: 'rejected', ...right, cell: ({ rejected }) => String(rejected) },
+      {
+        title: 'rejected by',
+        cell: ({ rejectedBy }) =>
+          Object.entries(rejectedBy)
+            .map(([rule, count]) => `${count}× ${rule}`)
+            .join(', '),
+      },
+    ],
+    columns,
+  );
+}
+
+function limitTable(limits: readonly LimitSummary[], currency: string, columns: number): string {
+  const isWide = columns >= WIDE_COLUMNS_MIN;
+  const amount = ({ unit, limitAmount }: LimitSummary, value: number): string =>
+    limitAmount === 'unlimited' ? '–' : amountText(value, unit, currency);
+  const share = ({ spent, held, limitAmount }: LimitSummary): string => {
+    if (limitAmount === 'unlimited' || limitAmount === 0) return '';
+    const used = (spent + held) / limitAmount;
+    return `${isWide ? `${bar(used)} ` : ''}${Math.floor(used * 100)} %`;
+  };
+  const right = { align: 'right' } as const;
+  return summaryTable<LimitSummary>(
+    limits,
+    [
+      { title: 'limit', cell: ({ limit }) => limit },
+      { title: 'of', cell: ({ subject }) => (isWide ? subject : toWidth(subject, SUBJECT_NARROW)) },
+      { title: 'mode', isWide: true, cell: ({ mode }) => mode },
+      { title: 'spent', ...right, cell: (limit) => amount(limit, limit.spent) },
+      { title: 'held', ...right, cell: (limit) => amount(limit, limit.held) },
+      {
+        ...{ title: 'limit', ...right },
+        cell: (limit) =>
+          limit.limitAmount === 'unlimited' ? limit.limitAmount : amount(limit, limit.limitAmount),
+      },
+      { cell: share },
+    ],
+    columns,
+  );
+}
+
+const bar = (share: number): string => {
+  const full = Math.min(BAR_WIDTH, Math.max(0, Math.floor(share * BAR_WIDTH)));
+  return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
+};
+
+function endsLines({ webhook, sweep, healed, webhooks, sweeps, holdsLeft }: EndsSummary): readonly string[] {
+  return [
+    `${webhook + sweep} jobs ran to their end: ${webhook} told by webhook, ${sweep} by the sweep.`,
+    `The sweep found ${healed} whose webhook was lost, and ${sweep - healed} before their webhook came.`,
+    `${webhooks.events} webhooks: ${webhooks.lost} lost, ${webhooks.repeated} repeated, ${webhooks.reordered} out of order. ${sweeps} sweeps.`,
+    holdsLeft === 0 ? 'Nothing is held any more.' : `${holdsLeft} jobs still hold something.`,
+  ];
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
@@ -5,7 +6,6 @@ import type { DocumentProblem, ParseResult } from '../../policies/document/readi
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import { contentHash } from './content-hash.ts';
 import { DocumentError, readYaml, type YamlDocument } from './yaml-document.ts';
 
 export { DocumentError } from './yaml-document.ts';
@@ -65,4 +65,17 @@ function compiled<Model>(
   const parsed = parse(document.value);
   if (!parsed.ok) throw new DocumentError(parsed.problems.map(document.locate));
   return { model: parsed.value, document };
+}
+
+const HASH_CHARACTERS = 12;
+
+/** A short name for what a document says: comments, order of keys and layout do not change it. */
+export const contentHash = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, HASH_CHARACTERS);
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each;
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }

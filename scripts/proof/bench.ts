@@ -2,22 +2,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Figure, isFailedFigure, reached, renderTable } from './bench/figure.ts';
-import { medianOfTries } from './bench/median-of-tries.ts';
-import { measurePart } from './bench/part-process.ts';
-import { BENCH_PARTS } from './bench/parts.ts';
+import { type Figure, reached, renderTable } from './bench/figure.ts';
+import { BENCH_PARTS, measurePart, medianOfTries } from './bench/parts.ts';
 
 const USAGE = `npm run bench [-- --only <part>] [--json]
 
-Measures each figure and says whether it reaches what is promised. Ratios are medians of interleaved rounds, counts are
-exact, "modelled" figures rest on the constants in scripts/proof/bench/contention-constants.ts. Every part runs in a process of
-its own, so that none is measured in another's heap. The same figures are written to .tollgate/bench.json.
+Measures each figure and compares it with its bound. Ratios are medians of interleaved rounds, counts are exact, "modelled"
+figures rest on the constants in scripts/proof/bench/contention-model.ts. Each part runs in its own process, so that no
+part is measured in the heap of another. The figures are also written to .tollgate/bench.json.
 
   --only ${Object.keys(BENCH_PARTS).join(' | ')}
            one part
   --json   print JSON instead of the table
 
-When a ratio of a part is missed, the part is measured twice more, and the median of all three counts.
+If a part misses a ratio, it is measured twice more, and the median of all three counts.
 Exit codes: 0 all reached, 1 one missed, 3 wrong usage`;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,9 +32,8 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  if (only !== undefined && BENCH_PARTS[only] === undefined) {
+  if (only !== undefined && BENCH_PARTS[only] === undefined)
     throw new TypeError(`--only is "${only}"; expected one of ${Object.keys(BENCH_PARTS).join(', ')}`);
-  }
   const figures: Figure[] = [];
   const partSeconds: Record<string, number> = {};
   const startedMs = performance.now();
@@ -44,7 +41,9 @@ async function main(): Promise<number> {
     if (only !== undefined && only !== name) continue;
     console.error(`measuring ${name} …`);
     const partStartedMs = performance.now();
-    figures.push(...(await measured(name)));
+    const onAgain = (time: number, of: number): void =>
+      console.error(`measuring ${name} again (${time} of ${of}): a ratio was missed …`);
+    figures.push(...(await medianOfTries(() => measurePart(name), onAgain)));
     partSeconds[name] = secondsSince(partStartedMs);
   }
   const report = {
@@ -55,22 +54,12 @@ async function main(): Promise<number> {
   };
   mkdirSync(`${root}.tollgate`, { recursive: true });
   writeFileSync(`${root}.tollgate/bench.json`, `${JSON.stringify(report, null, 2)}\n`);
-  console.log(
-    json
-      ? JSON.stringify(report)
-      : `\n${renderTable(figures)}\n\n${report.seconds} s on Node ${process.version}`,
-  );
-  return figures.some(isFailedFigure) ? 1 : 0;
+  const table = `\n${renderTable(figures)}\n\n${report.seconds} s on Node ${process.version}`;
+  console.log(json ? JSON.stringify(report) : table);
+  return figures.every(reached) ? 0 : 1;
 }
 
-/** To the tenth. */
 const secondsSince = (startedMs: number): number => Math.round((performance.now() - startedMs) / 100) / 10;
-
-const measured = (name: string): Promise<readonly Figure[]> =>
-  medianOfTries(
-    () => measurePart(name),
-    (time, of) => console.error(`measuring ${name} again (${time} of ${of}): a ratio was missed …`),
-  );
 
 try {
   process.exit(await main());

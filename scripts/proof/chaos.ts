@@ -1,8 +1,7 @@
 /** `npm run chaos`: relays, functions and table as processes, broken one after the other while jobs are asked. See USAGE. */
 import { parseArgs } from 'node:util';
 import { FAULTS } from './chaos/faults.ts';
-import { chaosText, promisesOf } from './chaos/report-text.ts';
-import { runChaos } from './chaos/run-chaos.ts';
+import { chaosText, promisesOf, runChaos } from './chaos/run-chaos.ts';
 
 const PER_SECOND = 20;
 const MINUTES = { min: 0.1, max: 120, usual: 10 };
@@ -49,7 +48,7 @@ async function main(): Promise<number> {
     seed,
     minutes,
     perSecond: PER_SECOND,
-    tell: (text) => console.error(text),
+    onProgress: (text) => console.error(text),
   });
   console.log(values.json ? JSON.stringify({ seed, minutes, ...result }, undefined, 2) : chaosText(result));
   return promisesOf(result).every(({ got }) => got === 0) ? 0 : 1;

@@ -1,23 +1,24 @@
 /** `npm run rehearse`: a whole deployment on an AWS emulator, from bootstrap to destroy, with the real CDK command line. */
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { pythonTools } from '../build/python-tools.ts';
-import { writeRenumbered } from '../local/router/write-schema.ts';
+import { writeRenumbered } from '../local/router/schemas.ts';
 import { UsageError } from '../terminal/command.ts';
 import { readFlags } from '../terminal/flags.ts';
-import { bundleAll } from './rehearse/bundle-all.ts';
 import { COURSE } from './rehearse/course.ts';
+import { failingFile } from './rehearse/deploy-steps.ts';
 import { awsEnvFor, type RehearsalPlace } from './rehearse/deployed.ts';
 import { startEmulator } from './rehearse/emulator.ts';
-import { failingFile } from './rehearse/failed-creation.ts';
-import { NOT_REHEARSED } from './rehearse/not-rehearsed.ts';
-import { runSteps, type Step, type StepResult } from './rehearse/step.ts';
+import { NOT_REHEARSED, runSteps, type Step, type StepResult } from './rehearse/step.ts';
 import { rehearseUpgrade } from './rehearse/upgrade.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** It takes 40 s on a quiet machine of two cores. */
 const REHEARSAL_MS_MAX = 20 * 60_000;
+const BUNDLE_MS_MAX = 180_000;
 
 const HELP = `npm run rehearse -- [--since <ref>] [--json]
 
@@ -53,7 +54,8 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(root, '.tollgate', 'rehearsal-'));
   const descriptors = writeRenumbered(join(folder, 'gitlab.binpb'));
   say('Building the bundles …');
-  await bundleAll(root, descriptors);
+  const bundle = [join(root, 'scripts/build/bundle.ts'), '--descriptors', descriptors];
+  await promisify(execFile)(process.execPath, bundle, { cwd: root, timeout: BUNDLE_MS_MAX });
   const emulator = await startEmulator(join(programs, 'python'), failingFile(folder));
   const stop = async (code: number): Promise<never> => {
     await emulator.stop();

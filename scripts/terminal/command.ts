@@ -1,3 +1,5 @@
+import type { FlagTable } from './flags.ts';
+
 /** Exit codes of `tollgate`, for scripts and pipelines. */
 export const EXIT = {
   ok: 0,
@@ -29,17 +31,28 @@ export interface TerminalIo {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: () => number;
+  /** Functions that tests put in place of those that open tables, call servers or ask the user. */
+  readonly standIns?: ReadonlyMap<unknown, unknown>;
 }
 
-/** One command of `tollgate`: `policy validate`, `check` … */
+/** Returns a test's function in place of `real`, if there is one. */
+export const standIn = <Real>({ standIns }: Pick<TerminalIo, 'standIns'>, real: Real): Real =>
+  (standIns?.get(real) as Real | undefined) ?? real;
+
+/** One command of `tollgate`: `policy validate`, `check` … Made from a row by `command()` of define-command.ts. */
 export interface Command {
   /** Words after `tollgate`. */
   readonly name: string;
-  /** One line for the list of commands. */
+  /** Only of commands that are not rows yet: summaries stand in commands.ts. */
   readonly summary: string;
   /** The whole help text, without a line break at its end. */
   readonly help: string;
-  /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: told without a stack, exit 3. */
+  /** Flags of a row, without `--json`. */
+  readonly flags?: FlagTable;
+  readonly examples?: readonly string[];
+  /** Reads the arguments of a row. @throws {UsageError} */
+  readonly parse?: (args: readonly string[]) => unknown;
+  /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: shown without a stack, exit 3. */
   readonly run: (args: readonly string[], io: TerminalIo) => Promise<ExitCode>;
 }
 
@@ -47,7 +60,7 @@ export interface Command {
 export interface CommandEntry {
   /** Words after `tollgate`. */
   readonly name: string;
-  /** One line for the list of commands; the same as the command's own. */
+  /** One line for the list of commands. */
   readonly summary: string;
   readonly load: () => Promise<Command>;
 }

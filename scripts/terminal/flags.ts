@@ -2,117 +2,222 @@ import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { closest } from '../../policies/document/reading.ts';
 import { UsageError } from './command.ts';
 
-/** `text` takes a value, `texts` takes one every time it is given, `switch` takes none. */
-type FlagKind = 'text' | 'texts' | 'switch';
-
-type FlagSpec = Readonly<Record<string, FlagKind>>;
-
-type FlagValue<Kind extends FlagKind> = Kind extends 'text'
-  ? string | undefined
-  : Kind extends 'texts'
-    ? readonly string[]
-    : boolean;
-
-export type FlagValues<Spec extends FlagSpec> = { readonly [Name in keyof Spec]: FlagValue<Spec[Name]> };
-
-interface Flags<Spec extends FlagSpec> {
-  readonly values: FlagValues<Spec>;
-  /** Arguments that are not flags, in order. */
-  readonly words: readonly string[];
+/** One flag of a command. The parser, the help text and the completion read the same table of flags. */
+export interface Flag<Value = unknown> {
+  /** The value in help texts: `<day>`. Empty for a switch, which takes no value. */
+  readonly takes: string;
+  readonly help: string;
+  readonly isRepeated: boolean;
+  readonly isRequired: boolean;
+  /**
+   * @param given - values as typed; `['']` for a switch that is given.
+   * @throws {UsageError} naming the flag, the value and what is expected.
+   */
+  readonly read: (given: readonly string[], name: string) => Value;
 }
 
-/** Number of a command's words, and their name in messages. */
-interface WordsAllowed {
+export type FlagTable = Readonly<Record<string, Flag>>;
+export type ValuesOf<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends { readonly read: (...args: never) => infer Value }
+    ? Value
+    : never;
+};
+
+/** Converts one value. @throws {UsageError} */
+export type Reader<Value> = (text: string, flag: string) => Value;
+
+/** A flag without a value. */
+export const toggle = (help: string): Flag<boolean> => ({
+  takes: '',
+  help,
+  isRepeated: false,
+  isRequired: false,
+  read: (given) => given.length > 0,
+});
+
+/** A flag with one value, undefined if it is not given. */
+export function text(takes: string, help: string): Flag<string | undefined>;
+export function text<Value>(takes: string, help: string, read: Reader<Value>): Flag<Value | undefined>;
+export function text(takes: string, help: string, read: Reader<unknown> = (given) => given): Flag {
+  return {
+    takes,
+    help,
+    isRepeated: false,
+    isRequired: false,
+    read: ([given], name) => (given === undefined ? undefined : read(given, name)),
+  };
+}
+
+/** A flag that takes a value each time it is given. */
+export const texts = (takes: string, help: string): Flag<readonly string[]> => ({
+  takes,
+  help,
+  isRepeated: true,
+  isRequired: false,
+  read: (given) => given,
+});
+
+/** The help lists the choices after its text. */
+export const choice = <const Choice extends string>(
+  takes: string,
+  help: string,
+  choices: readonly Choice[],
+): Flag<Choice | undefined> =>
+  text(takes, `${help}${choices.join(', ')}`, (given, flag) => readChoice(flag, given, choices));
+
+/** The flag must be given; the usage line shows it. */
+export const required = <Value>(flag: Flag<Value>): Flag<Exclude<Value, undefined>> => ({
+  ...flag,
+  help: `${flag.help} (needed)`,
+  isRequired: true,
+  read: (given, name) => {
+    const value = flag.read(given, name);
+    if (value !== undefined) return value as Exclude<Value, undefined>;
+    throw new UsageError(`--${name} is missing: expected ${flag.help.split(/\. | \(|;/)[0]}`);
+  },
+});
+
+/** The help shows the default. */
+export const orElse = <Value>(
+  flag: Flag<Value>,
+  value: Exclude<Value, undefined>,
+): Flag<Exclude<Value, undefined>> => ({
+  ...flag,
+  help: `${flag.help} (default: ${value})`,
+  read: (given, name) => (flag.read(given, name) as Exclude<Value, undefined> | undefined) ?? value,
+});
+
+export const whole =
+  (min: number, max: number): Reader<number> =>
+  (given, flag) =>
+    readWhole(flag, given, min, max);
+
+/** Argument of a command that is not a flag. */
+export interface Word<Value = unknown> {
+  /** In the usage line: `<group>`, `[<edit>]`, `<group> …`. */
+  readonly shown: string;
+  readonly help: string;
+  readonly min: number;
   readonly max: number;
-  /** E.g. `a folder or a .gitlab-ci.yml`. */
-  readonly what: string;
+  readonly read: (given: readonly string[]) => Value;
 }
 
-const NO_WORDS: WordsAllowed = { max: 0, what: 'no words' };
+/** In the order in which they are typed; only the last one may take several. */
+export type WordTable = Readonly<Record<string, Word>>;
+
+export const word = (shown: string, help: string): Word<string> => ({
+  shown,
+  help,
+  min: 1,
+  max: 1,
+  read: ([given = '']) => given,
+});
+
+export const optionalWord = (shown: string, help: string): Word<string | undefined> => ({
+  shown: `[${shown}]`,
+  help,
+  min: 0,
+  max: 1,
+  read: ([given]) => given,
+});
+
+/** @param min - 0: the command does without. */
+export const severalWords = (
+  shown: string,
+  help: string,
+  [min, max]: readonly [min: number, max: number],
+): Word<readonly string[]> => ({ shown, help, min, max, read: (given) => given });
+
+/** Offered by every command. */
+export const JSON_FLAG = { json: toggle('one JSON object') };
+
+export interface Parsed<Flags, Words> {
+  readonly flags: ValuesOf<Flags> & { readonly json: boolean };
+  readonly words: ValuesOf<Words>;
+}
 
 /**
- * Reads flags as `--name value` or `--name=value`, in any order with words; after `--` all are words. Names are
- * written as they are typed, `coverage-min`. Every command takes `--json` besides, and knows whether it came.
+ * Reads flags as `--name value` or `--name=value`, in any order with words. After `--` every argument is a word.
  *
- * @throws {UsageError} for flags that are not known, come twice or lack their value, and for too many words.
+ * @param expects - the words, for error messages: `a group and an amount such as +200`.
+ * @throws {UsageError} for unknown flags, flags given twice or without a value, and missing or additional words.
  */
-export function readFlags<const Spec extends FlagSpec>(
+export function parseInput<Flags extends FlagTable, Words extends WordTable>(
   args: readonly string[],
-  spec: Spec,
-  allowed: WordsAllowed = NO_WORDS,
-): Flags<Spec & { readonly json: 'switch' }> {
-  const kinds: Readonly<Record<string, FlagKind>> = { ...spec, json: 'switch' };
-  const options = Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, optionOf(kind)]));
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
-  const values = emptyValues(kinds);
-  const words: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === 'positional') words.push(token.value);
-    if (token.kind === 'option') take(token, kinds, values);
+  flags: Flags,
+  words: Words,
+  expects: string,
+): Parsed<Flags, Words> {
+  const table: FlagTable = { ...flags, ...JSON_FLAG };
+  const { given, rest } = tokensOf(args, table);
+  const read: Record<string, unknown> = {};
+  let at = 0;
+  for (const [name, { min, max, read: readWord }] of Object.entries(words)) {
+    const own = rest.slice(at, at + max);
+    if (own.length < min) throw new UsageError(`expected ${expects}`);
+    read[name] = readWord(own);
+    at += own.length;
   }
-  if (words.length > allowed.max) throw tooManyWords(words, allowed);
-  return { values: Object.fromEntries(values) as FlagValues<Spec & { readonly json: 'switch' }>, words };
+  refuseMore(rest.slice(at), expects);
+  const values = Object.entries(table).map(([name, flag]) => [name, flag.read(given.get(name) ?? [], name)]);
+  return { flags: Object.fromEntries(values), words: read } as Parsed<Flags, Words>;
 }
 
 /** @throws {UsageError} if `text` is no whole number from `min` to `max`. */
-export function readWhole(flag: string, text: string, min: number, max: number): number {
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+export function readWhole(flag: string, given: string, min: number, max: number): number {
+  const number = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw new UsageError(`--${flag} "${text}": expected a whole number from ${min} to ${max}`);
+  throw new UsageError(`--${flag} "${given}": expected a whole number from ${min} to ${max}`);
 }
 
-/** @throws {UsageError} if `text` is none of `choices`. */
+/** @throws {UsageError} if `given` is none of `choices`. */
 export function readChoice<Choice extends string>(
   flag: string,
-  text: string,
+  given: string,
   choices: readonly Choice[],
 ): Choice {
-  const found = choices.find((choice) => choice === text);
+  const found = choices.find((each) => each === given);
   if (found !== undefined) return found;
-  throw new UsageError(`--${flag} "${text}": expected ${choices.join(', ')}`);
+  throw new UsageError(`--${flag} "${given}": expected ${choices.join(', ')}`);
 }
 
-function optionOf(kind: FlagKind): ParseArgsOptionDescriptor {
-  return { type: kind === 'switch' ? 'boolean' : 'string', multiple: true };
+interface Tokens {
+  readonly given: ReadonlyMap<string, readonly string[]>;
+  /** Arguments that are not flags. */
+  readonly rest: readonly string[];
 }
 
-const emptyValues = (kinds: Readonly<Record<string, FlagKind>>): Map<string, unknown> =>
-  new Map(
-    Object.entries(kinds).map(([name, kind]) => [
+function tokensOf(args: readonly string[], table: FlagTable): Tokens {
+  const options = Object.fromEntries(
+    Object.entries(table).map(([name, { takes }]): [string, ParseArgsOptionDescriptor] => [
       name,
-      kind === 'switch' ? false : kind === 'texts' ? [] : undefined,
+      { type: takes === '' ? 'boolean' : 'string', multiple: true },
     ]),
   );
-
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  /** Written as `--name=value`. */
-  readonly inlineValue?: boolean | undefined;
-}
-
-function take(
-  token: OptionToken,
-  kinds: Readonly<Record<string, FlagKind>>,
-  values: Map<string, unknown>,
-): void {
-  const { name, rawName, value } = token;
-  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-  if (kind === undefined || rawName !== `--${name}`) throw unknownFlag(rawName, Object.keys(kinds));
-  if (kind === 'switch') {
-    if (value !== undefined) throw new UsageError(`${rawName}=${value}: ${rawName} takes no value`);
-    values.set(name, true);
-    return;
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  const given = new Map<string, readonly string[]>();
+  const rest: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') rest.push(token.value);
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value } = token;
+    const flag = Object.hasOwn(table, name) ? table[name] : undefined;
+    if (flag === undefined || rawName !== `--${name}`) throw unknownFlag(rawName, Object.keys(table));
+    const before = given.get(name) ?? [];
+    if (flag.takes === '') {
+      if (value !== undefined) throw new UsageError(`${rawName}=${value}: ${rawName} takes no value`);
+      given.set(name, ['']);
+      continue;
+    }
+    // A forgotten value must not swallow the next flag; a value that begins with dashes is written with =.
+    if (value === undefined || (token.inlineValue !== true && value.startsWith('--')))
+      throw new UsageError(`${rawName}: expected a value after it`);
+    if (value === '') throw new UsageError(`${rawName}: expected a value that is not empty`);
+    if (before.length > 0 && !flag.isRepeated)
+      throw new UsageError(`${rawName}: is given twice; expected it once`);
+    given.set(name, [...before, value]);
   }
-  // A forgotten value must not swallow the next flag; a value that begins with dashes is written with =.
-  if (value === undefined || (token.inlineValue !== true && value.startsWith('--')))
-    throw new UsageError(`${rawName}: expected a value after it`);
-  if (value === '') throw new UsageError(`${rawName}: expected a value that is not empty`);
-  if (kind === 'texts') values.set(name, [...(values.get(name) as readonly string[]), value]);
-  else if (values.get(name) !== undefined)
-    throw new UsageError(`${rawName}: is given twice; expected it once`);
-  else values.set(name, value);
+  return { given, rest };
 }
 
 function unknownFlag(flag: string, names: readonly string[]): UsageError {
@@ -124,7 +229,39 @@ function unknownFlag(flag: string, names: readonly string[]): UsageError {
   return new UsageError(`${flag}: is no flag of this command; ${hint}`);
 }
 
-function tooManyWords(words: readonly string[], { max, what }: WordsAllowed): UsageError {
-  const extra = words.slice(max).map((word) => `"${word}"`);
-  return new UsageError(`${extra.join(' ')}: expected ${what}`);
+function refuseMore(more: readonly string[], expects: string): void {
+  if (more.length > 0)
+    throw new UsageError(`${more.map((each) => `"${each}"`).join(' ')}: expected ${expects}`);
+}
+
+/** Flags of commands that are not rows yet: `text` takes a value, `texts` one each time, `switch` none. */
+type FlagKind = 'text' | 'texts' | 'switch';
+type FlagSpec = Readonly<Record<string, FlagKind | Flag>>;
+export type FlagValues<Spec extends FlagSpec> = {
+  readonly [Name in keyof Spec]: Spec[Name] extends 'text'
+    ? string | undefined
+    : Spec[Name] extends 'texts'
+      ? readonly string[]
+      : Spec[Name] extends Flag<infer Value>
+        ? Value
+        : boolean;
+};
+
+const KINDS: Readonly<Record<FlagKind, Flag>> = {
+  text: text('<text>', ''),
+  texts: texts('<text>', ''),
+  switch: toggle(''),
+};
+
+/** Parser of commands that are not rows yet. */
+export function readFlags<const Spec extends FlagSpec>(
+  args: readonly string[],
+  spec: Spec,
+  { max, what }: { readonly max: number; readonly what: string } = { max: 0, what: 'no words' },
+): { readonly values: FlagValues<Spec> & { readonly json: boolean }; readonly words: readonly string[] } {
+  const flags = Object.fromEntries(
+    Object.entries(spec).map(([name, kind]) => [name, typeof kind === 'string' ? KINDS[kind] : kind]),
+  );
+  const parsed = parseInput(args, flags, { all: severalWords('', '', [0, max]) }, what);
+  return { values: parsed.flags as FlagValues<Spec> & { json: boolean }, words: parsed.words.all };
 }

@@ -9,11 +9,11 @@ export interface Acknowledged {
 export const ACKNOWLEDGED: readonly Acknowledged[] = [
   {
     rule: 'AwsSolutions-SQS3',
-    where: /DeadLetters\/Queue\/Resource$/,
+    where: /DeadLetters\/Resource$/,
     reason:
       'These are the dead letters: event sources name them as their destination, which the rule does not see.',
   },
-  { rule: 'sqs_dlq_check', where: /DeadLettersQueue/, reason: 'As AwsSolutions-SQS3.' },
+  { rule: 'sqs_dlq_check', where: /ConsumerDeadLetters/, reason: 'As AwsSolutions-SQS3.' },
   {
     rule: 'AwsSolutions-VPC7',
     where: /Network\/Vpc\/Resource$/,

@@ -1,7 +1,7 @@
 /** Whoever dies, somebody is told, and once: each part of a deployment is ended or slowed, and the alarms are asked by their own formulas. */
 import { describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
-import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
+import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
 import { EVERY_PART } from '../support/all-alarms.ts';
 import { isOnAfter } from '../support/relay/alarm-state.ts';
 import { SimulatedSite, type Trouble } from './simulated-site.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
+import { writeRenumbered } from '../../scripts/local/router/schemas.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-descriptors-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

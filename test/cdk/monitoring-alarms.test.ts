@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
-import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
+import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
 import { SERIES, seriesIn } from '../../cdk/monitoring/series.ts';
 import { FUNCTION_METRICS, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';

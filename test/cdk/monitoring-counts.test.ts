@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { monitoringCounts } from '../../cdk/monitoring/counts.ts';
+import { monitoringCounts } from '../../cdk/monitoring/alarms/alarms.ts';
 import { FUNCTION_METRICS } from '../../functions/names.ts';
 import { RELAY_METRICS, RELAY_WAITING_METRICS } from '../../relay/names.ts';
 import { alarmsOf, UNMEASURED, WATCHED } from './monitored.ts';
@@ -70,7 +70,7 @@ describe('what tollgate cost is told', () => {
         follow(join(dirname(file), target));
       }
     };
-    follow(fileURLToPath(new URL('../../cdk/monitoring/counts.ts', import.meta.url)));
+    follow(fileURLToPath(new URL('../../cdk/monitoring/alarms/alarms.ts', import.meta.url)));
     expect(seen.size).toBeGreaterThan(5);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
-import { MEMORY_MIB, USAGE_PRICES } from '../../cdk/monitoring/dashboard/usage-cost.ts';
+import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
+import { MEMORY_MIB, USAGE_PRICES } from '../../cdk/monitoring/dashboard-rows.ts';
 import { FUNCTION_METRICS, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
 import { COMMANDS } from '../../scripts/cli/commands.ts';

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DEPLOYMENT_FAILED } from '../../cdk/constructs/relay-deployments.ts';
+import { DEPLOYMENT_FAILED } from '../../cdk/constructs/topics.ts';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
-import { anchorOf } from '../../cdk/monitoring/runbook.ts';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { ENV_LIMITS_PATH } from '../../functions/names.ts';
-import packageJson from '../../package.json' with { type: 'json' };
 import { COMMANDS as TOLLGATE } from '../../scripts/cli/commands.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { WATCHED } from './monitored.ts';
@@ -22,9 +20,9 @@ describe.each(ALARMS)('the section of %s', (name) => {
   const section = sectionsUnder('Alarms').find(({ text }) => text === name);
   const spec = [COMPOSITE, ...ALL_ALARMS].find((each) => each.name === name);
 
-  test('says what it means, where to look and what to do, in this order', () => {
+  test('has symptom, check and act, in this order', () => {
     const steps = [...(section?.body.matchAll(/^\*\*([A-Z][a-z ]+)\.\*\*/gm) ?? [])].map(([, step]) => step);
-    expect(steps).toEqual(['Meaning', 'Look here', 'Do this']);
+    expect(steps).toEqual(['Symptom', 'Check', 'Act']);
   });
 
   test('says how bad it is, as the alarm does', () => {
@@ -34,14 +32,6 @@ describe.each(ALARMS)('the section of %s', (name) => {
   test('looks at something by a command', () => {
     expect(section?.body).toContain('```sh');
   });
-});
-
-// Where links to other documents lead, documents.test looks.
-test('links lead to headings', () => {
-  const anchors = HEADINGS.map(({ text }) => `#${anchorOf(text)}`);
-  const links = [...RUNBOOK.matchAll(/\]\((#[^)]+)\)/g)].map(([, target]) => target);
-  expect(links.length).toBeGreaterThan(20);
-  expect(links.filter((link) => !anchors.includes(link ?? ''))).toEqual([]);
 });
 
 test.each([
@@ -61,7 +51,7 @@ test.each([
   'Change limits',
   'Undo a change of limits',
   'Limits in Parameter Store',
-  'Tell owners',
+  'Notify owners',
   'Open the console',
   'Load the directory by hand',
   'Destroy',
@@ -89,28 +79,13 @@ describe('commands', () => {
       expect(line).toContain('stoppedReason');
   });
 
-  test('npx tollgate … has each command and each flag', async () => {
-    expect(beginning('npx tollgate').length).toBeGreaterThan(15);
+  test('npx tollgate … never reads the local ledger of npm start', async () => {
     for (const part of beginning('npx tollgate')) {
       const words = part.replace('npx tollgate ', '');
       const entry = TOLLGATE.find(({ name }) => words === name || words.startsWith(`${name} `));
-      expect([part, entry?.name]).toEqual([part, expect.any(String)]);
-      const { help } = (await entry?.load()) ?? { help: '' };
-      for (const [flag] of part.matchAll(/--[a-z-]+/g)) {
-        expect([part, help.includes(flag)]).toEqual([part, true]);
-      }
-      // The local ledger of npm start is never what somebody on call means.
+      const { help = '' } = (await entry?.load()) ?? {};
       if (help.includes('--ledger') && words.includes('--')) expect(part).toContain('--ledger ');
     }
-  });
-
-  test('npm run … is in package.json', () => {
-    const missing = beginning('npm run').filter((part) => {
-      const script = part.split(' ')[2] ?? '';
-      return !Object.hasOwn(packageJson.scripts, script);
-    });
-    expect(missing).toEqual([]);
-    expect(beginning('npm run').length).toBeGreaterThan(2);
   });
 
   test('npx runs nothing that this project has not installed', () => {
@@ -155,7 +130,7 @@ describe('names in commands', () => {
         ),
       ]),
     );
-    // Not made by a stack but by whoever edits limits there; the function is told the path.
+    // Editors of limits make this parameter, not a stack. A function has its path.
     for (const { template } of synthesized.stacks)
       for (const { Properties } of Object.values(template.Resources)) {
         const path: unknown = Properties?.Environment?.Variables?.[ENV_LIMITS_PATH];
@@ -177,7 +152,7 @@ describe('names in commands', () => {
     expect(strays).toEqual([]);
   });
 
-  test('and the concurrency that they reserve is what is told', () => {
+  test('and the concurrency that they reserve is the number in the text', () => {
     const reserved = (deployments: readonly Deployment[]): number =>
       synthesize(deployments)
         .resources('AWS::Lambda::Function')

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DEPLOYMENT_FAILED } from '../../cdk/constructs/relay-deployments.ts';
+import { DEPLOYMENT_FAILED } from '../../cdk/constructs/topics.ts';
 import { runbookPlace } from '../../cdk/monitoring/runbook.ts';
 import { joined, RUNBOOK_URL, WATCHED } from './monitored.ts';
 import { type Resource, type Synthesized, synthesize } from './synthesized.ts';

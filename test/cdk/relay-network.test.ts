@@ -2,7 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { RelayNetwork } from '../../cdk/constructs/network.ts';
-import type { VpcSettings } from '../../cdk/settings/settings.ts';
+import type { VpcSettings } from '../../cdk/settings/deployment.ts';
 
 const NEW: VpcSettings = { kind: 'new', cidr: '10.83.0.0/24' };
 const EXISTING = {

@@ -1,4 +1,4 @@
-import type { Settings } from '../../cdk/settings/settings.ts';
+import type { Settings } from '../../cdk/settings/deployment.ts';
 import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 

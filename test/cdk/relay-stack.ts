@@ -4,7 +4,7 @@ import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { RelayNetwork } from '../../cdk/constructs/network.ts';
 import { RelayService } from '../../cdk/constructs/relay-service.ts';
-import type { Settings } from '../../cdk/settings/settings.ts';
+import type { Settings } from '../../cdk/settings/deployment.ts';
 
 const ACCOUNT = '123456789012';
 

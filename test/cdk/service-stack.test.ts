@@ -1,18 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readConsoleConfig } from '../../functions/console/config.ts';
-import { readAdmitConfig } from '../../functions/core/rules/config.ts';
+import {
+  readAdmitConfig,
+  readDirectoryConfig,
+  readDoctorConfig,
+  readDriftConfig,
+  readRequeueConfig,
+  readRollupConfig,
+  readSettleConfig,
+  readSweepConfig,
+  readWatchdogConfig,
+} from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
-import { readDirectoryConfig } from '../../functions/directory-sync/config.ts';
-import { readDoctorConfig } from '../../functions/doctor/config.ts';
-import { readDriftConfig } from '../../functions/drift/config.ts';
 import { readNoticesConfig } from '../../functions/notices/config.ts';
-import { readRequeueConfig } from '../../functions/requeue/config.ts';
-import { readRollupConfig } from '../../functions/rollup/config.ts';
-import { readSettleConfig } from '../../functions/settle/config.ts';
-import { JOBS_PATH } from '../../functions/settle/contract.ts';
+import { JOBS_PATH } from '../../functions/settle/app.ts';
 import { readSsmLimitsConfig } from '../../functions/ssm-limits/config.ts';
-import { readSweepConfig } from '../../functions/sweep/config.ts';
-import { readWatchdogConfig } from '../../functions/watchdog/config.ts';
 import {
   BUNDLES,
   DEFAULTS,
@@ -268,7 +271,31 @@ describe('what runs by the clock', () => {
 
   test('a watchdog is there only where one is wanted', () => {
     expect(textOf(standard.stacks)).not.toContain('watchdog');
-    expect(one(closed, 'AWS::Events::Rule', 'Watchdog').Properties.State).toBe('ENABLED');
+    expect(one(closed, 'AWS::Events::Rule', 'Watchdog').Properties).toMatchObject({
+      State: 'ENABLED',
+      ScheduleExpression: 'rate(1 minute)',
+    });
+  });
+
+  test.each([
+    [false, ['@heartbeat', '@watchdog']],
+    [true, ['@heartbeat', '@watchdog', '@yet-failed']],
+  ])('the watchdog that disarms after failed jobs (%s) reads only %j', (disarmAfterFailedJob, suffixes) => {
+    const [deployment] = DEFAULTS;
+    const gitlab = { ...deployment?.gitlab, controllerId: 7 };
+    const watched = synthesize([
+      { ...deployment, gitlab, watchdog: true, disarmAfterFailedJob } as Deployment,
+    ]);
+    const { Statement } = one(watched, 'AWS::IAM::Policy', 'WatchdogProgramRoleDefaultPolicy').Properties
+      .PolicyDocument;
+    const statements = Statement as readonly Record<string, unknown>[];
+    const ofTable = statements.filter(({ Action }) => textOf(Action).includes('dynamodb:'));
+    expect(ofTable.map(({ Condition }) => Condition)).toEqual(
+      suffixes.map((suffix) => ({
+        'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`gitlab.example.com${suffix}`] },
+      })),
+    );
+    expect(textOf(ofTable.map(({ Action }) => Action))).not.toMatch(/Update|Delete|Scan|Batch/);
   });
 
   test('what asks a private GitLab is inside of its network, and nothing else is', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { SettingsError } from '../../cdk/settings/mistake.ts';
+import { DEADLINE_MS, WAITING_MS } from '../../cdk/settings/deployment.ts';
 import { OVERRIDES } from '../../cdk/settings/overrides.ts';
-import { readDeployments } from '../../cdk/settings/read-deployments.ts';
-import { DEADLINE_MS, WAITING_MS } from '../../cdk/settings/read-settings.ts';
+import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
 import { ANSWER_WITHIN_MS, RELAY_DEADLINE_MS } from '../../relay/settings/config.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { DEFAULTS, PRIVATE, SEVERAL } from './synthesized.ts';
@@ -39,8 +38,6 @@ test.each([
 test('what is not said has a default, derived from GitLab and the stage', () => {
   const [settings] = readDeployments([{ stage: 'prod', gitlab: GITLAB }], {});
   expect(settings).toMatchObject({
-    account: undefined,
-    region: undefined,
     gitlab: { instance: 'gitlab.corp.test', routerUrl: 'wss://kas.gitlab.corp.test' },
     admitRoute: 'url',
     vpc: { kind: 'new' },
@@ -49,19 +46,15 @@ test('what is not said has a default, derived from GitLab and the stage', () => 
       routerToken: '/tollgate/prod/router-token',
       gitlabToken: '/tollgate/prod/gitlab-token',
       webhookSecrets: '/tollgate/prod/webhook-secrets',
-      webhookTokens: undefined,
-      requeueTokens: undefined,
-      noteTokens: undefined,
-      approvalKey: undefined,
-      chatWebhooks: undefined,
     },
     chargeUnknown: 'nothing',
     usageZone: 'UTC',
     watchdog: false,
   });
+  expect([settings?.account, settings?.region, settings?.console]).toEqual([undefined, undefined, undefined]);
 });
 
-test('every mistake of every deployment is told at once', () => {
+test('every mistake of every deployment is reported in one error', () => {
   const wrong = [
     {
       stage: 'Prod',
@@ -117,14 +110,12 @@ test('every mistake of every deployment is told at once', () => {
       'gitlab.descriptors',
       'gitlab.instance',
       'gitlab.routerUrl',
-      'gitlab.reachedFrom',
       'gitlab.proxyUrl',
       'gitlab.caParameter',
       'admitRoute',
       'vpc.cidr',
       'relay.count',
       'relay.cpu',
-      'relay.memoryMiB',
       'relay.image',
       'relay.deadlineMs',
       'relay.failurePolicy',
@@ -149,13 +140,13 @@ test('every mistake of every deployment is told at once', () => {
       'logRetentionDays',
       'watchdog',
       'metrics',
+      'traces',
       'relays',
       'gitlab.url',
       'gitlab.descriptors',
       'vpc.id',
       'vpc.subnetIds',
       'vpc.availabilityZones[0]',
-      'vpc.availabilityZones',
     ].sort(),
   );
 });
@@ -167,8 +158,11 @@ test('a mistake names the setting, its value, its place and the remedy', () => {
   );
 });
 
-test('a required setting that is absent is told as missing', () => {
-  expect(messageOf([{ stage: 'prod' }])).toContain('gitlab.url is missing (cdk/tollgate.config.ts');
+test('a required setting that is absent is reported as missing', () => {
+  expect(messageOf([{ stage: 'prod', gitlab: {} }])).toContain(
+    'gitlab.url is missing (cdk/tollgate.config.ts',
+  );
+  expect(messageOf([{ stage: 'prod' }])).toContain('gitlab is missing (cdk/tollgate.config.ts');
 });
 
 test('a misspelt setting is refused, not ignored', () => {
@@ -221,13 +215,13 @@ test('functions in public subnets are refused: they would get no address and rea
 });
 
 test.each(['eu-south-2', 'eu-central-2', 'ca-west-1', 'me-central-1'])(
-  'a region without Function URLs is refused: %s, named by the file or by whoever deploys',
+  'a region without Function URLs is refused: %s, named by the file or by the deploying user',
   (region) => {
     expect(messageOf([{ stage: 'prod', gitlab: GITLAB, region }])).toMatch(
       `region is "${region}" (cdk/tollgate.config.ts, stage "prod"): Lambda has no Function URLs there`,
     );
     expect(() => readDeployments([{ stage: 'prod', gitlab: GITLAB }], {}, region)).toThrow(
-      `region is "${region}" (the region of whoever deploys): Lambda has no Function URLs there`,
+      `region is "${region}" (the region of the deploying user): Lambda has no Function URLs there`,
     );
     expect(
       readDeployments([{ stage: 'prod', gitlab: GITLAB, region: 'eu-west-1' }], {}, region),

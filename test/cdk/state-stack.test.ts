@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ledgerTable } from '../../functions/core/store/table.ts';
+import { ledgerTable } from '../../functions/core/store/operation.ts';
 import { TTL_ATTRIBUTE } from '../../functions/names.ts';
 import { DEFAULTS, PRIVATE, type Resource, SEVERAL, type Synthesized, synthesize } from './synthesized.ts';
 

@@ -85,7 +85,8 @@ const SCAN = 'in the store’s code; only a recount scans';
 const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Admit: { Scan: SCAN },
   Settle: {
-    BatchGetItem: 'in the store’s code; a webhook is only put down',
+    GetItem: 'in the store’s code; a webhook is only put down',
+    BatchGetItem: 'likewise',
     Query: 'likewise',
     Scan: 'likewise',
     UpdateItem: 'likewise',

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { INSTANCES_PK, ledgerKeys } from '../../functions/core/store/keys.ts';
-import { rollupKeys } from '../../functions/core/usage/rollup-item.ts';
+import { rollupKeys } from '../../functions/core/usage/rollup-store.ts';
 import * as names from '../../functions/names.ts';
 import { isAllowed, type Statement } from './iam/evaluate.ts';
 import { PRIVATE, synthesize } from './synthesized.ts';

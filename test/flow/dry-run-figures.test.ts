@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { shadowFigures } from '../../functions/answers/rollout/shadow-report.ts';
 import { contributionOf, placeBy } from '../../functions/core/usage/contribution.ts';
-import { runnerNames } from '../../functions/core/usage/runner-names.ts';
-import { usageOf } from '../../functions/core/usage/usage.ts';
+import { runnerNames, usageOf } from '../../functions/core/usage/usage.ts';
 import { readRules } from '../../scripts/cli/rules-flags.ts';
 import { aRequest, ledgerBench } from '../scripts/cli/ledger-bench.ts';
 

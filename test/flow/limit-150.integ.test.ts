@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../functions/core/environment/machine.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';

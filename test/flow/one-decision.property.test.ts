@@ -9,31 +9,28 @@ import { createConsoleRead } from '../../functions/answers/create-console-read.t
 import type { CheckedPipeline, JobExplanation } from '../../functions/answers/job/model.ts';
 import { placesOf } from '../../functions/answers/reading/scope.ts';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
 import { createEstimateCache } from '../../functions/core/estimates/estimate-cache.ts';
 import { dynamoEstimateSource } from '../../functions/core/estimates/estimate-source.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { createLimitsDesk } from '../../functions/core/limits/desk/create-limits-desk.ts';
+import { createLimitsDesk } from '../../functions/core/limits/create-limits-desk.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits } from '../../functions/core/limits/publish-limits.ts';
-import { rulesInForce } from '../../functions/core/rules/rules-in-force.ts';
+import { rulesInForce } from '../../functions/core/rules/rules.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
-import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
+import { DynamoRollupStore } from '../../functions/core/usage/rollup-store.ts';
 import type { Decision } from '../../policies/decision.ts';
 import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { withRuns } from '../../policies/run-history.ts';
-import { canICommandOn } from '../../scripts/cli/can-i/can-i-command.ts';
-import { explainCommandOn } from '../../scripts/cli/explain/explain-command.ts';
-import type { OpenLedger } from '../../scripts/cli/ledger/open-ledger.ts';
-import { readOnly } from '../../scripts/cli/ledger/read-only-store.ts';
-import { type CommandCall, mcpTools } from '../../scripts/cli/mcp/mcp-tools.ts';
-import type { TerminalIo } from '../../scripts/terminal/command.ts';
+import { type OpenLedger, openLedger, readOnly } from '../../scripts/cli/ledger/open-ledger.ts';
+import { type CommandCall, mcpTools } from '../../scripts/cli/mcp/mcp.ts';
+import type { ExitCode, TerminalIo } from '../../scripts/terminal/command.ts';
 import { USERS } from '../functions/console/house.ts';
 import { aPolicy, policyDocument, someLimits } from '../policies/documents.ts';
-import { aProject } from '../scripts/cli/desk-run.ts';
+import { aProject, listed } from '../scripts/cli/desk-run.ts';
 import { testClock } from '../support/ledger/test-clock.ts';
 import { FULL } from '../support/property-runs.ts';
 
@@ -275,8 +272,7 @@ function commandsOn({ store, limits, usage, clock }: World, root: string) {
     ...{ store: readOnly(store), limits, usage, description: 'the table', instance: INSTANCE },
     close: async () => {},
   });
-  const commands = [canICommandOn(open), explainCommandOn(open)];
-  const call: CommandCall = async ([name, ...args]) => {
+  const call: CommandCall = async ([name = '', ...args]) => {
     let [out, err] = ['', ''];
     const io: TerminalIo = {
       out: (text) => {
@@ -288,9 +284,8 @@ function commandsOn({ store, limits, usage, clock }: World, root: string) {
       ...{ colours: false, progress: false, columns: Number.POSITIVE_INFINITY, cwd: root, root, env: {} },
       nowMs: clock.nowMs,
     };
-    const command = commands.find((each) => each.name === name);
-    if (command === undefined) throw new Error(name);
-    return { code: await command.run(args, io), out, err };
+    const code = await listed(name, [openLedger, open]).run(args, io);
+    return { code: code as ExitCode, out, err };
   };
   const tools = mcpTools(call, ['--ledger=local']);
   return {

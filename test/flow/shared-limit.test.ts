@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../functions/admit/app.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { JobEnd } from '../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
@@ -10,9 +10,9 @@ import { createBreaker } from '../../relay/admit/breaker.ts';
 import { createForwarder } from '../../relay/admit/forward.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import { createLanes, type Lanes } from '../../relay/commit/lanes.ts';
-import { VirtualTime } from '../../scripts/local/clock/virtual-time.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
-import { contendedStore } from '../../scripts/proof/bench/contended-store.ts';
+import { VirtualTime } from '../../scripts/local/clock.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
+import { contendedStore } from '../../scripts/proof/bench/contention-model.ts';
 import { flowRules } from '../support/flow/flow.ts';
 
 const ROOTS = 24;

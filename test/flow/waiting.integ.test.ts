@@ -1,9 +1,9 @@
 /** A relay as a process, the admit function and DynamoDB Local: a job waits for a slot and gets it. */
 import { afterEach, expect, test } from 'vitest';
-import { systemClock } from '../../functions/core/environment/machine.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
-import { loopbackPort } from '../../scripts/local/free-port.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
+import { loopbackPort } from '../../scripts/local/loopback.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { proveSchema } from '../support/flow/prove-schema.ts';

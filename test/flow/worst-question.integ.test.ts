@@ -2,12 +2,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { benchQuestion } from '../../scripts/proof/bench/router-process.ts';
+import { benchQuestion } from '../../scripts/proof/bench/processes.ts';
 import { TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { hostileQuestionBytes } from '../support/relay/hostile-questions.ts';
 
-const SIDE = fileURLToPath(new URL('../../scripts/proof/bench/side-process.ts', import.meta.url));
+const PROCESSES = fileURLToPath(new URL('../../scripts/proof/bench/processes.ts', import.meta.url));
 /** Little enough that a question of which every field becomes an object would end the process. */
 const HEAP_MEGABYTES = 96;
 /** Includes the way of 4 MiB through gRPC and TCP; read in whole, the worst of them cost as much as a thousand. */
@@ -20,7 +20,8 @@ afterEach(async () => {
 
 /** A whole relay, with the admit function and a ledger in memory inside, in a small heap. */
 async function startRelay(url: string) {
-  const child = fork(SIDE, ['relay', url, TOKEN], {
+  const child = fork(PROCESSES, ['inline-relay'], {
+    env: { ...process.env, BENCH_ROUTER: url, BENCH_TOKEN: TOKEN },
     execArgv: [`--max-old-space-size=${HEAP_MEGABYTES}`],
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -3,7 +3,7 @@ import { type AttributeValue, PutItemCommand, ScanCommand } from '@aws-sdk/clien
 import { expect, test } from 'vitest';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { ITEM_VERSION, VERSION_ATTRIBUTE } from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { localTable } from '../support/ledger/local-table.ts';

@@ -1,23 +1,23 @@
 /** The deployed functions on a real table: a job that they admitted and that the job router failed all the same. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
-import { systemClock } from '../../functions/core/environment/machine.ts';
-import type { JobTruth } from '../../functions/core/gitlab/job-truth.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
+import { inboxItem } from '../../functions/core/ledger/items.ts';
 import { itemAt, putItem } from '../../functions/core/store/calls.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
+import { dynamoYetFailed } from '../../functions/core/store/health-items.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { TimeLimit } from '../../functions/core/store/operation.ts';
-import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
-import { hintText } from '../../functions/core/truth/truth-text.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
+import { hintText } from '../../functions/core/truth/webhook-hints.ts';
 import * as names from '../../functions/names.ts';
 import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
-import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
+import { documentedUrlEvent, type HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import {
   aFake,

@@ -1,9 +1,10 @@
 /** Every program that calls GitLab, as it is deployed: by a proxy with a password, to a certificate of a private authority. */
+
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
+import { documentedUrlEvent } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { aFake, aRig, type Fake, fakeParameters, INSTANCE, type Rig } from '../support/bundle-rig.ts';
 import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';

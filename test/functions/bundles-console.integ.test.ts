@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STYLE_HREF } from '../../functions/console/pages/assets/assets.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
-import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/secret-ids.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
+import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/sessions.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { documentedUrlEvent, type UrlEventOptions } from '../../scripts/proof/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import {
+  documentedUrlEvent,
+  type HostedBundle,
+  type UrlEventOptions,
+} from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
   aFake,
   aRig,

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dynamoHealthLook } from '../../functions/answers/health/read-health.ts';
-import { systemClock } from '../../functions/core/environment/machine.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
+import { inboxItem } from '../../functions/core/ledger/items.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { TimeLimit } from '../../functions/core/store/operation.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import {
   aFake,

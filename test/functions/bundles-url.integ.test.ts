@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import { ENV_WEBHOOK_SECRETS_PARAMETER } from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
-import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import { documentedUrlEvent, type HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
   aRig,
   bodyOf,

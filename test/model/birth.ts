@@ -1,7 +1,7 @@
 /** What a job must have asked for when its record was first written: found here from the rulebook alone. */
 import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import { counterName } from '../../policies/claim.ts';
-import type { LimitUnit, RunnerClassName } from './places.ts';
+import type { LimitUnit, ModelLimit, RunnerClassName } from './places.ts';
 import {
   boundAt,
   costOf,
@@ -10,6 +10,7 @@ import {
   estimateOf,
   holdOf,
   limitsOver,
+  nameOf,
   type PriceVersion,
   priceAt,
   readVersion,
@@ -17,6 +18,8 @@ import {
 import type { TrueJob } from './truth.ts';
 
 export interface Birth {
+  /** The edition it was decided by. */
+  readonly edition: number;
   readonly runnerClass: RunnerClassName;
   readonly price: PriceVersion;
   /** In the order of the record's. */
@@ -66,12 +69,36 @@ export function birthOf(record: JobRecord, job: TrueJob, editions: readonly Edit
       ordered.length === expected.length &&
       ordered.length === record.claims.length;
     if (same)
-      return { runnerClass: job.runnerClass, price, claims: ordered, state: record.state, call, commit: 0 };
+      return {
+        ...{ edition: number, runnerClass: job.runnerClass, price, claims: ordered },
+        ...{ state: record.state, call, commit: 0 },
+      };
     wrongs.push(`${price.version} on ${expected.map(({ name }) => name)}`);
   }
   const found = `${facts.priceVersion} on ${record.claims.map(({ counter }) => counterName(counter))}`;
   throw new Error(`job ${jobId} (${record.state}) is priced ${found}, expected ${wrongs.join(' or ')}`);
 }
+
+/** The highest enforced bound of jobs at once on a counter in any of the editions; undefined: none of them has such a limit over the job. */
+export function highestSlots(
+  counter: string,
+  job: TrueJob,
+  editions: readonly Edition[],
+): number | undefined {
+  const bounds = editions.flatMap((edition) =>
+    limitsOver(job.projectId, edition.tree.groupOf.get(job.projectId) ?? 0, edition).flatMap((limit) =>
+      limit.unit === 'jobs' && limit.mode === 'enforce' && counterName(counterAt(limit, 0)) === counter
+        ? [(limit.amount === 'unlimited' ? 0 : limit.amount) + grantedAtMost(limit, edition)]
+        : [],
+    ),
+  );
+  return bounds.length === 0 ? undefined : Math.max(...bounds);
+}
+
+const grantedAtMost = (limit: ModelLimit, { grants }: Edition): number =>
+  grants
+    .filter((grant) => nameOf(grant.limit) === nameOf(limit))
+    .reduce((sum, { amount }) => sum + amount, 0);
 
 interface Moment {
   readonly groupId: number;

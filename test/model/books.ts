@@ -2,12 +2,16 @@
  * Watches every commit of the table and checks what DESIGN §5 promises at that instant, against GitLab's truth and the
  * rulebook. Knows the model, not the code.
  */
-import type { CorrectionEntry } from '../../functions/core/ledger/entry.ts';
-import type { JobRecord, RecordClaim, UncheckedCause } from '../../functions/core/ledger/ledger.ts';
+import type {
+  CorrectionEntry,
+  JobRecord,
+  RecordClaim,
+  UncheckedCause,
+} from '../../functions/core/ledger/ledger.ts';
 import type { CounterWrite, Write } from '../../functions/core/ledger/store.ts';
 import { counterName } from '../../policies/claim.ts';
 import { must } from '../support/ledger/history.ts';
-import { type Birth, birthOf } from './birth.ts';
+import { type Birth, type BornClaim, birthOf, highestSlots } from './birth.ts';
 import { type ChargedBy, chargesOf } from './charge.ts';
 import type { Edition } from './rulebook.ts';
 import { isOver, ranSeconds, type Truth } from './truth.ts';
@@ -86,9 +90,7 @@ export class Books {
       return;
     }
     if (known?.generation === generation) {
-      const same = (one: JobRecord) =>
-        `${one.facts.priceVersion} ${one.claims.map(({ counter }) => counterName(counter))}`;
-      must(same(known) === same(record), `job ${jobId} moved to ${same(record)}`);
+      this.#keepsItsCounters(record, known);
       return;
     }
     must(generation === (known?.generation ?? 0) + 1, `job ${jobId} went to generation ${generation}`);
@@ -109,6 +111,47 @@ export class Books {
     const kept = known?.generation === 0 && record.unchecked === 'bypass' ? this.birth(known) : undefined;
     const birth = kept ?? birthOf(record, this.#deps.truth.byId(jobId), this.#deps.editions);
     this.births.set(`${jobId}/${generation}`, { ...birth, commit: this.commits });
+  }
+
+  /** A reservation for the retry of a rejected job counts on the limits of now: those that the job did not ask follow the others. */
+  #keepsItsCounters(record: JobRecord, known: JobRecord): void {
+    const { jobId, generation } = record;
+    const added = record.state === 'REJECTED' ? record.claims.slice(known.claims.length) : [];
+    const same = ({ facts }: JobRecord, claims: readonly RecordClaim[]) =>
+      `${facts.priceVersion} ${claims.map(({ counter }) => counterName(counter))}`;
+    const stays = same(record, record.claims.slice(0, record.claims.length - added.length));
+    must(same(known, known.claims) === stays, `job ${jobId} moved to ${same(record, record.claims)}`);
+    if (added.length === 0) return;
+    must(isKept(record), `job ${jobId} is rejected and counts on ${same(record, added)} for nothing`);
+    const { truth, editions } = this.#deps;
+    const birth = this.birth(record);
+    const claims = added.map(({ counter }): BornClaim => {
+      const name = counterName(counter);
+      const bound = highestSlots(name, truth.byId(jobId), editions.slice(birth.edition));
+      must(
+        bound !== undefined,
+        `room for the retry of job ${jobId} is kept on ${name}, which limits nothing of it`,
+      );
+      return { unit: 'jobs', hold: 1, bound: bound ?? 0, mode: 'enforce' };
+    });
+    this.births.set(`${jobId}/${generation}`, { ...birth, claims: [...birth.claims, ...claims] });
+  }
+
+  /** What is kept anew fits a bound that was in force since the job was rejected. */
+  #keptFits(record: JobRecord, added: Map<string, Amounts>): void {
+    const { truth, editions } = this.#deps;
+    const since = editions.slice(this.birth(record).edition);
+    for (const { counter, counted } of record.claims) {
+      if (counted === 0) continue;
+      const name = counterName(counter);
+      const [committed = 0, fitted = 0] = added.get(name) ?? this.counters.get(name) ?? NOTHING;
+      added.set(name, [committed + counted, fitted + counted]);
+      const bound = highestSlots(name, truth.byId(record.jobId), since) ?? 0;
+      must(
+        counted === 1 && committed + counted <= bound,
+        `${counted} of ${name} is kept for the retry of job ${record.jobId}, which came to ${committed + counted} over ${bound}`,
+      );
+    }
   }
 
   /** Nobody decided it: room is kept for it, that was kept for the job which it is a retry of. */
@@ -137,6 +180,8 @@ export class Books {
         const [committed = 0, fitted = 0] = added.get(name) ?? this.counters.get(name) ?? NOTHING;
         added.set(name, [committed - counted, fitted - counted]);
       }
+      if (record.state === 'REJECTED' && isKept(record) && !isKept(write.replaces))
+        this.#keptFits(record, added);
       if (record.state !== 'HELD') continue;
       if (this.birth(record).commit !== this.commits || record.answered !== 'ledger') continue;
       for (const [index, claim] of record.claims.entries()) {

@@ -1,6 +1,5 @@
 /** What a job must be charged by its state, GitLab's truth and the rulebook of its admission. */
-import type { CorrectionEntry } from '../../functions/core/ledger/entry.ts';
-import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
+import type { CorrectionEntry, JobRecord } from '../../functions/core/ledger/ledger.ts';
 import type { Birth, BornClaim } from './birth.ts';
 import { costOf, holdOf } from './rulebook.ts';
 import { ranSeconds, type TrueJob } from './truth.ts';

@@ -1,5 +1,5 @@
 /** An edition as the documents people write, read by the real parsers. */
-import type { Rules } from '../../functions/core/admission/decide-deps.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
 import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';

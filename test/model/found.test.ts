@@ -59,3 +59,33 @@ test('a job that GitLab forgot and that only limits of jobs at once were asked a
     expect(books.records.get(1)?.claims.map(({ unit }) => unit)).toEqual(['jobs', 'jobs']);
   }
 });
+
+test.each([{ asksAgain: true }, { asksAgain: false }])(
+  'room for a retry is kept on a limit that the rejected job did not ask, and goes back ($asksAgain: it asks again)',
+  async ({ asksAgain }) => {
+    const ask: Action = {
+      ...{ do: 'ask', relay: 0, jobs: [0], leftMs: 2_000 },
+      ...{ heard: true, fallback: 'admitted', dieAfter: null },
+    };
+    const { books, store } = await run({
+      startMs: Date.UTC(2026, 9, 31, 22, 20),
+      seed: 1,
+      jobs: [job],
+      actions: [
+        { do: 'limit', limit: 0, tenths: 0 },
+        { do: 'limit', limit: 10, tenths: 'unlimited' },
+        ask,
+        { do: 'limit', limit: 10, tenths: 10 },
+        { do: 'retry', job: 0, keptMinutes: 3, dieAfter: null },
+        ...(asksAgain ? [ask] : []),
+      ],
+      faults: [],
+      chargeUnknown: 'hold',
+      lastWords: 'arrive',
+    });
+    const names = books.records.get(1)?.claims.map(({ counter }) => `${counter.subject} ${counter.limit}`);
+    expect(names?.at(-1)).toBe('instance jobs-now');
+    expect(books.records.get(2)?.state).toBe(asksAgain ? 'REJECTED' : 'RELEASED');
+    for (const item of store.dump()) if (item.kind === 'counter') expect(item.counter.committed).toBe(0);
+  },
+);

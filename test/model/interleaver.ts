@@ -1,5 +1,5 @@
 /** Orders the steps of everything that runs at once, by a seed: the same seed, the same order. */
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 
 export class Interleaver {
   readonly #waiting: (() => void)[] = [];

@@ -1,12 +1,11 @@
 /** One action upon the world. */
-import { decide } from '../../functions/core/admission/decide.ts';
-import { recordUnmetered } from '../../functions/core/admission/record-unmetered.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
-import { isTerminal } from '../../functions/core/gitlab/job-truth.ts';
-import { retryClaims } from '../../functions/core/requeue/candidate.ts';
+import { decide, recordUnmetered } from '../../functions/core/admission/decide.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
+import { isTerminal } from '../../functions/core/gitlab/gitlab.ts';
+import { retryClaims } from '../../functions/core/requeue/requeue-list.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
-import { hintText } from '../../functions/core/truth/truth-text.ts';
+import { hintText } from '../../functions/core/truth/webhook-hints.ts';
 import { consume } from '../../functions/settle/consume.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
@@ -16,8 +15,7 @@ import { checkAnswer } from './answers.ts';
 import { edit, millisecondsOf } from './edit.ts';
 import type { Process } from './process.ts';
 import { restOf } from './rest.ts';
-import type { ProcessName, World } from './world.ts';
-import { PROCESSES } from './world.ts';
+import { PROCESSES, type ProcessName, type World } from './world.ts';
 
 const CAUSE = 'unavailable';
 const ENOUGH_MS = 2_000;

@@ -1,11 +1,11 @@
 /** One running program: its own clock, its own memory, and at any step between two of its calls it may be gone. */
 
-import type { LedgerClock } from '../../functions/core/environment/machine.ts';
+import type { LedgerClock } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
-import { newSweepMemory, type SweepMemory } from '../../functions/sweep/sweep-memory.ts';
+import { newSweepMemory, type SweepMemory } from '../../functions/sweep/run.ts';
 import type { Interleaver } from './interleaver.ts';
 
 export interface TrueTime {

@@ -1,6 +1,11 @@
 /** GitLab's REST API over its truth, three jobs a page, in whatever mood it is. */
-import { type GitLab, GitLabError, type JobList, type JobsPage } from '../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../functions/core/gitlab/job-truth.ts';
+import {
+  type GitLab,
+  GitLabError,
+  type JobList,
+  type JobsPage,
+  type JobTruth,
+} from '../../functions/core/gitlab/gitlab.ts';
 import { RUNNERS } from './places.ts';
 import type { TrueJob, Truth } from './truth.ts';
 

@@ -1,8 +1,8 @@
 /** The table's stream as settlement reads it: in order, and again from the first that failed. */
-import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
+import { inboxItem } from '../../functions/core/ledger/items.ts';
 import type { InboxItem } from '../../functions/core/ledger/store.ts';
 import type { LedgerKeys } from '../../functions/core/store/keys.ts';
-import { parseHintText } from '../../functions/core/truth/truth-text.ts';
+import { parseHintText } from '../../functions/core/truth/webhook-hints.ts';
 import type { TableStreamRecord, TableStreamResponse } from '../../functions/settle/consume.ts';
 
 export class Streams {

@@ -1,5 +1,5 @@
 /** GitLab: what really became of every job. It tells it by webhooks, which may go astray, and when asked: see rest.ts. */
-import { type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../../functions/core/gitlab/job-truth.ts';
+import { type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../../functions/core/gitlab/gitlab.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { pathOfProject } from './documents.ts';
 import { chainOf, type RunnerClassName, type Tree } from './places.ts';

@@ -1,12 +1,12 @@
 /** The rollup, fed with the images of records as the stream would: in any cuts, and some again. */
 
-import { silentLog } from '../../functions/core/environment/machine.ts';
-import { recordItem } from '../../functions/core/ledger/dynamo-write.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
+import { recordItem } from '../../functions/core/ledger/items.ts';
 import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import type { LedgerKeys } from '../../functions/core/store/keys.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore } from '../../functions/core/usage/memory-rollup-store.ts';
 import { rollUp } from '../../functions/core/usage/roll-up.ts';
+import { MemoryRollupStore } from '../../functions/core/usage/rollup-store.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { INSTANCE } from './places.ts';
 

@@ -1,13 +1,13 @@
 /** The whole house over one table in memory, GitLab beside it, and the books that watch every commit. */
 
-import type { DecideDeps, Rules } from '../../functions/core/admission/decide-deps.ts';
+import type { DecideDeps, Rules } from '../../functions/core/admission/judge.ts';
 import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
+import { dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
 import { MemoryStore, type StoreFault } from '../../functions/core/ledger/memory-store.ts';
-import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 import type { Plan } from './action.ts';
 import { Books } from './books.ts';
 import { rulesOf } from './documents.ts';

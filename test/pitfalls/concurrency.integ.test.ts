@@ -1,10 +1,10 @@
 /** The same races where the table's own conditions decide them: on DynamoDB Local. */
 import { expect, test } from 'vitest';
 import { decide } from '../../functions/core/admission/decide.ts';
-import { silentLog, systemClock } from '../../functions/core/environment/machine.ts';
+import { silentLog, systemClock } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
+import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { NOW_MS } from '../policies/documents.ts';
 import { localTable } from '../support/ledger/local-table.ts';
 import { aJob, count, type Documents, ONE, range, rulesOf, wordOf } from './world.ts';

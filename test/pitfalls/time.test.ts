@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../functions/core/admission/decide.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { aJob, DAY_MS, MINUTE_MS, ONE, ran, rulesOf, wordOf, world } from './world.ts';
 

@@ -1,8 +1,8 @@
 /** The whole of Tollgate in memory: documents, decide, the ledger and settlement, with a clock that stands still. */
 import { decide } from '../../functions/core/admission/decide.ts';
-import type { Rules } from '../../functions/core/admission/decide-deps.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
-import type { JobTruth } from '../../functions/core/gitlab/job-truth.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord, Ledger } from '../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../functions/core/ledger/memory-store.ts';

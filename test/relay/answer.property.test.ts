@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SendBatch } from '../../relay/commit/group-commit.ts';
-import { SECOND_BATCH_MS } from '../../relay/commit/group-commit.ts';
+import { SECOND_BATCH_MS, type SendBatch } from '../../relay/commit/group-commit.ts';
 import { type LedgerVerdict, undecided } from '../../relay/verdict.ts';
-import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
+import type { HandClock } from '../../scripts/local/clock.ts';
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 

@@ -1,7 +1,7 @@
 /** The relay as a process: by a proxy with a password, to a job router whose certificate a private authority signed. */
 import { Hono } from 'hono';
 import { expect, onTestFinished, test } from 'vitest';
-import { loopbackPort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/loopback.ts';
 import { TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { PROXY_CREDENTIALS, startPrivateNetwork } from '../support/private-network.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
-import { loopbackPort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/loopback.ts';
 import { emfProblems, measuredOf } from '../support/emf-spec.ts';
 import { flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';

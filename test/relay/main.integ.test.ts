@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
 import { PLACEHOLDER_HASH } from '../../relay/wire/schema.ts';
-import { loopbackPort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/loopback.ts';
 import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { emfProblems, type Measured, measuredOf } from '../support/emf-spec.ts';
 import { listen, question, TOKEN } from '../support/flow/flow.ts';

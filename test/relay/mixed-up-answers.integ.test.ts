@@ -8,7 +8,7 @@ import { createForwarder } from '../../relay/admit/forward.ts';
 import { INVOKE_URL, invokeRoute, urlRoute } from '../../relay/admit/routes.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import { systemRelayClock } from '../../relay/relay.ts';
-import { INLINE_URL } from '../../scripts/local/inline.ts';
+import { INLINE_URL } from '../../scripts/local/admit.ts';
 import { admitApp, flowRules, listen } from '../support/flow/flow.ts';
 
 const JOBS = 1_000;

@@ -3,7 +3,7 @@ import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
-import { handClock } from '../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../scripts/local/clock.ts';
 import { questionOf } from '../support/relay/answering-bench.ts';
 import { turn } from '../support/relay/commit-bench.ts';
 import { FakeCall } from '../support/relay/pool-bench.ts';

@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import { loopbackPort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/loopback.ts';
 import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { schemaVariant } from '../../scripts/local/router/schemas.ts';
 import { measuredOf } from '../support/emf-spec.ts';

@@ -1,5 +1,5 @@
 import type { AlarmInput, AlarmSpec } from '../../cdk/monitoring/alarms/alarm-spec.ts';
-import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
+import { alarmsFor } from '../../cdk/monitoring/alarms/alarms.ts';
 
 /** A deployment that has every part. */
 export const EVERY_PART: AlarmInput = {

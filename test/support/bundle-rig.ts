@@ -9,8 +9,11 @@ import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-ho
 import * as names from '../../functions/names.ts';
 import { bundleFunction, type FunctionName } from '../../scripts/build/bundle.ts';
 import { packRules } from '../../scripts/build/pack-rules.ts';
-import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
-import { type HostedBundle, hostBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import {
+  documentedUrlEvent,
+  type HostedBundle,
+  hostBundle,
+} from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { BUNDLES, newRunFolder } from './run-folders.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

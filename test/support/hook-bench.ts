@@ -1,10 +1,10 @@
-import { handClock } from '../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../scripts/local/clock.ts';
 import {
   createLocalGitLab,
   type LocalGitLab,
   type LocalGitLabOptions,
 } from '../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 
 export const START_MS = Date.parse('2026-10-01T08:00:00Z');
 export const RUNNER = { id: 7, description: 'big-7', tags: ['linux', 'docker'] };

@@ -1,4 +1,4 @@
-import type { GitLabDirectory, GitLabProject } from '../../functions/core/gitlab/gitlab-directory.ts';
+import type { GitLabDirectory, GitLabProject } from '../../functions/core/gitlab/gitlab.ts';
 
 const PER_PAGE = 100;
 

@@ -2,14 +2,13 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../functions/admit/app.ts';
 import { ADMISSIONS_PATH, UNMETERED_PATH } from '../../functions/core/contract/admissions.ts';
-import { type LedgerClock, silentLog } from '../../functions/core/environment/machine.ts';
+import { type LedgerClock, silentLog } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { LedgerStore } from '../../functions/core/ledger/store.ts';
-import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
-import { LimitsError } from '../../functions/core/limits/limits-error.ts';
+import { LimitsError, type LimitTable } from '../../functions/core/limits/limit-table.ts';
 import { publishLimits } from '../../functions/core/limits/publish-limits.ts';
-import { rulesInForce } from '../../functions/core/rules/rules-in-force.ts';
-import { chargeBypass } from '../../functions/core/truth/charge-bypass.ts';
+import { rulesInForce } from '../../functions/core/rules/rules.ts';
+import { chargeBypass } from '../../functions/core/truth/settle-truths.ts';
 import type { Decision } from '../../policies/decision.ts';
 import type { Reason } from '../../policies/reason.ts';
 import { flowRules } from './flow/flow.ts';

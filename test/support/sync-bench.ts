@@ -5,11 +5,11 @@ import {
   type SyncDeps,
   syncDirectory,
 } from '../../functions/core/directory/sync.ts';
-import { silentLog } from '../../functions/core/environment/machine.ts';
-import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab-directory.ts';
-import { createGitLabDirectory } from '../../functions/core/gitlab/rest-directory.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
+import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab.ts';
+import { createGitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
 import type { Directory } from '../../policies/place/directory.ts';
-import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
+import type { HandClock } from '../../scripts/local/clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
 import type { PlaceBook } from '../../scripts/local/gitlab/places.ts';
 import { manualClock } from './ledger/test-clock.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
 import { cloneHere } from '../support/clone.ts';
 import { blocksOf, missingLine, shownBy, stepsOf } from './blocks.ts';
 

@@ -9,6 +9,7 @@ import {
 import { DynamoLimitTable, LimitsError, readHistory } from '../../core/limits/index.ts';
 import {
   type InstanceTable,
+  type Item,
   LedgerError,
   ledgerKeys,
   readRelayBeats,
@@ -180,7 +181,11 @@ const DESCRIPTORS = 'ds';
 /** One item, which each look replaces. */
 export function dynamoHealthLook({ table, instance }: InstanceTable): LookStore {
   const key = ledgerKeys(instance).healthLook;
-  const item = singleItem({ table, key, name: 'the hourly look', consistent: false });
+  const asIs = (each: Item): Item => each;
+  const item = singleItem({
+    ...{ table, key, name: 'the hourly look', consistent: false },
+    ...{ encode: asIs, decode: asIs },
+  });
   return {
     async read() {
       const found = await item.read();

@@ -1,12 +1,12 @@
 /** Counters of a recorded job, at its decision and now. */
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
+import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
 import { limitAt, limitOfCounter } from '../../../policies/limits/limits.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { countersAsked } from '../../core/admission/index.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/index.ts';
-import { writtenWait } from '../../core/limits/index.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import type { ExplainedCounter } from './model.ts';
 import type { ReevaluatedJob } from './rule-results.ts';
@@ -103,15 +103,11 @@ function counterNow(
   const limit = written && limitAt(written, nowMs);
   const bound = claim?.bound ?? limit?.amount;
   const mode = claim?.mode ?? limit?.mode;
+  const { wait, whenUnreachable } = limit === undefined ? {} : writtenLimit(limit);
   return {
     settled,
     held: committed - settled,
     ...(typeof bound === 'number' && { left: bound - (mode === 'enforce' ? committed : fitted) }),
-    ...withoutAbsent({
-      bound,
-      mode,
-      wait: limit && writtenWait(limit),
-      whenUnreachable: limit?.whenUnreachable,
-    }),
+    ...withoutAbsent({ bound, mode, wait, whenUnreachable }),
   };
 }

@@ -4,20 +4,13 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { capOf, isCap } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt, grantsOf, type Limit } from '../../../policies/limits/limit.ts';
+import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
 import { counterOf, type LimitSet, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  writtenBorrow,
-  writtenCarry,
-  writtenLend,
-  writtenSoft,
-  writtenThresholds,
-  writtenWait,
-} from '../../core/limits/index.ts';
 import type { AlertRecord } from '../../core/thresholds/alert-records.ts';
 import { listForecastLevels, listThresholdLevels, OVERDRAFT } from '../../core/thresholds/levels.ts';
 import type { ReadContext } from '../reading/context.ts';
@@ -56,8 +49,7 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
     const { committed = 0, settled = 0, fitted = 0 } = counters.get(counterId) ?? {};
     const checked = modeOf(written, ancestorsOf(limit.subject, directory));
     const period = limitPeriod(limit, nowMs);
-    const { amount, softAmount, graceAmount, per, owner, contact, costCenter, reason, fromMs, untilMs } =
-      limit;
+    const { amount, softAmount, graceAmount, per, fromMs, untilMs } = limit;
     const each = capOf(limit.subject)?.kind;
     // Admissions write no counter of these: 0 would mean that nothing was used.
     const counted = amount === 'unlimited' || checked === 'off' || each !== undefined ? undefined : amount;
@@ -76,15 +68,8 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
       baseAmount: written.amount,
       granted: grantedAt(grantsOf(written), nowMs),
       carried: opened ? (limit.opening?.carried ?? 0) : 0,
-      ...withoutAbsent({
-        ...{ each, softAmount, graceAmount, per, cohort: written.cohort },
-        baseSoft: writtenSoft(written),
-        baseCarry: writtenCarry(written),
-        baseBorrow: writtenBorrow(written),
-        baseLend: writtenLend(written),
-        baseThresholds: writtenThresholds(written),
-        wait: writtenWait(written),
-      }),
+      ...writtenLimit(written),
+      ...withoutAbsent({ each, softAmount, graceAmount, per }),
       ...sharedOf(limit, committed, basis),
       ...(period !== undefined && {
         period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
@@ -104,8 +89,7 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
       ...withoutAbsent({
         forecast,
         refusing: mayRefuse ? refusals?.get(`${limit.subject} ${limit.id}`) : undefined,
-        whenUnreachable: limit.whenUnreachable,
-        ...{ owner, contact, costCenter, reason, fromMs, untilMs },
+        ...{ fromMs, untilMs },
       }),
       ...(byDefault && { byDefault: true }),
       inForce,

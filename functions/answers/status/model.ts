@@ -1,5 +1,5 @@
 import { CAP_KINDS } from '../../../policies/limits/cap.ts';
-import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
+import { limitFields, type WrittenLimit } from '../../../policies/limits/limit-fields.ts';
 import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/alert-records.ts';
 import {
   amount,
@@ -100,7 +100,23 @@ const AlertRowSchema = z
 
 export type AlertRow = z.infer<typeof AlertRowSchema>;
 
-const written = z.union([z.string(), z.number()]);
+const WRITTEN_SCHEMAS = {
+  part: () => z.union([z.string(), z.number()]),
+  percents: () => list(z.union([z.number(), z.string()])),
+  word: () => text(),
+  text: () => text(),
+  day: () => text(),
+};
+
+/** The fields of a limit as they were written: a share as `80%`, or whole units. Absent: not written. */
+const writtenFields = Object.fromEntries(
+  limitFields.flatMap(({ row, type, choices = [], help: description }) => {
+    const schema: z.ZodType = type === 'choice' ? z.enum(choices as [string]) : WRITTEN_SCHEMAS[type]();
+    return row === undefined ? [] : [[row, maybe(schema.openapi({ description }))]];
+  }),
+) as unknown as {
+  readonly [Row in keyof WrittenLimit]-?: z.ZodOptional<z.ZodType<NonNullable<WrittenLimit[Row]>>>;
+};
 
 export const LimitRowSchema = z
   .object({
@@ -114,8 +130,6 @@ export const LimitRowSchema = z
     granted: amount('Part of `amount`: grants in force.'),
     carried: amount('From the period before; below 0: overdrawn.'),
     softAmount: maybe(amount('Amount from which the owner is warned.')),
-    baseSoft: maybe(written, 'As it was written: a share of the limit as `80%`, or whole units.'),
-    baseCarry: maybe(written, 'Maximum that is carried over, as it was written.'),
     graceAmount: maybe(amount('What may be used beyond the amount.')),
     thresholds: maybe(
       list(
@@ -131,14 +145,6 @@ export const LimitRowSchema = z
       list(AlertRowSchema),
       'Alerts of this period, sent or to be sent, latest first. Absent: none, or not recorded.',
     ),
-    baseThresholds: maybe(
-      list(z.union([z.number(), z.string()])),
-      'As they were written: whole percent, `forecast 100` of the forecast. Absent: the default of its kind.',
-    ),
-    wait: maybe(text('How long a job waits for room, as `20s`. Absent: it is rejected immediately.')),
-    cohort: maybe(text('Limits of one cohort and unit use each other’s idle amounts.')),
-    baseBorrow: maybe(written, 'How far it may exceed its amount, as it was written. Absent: not at all.'),
-    baseLend: maybe(written, 'How much of it others may use, as it was written. Absent: all.'),
     borrowed: maybe(amount('Used above its own amount, from other limits of the cohort.')),
     shared: maybe(
       z.object({
@@ -165,14 +171,7 @@ export const LimitRowSchema = z
       RefusingRowSchema,
       'It refuses jobs now. Absent: it does not, or is not a budget of a day or longer.',
     ),
-    whenUnreachable: maybe(
-      oneOf(OUTAGE_POLICIES),
-      'Decision about jobs while its counter is unreachable. Absent: that of its rule or kind.',
-    ),
-    owner: maybe(text()),
-    contact: maybe(text()),
-    costCenter: maybe(text()),
-    reason: maybe(text()),
+    ...writtenFields,
     fromMs: maybe(instantMs('Unix ms; not in force before.')),
     untilMs: maybe(instantMs('Unix ms; not in force from then on.')),
     byDefault: maybe(onlyTrue('A default of all groups like this, not the group’s own.')),

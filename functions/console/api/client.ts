@@ -1,7 +1,6 @@
 /** A typed client of the API, for scripts of the pages and for programs. */
 import { hc } from 'hono/client';
-import type { Api } from './create-api.ts';
-import { API_PATH } from './create-api.ts';
+import { API_PATH, type Api } from './create-api.ts';
 
 interface ApiClientOptions {
   /** `https://budget.example.com` */

@@ -161,5 +161,5 @@ const UNAVAILABLE = apiError(
 const BROKEN = apiError(
   'failed',
   'Something went wrong here.',
-  'Try again; if that does not help, tell whoever runs Tollgate.',
+  'Try again. If that does not help, ask the platform team.',
 );

@@ -1,6 +1,9 @@
 /** Edits in requests: their schemas, the edits they mean, and the response to their outcome. */
-import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
-import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
+import {
+  type LimitFieldName,
+  type LimitFieldValues,
+  limitFields,
+} from '../../../policies/limits/limit-fields.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -44,53 +47,37 @@ const subject = z.string().max(255).openapi({
 const mode = z.enum(MODES as ['off', 'shadow', 'warn', 'enforce']);
 const id = z.string().min(1).max(100);
 
+const FIELD_SCHEMAS = {
+  part: () => amount,
+  word: () => z.string().max(100),
+  text,
+  day: () => z.string().max(40),
+  percents: () => z.array(z.union([z.number(), z.string().max(20)])).max(20),
+};
+
+type FieldShape = {
+  readonly [Name in LimitFieldName]: z.ZodOptional<z.ZodType<Exclude<LimitFieldValues[Name], undefined>>>;
+};
+
 const fields = {
-  unit: z.enum(LIMIT_KINDS),
-  amount: amount.openapi({ example: '500.00', description: 'In the unit; `unlimited`; 0 blocks.' }),
-  per: z.enum(PERIOD_KINDS).nullable(),
-  zone: z.string().max(60).nullable(),
-  fiscal_start: z.string().max(20).nullable(),
-  soft: amount.nullable(),
-  grace: amount.nullable(),
-  carry: amount.nullable(),
-  overdraft: z.enum(['absorb', 'carry', 'alert']).nullable(),
-  mode: mode.nullable(),
-  when_unreachable: z
-    .enum(OUTAGE_POLICIES as ['admit', 'room', 'reject'])
-    .nullable()
-    .openapi({ description: 'Decision about jobs while its counter is unreachable.' }),
-  wait: z.string().max(20).nullable().openapi({
-    example: '20s',
-    description: 'How long a job that only such limits refuse waits for room.',
-  }),
-  cohort: z.string().max(100).nullable().openapi({
-    example: 'ci',
-    description: 'Limits of one cohort and unit use each other’s idle amounts.',
-  }),
-  borrow: amount.nullable().openapi({ description: 'How far it may exceed its amount: `50%` or an amount.' }),
-  lend: amount.nullable().openapi({ description: 'How much of it others may use; absent: all.' }),
-  thresholds: z
-    .array(z.union([z.number(), z.string().max(20)]))
-    .max(20)
-    .nullable()
-    .openapi({
-      example: [80, 100, 'forecast 100'],
-      description:
-        'Percent of the limit, or of the forecast for the end of the period, at which its owner is notified.',
+  unit: z.enum(LIMIT_KINDS).optional(),
+  amount: amount
+    .openapi({ example: '500.00', description: 'In the unit; `unlimited`; 0 blocks.' })
+    .optional(),
+  ...(Object.fromEntries(
+    limitFields.map(({ name, type, choices = [], help: description, example }) => {
+      const schema: z.ZodType = type === 'choice' ? z.enum(choices as [string]) : FIELD_SCHEMAS[type]();
+      const about = { description, ...(example !== undefined && { example }) };
+      return [name, schema.nullable().openapi(about).optional()];
     }),
-  owner: text().nullable(),
-  contact: text().nullable(),
-  cost_center: text().nullable(),
-  from: z.string().max(40).nullable(),
-  until: z.string().max(40).nullable(),
-  reason: text().nullable(),
+  ) as unknown as FieldShape),
 };
 
 const set = z.strictObject({
   kind: z.literal('set'),
   subject,
   limit: id.optional(),
-  ...z.object(fields).partial().shape,
+  ...fields,
 });
 const remove = z.strictObject({ kind: z.literal('remove'), subject, limit: id });
 
@@ -383,7 +370,7 @@ export const forbidden = (needs: readonly string[]): ApiError =>
   apiError(
     'forbidden',
     'You may not do this; nothing was changed.',
-    `Ask somebody who is ${needs.join('; and somebody who is ')}.`,
+    `Ask a user who is ${needs.join('; and a user who is ')}.`,
   );
 
 const needsApproval = (by: readonly RoleName[]): ApiError =>

@@ -53,7 +53,7 @@ function breakGlassPage(
       <Done text={done} />
       {all.length === 0 ? (
         <div class="card">
-          <p>Nobody was let in by breaking glass.</p>
+          <p>No jobs were let in by breaking glass.</p>
           {may && <p class="soft">To open one for a group, go to its page and choose “Break glass”.</p>}
         </div>
       ) : (
@@ -88,7 +88,7 @@ function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: PageF
   const who = [
     users.length > 0
       ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${names.join(', ')}`
-      : 'everybody’s jobs',
+      : 'the jobs of all users',
     glass.protected ? 'on protected refs' : '',
   ];
   const edit = (kind: string): string =>

@@ -105,7 +105,7 @@ const tellReconciliation =
       const reader: Reader = { ...user, reconciliation: await read.reconciliation(user) };
       c.set('user', reader);
     } catch (error) {
-      log.warn('reconciliation not told', { error: error instanceof Error ? error.name : 'unknown' });
+      log.warn('reconciliation not reported', { error: error instanceof Error ? error.name : 'unknown' });
     }
     return next();
   };
@@ -120,11 +120,11 @@ const UNANSWERED: ReadonlySet<string> = new Set([
 
 const UNREADABLE_FORM = {
   title: 'Not read',
-  sentence: 'What was sent is no form that can be read, so nothing was changed.',
+  sentence: 'The form could not be read, so nothing was changed.',
   remedy: 'Go back, load the page again and send it from there.',
 } as const;
 const BROKEN = {
   title: 'Failed',
   sentence: 'Something went wrong here, not in your browser.',
-  remedy: 'Try again; if that does not help, tell whoever runs Tollgate.',
+  remedy: 'Try again. If that does not help, ask the platform team.',
 } as const;

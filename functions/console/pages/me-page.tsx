@@ -49,19 +49,18 @@ const ROLE_SENTENCES: Readonly<Record<MeAnswer['roles'][number], string>> = {
 };
 
 const mePage = (user: User, me: MeAnswer, signedIn: Markup | ''): Markup => (
-  <ConsolePage title="Who am I" at="none" user={user}>
+  <ConsolePage title="My account" at="none" user={user}>
     <div class="head">
       <div>
         <h1>{me.name}</h1>
         <p>{me.username} in GitLab</p>
       </div>
     </div>
-    <Card id="may" title="What you may do">
+    <Card id="may" title="Your rights">
       {me.roles.length === 0 ? (
         <p>
           <strong>You are signed in, and nothing is yours to see.</strong> Rights come from membership in
-          GitLab’s groups and are read anew every 15 minutes. Ask whoever runs Tollgate which groups give
-          them.
+          GitLab’s groups and are read again every 15 minutes. Ask the platform team which groups give them.
         </p>
       ) : (
         <>
@@ -70,7 +69,7 @@ const mePage = (user: User, me: MeAnswer, signedIn: Markup | ''): Markup => (
               <li>{ROLE_SENTENCES[role]}</li>
             ))}
           </ul>
-          <p class="soft">From your groups in GitLab; read anew every 15 minutes.</p>
+          <p class="soft">From your groups in GitLab, read again every 15 minutes.</p>
         </>
       )}
       {me.waiting > 0 && (
@@ -81,12 +80,12 @@ const mePage = (user: User, me: MeAnswer, signedIn: Markup | ''): Markup => (
       )}
     </Card>
     {me.seesAll ? (
-      <Card id="see" title="What you see">
+      <Card id="see" title="Groups you see">
         <p>The whole GitLab.</p>
       </Card>
     ) : (
       me.groups.length > 0 && (
-        <Card id="see" title="What you see">
+        <Card id="see" title="Groups you see">
           <table>
             <caption class="hidden">Groups you see</caption>
             <Columns of={['Group and all below', 'As']} />

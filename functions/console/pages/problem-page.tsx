@@ -55,7 +55,7 @@ export const unknownPlace = (user: User): Markup =>
     title: 'Not here',
     sentence: 'There is no such page, or it is about a group you may not see.',
     remedy:
-      'You see groups in which you are a member in GitLab, and all below them. Somebody who sent you here may see more.',
+      'You see groups in which you are a member in GitLab, and all below them. The sender of a link may see more.',
   });
 
 export const noAnswer = (user: User, changing: boolean): Markup =>
@@ -101,7 +101,7 @@ export const forbiddenPage = (
     ),
     remedy: (
       <>
-        Ask somebody who is
+        Ask a user who is
         {user.roles.finance || user.roles.admin ? (
           ''
         ) : (
@@ -109,7 +109,7 @@ export const forbiddenPage = (
             , or <a href="/ask">ask for more</a>: then it is put before them
           </>
         )}
-        . Your rights come from GitLab’s groups and are read anew every 15 minutes;{' '}
+        . Your rights come from GitLab’s groups and are read again every 15 minutes;{' '}
         <a href="/me">see yours</a>.
       </>
     ),
@@ -121,7 +121,7 @@ const reachList = (reach: readonly OwnerContact[]): Markup | '' =>
     ''
   ) : (
     <>
-      <p>Whom to ask:</p>
+      <p>Contact:</p>
       <ul>
         {reach.map(({ of, owner, contact }) => (
           <li>
@@ -143,8 +143,8 @@ export const closedPage = (user: User, who: string): Markup =>
     sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
     remedy: (
       <>
-        Your rights come from GitLab’s groups and are read anew every 15 minutes; <a href="/me">see yours</a>.
-        Who gives them: whoever runs Tollgate, or an owner of the group in GitLab.
+        Your rights come from GitLab’s groups and are read again every 15 minutes; <a href="/me">see yours</a>
+        . The platform team gives them, or an owner of the group in GitLab.
       </>
     ),
   });
@@ -154,11 +154,11 @@ type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
 /** Nothing changes before another user approves. */
 export const approvalPage = (user: User, { by, request }: NeedsApproval, back: string): Markup =>
   problemPage(user, {
-    title: request === undefined ? 'Needs somebody else' : 'Request filed',
+    title: request === undefined ? 'Needs approval' : 'Request filed',
     sentence:
       request === undefined
-        ? `Nothing was changed: this must be approved by somebody else, who is ${whoMayText('approve', by)}.`
-        : `Nothing is changed yet: somebody else, who is ${whoMayText('approve', by)}, must approve it.`,
+        ? `Nothing was changed: this must be approved by another user, who is ${whoMayText('approve', by)}.`
+        : `Nothing is changed yet: another user, who is ${whoMayText('approve', by)}, must approve it.`,
     remedy:
       request === undefined
         ? 'Too many requests are waiting already: some must be decided or expire first.'

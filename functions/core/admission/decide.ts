@@ -1,17 +1,30 @@
 import type { Decision, NoticeOrder } from '../../../policies/decision.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
+import { evaluate } from '../../../policies/evaluate.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { JobFacts } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { disclosureFor } from '../../../policies/text/rejection-text.ts';
-import type { AdmissionAnswer, JobDecision, WaitingAnswer } from '../contract/index.ts';
-import type { HoldOutcome } from '../ledger/index.ts';
+import { retriedBy } from '../../../policies/requeue.ts';
+import {
+  disclosureFor,
+  footerOf,
+  type RejectionTextInput,
+  rejectionText,
+} from '../../../policies/text/rejection-text.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type {
+  AdmissionAnswer,
+  UnmeteredAnswer as Answer,
+  JobDecision,
+  UnmeteredResult,
+  WaitingAnswer,
+} from '../contract/index.ts';
+import type { HoldOutcome, JobRecord, Ledger, UnmeteredAsk } from '../ledger/index.ts';
 import { jobPagePath, linkTo } from '../notify/console-links.ts';
-import type { DecideDeps, WaitLookup } from './decide-deps.ts';
-import { type JudgedJob, judgeRequests } from './judge.ts';
-import { decisionIdOf, pageText } from './page-text.ts';
+import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
 
 /**
  * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry
@@ -193,3 +206,86 @@ function noticeKey({ request, facts, outcome }: Rejection): string | undefined {
 /** Code and limit, without the numbers: those change with every job. */
 const whyOf = ({ rule, reason }: Violation): string =>
   'limit' in reason ? `${reason.code} ${reason.subject} ${reason.limit}` : `${reason.code} ${rule}`;
+
+/** The same job at the same generation has the same id, so a repeated answer names the decision first given. */
+export const decisionIdOf = ({ jobId, generation }: Pick<JobRecord, 'jobId' | 'generation'>): string =>
+  `d-${jobId}-${generation}`;
+
+/**
+ * Words a rejection for the job's page in GitLab, with the footers of its rules and the retries that its group agreed to.
+ *
+ * @param groupIds - of the job, as in its facts.
+ */
+export const pageText = (
+  rejection: Omit<RejectionTextInput, 'footer' | 'retried'>,
+  groupIds: Parameters<typeof retriedBy>[1],
+  { rules, requeue }: Pick<Policy, 'rules' | 'requeue'>,
+): string =>
+  rejectionText({
+    ...rejection,
+    ...withoutAbsent({
+      footer: footerOf(rules, rejection.violations),
+      retried: retriedBy(requeue, groupIds, rejection.violations),
+    }),
+  });
+
+/** Background writes may use the whole of a short function timeout. */
+const RECORD_MS_MAX = 5_000;
+
+/** A cause is one of the relay's own words; anything longer is not. */
+const CAUSE_LENGTH_MAX = 40;
+
+/** Charges answers that were given without the ledger, unchecked and flagged. One result per entry, same order. */
+export async function recordUnmetered(
+  entries: readonly unknown[],
+  deps: Pick<DecideDeps, 'currentRules' | 'estimatorFor' | 'clock'> & {
+    readonly ledger: Pick<Ledger, 'recordUnmetered'>;
+  },
+): Promise<readonly UnmeteredResult[]> {
+  const results = entries.map(
+    (entry): UnmeteredResult => ({
+      ...jobIdIn(isRecord(entry) ? entry.request : undefined),
+      outcome: 'invalid',
+    }),
+  );
+  const answers: Answer[] = [];
+  const placeOf: number[] = [];
+  entries.forEach((entry, index) => {
+    const answer = parseAnswer(entry);
+    if (answer === undefined) return;
+    placeOf.push(index);
+    answers.push(answer);
+  });
+  if (answers.length === 0) return results;
+
+  const deadlineMs = deps.clock.monotonicMs() + RECORD_MS_MAX;
+  const requests = answers.map(({ request }) => request);
+  const rules = await deps.currentRules(requests);
+  const { estimate } = rules.policy;
+  const estimator = (await deps.estimatorFor?.(requests, estimate, deadlineMs)) ?? rules.estimator;
+  const nowMs = deps.clock.nowMs();
+  const asks = answers.map(({ request, answered, cause, answeredAtMs: toldAtMs }): UnmeteredAsk => {
+    // The period is the one of the answer, not of this call: an outage may span midnight. No relay's clock makes it a later one.
+    const answeredAtMs = Math.min(toldAtMs, nowMs);
+    const evaluation = evaluate(request, { ...rules, estimator, nowMs: answeredAtMs });
+    return { ...toHoldAsk({ request, evaluation }), answered, cause, answeredAtMs };
+  });
+  const outcomes = await deps.ledger.recordUnmetered(asks, deadlineMs);
+  outcomes.forEach((outcome, position) => {
+    const jobId = asks[position]?.jobId;
+    results[placeOf[position] ?? 0] = { ...(jobId !== undefined && { jobId }), outcome };
+  });
+  return results;
+}
+
+function parseAnswer(entry: unknown): Answer | undefined {
+  if (!isRecord(entry)) return undefined;
+  const { answered, cause, answeredAtMs } = entry;
+  const request = parseAdmissionRequest(entry.request);
+  if (!request.ok) return undefined;
+  if (answered !== 'admitted' && answered !== 'rejected') return undefined;
+  if (typeof cause !== 'string' || cause.length > CAUSE_LENGTH_MAX) return undefined;
+  if (typeof answeredAtMs !== 'number' || !Number.isSafeInteger(answeredAtMs) || answeredAtMs < 0)
+    return undefined;
+  return { request: request.value, answered, cause, answeredAtMs };
+}

@@ -1,9 +1,15 @@
 /** Public exports of this folder; its README lists its promises. */
 
-export { decide } from './decide.ts';
-export type { DecideDeps, HandOutDirectory, Rules, WaitLookup } from './decide-deps.ts';
-export { type CountersNow, type CurrentDecision, countersAsked, decideNow } from './decide-now.ts';
-export { type Evaluated, judgeRequests, toHoldAsk, waitsOf } from './judge.ts';
+export { decide, decisionIdOf, pageText, recordUnmetered } from './decide.ts';
+export type { DecideDeps, HandOutDirectory, Rules, WaitLookup } from './judge.ts';
+export {
+  type CountersNow,
+  type CurrentDecision,
+  countersAsked,
+  decideNow,
+  type Evaluated,
+  judgeRequests,
+  toHoldAsk,
+  waitsOf,
+} from './judge.ts';
 export { LimitRooms } from './limit-rooms.ts';
-export { decisionIdOf, pageText } from './page-text.ts';
-export { recordUnmetered } from './record-unmetered.ts';

@@ -1,12 +1,31 @@
 /** Evaluates requests and asks the ledger; on limits that turn out to be old, once more. */
+
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { EstimateSettings, Estimator } from '../../../policies/estimate.ts';
 import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { METRIC_UNKNOWN_GROUPS } from '../../names.ts';
-import type { WaitingTerms } from '../contract/index.ts';
-import type { Log } from '../environment/index.ts';
-import type { HoldAsk, HoldOutcome, WaitAsk } from '../ledger/index.ts';
-import type { DecideDeps, Rules, WaitLookup } from './decide-deps.ts';
+import type { DirectoryRequest, DirectoryResponse, WaitingTerms } from '../contract/index.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
+import {
+  type Counter,
+  type HoldAsk,
+  type HoldOptions,
+  type HoldOutcome,
+  type KnownCounter,
+  knownCounter,
+  type Ledger,
+  newJob,
+  type RecordClaim,
+  type WaitAsk,
+  weigh,
+} from '../ledger/index.ts';
+import type { Metrics } from '../metrics/index.ts';
+import type { BatchRooms } from './limit-rooms.ts';
 
 /** A request that parsed and was evaluated. */
 export interface Evaluated {
@@ -137,4 +156,109 @@ export function waitsOf({ lines = [], jobs = [] }: WaitingTerms): WaitLookup {
   for (const { jobId, waitedMs, turn = [], last = false } of jobs)
     byJob.set(jobId, { waitedMs, last, behind: new Set(lines.filter((name) => !turn.includes(name))) });
   return (jobId) => byJob.get(jobId) ?? others;
+}
+
+/** Inputs of a decision besides the counters. */
+export interface Rules {
+  readonly policy: Policy;
+  readonly limits: LimitSet;
+  readonly directory: Directory | undefined;
+  readonly estimator: Estimator;
+  /** Checks if the limits are still in force; true on a timeout. Absent: they never change. */
+  readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
+}
+
+/**
+ * Returns the changed parts of the directory for a caller that has parts with these hashes. @throws {Error}
+ * if it cannot be read now.
+ */
+export type HandOutDirectory = (have: DirectoryRequest['have']) => Promise<DirectoryResponse>;
+
+export interface DecideDeps {
+  readonly ledger: Ledger;
+  /** The rules in force now for these jobs; limits change without a deploy, so they are asked for with every batch. */
+  readonly currentRules: (requests: readonly AdmissionRequest[]) => Promise<Rules>;
+  /**
+   * Returns an estimator with the last runs of these jobs. Absent: the rules' own estimator. Never throws.
+   */
+  readonly estimatorFor?: (
+    requests: readonly AdmissionRequest[],
+    settings: EstimateSettings,
+    deadlineMs: number,
+  ) => Promise<Estimator>;
+  /** Hands the directory to relays for their fallback. Absent: it is not handed out. */
+  readonly handOutDirectory?: HandOutDirectory;
+  /** Collects headroom of this batch's limits for the caller. Absent: not wanted. */
+  readonly rooms?: BatchRooms;
+  /** `https://budget.example.com`: rejections lead there. Absent: there is no console. */
+  readonly consoleUrl?: string | undefined;
+  /** Called with shared counters that were in conflict. @default ignored */
+  readonly onContended?: HoldOptions['onContended'];
+  readonly clock: LedgerClock;
+  readonly log: Log;
+  /** Written at the end of each request. @default none are kept */
+  readonly metrics?: Metrics;
+}
+
+/** Returns the relay's information about a waiting job. */
+export type WaitLookup = (jobId: number) => WaitAsk;
+
+/** The decision on a job as of now, without a trace in the ledger: by the evaluation and the weighing of an admission. */
+
+export interface CurrentDecision {
+  readonly outcome: 'admitted' | 'rejected';
+  /** In mode `enforce`. Empty: it is admitted. */
+  readonly violations: readonly Violation[];
+  /** Violations that would reject it if they were enforced, and soft limits that it passes. */
+  readonly shadow: readonly Violation[];
+  /** Time that the relay may keep it waiting, ms. Absent: it is rejected immediately. */
+  readonly waitMs?: number;
+}
+
+/** Counters as they were read, by `counterName`. A counter that is not there was never written. */
+export type CountersNow = Pick<ReadonlyMap<string, Counter>, 'get'>;
+
+/** Every counter that the decision depends on, those of a pipeline's grace and of a break-glass included. */
+export const countersAsked = ({ claims, breakGlass }: Evaluation): readonly CounterKey[] =>
+  [...claims, ...(breakGlass?.claims ?? [])].flatMap(({ counter, grace }) =>
+    grace === undefined ? [counter] : [counter, grace.pipeline],
+  );
+
+/**
+ * Decides as the ledger's `hold` does when it has seen every counter.
+ *
+ * @param own - claims of an earlier record whose amounts do not count against the job.
+ */
+export function decideNow(
+  job: Evaluated,
+  counters: CountersNow,
+  nowMs: number,
+  own: readonly RecordClaim[] = [],
+): CurrentDecision {
+  const known = new Map(
+    countersAsked(job.evaluation).map((key) => {
+      const name = counterName(key);
+      const mine = own.filter((claim) => counterName(claim.counter) === name);
+      return [name, without(mine, knownCounter(counters.get(name), nowMs))];
+    }),
+  );
+  const [verdict] = weigh([newJob(toHoldAsk(job))], known).verdicts;
+  const { violations = [], shadow = [], waitMs } = verdict ?? {};
+  return {
+    outcome: violations.length > 0 ? 'rejected' : 'admitted',
+    violations,
+    shadow,
+    ...(waitMs !== undefined && { waitMs }),
+  };
+}
+
+function without(mine: readonly RecordClaim[], seen: KnownCounter): KnownCounter {
+  let { committed, fitted, settled } = seen;
+  for (const claim of mine) {
+    const charged = claim.counted + claim.corrected;
+    committed -= charged;
+    if (claim.fitted) fitted -= charged;
+  }
+  settled = Math.min(settled, committed);
+  return { ...seen, committed, fitted, settled };
 }

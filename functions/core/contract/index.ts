@@ -5,6 +5,8 @@ export {
   type AdmissionsRequest,
   type AdmissionsResponse,
   BATCH_BYTES_MAX,
+  type Beat,
+  type BeatSchema,
   BODY_BYTES_MAX,
   CONTENDED_MAX,
   type ContendedCounter,
@@ -25,11 +27,16 @@ export {
   type UnmeteredAnswer,
   type UnmeteredResponse,
   type UnmeteredResult,
+  WAITING_LINES_MAX,
   type WaitingAnswer,
+  type WaitingLine,
   type WaitingTerms,
 } from './admissions.ts';
 export { emfLine, isDeployment, type Metric } from './emf-document.ts';
-export { type Beat, type BeatSchema, WAITING_LINES_MAX, type WaitingLine } from './heartbeat.ts';
-export { networkFailure, notReached, PROXY_CREDENTIALS } from './network-failure.ts';
-export { NodeSha256 } from './node-sha256.ts';
-export { withProxyCredentials } from './proxy-credentials.ts';
+export {
+  NodeSha256,
+  networkFailure,
+  notReached,
+  PROXY_CREDENTIALS,
+  withProxyCredentials,
+} from './network.ts';

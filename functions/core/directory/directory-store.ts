@@ -1,15 +1,207 @@
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import type { Log } from '../environment/index.ts';
+import {
+  type GroupChunk,
+  groupChunk,
+  INDEX,
+  type IndexChunk,
+  type Manifest,
+  type ProjectChunk,
+  projectChunk,
+  projectChunkNumberOf,
+  readLiveChunks,
+  readManifest,
+} from './chunks.ts';
+import { type DirectoryPart, GrowingDirectory, groupPart, projectPart } from './directory-part.ts';
+import {
+  DirectoryError,
+  type DirectoryPointer,
+  type DirectoryTable,
+  type DirectoryWish,
+  WISH_AGAIN_MS,
+} from './directory-table.ts';
+
+/** Ids that locate a job, from an admission request, a job outcome or a record. */
+export type PlaceAsk = Pick<
+  AdmissionRequest,
+  'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'
+>;
+
+/**
+ * Returns the id to resolve for a job whose group is unknown or has changed. A project leads to its group,
+ * and to a personal namespace, which has no call of its own. Contradicting ids resolve nothing.
+ */
+export function wishFor(ask: PlaceAsk, directory: Directory): DirectoryWish | undefined {
+  const { projectId, namespaceId, rootNamespaceId } = ask;
+  if (ask.suspicious !== undefined && ask.suspicious.length > 0) return undefined;
+  const project = projectId === undefined ? undefined : directory.projectById.get(projectId);
+  const groupId = namespaceId ?? project?.groupId;
+  const chain = groupId === undefined ? undefined : directory.chainById.get(groupId);
+  const isPlaced = chain !== undefined && (rootNamespaceId === undefined || chain[0]?.id === rootNamespaceId);
+  if (isPlaced) return undefined;
+  if (projectId !== undefined && project === undefined) return { kind: 'project', id: projectId };
+  return groupId === undefined ? undefined : { kind: 'group', id: groupId };
+}
+
+interface WishingDeps {
+  readonly table: Pick<DirectoryTable, 'putWish'>;
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+}
+
+/** Ids per process in ten minutes. Thousands of unknown ids mean that the sync has stopped. */
+const WISHES_MAX = 100;
+
+/**
+ * Stores ids that were not found, each once in ten minutes. It runs in the background and ignores failures,
+ * because the listing finds the id later. (Lambda may freeze a write; it continues with the next batch.)
+ */
+export class WishWriter {
+  readonly #deps: WishingDeps;
+  readonly #since = new Map<string, number>();
+  readonly #underway = new Set<Promise<void>>();
+
+  constructor(deps: WishingDeps) {
+    this.#deps = deps;
+  }
+
+  wish(wish: DirectoryWish): void {
+    const { table, clock, log } = this.#deps;
+    const nowMs = clock.nowMs();
+    for (const [name, atMs] of this.#since) if (atMs <= nowMs - WISH_AGAIN_MS) this.#since.delete(name);
+    const name = `${wish.kind}/${wish.id}`;
+    if (this.#since.has(name) || this.#since.size >= WISHES_MAX) return;
+    this.#since.set(name, nowMs);
+    const write = table
+      .putWish(wish, nowMs, { timeoutMs: TIMEOUT_MS })
+      .catch((error: unknown) => {
+        log.warn('unknown id not written down', {
+          wish: name,
+          cause: error instanceof Error ? error.message : '',
+        });
+      })
+      .finally(() => this.#underway.delete(write));
+    this.#underway.add(write);
+  }
+
+  /** For tests: when everything is written. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underway);
+  }
+}
+
+/** One version of the directory, as far as a reader needed it. */
+
+type Body = GroupChunk | ProjectChunk | IndexChunk;
+
+export type ChunkBodyReader = (
+  names: readonly string[],
+  manifest: Manifest,
+) => Promise<readonly (Body | undefined)[]>;
+
+/** 131 000 projects at most. A process that needs more reloads those it needs now. */
+const PROJECT_CHUNKS_MAX = 256;
+
+export class LoadedDirectory {
+  readonly manifest: Manifest;
+  readonly directory = new GrowingDirectory();
+  readonly #bodies = new Map<string, Body>();
+  readonly #read: ChunkBodyReader;
+  /** Root of a group, and of a path; only where jobs do not name their root. */
+  #roots: ReadonlyMap<number, number> | undefined;
+  #paths: ReadonlyMap<string, number> | undefined;
+
+  constructor(manifest: Manifest, read: ChunkBodyReader) {
+    this.manifest = manifest;
+    this.#read = read;
+  }
+
+  /** The same chunks of another version; those that did not change are not read again. */
+  async next(manifest: Manifest): Promise<LoadedDirectory> {
+    const loaded = new LoadedDirectory(manifest, this.#read);
+    const names = [...this.#bodies.keys()];
+    const same = names.filter((name) => manifest.chunks[name]?.hash === this.manifest.chunks[name]?.hash);
+    for (const name of same) loaded.#bodies.set(name, this.#bodies.get(name) as Body);
+    await loaded.#load(names.filter((name) => !same.includes(name)));
+    loaded.#join([...loaded.#bodies.keys()]);
+    return loaded;
+  }
+
+  /** True if the next batch should reload. */
+  get isFull(): boolean {
+    let chunks = 0;
+    for (const name of this.#bodies.keys()) if (projectChunkNumberOf(name) !== undefined) chunks += 1;
+    return chunks > PROJECT_CHUNKS_MAX;
+  }
+
+  /** Everything that is known of where these stand. @throws {DirectoryError} either code */
+  async need(asks: readonly PlaceAsk[]): Promise<void> {
+    const first = new Set<string>();
+    for (const { projectId, rootNamespaceId } of asks) {
+      if (projectId !== undefined) first.add(projectChunk(projectId));
+      first.add(rootNamespaceId === undefined ? INDEX : groupChunk(rootNamespaceId));
+    }
+    await this.#loadAndJoin([...first]);
+    const rootless = asks.filter(({ rootNamespaceId }) => rootNamespaceId === undefined);
+    if (rootless.length > 0)
+      await this.#loadAndJoin(rootless.flatMap((ask) => this.#groupChunkOf(ask) ?? []));
+  }
+
+  #groupChunkOf({ projectId, namespaceId, projectPath }: PlaceAsk): string | undefined {
+    const project = projectId === undefined ? undefined : this.directory.projectById.get(projectId);
+    const groupId = namespaceId ?? project?.groupId;
+    const [top] = projectPath === undefined ? [] : pathKey(projectPath).split('/');
+    const byPath = top === undefined ? undefined : this.#paths?.get(top);
+    const rootId = groupId === undefined ? byPath : (this.#roots?.get(groupId) ?? groupId);
+    return rootId === undefined ? undefined : groupChunk(rootId);
+  }
+
+  async #loadAndJoin(names: readonly string[]): Promise<void> {
+    const missing = [...new Set(names)].filter(
+      (name) => !this.#bodies.has(name) && this.manifest.chunks[name] !== undefined,
+    );
+    if (missing.length === 0) return;
+    await this.#load(missing);
+    this.#join(missing);
+  }
+
+  async #load(names: readonly string[]): Promise<void> {
+    const bodies = await this.#read(names, this.manifest);
+    for (const [index, name] of names.entries()) {
+      const body = bodies[index];
+      if (body !== undefined) this.#bodies.set(name, body);
+    }
+  }
+
+  /** Groups before projects: these take their paths from them. */
+  #join(names: readonly string[]): void {
+    const projects: string[] = [];
+    for (const name of names) {
+      const body = this.#bodies.get(name);
+      if (body === undefined) continue;
+      if ('projects' in body) projects.push(name);
+      else if ('groups' in body) this.directory.add(groupPart(body));
+      else {
+        this.#roots = new Map(body.roots);
+        this.#paths = new Map(body.paths);
+      }
+    }
+    for (const name of projects) {
+      const body = this.#bodies.get(name);
+      if (body !== undefined && 'projects' in body) this.directory.add(this.#projects(body));
+    }
+  }
+
+  #projects(body: ProjectChunk): DirectoryPart {
+    return projectPart(body, (groupId) => this.directory.groupById.get(groupId)?.path);
+  }
+}
+
 /**
  * The directory in functions: only the parts their jobs need, at most a minute old. A failed read refuses no
  * job: the last good version stays, or the one packed with the code. One per process.
  */
-import type { Directory } from '../../../policies/place/directory.ts';
-import type { Log } from '../environment/index.ts';
-import { DirectoryError } from './directory-error.ts';
-import type { DirectoryPointer, DirectoryTable } from './directory-table.ts';
-import { type ChunkBodyReader, LoadedDirectory } from './loaded-directory.ts';
-import { readLiveChunks, readManifest } from './manifest.ts';
-import { type PlaceAsk, wishFor } from './place-ask.ts';
-import { WishWriter } from './wishing.ts';
 
 interface DirectoryStoreDeps {
   readonly table: DirectoryTable;

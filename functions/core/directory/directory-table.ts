@@ -1,8 +1,17 @@
+import { codedError } from '../../../policies/coded-error.ts';
+import type { ReadOptions } from '../ledger/index.ts';
+
+export class DirectoryError extends codedError('DirectoryError', {
+  /** The table gave no answer we can use; a write may or may not have happened. */
+  directory_unavailable: true,
+  /** The stored data is damaged. */
+  directory_unreadable: false,
+}) {}
+
 /**
  * The directory's interface to a table: immutable chunks, one pointer to the live chunks, and ids that
  * readers missed. Changing the pointer publishes a version.
  */
-import type { ReadOptions } from '../ledger/index.ts';
 
 export type { ReadOptions };
 

@@ -21,9 +21,9 @@ import {
   TimeLimit,
   TTL_ATTRIBUTE,
 } from '../store/index.ts';
-import { DirectoryError } from './directory-error.ts';
 import {
   type ChunkAddress,
+  DirectoryError,
   type DirectoryPointer,
   type DirectoryTable,
   type DirectoryWish,

@@ -4,6 +4,7 @@
  * alone, because a job names its namespace itself.
  */
 
+import type { Directory } from '../../../policies/place/directory.ts';
 import type { HandOutDirectory } from '../admission/index.ts';
 import {
   DIRECTORY_NAMES_MAX,
@@ -11,17 +12,21 @@ import {
   type DirectoryResponse,
   type DirectoryRow,
 } from '../contract/index.ts';
-import { type GroupChunk, INDEX, type ProjectChunk, unpackedChunk } from './chunks.ts';
-import { DirectoryError } from './directory-error.ts';
-import type { DirectoryPointer, DirectoryTable } from './directory-table.ts';
 import {
+  chunkHashOf,
+  type GroupChunk,
+  INDEX,
   type Manifest,
   PROGRESS,
+  type ProjectChunk,
   progressAt,
   readLiveChunks,
   readManifest,
   type SyncProgress,
-} from './manifest.ts';
+  unpackedChunk,
+  visibilityCode,
+} from './chunks.ts';
+import { DirectoryError, type DirectoryPointer, type DirectoryTable } from './directory-table.ts';
 
 interface HandOutDeps {
   readonly table: DirectoryTable;
@@ -101,3 +106,23 @@ const groupRows = ({ groups }: GroupChunk): readonly DirectoryRow[] =>
 
 const personalRows = ({ namespaces }: ProjectChunk): readonly DirectoryRow[] =>
   namespaces.flatMap(([id, path, personal]): DirectoryRow[] => (personal ? [[id, 0, path, 0, 1, 0]] : []));
+
+/** A directory that does not change while the process lives, e.g. the one of a local run, always as new as can be. */
+export function handOutKnown(directory: Directory): HandOutDirectory {
+  const parts = new Map<string, DirectoryRow[]>();
+  for (const { id, parentId, path, visibility, personal } of directory.groupById.values()) {
+    const name = `groups/${id % DIRECTORY_PARTS_MAX}`;
+    const row: DirectoryRow = [id, parentId ?? 0, path, visibilityCode(visibility), personal ? 1 : 0, 0];
+    parts.set(name, [...(parts.get(name) ?? []), row]);
+  }
+  const rows = Object.fromEntries(parts);
+  const hashes = Object.fromEntries(
+    [...parts].map(([name, some]) => [name, chunkHashOf(JSON.stringify(some))]),
+  );
+  return async (have) => ({
+    live: true,
+    ageMs: 0,
+    parts: hashes,
+    changed: Object.fromEntries(Object.entries(rows).filter(([name]) => have[name] !== hashes[name])),
+  });
+}

@@ -1,12 +1,11 @@
 /** Public exports of this folder; its README lists its promises. */
-export { DirectoryError } from './directory-error.ts';
+
+export { NOT_BEGUN } from './chunks.ts';
+export { readWholeDirectory, type WholeDirectory } from './directory-part.ts';
 export { DirectoryStore } from './directory-store.ts';
 export type { DirectoryTable } from './directory-table.ts';
-export { DirectoryDraft } from './draft.ts';
+export { DirectoryError } from './directory-table.ts';
+export { DirectoryDraft, type GroupTree, writeGroups } from './draft.ts';
 export { DynamoDirectoryTable } from './dynamo-directory-table.ts';
-export { type GroupTree, writeGroups } from './group-tree.ts';
-export { directoryHandOut, directoryListedAtMs } from './hand-out.ts';
-export { handOutKnown } from './hand-out-known.ts';
-export { NOT_BEGUN } from './manifest.ts';
+export { directoryHandOut, directoryListedAtMs, handOutKnown } from './hand-out.ts';
 export { type DirectorySyncReport, syncDirectory } from './sync.ts';
-export { readWholeDirectory, type WholeDirectory } from './whole-directory.ts';

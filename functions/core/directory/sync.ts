@@ -1,20 +1,85 @@
+/** Ids that readers did not find are asked for first, one by one: a group of today must not wait for the listing. */
+import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/place/directory.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { LedgerClock } from '../environment/index.ts';
+import { type GitLabDirectory, GitLabError } from '../gitlab/index.ts';
+import type { DirectoryTable, DirectoryWish } from './directory-table.ts';
+import { DirectoryDraft, type GroupTree, readGroups, rowOf, SYNC_TIMEOUT_MS, writeGroups } from './draft.ts';
+import {
+  type ChangedProjects,
+  type GroupListing,
+  listChanged,
+  listGroups,
+  listProjects,
+  RunBudget,
+  writeChanged,
+} from './listings.ts';
+
+interface WishDeps {
+  readonly gitlab: Pick<GitLabDirectory, 'group' | 'project'>;
+  readonly budget: RunBudget;
+  readonly groups: GroupTree;
+  readonly changed: ChangedProjects;
+}
+
+/** A run resolves so many; each takes one call, or one per level of a new tree of groups. */
+export const WISHES_MAX = 40;
+
+/** The wishes that need no second look: found, or unknown to GitLab, too. */
+export async function resolveWishes(
+  wishes: readonly DirectoryWish[],
+  deps: WishDeps,
+): Promise<readonly DirectoryWish[]> {
+  const granted: DirectoryWish[] = [];
+  for (const wish of wishes) {
+    const done = wish.kind === 'group' ? await findGroup(wish.id, deps) : await findProject(wish.id, deps);
+    if (done) granted.push(wish);
+  }
+  return granted;
+}
+
+async function findProject(id: number, deps: WishDeps): Promise<boolean> {
+  const got = await deps.budget.ask(() => readable(deps.gitlab.project(id)));
+  if (got === undefined) return false;
+  const project = got.answer;
+  if (project === undefined) return true;
+  deps.changed.set(id, project);
+  const { namespace } = project;
+  const known = deps.groups.get(namespace.id)?.[2];
+  if (namespace.personal || known === namespace.path) return true;
+  return findGroup(namespace.id, deps);
+}
+
+/** The group and, where they are not known or were moved, those above it. */
+async function findGroup(groupId: number, { gitlab, budget, groups }: WishDeps): Promise<boolean> {
+  let id = groupId;
+  for (let level = 0; level < GROUP_LEVELS_MAX; level += 1) {
+    const asked = id;
+    const got = await budget.ask(() => readable(gitlab.group(asked)));
+    if (got === undefined) return false;
+    const group = got.answer;
+    if (group === undefined) return true;
+    groups.set(group.id, rowOf(group));
+    if (group.parentId === undefined) return true;
+    const parent = groups.get(group.parentId);
+    if (parent !== undefined && pathKey(group.path).startsWith(`${pathKey(parent[2])}/`)) return true;
+    id = group.parentId;
+  }
+  return true;
+}
+
+/** One odd group must not end the run. */
+const readable = <T>(asked: Promise<T | undefined>): Promise<T | undefined> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof GitLabError && error.code === 'gitlab_unreadable') return undefined;
+    throw error;
+  });
+
 /**
  * One run of the sync: what readers missed, all groups, the projects that changed and a slice of all projects, within a
  * budget of calls. Everything is written aside and becomes live with one flip; a run that dies anywhere leaves the
  * directory as it was, and the next one goes on from there. The second of two runs to flip is lost.
  */
-
-import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { LedgerClock } from '../environment/index.ts';
-import type { GitLabDirectory } from '../gitlab/index.ts';
-import type { DirectoryTable, DirectoryWish } from './directory-table.ts';
-import { DirectoryDraft, SYNC_TIMEOUT_MS } from './draft.ts';
-import { readGroups, writeGroups } from './group-tree.ts';
-import { type GroupListing, listGroups } from './list-groups.ts';
-import { listChanged, listProjects } from './list-projects.ts';
-import { type ChangedProjects, writeChanged } from './project-chunks.ts';
-import { resolveWishes, WISHES_MAX } from './resolve-wishes.ts';
-import { RunBudget } from './run-budget.ts';
 
 export interface SyncDeps {
   readonly gitlab: GitLabDirectory;

@@ -1,7 +1,27 @@
 /** Public exports of this folder; its README lists its promises. */
-export { atOnce } from './at-once.ts';
-export { groupTokens } from './group-tokens.ts';
-export { consoleLog, type LedgerClock, type Log, logWith, silentLog, systemClock } from './machine.ts';
-export { secretLines } from './secret-lines.ts';
-export { controllerIdIn, type Environment, refuseInvalid, unset } from './settings.ts';
-export { ssmText } from './ssm-text.ts';
+export {
+  atOnce,
+  consoleLog,
+  type LedgerClock,
+  type Log,
+  logWith,
+  silentLog,
+  systemClock,
+} from './environment.ts';
+export { groupTokens, secretLines, ssmText } from './secrets.ts';
+export {
+  controllerIdIn,
+  type Environment,
+  readAdmitConfig,
+  readDirectoryConfig,
+  readDoctorConfig,
+  readDriftConfig,
+  readRequeueConfig,
+  readRollupConfig,
+  readSettleConfig,
+  readSweepConfig,
+  readWatchdogConfig,
+  refuseInvalid,
+  unset,
+  usageZone,
+} from './settings.ts';

@@ -1,22 +1,158 @@
-import { ENV_CONTROLLER_ID } from '../../names.ts';
-/** A program's settings from its environment. All mistakes are reported together. */
+/** What each program reads from its environment. All mistakes are reported together, before it starts. */
+import { isZone } from '../../../policies/limits/calendar.ts';
+import * as names from '../../names.ts';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One problem for each of these that is not set; what is wrong with others can be added. */
-export const unset = (env: Environment, names: readonly string[]): string[] =>
-  names.flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
+/** Reads one setting. A wrong or missing one is added to `problems`. */
+type Setting<Value> = (env: Environment, problems: string[]) => Value;
+
+export const required =
+  (name: string): Setting<string> =>
+  (env, problems) => {
+    problems.push(...unset(env, [name]));
+    return env[name] ?? '';
+  };
+
+export const optional =
+  (name: string): Setting<string | undefined> =>
+  (env) =>
+    env[name] || undefined;
+
+/** Returns one problem for each of these that is not set. */
+export const unset = (env: Environment, all: readonly string[]): string[] =>
+  all.flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
 
 /** @throws {Error} `[config_invalid]` with all problems, if there are any. */
 export function refuseInvalid(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(`[config_invalid] ${problems.join('; ')}`);
 }
 
-/** Reads the runner controller's number; undefined: not set. A wrong one is added to `problems`. */
+type Settings<Fields extends Readonly<Record<string, Setting<unknown>>>> = {
+  readonly [Field in keyof Fields]: ReturnType<Fields[Field]>;
+};
+
+/** @returns a reader of these settings. It throws `[config_invalid]` with every setting that is missing or wrong. */
+export const settingsReader =
+  <Fields extends Readonly<Record<string, Setting<unknown>>>>(fields: Fields) =>
+  (env: Environment): Settings<Fields> => {
+    const problems: string[] = [];
+    const values = Object.entries(fields).map(([field, read]) => [field, read(env, problems)]);
+    refuseInvalid(problems);
+    return Object.fromEntries(values) as Settings<Fields>;
+  };
+
+/** Reads the runner controller's number. */
 export function controllerIdIn(env: Environment, problems: string[]): number | undefined {
-  const text = env[ENV_CONTROLLER_ID];
+  const text = env[names.ENV_CONTROLLER_ID];
   if (!text) return undefined;
   const id = Number(text);
   if (Number.isSafeInteger(id) && id > 0) return id;
-  problems.push(`${ENV_CONTROLLER_ID} is "${text}"; expected the number GitLab shows for it`);
+  problems.push(`${names.ENV_CONTROLLER_ID} is "${text}"; expected the number GitLab shows for it`);
   return undefined;
 }
+
+/** Reads the IANA zone of usage days. */
+export function usageZone(env: Environment, problems: string[]): string {
+  const zone = env[names.ENV_ROLLUP_ZONE] || 'UTC';
+  if (!isZone(zone))
+    problems.push(`${names.ENV_ROLLUP_ZONE} is "${zone}"; expected an IANA zone such as Europe/Berlin`);
+  return zone;
+}
+
+const TABLE = {
+  ledgerTable: required(names.ENV_LEDGER_TABLE),
+  gitlabInstance: required(names.ENV_GITLAB_INSTANCE),
+  /** Only for DynamoDB Local. */
+  dynamodbEndpoint: optional(names.ENV_DYNAMODB_ENDPOINT),
+};
+
+/** Policy, limits and directory that the build packed. */
+const RULES = { rulesFile: required(names.ENV_RULES_FILE) };
+
+/** An SSM parameter has the token. */
+const GITLAB = {
+  gitlabUrl: required(names.ENV_GITLAB_URL),
+  gitlabTokenParameter: required(names.ENV_GITLAB_TOKEN_PARAMETER),
+};
+
+/** Also for the reader of the table's stream, which evaluates fallback decisions. */
+export const readAdmitConfig = settingsReader({ ...TABLE, ...RULES });
+
+export const readSettleConfig = settingsReader({
+  ...TABLE,
+  secretsParameter: required(names.ENV_WEBHOOK_SECRETS_PARAMETER),
+  /** Absent: only signed deliveries are accepted. */
+  tokensParameter: optional(names.ENV_WEBHOOK_TOKENS_PARAMETER),
+});
+
+export const readRequeueConfig = settingsReader({
+  ...{ ...TABLE, ...RULES, gitlabUrl: GITLAB.gitlabUrl },
+  /** SSM parameters below it are the groups' tokens. */
+  tokensPath: required(names.ENV_REQUEUE_TOKENS_PATH),
+});
+
+export const readDriftConfig = settingsReader({ ...TABLE, ...RULES, zone: usageZone });
+
+export const readSweepConfig = settingsReader({
+  ...{ ...TABLE, ...RULES, ...GITLAB },
+  /** Whether a job that GitLab no longer knows is charged its hold. */
+  chargeUnknown: (env, problems): 'hold' | 'nothing' => {
+    const charge = env[names.ENV_CHARGE_UNKNOWN] || 'nothing';
+    if (charge === 'hold' || charge === 'nothing') return charge;
+    problems.push(`${names.ENV_CHARGE_UNKNOWN} is "${charge}"; expected hold or nothing`);
+    return 'nothing';
+  },
+  /** Its scope decides which jobs are bypassed. Absent: all that ran without an admission. */
+  controllerId: controllerIdIn,
+});
+
+export const readRollupConfig = settingsReader({
+  ...{ ...TABLE, ...RULES, zone: usageZone },
+  /** ARN of the owners' topic. Absent: no threshold alerts. */
+  thresholdsTopicArn: optional(names.ENV_THRESHOLDS_TOPIC),
+  /** Absent: messages have no links. */
+  consoleUrl: optional(names.ENV_CONSOLE_URL),
+  /** Target of the decision export. Absent: none. */
+  export: (env, problems) => {
+    const bucket = env[names.ENV_EXPORT_BUCKET];
+    if (!bucket) return undefined;
+    // Lambda sets the region.
+    problems.push(...unset(env, ['AWS_REGION']));
+    const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined;
+    return { bucket, region: env.AWS_REGION ?? '', endpoint };
+  },
+});
+
+export const readWatchdogConfig = settingsReader({
+  ...{ ...TABLE, gitlabUrl: GITLAB.gitlabUrl },
+  controllerId: (env, problems): number => {
+    problems.push(...unset(env, [names.ENV_CONTROLLER_ID]));
+    return controllerIdIn(env, problems) ?? 0;
+  },
+  controllerTokenParameter: required(names.ENV_CONTROLLER_TOKEN_PARAMETER),
+  pageTopic: required(names.ENV_PAGE_TOPIC),
+  /** True if an admitted job that failed disarms the controller. */
+  disarmsAfterFailedJob: (env) => env[names.ENV_DISARM_AFTER_FAILED_JOB] === 'yes',
+});
+
+/** The token reads groups and projects of the whole instance. */
+export const readDirectoryConfig = settingsReader({
+  ...{ ...TABLE, ...GITLAB },
+  /** Address, token and secret of webhooks that are missing. Absent: none are made. */
+  hooks: (env) => {
+    const url = env[names.ENV_WEBHOOK_URL];
+    const tokenParameter = env[names.ENV_HOOK_TOKEN_PARAMETER];
+    const secretsParameter = env[names.ENV_WEBHOOK_SECRETS_PARAMETER];
+    return url && tokenParameter && secretsParameter ? { url, tokenParameter, secretsParameter } : undefined;
+  },
+});
+
+export const readDoctorConfig = settingsReader({
+  ...{ ...TABLE, ...RULES, ...GITLAB, zone: usageZone },
+  webhookUrl: required(names.ENV_WEBHOOK_URL),
+  /** Absent: the only controller that GitLab has. */
+  controllerId: controllerIdIn,
+  /** The GitLab that the descriptors are of: `18.9`. Absent: their lock names none. */
+  descriptorsVersion: optional(names.ENV_DESCRIPTORS_VERSION),
+});

@@ -1,3 +1,2 @@
 /** Public exports of this folder; its README lists its promises. */
-export { type ExportResult, exportImages } from './export-images.ts';
-export { s3Objects } from './s3-objects.ts';
+export { type ExportResult, exportImages, s3Objects } from './export-images.ts';

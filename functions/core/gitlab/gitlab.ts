@@ -1,4 +1,59 @@
-import type { JobTruth } from './job-truth.ts';
+/**
+ * A job outcome from GitLab, by webhook or REST API, in our units. All fields except ids and status are
+ * optional, because versions differ.
+ */
+export interface JobTruth {
+  readonly jobId: number;
+  readonly projectId: number;
+  readonly status: JobStatus;
+  /** Full path, `group/subgroup/project`. A label. */
+  readonly projectPath?: string;
+  readonly jobName?: string;
+  readonly jobStage?: string;
+  readonly pipelineId?: number;
+  readonly userId?: number;
+  readonly ref?: string;
+  /** The runner that took it; absent before it was picked up. */
+  readonly runnerId?: number;
+  readonly runnerTags?: readonly string[];
+  readonly environment?: string;
+  readonly createdAtMs?: number;
+  readonly startedAtMs?: number;
+  readonly finishedAtMs?: number;
+  /** GitLab's duration, seconds. */
+  readonly durationSeconds?: number;
+  /** Number of earlier tries. Only webhooks of some versions have it. */
+  readonly retryCount?: number;
+  /** Seconds in the queue, until a runner took it or until now. */
+  readonly queuedSeconds?: number;
+  /** `job_router_failure` is a rejection; GitLab says `unknown_failure` also of jobs that did not fail. */
+  readonly failureReason?: string;
+}
+
+export const JOB_STATUSES = [
+  'created',
+  'waiting_for_resource',
+  'preparing',
+  'waiting_for_callback',
+  'pending',
+  'running',
+  'success',
+  'failed',
+  'canceling',
+  'canceled',
+  'skipped',
+  'manual',
+  'scheduled',
+] as const;
+
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** It will not run any more. */
+export const isTerminal = (status: JobStatus): status is 'success' | 'failed' | 'canceled' | 'skipped' =>
+  status === 'success' || status === 'failed' || status === 'canceled' || status === 'skipped';
+
+/** The reason a job has that the router did not let start: it never ran and is never charged. */
+export const REJECTED_BY_ROUTER = 'job_router_failure';
 
 /** Reads jobs and runners through GitLab's REST API, each call with its own timeout. */
 export interface GitLab {
@@ -75,4 +130,164 @@ export class GitLabError extends Error {
     this.retryAfterMs = options?.retryAfterMs;
     this.status = options?.status;
   }
+}
+
+/** A group as GitLab lists it. */
+export interface GitLabGroup {
+  readonly id: number;
+  readonly parentId?: number;
+  /** Full path. */
+  readonly path: string;
+  readonly visibility?: string;
+}
+
+export interface GitLabProject {
+  readonly id: number;
+  /** The last part of its path, `checkout`. */
+  readonly slug: string;
+  readonly visibility?: string;
+  /** Its namespace: a group, or a user's personal namespace. */
+  readonly namespace: { readonly id: number; readonly path: string; readonly personal: boolean };
+}
+
+/** Reads groups and projects. Each call has its own timeout. */
+export interface GitLabDirectory {
+  /**
+   * `GET /groups`, by id. GitLab has pages by key for strangers only: these are numbered, and a group that is deleted
+   * meanwhile moves one past the reader.
+   * @param page - as `next` of the page before; absent: the first.
+   * @throws {GitLabError}
+   */
+  groups(options: { readonly page?: string }): Promise<GroupsPage>;
+  /**
+   * `GET /projects`, by id, pages by key: all projects after `afterId`.
+   * @throws {GitLabError}
+   */
+  projects(options: { readonly afterId: number; readonly page?: string }): Promise<ProjectsPage>;
+  /**
+   * `GET /projects` that changed since then, the latest first: one that changes meanwhile comes twice rather than never.
+   * @param sinceMs - Unix ms, by GitLab's clock.
+   * @throws {GitLabError}
+   */
+  projectsChanged(options: { readonly sinceMs: number; readonly page?: string }): Promise<ProjectsPage>;
+  /** `GET /groups/:id`. `undefined`: GitLab knows no such group. @throws {GitLabError} */
+  group(id: number): Promise<GitLabGroup | undefined>;
+  /** `GET /projects/:id`. `undefined`: GitLab knows no such project. @throws {GitLabError} */
+  project(id: number): Promise<GitLabProject | undefined>;
+}
+
+interface GroupsPage {
+  readonly groups: readonly GitLabGroup[];
+  /** Entries that could not be read and are left out; absent: none. */
+  readonly unreadable?: number;
+  /** Absent: this was the last page. */
+  readonly next?: string;
+}
+
+export interface ProjectsPage {
+  readonly projects: readonly GitLabProject[];
+  /** Entries that could not be read and are left out; absent: none. */
+  readonly unreadable?: number;
+  readonly next?: string;
+}
+
+/** Reads and changes runners in GitLab. Needs an administrator's token, or an auditor's to read. */
+export interface FleetGitLab {
+  /**
+   * `GET /runners/all`, in numbered pages, without tags: see `runner`.
+   *
+   * @param page - `next` of the previous page; absent: the first.
+   * @throws {GitLabError}
+   */
+  listed(options: { readonly page?: string }): Promise<FleetPage>;
+  /** `GET /runners/:id`. `undefined`: GitLab knows no such runner. @throws {GitLabError} */
+  runner(id: number): Promise<FleetRunner | undefined>;
+  /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
+  managers(runnerId: number): Promise<ManagerList>;
+  /**
+   * `POST /user/runners`: creates a runner with an authentication token (`glrt-…`), which GitLab returns
+   * only once.
+   *
+   * @throws {GitLabError} It may or may not exist.
+   */
+  create(runner: NewRunner): Promise<CreatedRunner>;
+  /** `PUT /runners/:id` with `paused`: it takes no new job. @throws {GitLabError} It may or may not be. */
+  pause(id: number): Promise<void>;
+}
+
+export const RUNNER_TYPES = ['instance_type', 'group_type', 'project_type'] as const;
+
+type RunnerType = (typeof RUNNER_TYPES)[number];
+
+/** A runner in a list. */
+export interface ListedRunner {
+  readonly id: number;
+  readonly description: string;
+  readonly type: RunnerType;
+  /** It takes no new job. */
+  readonly paused: boolean;
+  /** `online`, `offline`, `stale`, `never_contacted`; older versions say `paused` instead of the first two. */
+  readonly status: string;
+}
+
+interface FleetPage {
+  readonly runners: readonly ListedRunner[];
+  /** Entries that could not be read and are left out; absent: none. */
+  readonly unreadable?: number;
+  /** Absent: this was the last page. */
+  readonly next?: string;
+}
+
+/** One runner in full. Several processes may work under its token: its managers. */
+export interface FleetRunner extends ListedRunner {
+  readonly tags: readonly string[];
+  /** It takes jobs without tags as well. */
+  readonly runUntagged: boolean;
+  readonly locked: boolean;
+  readonly accessLevel: string;
+  readonly maximumTimeoutSeconds?: number;
+  /** The administrators' note; absent also if the token may not read it. */
+  readonly maintenanceNote?: string;
+  readonly contactedAtMs?: number;
+  /**
+   * Origin of its token. `user`: a user created it, with an authentication token. `token`: it was registered
+   * with a registration token, or its creator is gone. Absent: this GitLab version does not return it.
+   */
+  readonly createdBy?: 'user' | 'token';
+  /** The groups or projects it belongs to; the first is its owner. */
+  readonly ownerIds: readonly number[];
+}
+
+/** A process of GitLab Runner that works under a runner's token. */
+export interface RunnerManager {
+  /** Made by the machine; `s_…` survives restarts, `r_…` does not. */
+  readonly systemId: string;
+  readonly version?: string;
+  readonly platform?: string;
+  readonly architecture?: string;
+  /** GitLab writes it down every 40 to 55 minutes. */
+  readonly contactedAtMs?: number;
+  readonly status: string;
+}
+
+interface ManagerList {
+  readonly managers: readonly RunnerManager[];
+  readonly unreadable?: number;
+}
+
+/** A runner to be made, with what the one it replaces has. */
+export interface NewRunner
+  extends Pick<
+    FleetRunner,
+    'description' | 'type' | 'tags' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
+  > {
+  readonly maintenanceNote: string;
+  /** The group or the project, unless it is the instance's. */
+  readonly ownerId?: number;
+}
+
+export interface CreatedRunner {
+  readonly id: number;
+  /** Its authentication token: shown once, never to be printed. */
+  readonly token: string;
 }

@@ -2,10 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { GitLabError } from './gitlab.ts';
-import { readList } from './rest-answers.ts';
-import { type RestCallDeps, restCall } from './rest-call.ts';
-import { restChange } from './rest-change.ts';
-import { pageQuery } from './rest-pages.ts';
+import { pageQuery, type RestCallDeps, readList, restCall, restChange } from './rest-call.ts';
 
 /** Settings of our webhook. */
 export interface HookSetting {

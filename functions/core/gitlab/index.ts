@@ -1,38 +1,43 @@
 /** Public exports of this folder; its README lists its promises. */
 
-export { CANARY_DESCRIPTION } from './admin/admin-model.ts';
-export type { AdminAnswer, AdminRefusal } from './admin/admin-refusal.ts';
+export type { AdminAnswer, AdminRefusal } from './admin-calls.ts';
 export {
   type AdminController,
+  CANARY_DESCRIPTION,
   type ControllerToken,
   createGitLabAdministration,
   type GitLabAdministration,
   type GroupHook,
-} from './admin/gitlab-admin.ts';
+} from './administration.ts';
 export {
-  type CanaryJob,
-  type CanaryProject,
-  type CanaryRunner,
-  createGitLabPipelines,
-  type GitLabPipelines,
-} from './admin/gitlab-pipelines.ts';
-export { type Controller, createController } from './controller.ts';
-export { type ControllerScopes, readControllerScopes } from './controller-scopes.ts';
-export { type ControllerState, readControllerState } from './controller-state.ts';
-export { type FinishedJobsPage, finishedJobs, type JobsMark } from './fleet/finished-jobs.ts';
-export type { FleetGitLab, FleetRunner, RunnerManager } from './fleet/fleet.ts';
-export { createFleet, createFleetReader } from './fleet/rest-fleet.ts';
-export { byVersion, fallsBack, type RouterAccess, routerAccess } from './fleet/router-access.ts';
-export { type RunnerDetail, type RunnerDetails, runnerDetails } from './fleet/runner-details.ts';
+  type Controller,
+  type ControllerScopes,
+  type ControllerState,
+  createController,
+  readControllerScopes,
+  readControllerState,
+} from './controller.ts';
+export type {
+  FleetGitLab,
+  FleetRunner,
+  GitLabDirectory,
+  GitLabGroup,
+  GitLabProject,
+  RunnerManager,
+} from './gitlab.ts';
 export {
   type GitLab,
   GitLabError,
   type GitLabErrorCode,
+  isTerminal,
+  JOB_STATUSES,
   type JobList,
+  type JobStatus,
   type JobsPage,
+  type JobTruth,
+  REJECTED_BY_ROUTER,
   type RunnersPage,
 } from './gitlab.ts';
-export type { GitLabDirectory, GitLabGroup, GitLabProject } from './gitlab-directory.ts';
 export { deployedFetch, gitlabFetch } from './gitlab-fetch.ts';
 export {
   createGroupHook,
@@ -45,15 +50,48 @@ export {
   isHookUrl,
   secretMark,
 } from './group-hooks.ts';
-export { JOB_HOOK_EVENT, parseJobHook } from './job-hook.ts';
-export { isTerminal, JOB_STATUSES, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from './job-truth.ts';
+export { JOB_HOOK_EVENT, parseJobHook } from './job-reader.ts';
 export { keepNote, type OwnNote } from './keep-note.ts';
-export { patiently } from './patiently.ts';
-export { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
-export { type RestCallDeps, restCall } from './rest-call.ts';
-export { restChange } from './rest-change.ts';
-export { createGitLabDirectory } from './rest-directory.ts';
-export { createGitLab, parseRestJob } from './rest-gitlab.ts';
-export { pageQuery } from './rest-pages.ts';
-export { type RetryOutcome, retryJob } from './retry-job.ts';
-export { type UserNames, userNames } from './user-names.ts';
+export {
+  type RunnerDetail,
+  type RunnerDetails,
+  runnerDetails,
+  type UserNames,
+  userNames,
+} from './kept-answers.ts';
+export {
+  type CanaryJob,
+  type CanaryProject,
+  type CanaryRunner,
+  createGitLabPipelines,
+  type GitLabPipelines,
+} from './pipelines.ts';
+export {
+  checkBaseUrl,
+  pageEnd,
+  pageQuery,
+  patiently,
+  type RestCallDeps,
+  readFound,
+  readList,
+  restCall,
+  restChange,
+} from './rest-call.ts';
+export {
+  createGitLab,
+  createGitLabDirectory,
+  parseRestJob,
+  type RetryOutcome,
+  retryJob,
+} from './rest-gitlab.ts';
+export {
+  byVersion,
+  createFleet,
+  createFleetReader,
+  type FinishedJobsPage,
+  fallsBack,
+  finishedJobs,
+  type JobsMark,
+  type RouterAccess,
+  routerAccess,
+} from './runners.ts';

@@ -1,5 +1,6 @@
 import { isRecord } from '../../../policies/document/reading.ts';
-import { JOB_STATUSES, type JobStatus } from './job-truth.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { JOB_STATUSES, type JobStatus, type JobTruth } from './gitlab.ts';
 
 /** GitLab could not have meant a job with this, or is a version whose words we do not know. */
 export interface UnreadableJob {
@@ -170,4 +171,48 @@ function minutesOf(offset: string): number | undefined {
   const minutes = Number(offset.slice(-2));
   if (hours > OFFSET_HOURS_MAX || minutes > 59) return undefined;
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/** The value of `X-Gitlab-Event` on deliveries that {@link parseJobHook} reads. */
+export const JOB_HOOK_EVENT = 'Job Hook';
+
+/**
+ * Parses the JSON body of a job webhook. Fields for decisions and amounts must be readable; unreadable
+ * labels are dropped. `commit.id` is the pipeline's id, despite its name, and `project_name` is not a path:
+ * use `project.path_with_namespace`.
+ *
+ * @see https://docs.gitlab.com/user/project/integrations/webhook_events/#job-events
+ */
+export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
+  if (!isRecord(body)) return { problems: ['body is not a JSON object; expected a job event'] };
+  const read = new JobReader(body);
+  if (read.value('object_kind') !== 'build') {
+    return { problems: ['object_kind is not "build"; send job events only to this address'] };
+  }
+  const runner = read.object('runner');
+  const truth: JobTruth = {
+    jobId: read.requiredId('build_id'),
+    projectId: read.requiredId('project_id'),
+    status: read.status('build_status'),
+    ...withoutAbsent({
+      projectPath: read.labelled('project').label('path_with_namespace'),
+      jobName: read.label('build_name'),
+      jobStage: read.label('build_stage'),
+      pipelineId: read.id('pipeline_id') ?? read.object('commit').id('id'),
+      userId: read.object('user').id('id'),
+      ref: read.label('ref'),
+      runnerId: runner.id('id'),
+      runnerTags: runner.labels('tags'),
+      // An object in deliveries, a text in some versions of the documentation.
+      environment: read.label('environment') ?? read.labelled('environment').label('name'),
+      createdAtMs: read.instantMs('build_created_at_iso', 'build_created_at'),
+      startedAtMs: read.instantMs('build_started_at_iso', 'build_started_at'),
+      finishedAtMs: read.instantMs('build_finished_at_iso', 'build_finished_at'),
+      durationSeconds: read.seconds('build_duration'),
+      retryCount: read.countUpTo('retries_count', RETRIES_MAX),
+      queuedSeconds: read.secondsUpTo('build_queued_duration', QUEUED_SECONDS_MAX),
+      failureReason: read.word('build_failure_reason'),
+    }),
+  };
+  return read.problems.length > 0 ? { problems: read.problems } : truth;
 }

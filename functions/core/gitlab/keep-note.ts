@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { pageEnd, readFound, readList } from './rest-answers.ts';
-import { type RestCallDeps, restCall } from './rest-call.ts';
-import { restChange } from './rest-change.ts';
-import { pageQuery } from './rest-pages.ts';
+import {
+  pageEnd,
+  pageQuery,
+  type RestCallDeps,
+  readFound,
+  readList,
+  restCall,
+  restChange,
+} from './rest-call.ts';
 
 /** One note of a merge request, and which writing of it. */
 export interface OwnNote {

@@ -1,6 +1,9 @@
+import { z } from 'zod';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { atOnce, type Log } from '../environment/index.ts';
-import { GitLabError } from './gitlab.ts';
+import { type FleetGitLab, GitLabError, type RunnerManager } from './gitlab.ts';
+import { type RestCallDeps, readFound, restCall } from './rest-call.ts';
+import { byVersion } from './runners.ts';
 
 interface KeptOptions<Answer> {
   /** Its calls have a short deadline: those under way at the end are waited for. @throws {GitLabError} */
@@ -66,4 +69,82 @@ export function keptAnswers<Answer>({
       }),
     );
   };
+}
+
+/** `anna`; empty: GitLab has no such user any more. Missing: not answered. */
+export type UserNames = (userIds: readonly number[]) => Promise<ReadonlyMap<number, string>>;
+
+interface NamesOptions {
+  /** Its token may read users. */
+  readonly gitlab: RestCallDeps;
+  readonly clock: { nowMs(): number; monotonicMs(): number };
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** As GitLab bounds them. */
+const Answer = z.object({ username: z.string().min(1).max(255) });
+
+/**
+ * Reads current user names from GitLab. They are cached in memory for minutes only, so renamed and deleted
+ * users disappear here too.
+ *
+ * @see https://docs.gitlab.com/api/users/#retrieve-a-user
+ */
+export const userNames = ({ gitlab, ...options }: NamesOptions): UserNames =>
+  keptAnswers<string>({ ...options, ask: (id) => nameOf(id, gitlab), unreadable: '', what: 'users' });
+
+async function nameOf(id: number, gitlab: RestCallDeps): Promise<string> {
+  const path = `/users/${id}`;
+  const answer = await restCall(path, new URLSearchParams(), gitlab);
+  if (answer.status === 404) return '';
+  const { data } = Answer.safeParse(readFound(path, answer));
+  return data?.username ?? '';
+}
+
+/** Details of a runner for people. */
+export interface RunnerDetail {
+  readonly description?: string;
+  /** The version of GitLab Runner, as the oldest of the managers that still work reports it: `18.10.2`. */
+  readonly version?: string;
+}
+
+export type RunnerDetails = (runnerIds: readonly number[]) => Promise<ReadonlyMap<number, RunnerDetail>>;
+
+interface DetailsOptions {
+  /** Two calls each. */
+  readonly fleet: Pick<FleetGitLab, 'runner' | 'managers'>;
+  readonly clock: { nowMs(): number; monotonicMs(): number };
+  readonly log: Pick<Log, 'warn'>;
+  readonly askMs?: number;
+  readonly askedMax?: number;
+}
+
+/**
+ * Descriptions and versions of runners. They are upgraded now and then, and GitLab writes down a version every 40 to 55
+ * minutes.
+ */
+export const runnerDetails = ({ fleet, ...options }: DetailsOptions): RunnerDetails =>
+  keptAnswers<RunnerDetail>({
+    ...options,
+    ask: (id) => detailOf(id, fleet),
+    unreadable: {},
+    what: 'runners',
+  });
+
+async function detailOf(id: number, fleet: DetailsOptions['fleet']): Promise<RunnerDetail> {
+  const runner = await fleet.runner(id);
+  if (runner === undefined) return {};
+  const version = oldestVersion((await fleet.managers(id)).managers);
+  return {
+    ...(runner.description !== '' && { description: runner.description }),
+    ...(version !== undefined && { version }),
+  };
+}
+
+/** Ignores machines that stopped weeks ago, unless all did: then the last version is shown. */
+function oldestVersion(managers: readonly RunnerManager[]): string | undefined {
+  const working = managers.filter(({ status }) => status !== 'stale');
+  return (working.length === 0 ? managers : working)
+    .flatMap(({ version }) => version ?? [])
+    .sort(byVersion)[0];
 }

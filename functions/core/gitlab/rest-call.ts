@@ -213,3 +213,135 @@ function parseJson(call: string, { headers }: Response, text: string, { baseUrl 
     );
   }
 }
+
+/** GitLab's most. */
+const PER_PAGE = 100;
+
+/**
+ * Returns the query of the next page, or undefined after the last. It reads both of GitLab's ways: `Link`
+ * (keyset and numbered pages) and `X-Next-Page` (numbered). Only a link's query is used, never its host,
+ * because the token must stay at the configured address.
+ */
+export function nextPage(headers: Headers): string | undefined {
+  const link = linkTo('next', headers.get('link') ?? '');
+  if (link !== undefined) return link;
+  const number = headers.get('x-next-page') ?? '';
+  return /^\d+$/.test(number) ? `page=${number}` : undefined;
+}
+
+function linkTo(relation: string, header: string): string | undefined {
+  for (const [, address = '', parameters = ''] of header.matchAll(/<([^>]*)>([^<]*)/g)) {
+    if (!new RegExp(`;\\s*rel="?${relation}"?`, 'i').test(parameters)) continue;
+    const query = address.indexOf('?');
+    if (query >= 0) return address.slice(query + 1);
+  }
+  return undefined;
+}
+
+/** The query of one page: what is asked for, at the place that `page` names. */
+export function pageQuery(
+  asked: Readonly<Record<string, string>>,
+  page: string | undefined,
+): URLSearchParams {
+  const query = new URLSearchParams(page);
+  for (const [name, value] of Object.entries(asked)) query.set(name, value);
+  query.set('per_page', String(PER_PAGE));
+  return query;
+}
+
+/** The body of an answer that has to be there; 404 means that this is not the address of a GitLab. */
+export function readFound(path: string, answer: RestAnswer): unknown {
+  if (answer.status === 200) return answer.body;
+  throw new GitLabError(
+    'gitlab_unreadable',
+    `${answered(`GET ${path}`, answer, answer.status)}. Check that this is GitLab's address, and its version.`,
+  );
+}
+
+export function readList(path: string, answer: RestAnswer): readonly unknown[] {
+  const body = readFound(path, answer);
+  if (Array.isArray(body)) return body;
+  throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
+}
+
+/** Fields of every page besides its entries. */
+export function pageEnd(unreadable: number, headers: Headers): { unreadable?: number; next?: string } {
+  const next = nextPage(headers);
+  return { ...(unreadable > 0 && { unreadable }), ...(next !== undefined && { next }) };
+}
+
+/** @throws {Error} if it is no plain http or https address; it is never quoted, because it could hold a password. */
+export function checkBaseUrl(baseUrl: string): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (isHttp && url.username === '' && url.password === '' && url.search === '' && url.hash === '') return;
+  throw new Error(
+    "GitLab's URL is no plain http or https address; expected one like https://gitlab.example.com",
+  );
+}
+
+interface RestChange {
+  readonly status: number;
+  /** Parsed JSON; undefined unless the status is 200 or 201, or where it is no JSON. */
+  readonly body: unknown;
+}
+
+/**
+ * Sends one change through GitLab's REST API, once: the caller checks the result before a repeat. 400, 404,
+ * 409, 412 and 422 are returned.
+ *
+ * @param path - below `/api/v4`, e.g. `/runner_controllers/7`.
+ * @throws {GitLabError} It may or may not have been made.
+ */
+export async function restChange(
+  method: 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  change: object | undefined,
+  timeoutMs: number,
+  deps: RestCallDeps,
+): Promise<RestChange> {
+  const call = `${method} ${path}`;
+  const headers = {
+    'private-token': await readToken(deps.token),
+    ...(change !== undefined && { 'content-type': 'application/json' }),
+  };
+  const body = change === undefined ? {} : { body: JSON.stringify(change) };
+  const url = apiUrl(deps.baseUrl, path, new URLSearchParams());
+  const { response, text } = await sendOnce(call, url, { method, headers, ...body }, timeoutMs, deps);
+  const { status } = response;
+  const said = answered(call, deps, status);
+  if (status === 401 || status === 403) throw tokenRefused(said, status, 'api');
+  if (status === 429) throw rateLimited(said, response.headers, deps.clock.nowMs());
+  if (status >= 500 || status === 408) throw new GitLabError('gitlab_unavailable', said, { status });
+  return { status, body: status === 200 || status === 201 ? parsedJson(text) : undefined };
+}
+
+/** Undefined for a text that is no JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A wait that GitLab asks for, and how often one call may be put off. */
+const WAIT_MS = 2_000;
+const WAIT_MS_MAX = 60_000;
+const WAITS_MAX = 5;
+
+/** Repeats a call after a 429, after the delay that GitLab asks for. For background work. */
+export async function patiently<Answer>(
+  call: () => Promise<Answer>,
+  sleep: (delayMs: number) => Promise<void>,
+): Promise<Answer> {
+  for (let waits = 0; ; waits += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const limited = error instanceof GitLabError && error.code === 'gitlab_rate_limited';
+      if (!limited || waits >= WAITS_MAX) throw error;
+      await sleep(Math.min(error.retryAfterMs ?? WAIT_MS, WAIT_MS_MAX));
+    }
+  }
+}

@@ -1,22 +1,18 @@
 /** Puts the ledger together over a table. Keep one per process: it remembers which counters are nearly full. */
 import { randomUUID } from 'node:crypto';
 import { type LedgerClock, systemClock } from '../environment/index.ts';
-import { LedgerError } from '../store/index.ts';
-import { NO_AMOUNTS } from './amounts.ts';
+import { DUE_SHARDS, LedgerError } from '../store/index.ts';
 import { RetryBudgets } from './attempt.ts';
-import { dueJobs, postponeMove } from './due.ts';
 import { hold } from './hold.ts';
-import { newJob } from './job.ts';
-import { SeenCounters } from './last-seen.ts';
-import type { AcceptsEnd, EndOutcome, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
-import { type MoveDeps, type MoveWish, makeMoves } from './make-moves.ts';
-import { type Move, noMove } from './move.ts';
+import { newJob, SeenCounters } from './hold-job.ts';
+import type { AcceptsEnd, DueJob, EndOutcome, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
+import { type Move, type MoveDeps, type MoveWish, makeMoves, noMove } from './move.ts';
 import { rebuild } from './rebuild.ts';
+import { NO_AMOUNTS } from './recount.ts';
 import { endReservationMove } from './reservation.ts';
 import { handOver, reserve } from './reserve.ts';
-import { expireMove, releaseMove, settleMove } from './settle.ts';
-import type { LedgerStore } from './store.ts';
-import { bypassMove, unmeteredMove } from './unmetered.ts';
+import { bypassMove, expireMove, isLive, releaseMove, settleMove, unmeteredMove } from './settle.ts';
+import type { LedgerStore, ReadOptions } from './store.ts';
 
 interface LedgerOptions {
   readonly store: LedgerStore;
@@ -194,4 +190,47 @@ export async function announceOnce(
 function toldRatherTwice(error: unknown): true {
   if (error instanceof LedgerError) return true;
   throw error;
+}
+
+/** Live jobs in the order of their due time, and the writing of a new one. The due order is the sweep's only cursor. */
+
+/** Each round asks the shards that had more for twice as much: five rounds are sixteen times an even share, all of it. */
+const ROUNDS_MAX = 5;
+
+/**
+ * Live jobs due before `beforeMs`, oldest first, at most `limit`. Every shard gives its own oldest, at least an even
+ * share of `limit`: no shard can hide another. What the index shows late is shown by the next call.
+ *
+ * @throws {LedgerError} `ledger_unavailable`
+ */
+export async function dueJobs(
+  beforeMs: number,
+  limit: number,
+  store: Pick<LedgerStore, 'due'>,
+  options: ReadOptions,
+): Promise<readonly DueJob[]> {
+  const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => shard);
+  const found = new Map<number, readonly DueJob[]>();
+  let share = Math.ceil(limit / DUE_SHARDS);
+  let open = shards;
+  for (let round = 1; round <= ROUNDS_MAX && open.length > 0; round += 1) {
+    const asked = share;
+    const pages = await Promise.all(open.map((shard) => store.due(shard, beforeMs, asked, options)));
+    for (const [index, shard] of open.entries()) found.set(shard, pages[index] ?? []);
+    const total = [...found.values()].reduce((sum, jobs) => sum + jobs.length, 0);
+    if (total >= limit) break;
+    open = open.filter((_, index) => (pages[index]?.length ?? 0) >= asked);
+    share = Math.min(limit, share * 2);
+  }
+  return [...found.values()]
+    .flat()
+    .sort((a, b) => a.dueAtMs - b.dueAtMs || a.jobId - b.jobId)
+    .slice(0, limit);
+}
+
+/** A live job gets another due time, and with it another place in the index. Nothing is counted. */
+export function postponeMove(record: JobRecord | undefined, dueAtMs: number): Move<EndOutcome> {
+  if (record === undefined) return noMove('unknown');
+  if (!isLive(record) || record.dueAtMs === dueAtMs) return noMove('unchanged');
+  return { outcome: 'applied', record: { ...record, dueAtMs, rev: record.rev + 1 }, changes: [] };
 }

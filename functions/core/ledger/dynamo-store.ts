@@ -35,12 +35,19 @@ import {
   TTL_ATTRIBUTE,
   transactItems,
 } from '../store/index.ts';
-import { decodeCounter, decodeEntry, decodeItem } from './counter-item.ts';
-import { announcementItem, itemWrite, rewriteOf, rewriteOfEntry, seconds } from './dynamo-write.ts';
-import type { CorrectionEntry } from './entry.ts';
-import { inboxItem } from './inbox-item.ts';
-import type { Counter, DueJob, JobRecord } from './ledger.ts';
-import { decodeRecord } from './record-item.ts';
+import {
+  announcementItem,
+  decodeCounter,
+  decodeEntry,
+  decodeItem,
+  inboxItem,
+  itemWrite,
+  rewriteOf,
+  rewriteOfEntry,
+  seconds,
+} from './items.ts';
+import type { CorrectionEntry, Counter, DueJob, JobRecord } from './ledger.ts';
+import { decodeRecord } from './record.ts';
 import type {
   Announcement,
   ClosingStore,

@@ -1,10 +1,11 @@
 /**
- * Decides a batch of jobs. The condition on the counter is the check; a refused condition returns the counter, so the
- * reason and its numbers cost no second read:
+ * Holds budget for a batch of jobs.
  *
- *   weigh in arrival order ─▶ one transaction per pack ─▶ committed: answer
- *        ▲                                            └─▶ refused: learn what the items showed
- *        └────────────── again, at most six times ◀───────────┘
+ * 1. Weigh the jobs in arrival order against the counters seen so far.
+ * 2. Write one transaction per pack of jobs; each counter update carries its limit as a condition.
+ * 3. If a condition fails, DynamoDB returns the counter. Learn it and weigh again, at most six times.
+ *
+ * Retrying `hold` for the same job returns the first decision.
  */
 import { type CounterKey, counterName, spansRoots } from '../../../policies/claim.ts';
 import { LedgerError } from '../store/index.ts';
@@ -15,138 +16,117 @@ import {
   TRANSACTION_RESERVE_MS,
   timeLeftMs,
 } from './attempt.ts';
-import { unseenOfCohorts } from './borrow.ts';
+import { type KnownCounter, knownCounter, type PackNeed, packs } from './counter.ts';
 import {
+  answerFromRecord,
   decided,
   draftRecord,
   type HoldJob,
+  isOpen,
   newJob,
+  type SeenCounters,
   type WeighedVerdict,
   type WeighingResult,
-} from './job.ts';
-import { type SeenCounters, StaleLimits } from './last-seen.ts';
-import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
-import { type KnownCounter, knownCounter, type PackNeed, packs } from './merge.ts';
-import { giveBackCharges } from './reopen.ts';
+} from './hold-job.ts';
+import type { HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
 import { isReserved, reservedClaims } from './reservation.ts';
 import { findReserved } from './reserve.ts';
 import { expiring } from './retention.ts';
-import { answerFromRecord } from './same-job.ts';
+import { giveBackCharges } from './settle.ts';
 import type { Refusal, Write } from './store.ts';
-import { siftWaiting } from './waiting.ts';
-import { weigh, weighWithGrace } from './weigh.ts';
+import { unseenOfCohorts, weigh, weighWithGrace } from './weigh.ts';
 
-interface HoldDeps extends AttemptDeps {
-  readonly lastSeen: SeenCounters;
-}
-
-/**
- * Each failed pass shows every counter and record that refused. Six failures mean that others write faster
- * than this call reads.
- */
+/** Each failed pass shows every counter that refused. Six failures mean that others write faster than this batch can read. */
 const PASSES_MAX = 6;
-/** A consistent read takes a few milliseconds; it only saves work, so it may not cost much either. */
+/** A consistent read takes a few milliseconds. */
 const READ_TIMEOUT_MS = 300;
+
+/** One call of {@link hold}. */
+interface Holding extends AttemptDeps {
+  readonly lastSeen: SeenCounters;
+  /** On the monotonic clock. */
+  readonly deadlineMs: number;
+  /** Counters by name, as this call has seen them. */
+  readonly known: Map<string, KnownCounter>;
+  /** Drops jobs that would be rejected by limits that are no longer in force. */
+  readonly withoutStale: (weighing: WeighingResult) => Promise<WeighingResult>;
+}
 
 export async function hold(
   asks: readonly HoldAsk[],
   deadlineMs: number,
-  deps: HoldDeps,
+  deps: AttemptDeps & { readonly lastSeen: SeenCounters },
   { limitsAreCurrent, onContended }: HoldOptions = {},
 ): Promise<readonly HoldOutcome[]> {
-  const stale = new StaleLimits(limitsAreCurrent, deadlineMs, deps.clock);
   const jobs = new Map<number, HoldJob>();
   for (const ask of asks) if (!jobs.has(ask.jobId)) jobs.set(ask.jobId, newJob(ask));
 
-  const known = new Map<string, KnownCounter>();
   const contended = new Set<string>();
-  const noting = {
+  const holding: Holding = {
     ...deps,
-    isUrgent: true,
-    onContended: (writes: readonly Write[]) => noteShared(writes, contended),
+    ...{ deadlineMs, known: new Map<string, KnownCounter>(), isUrgent: true },
+    withoutStale: staleFilter(limitsAreCurrent, () => timeLeftMs(deadlineMs, deps.clock)),
+    onContended: (writes: readonly Write[]) => {
+      for (const write of writes)
+        if (write.kind === 'counter' && spansRoots(write.key)) contended.add(counterName(write.key));
+    },
   };
   // One after the other: packs of one batch share counters, and the earlier job goes first.
-  for (const pack of packs(open([...jobs.values()]), countersOf)) {
-    await decidePack(pack, known, stale, deadlineMs, noting);
+  for (const pack of packs([...jobs.values()].filter(isOpen), countersOf)) await decidePack(pack, holding);
+  for (const name of contended) {
+    const claimants = [...jobs.values()].filter(({ names }) => names.includes(name));
+    onContended?.(
+      name,
+      claimants.map(({ ask }) => ask.jobId),
+    );
   }
-  for (const name of contended) onContended?.(name, claimantsOf(name, jobs.values()));
   return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
 }
-
-async function decidePack(
-  pack: readonly HoldJob[],
-  known: Map<string, KnownCounter>,
-  stale: StaleLimits,
-  deadlineMs: number,
-  deps: HoldDeps,
-): Promise<void> {
-  await readFirst(pack, known, deadlineMs, deps);
-  for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
-    await findReserved(open(pack), known, deadlineMs, deps);
-    for (const name of await giveBackCharges(open(pack), deadlineMs, deps)) known.delete(name);
-    await readCounters(open(pack), unseenOfCohorts(open(pack), known), known, deadlineMs, deps);
-    const jobs = open(pack);
-    if (jobs.length === 0) return;
-    const weighed = await weighWithGrace(jobs, known, deadlineMs, deps);
-    const weighing = await stale.sifted(await sifted(weighed, deadlineMs, deps));
-    if (isOtherwise(weighed)) continue;
-    if (weighing.verdicts.length === 0 && !isReclaimed(weighing)) return;
-    const result = await attempt(writesOf(weighing, deps.clock.nowMs()), deadlineMs, deps);
-    switch (result.outcome) {
-      case 'committed':
-        return conclude(weighing, known, deps.lastSeen);
-      case 'gave_up':
-        return giveUp(weighing.verdicts, result.cause);
-      case 'refused':
-        // They were to wait for room that others were taken to have: if these do not fit, it is free.
-        for (const job of jobs) if (job.outcome?.outcome === 'waiting') job.outcome = undefined;
-        learn(result.refusals, weighing, known, deps);
-    }
-  }
-  const last = await sifted(weigh(open(pack), known), deadlineMs, deps);
-  giveUp((await stale.sifted(last)).verdicts, 'contended');
-}
-
-/** Without the jobs that go on waiting. */
-async function sifted(
-  weighing: WeighingResult,
-  deadlineMs: number,
-  { store, clock }: HoldDeps,
-): Promise<WeighingResult> {
-  if (weighing.verdicts.every(({ waitMs }) => waitMs === undefined)) return weighing;
-  return siftWaiting(weighing, deadlineMs, {
-    ...{ store, clock },
-    learnRecord: (job, record) => learnRecord(job, record, clock.nowMs()),
-  });
-}
-
-/** The reservation was unknown or its job keeps waiting; weigh again. */
-const isOtherwise = ({ verdicts }: WeighingResult): boolean =>
-  verdicts.some(
-    ({ job, reserved }) => reserved !== isReserved(job.prior) || (reserved && job.outcome !== undefined),
-  );
-
-/** A member's own amount is lent out. The mark needs a write, because borrowers would take it again. */
-const isReclaimed = ({ merges }: WeighingResult): boolean =>
-  [...merges.values()].some(({ reclaims }) => reclaims);
-
-function noteShared(writes: readonly Write[], contended: Set<string>): void {
-  for (const write of writes) {
-    if (write.kind === 'counter' && spansRoots(write.key)) contended.add(counterName(write.key));
-  }
-}
-
-const claimantsOf = (name: string, jobs: Iterable<HoldJob>): readonly number[] =>
-  [...jobs].flatMap(({ ask, names }) => (names.includes(name) ? [ask.jobId] : []));
-
-const open = (jobs: readonly HoldJob[]): readonly HoldJob[] =>
-  jobs.filter((job) => job.outcome === undefined);
 
 /** Includes counters of a break-glass, so that the pack has space for them. */
 const countersOf = ({ names, otherwise }: HoldJob): PackNeed => ({
   items: 1,
   names: otherwise === undefined ? names : [...names, ...otherwise.names],
 });
+
+async function decidePack(pack: readonly HoldJob[], holding: Holding): Promise<void> {
+  const { known, deadlineMs, clock, withoutStale } = holding;
+  const open = (): readonly HoldJob[] => pack.filter(isOpen);
+  // If the batch would not fit by what was last seen, a read is cheaper than a refused transaction.
+  await readCounters(pack, holding.lastSeen.nearlyFull(pack), holding);
+  for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
+    await findReserved(open(), known, deadlineMs, holding);
+    for (const name of await giveBackCharges(open(), deadlineMs, holding)) known.delete(name);
+    await readCounters(open(), unseenOfCohorts(open(), known), holding);
+    const jobs = open();
+    if (jobs.length === 0) return;
+    const weighed = await weighWithGrace(jobs, known, deadlineMs, holding);
+    const weighing = await withoutStale(await withoutWaiting(weighed, holding));
+    if (mustWeighAgain(weighed)) continue;
+    // A member whose own amount is lent out needs a write even without a job: borrowers would take it again.
+    const reclaims = [...weighing.merges.values()].some((merge) => merge.reclaims);
+    if (weighing.verdicts.length === 0 && !reclaims) return;
+    const result = await attempt(writesOf(weighing, clock.nowMs()), deadlineMs, holding);
+    switch (result.outcome) {
+      case 'committed':
+        return conclude(weighing, holding);
+      case 'gave_up':
+        return giveUp(weighing.verdicts, result.cause);
+      case 'refused':
+        // They waited for headroom that others were expected to take. If those do not fit, it is free.
+        for (const job of jobs) if (job.outcome?.outcome === 'waiting') job.outcome = undefined;
+        learn(result.refusals, weighing, holding);
+    }
+  }
+  const last = await withoutWaiting(weigh(open(), known), holding);
+  giveUp((await withoutStale(last)).verdicts, 'contended');
+}
+
+/** Returns true if a reservation was unknown when it was weighed, or if its job keeps waiting. */
+const mustWeighAgain = ({ verdicts }: WeighingResult): boolean =>
+  verdicts.some(
+    ({ job, reserved }) => reserved !== isReserved(job.prior) || (reserved && job.outcome !== undefined),
+  );
 
 /** Records first, then counters: `learn` reads the refusals in this order. */
 function writesOf({ verdicts, merges }: WeighingResult, nowMs: number): readonly Write[] {
@@ -159,11 +139,7 @@ function writesOf({ verdicts, merges }: WeighingResult, nowMs: number): readonly
   ];
 }
 
-function conclude(
-  { verdicts, merges }: WeighingResult,
-  known: Map<string, KnownCounter>,
-  lastSeen: SeenCounters,
-): void {
+function conclude({ verdicts, merges }: WeighingResult, { known, lastSeen }: Holding): void {
   for (const verdict of verdicts) verdict.job.outcome = decided(verdict);
   for (const [name, { committed, fitted, reclaims }] of merges) {
     lastSeen.move(name, committed, fitted);
@@ -177,23 +153,22 @@ function conclude(
 function learn(
   refusals: readonly (Refusal | undefined)[],
   { verdicts, merges }: WeighingResult,
-  known: Map<string, KnownCounter>,
-  { clock, lastSeen }: HoldDeps,
+  holding: Holding,
 ): void {
-  const nowMs = clock.nowMs();
-  verdicts.forEach(({ job }, index) => {
+  const nowMs = holding.clock.nowMs();
+  for (const [index, { job }] of verdicts.entries()) {
     const refusal = refusals[index];
     if (refusal?.kind === 'record') {
       // The reservation changed, so the known amounts of its counters are stale.
-      for (const { counter } of reservedClaims(job.prior)) known.delete(counterName(counter));
+      for (const { counter } of reservedClaims(job.prior)) holding.known.delete(counterName(counter));
       learnRecord(job, refusal.record, nowMs);
     }
     job.asked = true;
-  });
-  [...merges.keys()].forEach((name, index) => {
+  }
+  for (const [index, name] of [...merges.keys()].entries()) {
     const refusal = refusals[verdicts.length + index];
-    if (refusal?.kind === 'counter') learnCounter(name, refusal.counter, known, lastSeen, nowMs);
-  });
+    if (refusal?.kind === 'counter') learnCounter(name, knownCounter(refusal.counter, nowMs), holding);
+  }
 }
 
 function learnRecord(job: HoldJob, record: JobRecord | undefined, nowMs: number): void {
@@ -202,63 +177,42 @@ function learnRecord(job: HoldJob, record: JobRecord | undefined, nowMs: number)
   job.asked = true;
 }
 
-function learnCounter(
-  name: string,
-  counter: Counter | undefined,
-  known: Map<string, KnownCounter>,
-  lastSeen: SeenCounters,
-  nowMs: number,
-): void {
-  const seen = knownCounter(counter, nowMs);
+function learnCounter(name: string, seen: KnownCounter, { known, lastSeen }: Holding): void {
   known.set(name, seen);
   lastSeen.see(name, seen);
 }
 
-/** When the batch would not fit by what was last seen, looks at those counters and at the jobs' records before writing. */
-function readFirst(
-  pack: readonly HoldJob[],
-  known: Map<string, KnownCounter>,
-  deadlineMs: number,
-  deps: HoldDeps,
-): Promise<void> {
-  return readCounters(pack, deps.lastSeen.nearlyFull(pack), known, deadlineMs, deps);
-}
-
+/** Reads these counters and the records of the jobs. */
 async function readCounters(
-  pack: readonly HoldJob[],
-  full: ReadonlySet<string>,
-  known: Map<string, KnownCounter>,
-  deadlineMs: number,
-  { store, clock, lastSeen }: HoldDeps,
+  jobs: readonly HoldJob[],
+  wanted: ReadonlySet<string>,
+  holding: Holding,
 ): Promise<void> {
-  if (full.size === 0 || timeLeftMs(deadlineMs, clock) < TRANSACTION_RESERVE_MS) return;
-  const counters = keysByName(pack, full);
+  const { store, clock, deadlineMs } = holding;
+  if (wanted.size === 0 || timeLeftMs(deadlineMs, clock) < TRANSACTION_RESERVE_MS) return;
+  const keys = new Map<string, CounterKey>();
+  for (const { ask, names } of jobs) {
+    for (const [index, { counter }] of ask.claims.entries()) {
+      const name = names[index] ?? '';
+      if (wanted.has(name)) keys.set(name, counter);
+    }
+  }
   try {
-    const [seen, records] = await Promise.all([
-      store.readCounters([...counters.values()], { timeoutMs: READ_TIMEOUT_MS }),
+    const [counters, records] = await Promise.all([
+      store.readCounters([...keys.values()], { timeoutMs: READ_TIMEOUT_MS }),
       store.readRecords(
-        pack.map((job) => job.ask.jobId),
+        jobs.map(({ ask }) => ask.jobId),
         { timeoutMs: READ_TIMEOUT_MS },
       ),
     ]);
-    for (const [index, name] of [...counters.keys()].entries())
-      learnCounter(name, seen[index], known, lastSeen, clock.nowMs());
-    for (const [index, job] of pack.entries()) learnRecord(job, records[index], clock.nowMs());
+    const nowMs = clock.nowMs();
+    for (const [index, name] of [...keys.keys()].entries())
+      learnCounter(name, knownCounter(counters[index], nowMs), holding);
+    for (const [index, job] of jobs.entries()) learnRecord(job, records[index], nowMs);
   } catch (error) {
     // The read only saves a refused transaction; the write will show the same.
     if (!(error instanceof LedgerError)) throw error;
   }
-}
-
-function keysByName(jobs: readonly HoldJob[], wanted: ReadonlySet<string>): ReadonlyMap<string, CounterKey> {
-  const keys = new Map<string, CounterKey>();
-  for (const { ask, names } of jobs) {
-    names.forEach((name, index) => {
-      const claim = ask.claims[index];
-      if (claim !== undefined && wanted.has(name)) keys.set(name, claim.counter);
-    });
-  }
-  return keys;
 }
 
 /**
@@ -277,3 +231,86 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
         : { outcome: 'undecided', cause };
   }
 }
+
+// Jobs that wait for headroom instead of being rejected. They write nothing, and later jobs do not take their place.
+
+/**
+ * Drops jobs that may go on waiting, with their outcome. Such a job may hold already, so an unknown record is read first.
+ * A rejected job takes no headroom, so the other results stay valid.
+ */
+async function withoutWaiting(weighing: WeighingResult, holding: Holding): Promise<WeighingResult> {
+  const waiting = weighing.verdicts.filter((verdict) => leftMsOf(verdict) > 0);
+  if (waiting.length === 0) return weighing;
+  await readRecords(
+    waiting.flatMap(({ job }) => (job.asked ? [] : [job])),
+    holding,
+  );
+  for (const verdict of waiting) verdict.job.outcome ??= waitingOutcome(verdict);
+  return { ...weighing, verdicts: weighing.verdicts.filter(({ job }) => isOpen(job)) };
+}
+
+async function readRecords(jobs: readonly HoldJob[], { store, clock, deadlineMs }: Holding): Promise<void> {
+  if (jobs.length === 0) return;
+  const undecide = (cause: 'deadline' | 'unavailable'): void => {
+    for (const job of jobs) job.outcome = { outcome: 'undecided', cause };
+  };
+  const timeoutMs = Math.min(READ_TIMEOUT_MS, timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS);
+  if (timeoutMs <= 0) return undecide('deadline');
+  try {
+    const ids = jobs.map(({ ask }) => ask.jobId);
+    const records = await store.readRecords(ids, { timeoutMs });
+    for (const [index, job] of jobs.entries()) learnRecord(job, records[index], clock.nowMs());
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error;
+    undecide('unavailable');
+  }
+}
+
+const leftMsOf = ({ waitMs = 0, job: { ask } }: WeighedVerdict): number =>
+  ask.wait === undefined || ask.wait.last ? 0 : waitMs - ask.wait.waitedMs;
+
+function waitingOutcome(verdict: WeighedVerdict): HoldJob['outcome'] {
+  const [first, ...rest] = verdict.violations;
+  if (first === undefined) return undefined;
+  const { awaited: counters = [] } = verdict;
+  return { outcome: 'waiting', leftMs: leftMsOf(verdict), counters, violations: [first, ...rest] };
+}
+
+// A limit that is no longer in force must not reject.
+
+/** Longer than one read of one item takes. After that the decision stands. */
+const ASK_MS_MAX = 300;
+/** An answer with less time left would come too late to be of use. */
+const ASK_MS_MIN = 20;
+
+const STALE: HoldOutcome = { outcome: 'undecided', cause: 'stale_limits' };
+
+/**
+ * Returns a filter that marks jobs as stale if their limits have changed. It asks once per call of hold, before the first
+ * rejection.
+ */
+function staleFilter(
+  limitsAreCurrent: HoldOptions['limitsAreCurrent'],
+  leftMs: () => number,
+): Holding['withoutStale'] {
+  let current: boolean | undefined;
+  const areCurrent = async (): Promise<boolean> => {
+    if (limitsAreCurrent === undefined) return true;
+    const timeoutMs = Math.min(ASK_MS_MAX, leftMs() - TRANSACTION_RESERVE_MS);
+    current ??= timeoutMs < ASK_MS_MIN || (await limitsAreCurrent(timeoutMs));
+    return current;
+  };
+  return async (weighing) => {
+    const hanging = weighing.verdicts.filter(hangsOnLimits);
+    if (hanging.length === 0 || (await areCurrent())) return weighing;
+    for (const { job } of hanging) job.outcome = STALE;
+    return { ...weighing, verdicts: weighing.verdicts.filter(({ job }) => job.outcome !== STALE) };
+  };
+}
+
+/**
+ * Returns true for a rejection that an edit of limits could change. An edit cannot change the modes of security rules. It
+ * can change a limit, and how far a rule is rolled out.
+ */
+const hangsOnLimits = ({ violations }: WeighedVerdict): boolean =>
+  violations.length > 0 && !violations.some((each) => each.class === 'security');

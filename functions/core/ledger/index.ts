@@ -1,45 +1,63 @@
 /** Public exports of this folder; its README lists its promises. */
 
-export { NO_AMOUNTS } from './amounts.ts';
+export {
+  dynamoRecountOutcomes,
+  dynamoReportedEnds,
+  dynamoSweepMarks,
+  isRecountLate,
+  mendedMs,
+  type RecountOutcome,
+  type RecountOutcomes,
+  type ReportedEnds,
+  type RunnerMark,
+  recountOutcome,
+  type SweepMarkStore,
+  type SweepMarks,
+} from './checkpoints.ts';
 export {
   type ArmOutcome,
   type CanaryOutcome,
-  dynamoCanaryOutcomes,
-  type RouterPatience,
-} from './canary-outcome.ts';
-export { type ClosedPeriods, createClosing } from './close-periods.ts';
-export {
   type ControllerScope,
   type ControllerScopeStore,
+  dynamoCanaryOutcomes,
   dynamoControllerScope,
   followsNoAnswer,
   isOutOfScope,
+  type RouterPatience,
   scopeAfter,
-} from './controller-scope.ts';
-export { decodeCounter, decodeItem } from './counter-item.ts';
+} from './controller.ts';
+export { type KnownCounter, knownCounter, packs } from './counter.ts';
 export { createLedger } from './create-ledger.ts';
-export { deployedTable, onOwnBooks } from './deployed-table.ts';
 export { DynamoStore } from './dynamo-store.ts';
-export { recordItem } from './dynamo-write.ts';
-export type { CorrectionEntry, EntryCause } from './entry.ts';
-export { inboxBody, inboxItem, journalBody } from './inbox-item.ts';
+export { draftRecord, GRACE_SECONDS, newJob } from './hold-job.ts';
 export {
+  deployedTable,
   dynamoInstanceRegister,
   type InstanceRegister,
   type KnownInstance,
+  onOwnBooks,
   REGISTER_TIMEOUT_MS,
   registerKey,
-} from './instance-register.ts';
-export { draftRecord, GRACE_SECONDS, newJob } from './job.ts';
-export { dynamoRecountRounds } from './kept-round.ts';
+} from './instances.ts';
+export {
+  decodeCounter,
+  decodeItem,
+  inboxBody,
+  inboxItem,
+  journalBody,
+  recordItem,
+  writeUnits,
+} from './items.ts';
 export type {
   AcceptsEnd,
   BypassAsk,
+  CorrectionEntry,
   Counter,
   CounterAmounts,
   Drift,
   DueJob,
   EndOutcome,
+  EntryCause,
   GoneJob,
   HoldAsk,
   HoldOptions,
@@ -62,29 +80,28 @@ export {
   type StoreFault,
   type StoreOperation,
 } from './memory-store.ts';
-export { type KnownCounter, knownCounter, packs } from './merge.ts';
 export type { CounterChange } from './move.ts';
-export { dynamoPseudonymKeys, type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
+export { type ClosedPeriods, createClosing } from './rebuild.ts';
+export { NO_AMOUNTS } from './recount.ts';
 export {
-  dynamoRecountOutcomes,
-  isRecountLate,
-  mendedMs,
-  type RecountOutcome,
-  type RecountOutcomes,
-  recountOutcome,
-} from './recount-outcome.ts';
-export {
+  dynamoRecountRounds,
   type RecordVisit,
   type RecountRounds,
   recountOn,
   roundMs,
   type UsageLook,
 } from './recount-round.ts';
-export { kept, replaceUserIds } from './replace-user-ids.ts';
-export { dynamoReportedEnds, type ReportedEnds } from './reported-ends.ts';
 export { isAwaited, isReserved, reservedClaims } from './reservation.ts';
 export { goesUnclosed, isWindow, recordExpiresAtSeconds } from './retention.ts';
-export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';
+export {
+  expireMove,
+  isExpiredCharged,
+  isLive,
+  ranRejected,
+  releaseMove,
+  settleMove,
+  wasRejected,
+} from './settle.ts';
 export type {
   Announcement,
   ClosingStore,
@@ -101,8 +118,17 @@ export type {
   TransactOutcome,
   Write,
 } from './store.ts';
-export { dynamoSweepMarks, type RunnerMark, type SweepMarkStore, type SweepMarks } from './sweep-marks.ts';
-export { ranRejected, wasRejected } from './unmetered.ts';
-export { type KeptJob, nameless, namesNeedlessly, userIdOf, userIdsIn } from './user-ids.ts';
+export {
+  dynamoPseudonymKeys,
+  type KeptJob,
+  kept,
+  nameless,
+  namesNeedlessly,
+  type PseudonymKeys,
+  pseudonymOf,
+  replaceUserIds,
+  userIdOf,
+  userIdsIn,
+  yearOf,
+} from './user-ids.ts';
 export { weigh } from './weigh.ts';
-export { writeUnits } from './write-units.ts';

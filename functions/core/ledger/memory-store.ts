@@ -1,13 +1,11 @@
 /**
- * The ledger's store on a table in memory, plus every fault DynamoDB can have, on demand: for tests, simulations and the
- * bench. What it does with items is what a deployment does.
+ * The ledger's store on a table in memory, with every fault DynamoDB can have, on demand: for tests, simulations and the
+ * bench.
  */
-
 import { type LedgerClock, systemClock } from '../environment/index.ts';
 import {
   ANNOUNCED_SK,
   INBOX_SK,
-  type Item,
   type ItemTable,
   LedgerError,
   type LedgerKeys,
@@ -16,19 +14,13 @@ import {
   PK,
   SK,
 } from '../store/index.ts';
-import { decodeItem } from './counter-item.ts';
 import { DynamoStore } from './dynamo-store.ts';
-import type { Counter } from './ledger.ts';
+import { decodeItem } from './items.ts';
 import type {
   ClosingStore,
   InboxItem,
-  InboxStore,
   LedgerStore,
   ReadOptions,
-  RewriteStore,
-  SegmentAsk,
-  SegmentPage,
-  SegmentStore,
   StoredItem,
   TransactOptions,
   TransactOutcome,
@@ -65,142 +57,120 @@ export interface StoreFault {
   readonly latencyMs?: number;
 }
 
-export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore, SegmentStore {
+export class MemoryStore extends DynamoStore {
   readonly keys: LedgerKeys;
   readonly #options: MemoryStoreOptions;
   readonly #table: MemoryTable;
-  readonly #store: DynamoStore;
-  /** The transaction that the table applies now. */
-  #writing: readonly Write[] | undefined;
+  readonly #applied: { writes?: readonly Write[] | undefined };
 
   constructor(options: MemoryStoreOptions) {
-    const { instance, clock, schedule } = options;
-    this.#options = options;
-    this.keys = ledgerKeys(instance);
-    this.#table = new MemoryTable({
-      nowMs: () => clock?.nowMs() ?? 0,
-      onWritten: () => this.#writing && options.onCommit?.(this.#writing),
+    const { instance, clock = systemClock, schedule, onCommit } = options;
+    const applied: { writes?: readonly Write[] } = {};
+    const table = new MemoryTable({
+      nowMs: () => options.clock?.nowMs() ?? 0,
+      onWritten: () => applied.writes && onCommit?.(applied.writes),
       // Something may happen before each item.
       scanPageItems: 1,
     });
-    const table = schedule === undefined ? this.#table : scheduledScans(this.#table, schedule);
-    this.#store = new DynamoStore({ table, instance, clock: clock ?? systemClock, random: () => 0 });
+    super({
+      table: schedule === undefined ? table : scheduledScans(table, schedule),
+      instance,
+      clock,
+      random: () => 0,
+    });
+    this.keys = ledgerKeys(instance);
+    this.#options = options;
+    this.#table = table;
+    this.#applied = applied;
   }
 
-  async transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
-    const fault = await this.#before('transact', options);
+  override async transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
+    const fault = await this.#faultAt('transact', options);
     const contended = [...writes.keys()];
-    if (fault?.kind === 'conflict') return { outcome: 'conflict', contended };
-    if (fault?.kind === 'throttle') return { outcome: 'throttled', contended };
-    this.#writing = writes;
-    const answer = this.#store.transact(writes, options);
-    this.#writing = undefined;
+    if (fault === 'conflict') return { outcome: 'conflict', contended };
+    if (fault === 'throttle') return { outcome: 'throttled', contended };
+    this.#applied.writes = writes;
+    const answer = super.transact(writes, options);
+    this.#applied.writes = undefined;
     const outcome = await answer;
-    if (this.#options.schedule !== undefined) await this.#options.schedule('transacted');
-    if (fault?.kind === 'lost-after') throw lost('transact');
+    await this.#options.schedule?.('transacted');
+    if (fault === 'lost-after') throw lost('transact');
     return outcome;
   }
 
-  async readCounters(...asked: Parameters<LedgerStore['readCounters']>) {
-    await this.#beforeRead('readCounters', asked[1]);
-    return this.#store.readCounters(...asked);
+  override readCounters(...asked: Parameters<LedgerStore['readCounters']>) {
+    return this.#perhaps('readCounters', asked[1], () => super.readCounters(...asked));
   }
 
-  async readRecords(...asked: Parameters<LedgerStore['readRecords']>) {
-    await this.#beforeRead('readRecords', asked[1]);
-    return this.#store.readRecords(...asked);
+  override readRecords(...asked: Parameters<LedgerStore['readRecords']>) {
+    return this.#perhaps('readRecords', asked[1], () => super.readRecords(...asked));
   }
 
-  async readEntries(...asked: Parameters<LedgerStore['readEntries']>) {
-    await this.#beforeRead('readEntries', asked[1]);
-    return this.#store.readEntries(...asked);
+  override readEntries(...asked: Parameters<LedgerStore['readEntries']>) {
+    return this.#perhaps('readEntries', asked[1], () => super.readEntries(...asked));
   }
 
-  scan(...asked: Parameters<LedgerStore['scan']>): AsyncGenerator<StoredItem> {
-    return this.#store.scan(...asked);
+  override due(...asked: Parameters<LedgerStore['due']>) {
+    return this.#perhaps('due', asked[3], () => super.due(...asked));
   }
 
-  scanSegment(ask: SegmentAsk): Promise<SegmentPage> {
-    return this.#store.scanSegment(ask);
+  override dueClosings(...asked: Parameters<ClosingStore['dueClosings']>) {
+    return this.#perhaps('due', asked[3], () => super.dueClosings(...asked));
   }
 
-  async announce(...asked: Parameters<LedgerStore['announce']>): Promise<boolean> {
-    return this.#put('announce', asked[1], () => this.#store.announce(...asked));
+  override readPeriod(...asked: Parameters<ClosingStore['readPeriod']>) {
+    return this.#perhaps('readCounters', asked[1], () => super.readPeriod(...asked));
   }
 
-  async receive(item: InboxItem, options: ReadOptions): Promise<boolean> {
-    return this.#put('receive', options, async () => {
-      const first = await this.#store.receive(item, options);
+  override announce(...asked: Parameters<LedgerStore['announce']>) {
+    return this.#perhaps('announce', asked[1], () => super.announce(...asked));
+  }
+
+  override receive(item: InboxItem, options: ReadOptions) {
+    return this.#perhaps('receive', options, async () => {
+      const first = await super.receive(item, options);
       if (first) this.#options.onReceived?.(item);
       return first;
     });
   }
 
-  async #put(
-    operation: 'announce' | 'receive',
-    options: ReadOptions,
-    put: () => Promise<boolean>,
-  ): Promise<boolean> {
-    const fault = await this.#before(operation, options);
-    if (fault?.kind === 'conflict' || fault?.kind === 'throttle') throw lost(operation);
-    const first = await put();
-    if (fault?.kind === 'lost-after') throw lost(operation);
-    return first;
-  }
-
-  async due(...asked: Parameters<LedgerStore['due']>) {
-    await this.#beforeRead('due', asked[3]);
-    return this.#store.due(...asked);
-  }
-
-  async dueClosings(...asked: Parameters<ClosingStore['dueClosings']>) {
-    await this.#beforeRead('due', asked[3]);
-    return this.#store.dueClosings(...asked);
-  }
-
-  async readPeriod(key: Counter['key'], options: ReadOptions): Promise<readonly StoredItem[]> {
-    await this.#beforeRead('readCounters', options);
-    return this.#store.readPeriod(key, options);
-  }
-
-  rewrite(...asked: Parameters<RewriteStore['rewrite']>): Promise<boolean> {
-    return this.#store.rewrite(...asked);
-  }
-
-  /** Deletes what has expired by now, by the clock: DynamoDB does so by itself, within some days. */
+  /** Deletes what has expired by now; DynamoDB does the same within some days. */
   collectGarbage(): void {
     this.#table.collectGarbage(this.#options.clock?.nowMs() ?? 0);
   }
 
-  /** Everything stored, without waiting: for tests and the local summary. */
+  /** Everything that a scan of the ledger yields, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
-    for (const item of this.#table.items()) if (isOfBooks(item, this.keys)) yield decodeItem(item, this.keys);
-  }
-
-  async #beforeRead(
-    operation: Exclude<StoreOperation, 'transact' | 'announce' | 'receive'>,
-    options: ReadOptions,
-  ): Promise<void> {
-    const fault = await this.#before(operation, options);
-    if (fault !== undefined && fault.kind !== 'slow') throw lost(operation);
-  }
-
-  async #before(operation: StoreOperation, options: ReadOptions): Promise<StoreFault | undefined> {
-    const fault = this.#options.fault?.(operation);
-    if (this.#options.schedule !== undefined) await this.#options.schedule(operation);
-    if (fault !== undefined) await this.#suffer(fault, options);
-    return fault;
-  }
-
-  async #suffer(fault: StoreFault, options: ReadOptions): Promise<void> {
-    const latencyMs = fault.latencyMs ?? 0;
-    if (latencyMs > 0) {
-      if (this.#options.clock === undefined)
-        throw new LedgerError('ledger_misuse', 'a slow fault needs a clock to wait on');
-      await this.#options.clock.sleep(Math.min(latencyMs, options.timeoutMs));
-      if (latencyMs > options.timeoutMs && fault.kind !== 'lost-after') throw lost('slow operation');
+    for (const item of this.#table.items()) {
+      const isOther = item[SK]?.S === ANNOUNCED_SK || item[SK]?.S === INBOX_SK;
+      if (!isOther && !this.keys.isInboxPk(item[PK]?.S ?? '')) yield decodeItem(item, this.keys);
     }
-    if (fault.kind === 'lost-before') throw lost('operation');
+  }
+
+  /** Any fault of an operation other than a transaction is a lost answer. */
+  async #perhaps<T>(operation: StoreOperation, options: ReadOptions, call: () => Promise<T>): Promise<T> {
+    const fault = await this.#faultAt(operation, options);
+    if (fault === 'conflict' || fault === 'throttle') throw lost(operation);
+    const answer = await call();
+    if (fault === 'lost-after') throw lost(operation);
+    return answer;
+  }
+
+  async #faultAt(
+    operation: StoreOperation,
+    { timeoutMs }: ReadOptions,
+  ): Promise<StoreFault['kind'] | undefined> {
+    const { clock, schedule } = this.#options;
+    const { kind, latencyMs = 0 } = this.#options.fault?.(operation) ?? {};
+    await schedule?.(operation);
+    if (latencyMs > 0) {
+      if (clock === undefined)
+        throw new LedgerError('ledger_misuse', 'a slow fault needs a clock to wait on');
+      await clock.sleep(Math.min(latencyMs, timeoutMs));
+      if (latencyMs > timeoutMs && kind !== 'lost-after') throw lost('slow operation');
+    }
+    if (kind === 'lost-before') throw lost('operation');
+    return kind;
   }
 }
 
@@ -211,10 +181,6 @@ const scheduledScans = (table: ItemTable, schedule: (step: string) => Promise<un
     return table.send(name, operation, limit);
   },
 });
-
-/** A scan of the ledger leaves the others out, too. */
-const isOfBooks = (item: Item, keys: LedgerKeys): boolean =>
-  item[SK]?.S !== ANNOUNCED_SK && item[SK]?.S !== INBOX_SK && !keys.isInboxPk(item[PK]?.S ?? '');
 
 const lost = (operation: string): LedgerError =>
   new LedgerError('ledger_unavailable', `${operation}: no answer from the in-memory table (injected fault)`);

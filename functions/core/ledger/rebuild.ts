@@ -3,15 +3,16 @@
  * passes show the same one while `rev` stayed unchanged from the first pass until after the second.
  */
 
+import { randomUUID } from 'node:crypto';
 import { isPipelineCounter } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { atOnce } from '../environment/index.ts';
-import { sameAmounts } from './amounts.ts';
-import { type AttemptDeps, attempt } from './attempt.ts';
-import type { Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
-import { agrees, amountsOf, type Recount, recount, shown } from './recount.ts';
+import { atOnce, type LedgerClock } from '../environment/index.ts';
+import { DUE_SHARDS } from '../store/index.ts';
+import { type AttemptDeps, attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
+import type { ClosingEntry, Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
+import { agrees, amountsOf, type Recount, recount, sameAmounts, shown } from './recount.ts';
 import { expiring, goesUnclosed, isClosable, isWindow, mayLackRecords } from './retention.ts';
-import type { CounterReset } from './store.ts';
+import type { ClosingStore, CounterReset, LedgerStore, StoredItem, Write } from './store.ts';
 
 /** Bounds a table that does not answer; repairs run in the background. */
 const REPAIR_TIMEOUT_MS = 10_000;
@@ -21,7 +22,6 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   // It only names suspects, at half the price: what it has not seen yet makes one too many, or one that the next
   // recount finds. A counter it shows with the rev of the second pass was not written in between, however late it was read.
   const first = await recount(deps.store.scan('eventual'));
-  const isWhole = first.passedOver === 0;
   const { suspects, unproven, unclosed } = findSuspects(first, deps.clock.nowMs());
   const report = {
     records: first.records,
@@ -31,7 +31,6 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
     unclosed: unclosed.length,
   };
   if (suspects.length === 0) {
-    if (options.mark && isWhole) await markDrift(first, { drifted: [], unclosed }, deps);
     return { ...report, drift: [], repaired: 0 };
   }
 
@@ -48,7 +47,7 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   let repaired = 0;
   if (options.repair) {
     for (const name of drifted) if (await repair(name, second, deps)) repaired += 1;
-  } else if (options.mark) await markDrift(second, { drifted, unclosed }, deps);
+  }
   return { ...report, drift: drifted.map((name) => driftOf(name, second)), repaired };
 }
 
@@ -126,7 +125,6 @@ async function repair(name: string, pass: Recount, deps: AttemptDeps): Promise<b
 
 // Marks that a recount leaves on counters, for closing.
 
-const TIMEOUT_MS = 10_000;
 /** The next recount marks the rest. */
 const MARKS_MAX = 20_000;
 const AT_ONCE = 8;
@@ -155,5 +153,109 @@ export async function markDrift(
 async function mark(counter: Counter, drifts: boolean, deps: AttemptDeps): Promise<void> {
   const { key, rev } = counter;
   const reset = { kind: 'reset', key, amounts: amountsOf(counter), rev, ...(drifts && { drifts }) } as const;
-  await attempt([expiring(reset, deps.clock.nowMs())], deps.clock.monotonicMs() + TIMEOUT_MS, deps);
+  await attempt([expiring(reset, deps.clock.nowMs())], deps.clock.monotonicMs() + REPAIR_TIMEOUT_MS, deps);
 }
+
+/**
+ * Closing entries: what a period came to, kept for good, so that garbage collection may take its records.
+ *
+ * Every counter stands in the due index under the time at which all jobs of its period have ended, and leaves it with its
+ * closing entry. A correction that comes later puts it back, so that the next closing takes the correction in. So closing
+ * reads what is due and nothing else, however large the table is.
+ */
+
+/** Per call: 512 periods in all. A month's end has some for every group, and weeks of time. */
+const CLOSINGS_PER_SHARD_MAX = 32;
+/** Time before a period with a live job or a drifting counter is tried again. */
+const AGAIN_MS = 6 * 3_600_000;
+
+interface ClosePeriodsDeps extends TransactDeps {
+  readonly store: TransactDeps['store'] & ClosingStore;
+}
+
+export interface ClosedPeriods {
+  readonly closed: number;
+  /** Due, and not closed: live jobs hold on them, or their counters drift. */
+  readonly waiting: number;
+  /** Changed concurrently, or the table did not answer. The next call retries them. */
+  readonly undecided: number;
+}
+
+/**
+ * Closes what is due, oldest first.
+ *
+ * @param deadlineMs - on the monotonic clock; what is not begun by then is left to the next call.
+ * @throws {LedgerError} `ledger_unavailable`
+ */
+export async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): Promise<ClosedPeriods> {
+  const { store, clock } = deps;
+  const timeoutMs = READ_TIMEOUT_MS;
+  const nowMs = clock.nowMs();
+  const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => shard);
+  const pages = await Promise.all(
+    shards.map((shard) => store.dueClosings(shard, nowMs, CLOSINGS_PER_SHARD_MAX, { timeoutMs })),
+  );
+  const sum = { closed: 0, waiting: 0, undecided: 0 };
+  await atOnce(pages.flat(), AT_ONCE, async (key) => {
+    if (timeLeftMs(deadlineMs, clock) <= 0) return;
+    const outcome = await closePeriod(await store.readPeriod(key, { timeoutMs }), deps);
+    if (outcome !== undefined) sum[outcome] += 1;
+  });
+  return sum;
+}
+
+/** Returns undefined if the counter is gone. */
+async function closePeriod(
+  items: readonly StoredItem[],
+  deps: ClosePeriodsDeps,
+): Promise<keyof ClosedPeriods | undefined> {
+  const counter = counterIn(items);
+  if (counter === undefined) return undefined;
+  const mayClose = isQuiet(counter) && counter.drifts === undefined;
+  const nowMs = deps.clock.nowMs();
+  const writes = mayClose ? closed(counter, items, nowMs) : [resetOf(counter, nowMs + AGAIN_MS)];
+  const { outcome } = await attempt(writes, deps.clock.monotonicMs() + READ_TIMEOUT_MS, deps);
+  if (outcome !== 'committed') return 'undecided';
+  return mayClose ? 'closed' : 'waiting';
+}
+
+/** Returns true if no job holds an amount here: held amounts are committed and not settled. */
+const isQuiet = ({ committed, settled }: Counter): boolean => committed === settled;
+
+function closed(counter: Counter, items: readonly StoredItem[], closedAtMs: number): readonly Write[] {
+  const { key } = counter;
+  const replaces = closingIn(items);
+  const closing = { key, ...amountsOf(counter), closedAtMs };
+  return [resetOf(counter), { kind: 'closing', closing, ...(replaces !== undefined && { replaces }) }];
+}
+
+/** To its own amounts: that pins the rev, and with it what was read. */
+const resetOf = (counter: Counter, closeAtMs?: number): CounterReset => ({
+  kind: 'reset',
+  key: counter.key,
+  amounts: amountsOf(counter),
+  rev: counter.rev,
+  ...(counter.drifts && { drifts: counter.drifts }),
+  ...(closeAtMs !== undefined && { closeAtMs }),
+});
+
+export interface ClosingOptions {
+  readonly store: Pick<LedgerStore, 'transact'> & ClosingStore;
+  readonly clock: LedgerClock;
+  /** [0, 1), for the jitter between tries. */
+  readonly random: () => number;
+}
+
+/** Closes a page of the periods that are due over a table; see {@link closePeriods}. */
+export const createClosing =
+  (options: ClosingOptions) =>
+  (deadlineMs: number): Promise<ClosedPeriods> =>
+    closePeriods(deadlineMs, { ...options, newToken: randomUUID });
+
+// Items of a period's partition, as {@link ClosingStore.readPeriod} returns them.
+
+const counterIn = (items: readonly StoredItem[]): Counter | undefined =>
+  items.flatMap((item) => (item.kind === 'counter' ? item.counter : []))[0];
+
+const closingIn = (items: readonly StoredItem[]): ClosingEntry | undefined =>
+  items.flatMap((item) => (item.kind === 'closing' ? item.closing : []))[0];

@@ -14,7 +14,7 @@ import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
 import type { EndOutcome, HoldAsk, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, type Move, noMove } from './move.ts';
-import { shortLabel } from './record-item.ts';
+import { shortLabel } from './record.ts';
 import type { CounterWrite } from './store.ts';
 
 /** Counts what is kept for a retry in its claims: for the retry of its job, or for its job as a retry. */

@@ -2,10 +2,10 @@
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { LedgerError } from '../store/index.ts';
 import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import { type HoldJob, newJob } from './job.ts';
+import { type KnownCounters, knownCounter } from './counter.ts';
+import { answerFromRecord, type HoldJob, newJob } from './hold-job.ts';
 import type { EndOutcome, JobRecord, ReserveAsk, ReserveOutcome } from './ledger.ts';
-import type { MoveDeps } from './make-moves.ts';
-import { type KnownCounters, knownCounter } from './merge.ts';
+import type { MoveDeps } from './move.ts';
 import {
   freed,
   handedOver,
@@ -16,7 +16,6 @@ import {
   reserving,
 } from './reservation.ts';
 import { expiring } from './retention.ts';
-import { answerFromRecord } from './same-job.ts';
 import type { ReadOptions, Write } from './store.ts';
 import { weigh } from './weigh.ts';
 

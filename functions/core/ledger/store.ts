@@ -4,8 +4,9 @@
  */
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { PageEnd, ScanSegment } from '../store/index.ts';
-import type { ClosingEntry, CorrectionEntry } from './entry.ts';
 import type {
+  ClosingEntry,
+  CorrectionEntry,
   Counter,
   CounterAmounts,
   DueJob,

@@ -1,10 +1,95 @@
-/** Removes user ids from a job's record and correction entries. Pure. */
+import { createHmac, randomBytes } from 'node:crypto';
 import type { CounterKey } from '../../../policies/claim.ts';
 import { userOfSubject } from '../../../policies/limits/cap.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { CorrectionEntry } from './entry.ts';
-import type { JobFacts, JobRecord } from './ledger.ts';
+import { atOnce, type LedgerClock } from '../environment/index.ts';
+import {
+  absent,
+  answered,
+  getItem,
+  type InstanceTable,
+  itemAt,
+  ledgerKeys,
+  putItem,
+  TimeLimit,
+  TTL_ATTRIBUTE,
+  unavailable,
+} from '../store/index.ts';
+import type { CorrectionEntry, JobFacts, JobRecord } from './ledger.ts';
 import { isOfUser, namelessFromMs, recordNamelessFromMs } from './retention.ts';
+import type { LedgerStore, RewriteStore } from './store.ts';
+
+/** Characters of base64: 72 bits, so that two users of one GitLab never meet. */
+const LENGTH = 12;
+
+/**
+ * Returns a pseudonym of a user id: equal for all jobs of a user under one key, and irreversible without the
+ * key. `user/~Jk3…` is therefore not a user's subject.
+ */
+export const pseudonymOf = (key: Uint8Array, userId: number): string =>
+  `~${createHmac('sha256', key).update(`user/${userId}`).digest('base64url').slice(0, LENGTH)}`;
+
+/**
+ * One random key per calendar year (UTC). Jobs of a user add up within a year; two years cannot be linked. A
+ * key is deleted with the records of its year; then pseudonyms cannot be resolved.
+ */
+export interface PseudonymKeys {
+  /** The year's key, made when it is first asked for. @throws {LedgerError} `ledger_unavailable` */
+  keyOf(year: number): Promise<Uint8Array>;
+  /** Undefined: no pseudonym of this year was ever made. @throws {LedgerError} `ledger_unavailable` */
+  find(year: number): Promise<Uint8Array | undefined>;
+}
+
+export const yearOf = (atMs: number): number => new Date(atMs).getUTCFullYear();
+
+const TIMEOUT_MS = 5_000;
+const KEY_BYTES = 32;
+const KEY = 'k';
+/** The longest job, the longest year and 90 days: by then the last record of the year is gone. */
+const KEPT_DAYS = 35 + 367 + 90;
+const DAY_SECONDS = 86_400;
+
+/** One item per year, which only the recount and operators may read. */
+export function dynamoPseudonymKeys({ table, instance }: InstanceTable): PseudonymKeys {
+  const keys = ledgerKeys(instance);
+  const failure = unavailable(table);
+  const known = new Map<number, Uint8Array>();
+
+  async function find(year: number): Promise<Uint8Array | undefined> {
+    const cached = known.get(year);
+    if (cached !== undefined) return cached;
+    const item = await answered('read a key of pseudonyms', failure, () =>
+      getItem(table, keys.pseudonymKey(year), new TimeLimit(TIMEOUT_MS)),
+    );
+    const key = item?.[KEY]?.B;
+    if (key !== undefined) known.set(year, key);
+    return key;
+  }
+
+  /** Keeps a key that another process made first. */
+  async function make(year: number): Promise<void> {
+    const expiresAtSeconds = Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS;
+    const item = itemAt(keys.pseudonymKey(year), {
+      [KEY]: { B: randomBytes(KEY_BYTES) },
+      [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
+    });
+    await answered('make a key of pseudonyms', failure, () =>
+      putItem(table, item, new TimeLimit(TIMEOUT_MS), absent()),
+    );
+  }
+
+  return {
+    find,
+    async keyOf(year) {
+      const there = await find(year);
+      if (there !== undefined) return there;
+      await make(year);
+      return (await find(year)) ?? Promise.reject(new Error(`the key of ${year} was made and is not there`));
+    },
+  };
+}
+
+/** Removes user ids from a job's record and correction entries. Pure. */
 
 /** A job as it is kept. */
 export interface KeptJob {
@@ -90,4 +175,65 @@ function unnamedViolation(violation: Violation, nameOf: (userId: number) => stri
     }),
   };
   return { ...violation, reason: told as Violation['reason'] };
+}
+
+/** Puts pseudonyms for users into what is kept about jobs, some at a time. Nothing that counts changes. */
+
+/** One read of the table. */
+const PAGE = 100;
+const AT_ONCE = 10;
+
+interface ReplaceUserIdsDeps {
+  readonly store: Pick<LedgerStore, 'readRecords' | 'readEntries'> & RewriteStore;
+  readonly keys: Pick<PseudonymKeys, 'keyOf'>;
+  readonly clock: LedgerClock;
+}
+
+interface ReplacedUserIds {
+  readonly replaced: number;
+  /** Not started in time, or changed concurrently. The next run retries them. */
+  readonly left: number;
+}
+
+/**
+ * Replaces user ids in jobs that ended 90 days ago; other jobs stay. It may be interrupted and repeated at
+ * any time.
+ *
+ * @param deadlineMs - on the monotonic clock.
+ * @throws {LedgerError} `ledger_unavailable`
+ */
+export async function replaceUserIds(
+  jobIds: readonly number[],
+  deadlineMs: number,
+  { store, keys, clock }: ReplaceUserIdsDeps,
+): Promise<ReplacedUserIds> {
+  let replaced = 0;
+  let left = 0;
+  for (let from = 0; from < jobIds.length; from += PAGE) {
+    if (clock.monotonicMs() >= deadlineMs) return { replaced, left: left + jobIds.length - from };
+    const records = await store.readRecords(jobIds.slice(from, from + PAGE), { timeoutMs: TIMEOUT_MS });
+    const due = records
+      .filter((record) => record !== undefined)
+      .filter((record) => namesNeedlessly(record, clock.nowMs()));
+    await atOnce(due, AT_ONCE, async (record) => {
+      if (await replace(record)) replaced += 1;
+      else left += 1;
+    });
+  }
+  return { replaced, left };
+
+  async function replace(record: JobRecord): Promise<boolean> {
+    const key = await keys.keyOf(yearOf(record.decidedAtMs));
+    const job = nameless(await kept(record, store), (id) => pseudonymOf(key, id), clock.nowMs());
+    return store.rewrite(job.record, job.entries, { timeoutMs: TIMEOUT_MS });
+  }
+}
+
+/** Returns the record, with its entries if any of them may name a user. */
+export async function kept(record: JobRecord, store: Pick<LedgerStore, 'readEntries'>): Promise<KeptJob> {
+  const { userId: _, ...facts } = record.facts;
+  const inClaims = userIdsIn({ ...record, facts }).length > 0;
+  const entries =
+    record.entries > 0 && inClaims ? await store.readEntries(record.jobId, { timeoutMs: TIMEOUT_MS }) : [];
+  return { record, entries };
 }

@@ -28,20 +28,53 @@ import {
   TTL_ATTRIBUTE,
   transactItems,
 } from '../store/index.ts';
-import type {
-  FlipOutcome,
-  LimitChunk,
-  LimitPointer,
-  LimitTable,
-  LogItem,
-  OpeningEntry,
-  ReadOptions,
-  RequestItem,
+import {
+  type FlipOutcome,
+  type LimitChunk,
+  type LimitPointer,
+  LimitsError,
+  type LimitTable,
+  type LogItem,
+  type OpeningEntry,
+  type ReadOptions,
+  type RequestItem,
 } from './limit-table.ts';
-import { LimitsError } from './limits-error.ts';
-import { BYTES, chunkPartsOf, joined } from './publish-limits.ts';
 
 export type DynamoLimitTableOptions = InstanceTable & BatchGetDeps;
+
+/** DynamoDB's items end at 400 KB: a chunk is stored in parts. */
+const PART_BYTES_MAX = 350 * 1024;
+/** 35 MB compressed are more limits than there are groups. */
+const PARTS_MAX = 100;
+const BYTES = 'b';
+export const PARTS_ATTRIBUTE = 'n';
+
+/** The attributes of each part, in order. */
+export function chunkPartsOf(name: string, bytes: Uint8Array): readonly Item[] {
+  const parts = Math.max(1, Math.ceil(bytes.length / PART_BYTES_MAX));
+  if (parts > PARTS_MAX)
+    throw new LimitsError(
+      'limits_unreadable',
+      `chunk ${name} has ${bytes.length} bytes: expected at most ${PARTS_MAX * PART_BYTES_MAX}`,
+    );
+  return Array.from({ length: parts }, (_, index) => ({
+    [BYTES]: { B: bytes.subarray(index * PART_BYTES_MAX, (index + 1) * PART_BYTES_MAX) },
+    [PARTS_ATTRIBUTE]: { N: String(parts) },
+  }));
+}
+
+/** The other way. @throws {LimitsError} `limits_unreadable` if one is missing. */
+export function joined(name: string, items: readonly Item[]): Uint8Array | undefined {
+  const [first] = items;
+  if (first === undefined) return undefined;
+  const parts = first[PARTS_ATTRIBUTE]?.N;
+  if (items.length !== Number(parts))
+    throw new LimitsError(
+      'limits_unreadable',
+      `chunk ${name} has ${items.length} of ${parts} parts: publish the limits again`,
+    );
+  return Buffer.concat(items.map((item) => item[BYTES]?.B ?? new Uint8Array()));
+}
 
 /** A set of hundreds of roots must not take all connections. */
 const UPDATES_AT_ONCE = 8;
@@ -134,20 +167,9 @@ export class DynamoLimitTable implements LimitTable {
     return items.map((item) => ({ edit: Number(item[SK]?.S), bytes: item[BYTES]?.B ?? new Uint8Array() }));
   }
 
-  putRequest(item: RequestItem, options: ReadOptions): Promise<boolean> {
-    return this.#putRevision(this.#keys.limitRequest(item.id), item, options);
-  }
-
-  readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
-    return this.#newestRevisions(this.#keys.limitRequest('').pk, max, options);
-  }
-
-  async #putRevision(
-    key: Key,
-    { rev, bytes, expiresAtSeconds }: RequestItem,
-    options: ReadOptions,
-  ): Promise<boolean> {
-    const item = itemAt(key, {
+  async putRequest(request: RequestItem, options: ReadOptions): Promise<boolean> {
+    const { id, rev, bytes, expiresAtSeconds } = request;
+    const item = itemAt(this.#keys.limitRequest(id), {
       rv: { N: String(rev) },
       [BYTES]: { B: bytes },
       [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
@@ -158,8 +180,8 @@ export class DynamoLimitTable implements LimitTable {
     return outcome === 'written';
   }
 
-  async #newestRevisions(pk: string, max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
-    const items = await this.#newest(pk, undefined, max, options);
+  async readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
+    const items = await this.#newest(this.#keys.limitRequest('').pk, undefined, max, options);
     return items.map((item) => ({
       id: item[SK]?.S ?? '',
       rev: Number(item.rv?.N),

@@ -1,17 +1,6 @@
 /** Public exports of this folder; its README lists its promises. */
-export { type LoggedChange, loggedChangeOf, rowsOf } from './change-log.ts';
-export type { ChangeRow, Effect, FieldValue } from './changes/change-row.ts';
-export { type ChangeRowsInput, changeRows } from './changes/change-rows.ts';
-export { binds } from './changes/effects.ts';
-export {
-  writtenBorrow,
-  writtenCarry,
-  writtenLend,
-  writtenSoft,
-  writtenThresholds,
-  writtenWait,
-} from './changes/fields.ts';
-export { limitsByPlace } from './changes/limit-rows-between.ts';
+export { type ChangeRowsInput, changeRows, limitsByPlace } from './change-rows.ts';
+export { createLimitsDesk, type LimitsDesk } from './create-limits-desk.ts';
 export {
   CSV_COLUMNS,
   type CsvDialect,
@@ -24,77 +13,69 @@ export {
 } from './csv/columns.ts';
 export { entryKey, entryPlaceOf, exportLimits } from './csv/export-limits.ts';
 export { importLimits } from './csv/import-limits.ts';
-export { idOf } from './csv/read-cells.ts';
+export { idOf, readThresholdsText, thresholdsText } from './csv/read-cells.ts';
 export { type CsvRow, readRows } from './csv/read-rows.ts';
-export { readThresholdsText, thresholdsText } from './csv/thresholds-text.ts';
-export {
-  type TotalChange,
-  totalChanges,
-  type WrittenTotal,
-  writtenTotals,
-} from './csv/totals.ts';
-export { mayApprove } from './desk/approval/may-approve.ts';
-export type { BreakGlassState } from './desk/break-glass-state.ts';
-export type { LimitsDesk } from './desk/contract.ts';
-export { createLimitsDesk } from './desk/create-limits-desk.ts';
-export { baseOfFile, exportedLimits, NO_SET } from './desk/desk-reads.ts';
-export type { HistoryPage, HistoryQuery, LogEntry } from './desk/history.ts';
-export {
-  type BreakGlassEdit,
-  type LimitEdit,
-  type LimitFields,
-  SCALED_KINDS,
-  type SetLimit,
-} from './desk/limit-edit.ts';
-export type {
-  Asker,
-  DecideOutcome,
-  EditRequest,
-  GrantAsk,
-  LimitRequest,
-  RequestedEdits,
-  RequestOutcome,
-  RequestVerdict,
-} from './desk/limit-request.ts';
-export type { LiveLimits } from './desk/live-limits.ts';
-export type { ApplyOutcome, EditAuthor, Oversubscription, Preview } from './desk/outcome.ts';
-export { oversubscriptionOf } from './desk/oversubscription.ts';
-export { mayBeSame } from './desk/person.ts';
-export { readDocument } from './desk/plan.ts';
-export { readHistory } from './desk/read-history.ts';
-export {
-  isDecided,
-  isOwn,
-  isPending,
-  readRequests,
-  requesterOf,
-  type StoredRequest,
-} from './desk/request-items.ts';
-export { mayDo, type RightsContext } from './desk/rights.ts';
-export {
-  ACT_WORDS,
-  type Denial,
-  type Rights,
-  ROLES,
-  type Role,
-  type RoleName,
-  whoMayText,
-} from './desk/role.ts';
-export { subjectOf } from './desk/subject-text.ts';
-export { zoneOfSubject } from './desk/zone-of-subject.ts';
-export { DynamoLimitTable, type DynamoLimitTableOptions } from './dynamo-limit-table.ts';
-export type { LimitChange, LimitsDocument } from './limit-set.ts';
-export { LimitStore } from './limit-store.ts';
-export type { LimitPointer, LimitTable, OpeningEntry } from './limit-table.ts';
-export { LimitsError } from './limits-error.ts';
-export { type PreviousCounters, withOpenings } from './period-openings.ts';
+export { type TotalChange, totalChanges, type WrittenTotal, writtenTotals } from './csv/totals.ts';
 export {
   chunkPartsOf,
+  DynamoLimitTable,
+  type DynamoLimitTableOptions,
   joined,
   PARTS_ATTRIBUTE,
+} from './dynamo-limit-table.ts';
+export {
+  type ApplyOutcome,
+  type Asker,
+  type BreakGlassEdit,
+  type BreakGlassState,
+  type DecideOutcome,
+  type Denial,
+  type EditAuthor,
+  type EditRequest,
+  type GrantAsk,
+  type HistoryPage,
+  type HistoryQuery,
+  type LimitEdit,
+  type LimitFields,
+  type LimitRequest,
+  type LiveLimits,
+  type LogEntry,
+  mayBeSame,
+  type Oversubscription,
+  type Preview,
+  type RequestedEdits,
+  type RequestOutcome,
+  type RequestVerdict,
+  type Rights,
+  type Role,
+  type RoleName,
+  SCALED_KINDS,
+  type SetLimit,
+} from './edit-model.ts';
+export { binds, type ChangeRow, type Effect, type FieldValue } from './limit-changes.ts';
+export { baseOfFile, exportedLimits, NO_SET, readHistory } from './limit-reads.ts';
+export type { LimitChange, LimitsDocument } from './limit-set.ts';
+export { LimitStore } from './limit-store.ts';
+export {
+  createUploads,
+  type LimitPointer,
+  LimitsError,
+  type LimitTable,
+  type OpeningEntry,
+  type Uploads,
+} from './limit-table.ts';
+export { oversubscriptionOf } from './oversubscription.ts';
+export { type PreviousCounters, withOpenings } from './period-openings.ts';
+export { readDocument, zoneOfSubject } from './plan-edits.ts';
+export {
+  type LoggedChange,
+  loggedChangeOf,
   type PublishOutcome,
   publishLimits,
   readChange,
   readLimitSet,
+  rowsOf,
 } from './publish-limits.ts';
-export { createUploads, type Uploads } from './uploads.ts';
+export { isDecided, isOwn, isPending, readRequests, requesterOf, type StoredRequest } from './requests.ts';
+export { ACT_WORDS, mayApprove, mayDo, type RightsContext, ROLES, whoMayText } from './rights.ts';
+export { readField, subjectOf } from './subject-text.ts';

@@ -17,8 +17,7 @@ import {
   unpackedLimits,
   unpackedShared,
 } from './limit-set.ts';
-import type { LimitTable, OpeningEntry } from './limit-table.ts';
-import { LimitsError } from './limits-error.ts';
+import { LimitsError, type LimitTable, type OpeningEntry } from './limit-table.ts';
 import { type PreviousCounters, type TimedLimits, withOpenings } from './period-openings.ts';
 
 interface LimitStoreDeps {

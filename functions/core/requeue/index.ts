@@ -1,8 +1,9 @@
 /** Public exports of this folder; its README lists its promises. */
-export { requeueEntryOf, retryClaims } from './candidate.ts';
 export {
   dynamoRequeueLists,
   type RequeueEntry,
   type RequeueList,
   type RequeueLists,
+  requeueEntryOf,
+  retryClaims,
 } from './requeue-list.ts';

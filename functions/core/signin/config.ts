@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   ENV_ADMIN_GROUP_ID,
@@ -13,7 +14,81 @@ import {
 } from '../../names.ts';
 import { type Environment, unset } from '../environment/index.ts';
 import type { RoleSettings } from './gitlab-roles.ts';
-import { CALLBACK_PATH, ownAddress } from './own-address.ts';
+
+/** Our address in the browser, by GitLab's redirect. */
+interface OwnAddress {
+  readonly redirectUrl: string;
+  /** `https://budget.example.com` */
+  readonly origin: string;
+  /** Https; without it only on the own machine. */
+  readonly secure: boolean;
+}
+
+export const CALLBACK_PATH = '/signin/callback';
+
+const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
+
+/** @throws {Error} naming what is wrong with it: a sign-in over plain http shows its cookies to the network. */
+export function ownAddress(redirectUrl: string): OwnAddress {
+  const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url === undefined || !isPlain || url.pathname !== CALLBACK_PATH || !isSafeUrl(url)) {
+    throw new Error(
+      `the sign-in's redirect URL is not usable; expected one like https://budget.example.com${CALLBACK_PATH}`,
+    );
+  }
+  return { redirectUrl, origin: url.origin, secure: url.protocol === 'https:' };
+}
+
+/** Https, or a server on the own machine. */
+export const isSafeUrl = (url: URL): boolean =>
+  url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.includes(url.hostname));
+
+/** A request, as far as it says where it comes from. */
+interface Arrival {
+  /** The connection's address, which cannot be forged: Lambda's `sourceIp`. */
+  readonly connection: string;
+  /** `X-Forwarded-For`: each proxy adds the address it was called from at the right. */
+  readonly forwardedFor: string | undefined;
+}
+
+/** Real proxy chains are shorter. */
+const HOPS_MAX = 10;
+
+/**
+ * Returns the address that a request is counted for: the connection's own, or, behind one of our proxies,
+ * the first address from the right that is not one. The visitor may have written the addresses left of it.
+ *
+ * @param proxies - addresses or ranges, each fits {@link isAddressRange}; none: headers are ignored.
+ */
+export function visitorAddress(proxies: readonly string[]): (arrival: Arrival) => string {
+  const trusted = new BlockList();
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/');
+    const family = familyOf(address);
+    if (bits === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(bits), family);
+  }
+  const isProxy = (address: string): boolean =>
+    isIP(address) !== 0 && trusted.check(address, familyOf(address));
+  return ({ connection, forwardedFor = '' }) => {
+    if (!isProxy(connection)) return connection;
+    const hops = forwardedFor.split(',').map((hop) => hop.trim());
+    const visitor = hops.slice(-HOPS_MAX).findLast((hop) => !isProxy(hop));
+    // An invalid hop was forged: such requests share the proxy's count.
+    return visitor !== undefined && isIP(visitor) !== 0 ? visitor : connection;
+  };
+}
+
+/** `192.0.2.7`, `10.0.0.0/8`, `2600:9000::/28`. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 export interface SignInConfig {
   /** Also the issuer of the ID tokens: GitLab names itself by its address. */

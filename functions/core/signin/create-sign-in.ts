@@ -1,24 +1,166 @@
+/** Pending sign-ins. The browser keeps them in sealed cookies, so abandoned ones leave no data here. */
+import { hkdfSync } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import type { Log } from '../environment/index.ts';
-import { plainPage, type RenderNotice } from './answers.ts';
-import { bearerOf, idCookie } from './cookies.ts';
-import { deviceRoutes } from './device-routes.ts';
-import { DeviceSignIn } from './device-sign-in.ts';
-import { GitLabSignIn } from './gitlab-sign-in.ts';
+import { CALLBACK_PATH, ownAddress } from './config.ts';
+import { DeviceSignIn, GitLabSignIn } from './gitlab-sign-in.ts';
 import { JobTokens } from './job-tokens.ts';
-import { CALLBACK_PATH, ownAddress } from './own-address.ts';
-import { ownSessions } from './own-sessions.ts';
-import { PendingSignIns } from './pending-sign-ins.ts';
-import { type RateLimit, rateLimit } from './rate-limit.ts';
-import { refusals } from './refusals.ts';
-import { requireUser } from './require-user.ts';
-import { safeReturnTo } from './return-to.ts';
-import type { RoleSource } from './role-source.ts';
-import { newId, type RandomBytes, secretHashOf } from './secret-ids.ts';
-import type { SessionStore } from './session-store.ts';
-import { SESSION_MS, Sessions } from './sessions.ts';
-import { SignInError } from './sign-in-error.ts';
-import type { SignInEnv } from './user.ts';
+import { type RoleSource, type SessionStore, type SignInEnv, SignInError } from './model.ts';
+import {
+  bearerOf,
+  idCookie,
+  plainPage,
+  type RateLimit,
+  type RenderNotice,
+  rateLimit,
+  refusals,
+  requireUser,
+  safeReturnTo,
+} from './require-user.ts';
+import { newId, ownSessions, type RandomBytes, SESSION_MS, Sessions, secretHashOf } from './sessions.ts';
+
+interface PendingSignIn {
+  /** Ties GitLab's answer to our question. */
+  readonly state: string;
+  readonly nonce: string;
+  /** PKCE: proves that the code returns from the same browser. */
+  readonly codeVerifier: string;
+  /** Path and query below our own address. */
+  readonly returnTo: string;
+}
+
+interface PendingSignInsDeps {
+  /** Secret of the application registered in GitLab; the key follows from it. Another secret ends what is pending. */
+  readonly clientSecret: () => Promise<string>;
+  readonly clock: { nowMs(): number };
+  /** `__Host-`: https only, this host only, whole site. False for a console on the own machine. */
+  readonly secure: boolean;
+}
+
+/** GitLab asks for a password and a second factor meanwhile. */
+const PENDING_SECONDS = 10 * 60;
+/** Tabs of one browser; their cookies come with every request, and all headers together must stay below 10 KB. */
+const TABS_MAX = 5;
+const KEY_USE = 'tollgate pending sign-in';
+const KEY_BYTES = 32;
+const NAME_CHARACTERS = 16;
+const SEALED = /^[\w.-]{1,4000}$/;
+
+/**
+ * A cookie for each sign-in, named by its state, so that tabs do not overwrite each other's. It is sealed (AES-256-GCM)
+ * though only its own browser has it: with the verifier in it a cookie that got lost would be worth a code that got lost, too.
+ * It may come back more than once; the code it redeems is good once, at GitLab.
+ */
+export class PendingSignIns {
+  readonly #deps: PendingSignInsDeps;
+  readonly #prefix: string;
+  readonly #options: {
+    readonly path: '/';
+    readonly httpOnly: true;
+    readonly secure: boolean;
+    readonly sameSite: 'Lax';
+  };
+
+  constructor(deps: PendingSignInsDeps) {
+    this.#deps = deps;
+    this.#prefix = `${deps.secure ? '__Host-' : ''}tollgate-signin-`;
+    // Lax, not Strict: the way back from GitLab starts on another site.
+    this.#options = { path: '/', httpOnly: true, secure: deps.secure, sameSite: 'Lax' };
+  }
+
+  /** Gives it to the browser for ten minutes. */
+  async keep(c: Context, { state, nonce, codeVerifier, returnTo }: PendingSignIn): Promise<void> {
+    const sealed = await new EncryptJWT({ state, nonce, codeVerifier, returnTo })
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+      .setExpirationTime(Math.floor(this.#deps.clock.nowMs() / 1_000) + PENDING_SECONDS)
+      .encrypt(await this.#key());
+    const begun = Object.keys(getCookie(c)).filter((name) => name.startsWith(this.#prefix));
+    // With this many tabs, all but the new one were abandoned.
+    if (begun.length >= TABS_MAX) for (const name of begun) deleteCookie(c, name, this.#options);
+    setCookie(c, this.#nameOf(state), sealed, { ...this.#options, maxAge: PENDING_SECONDS });
+  }
+
+  /** Undefined: this browser began none with this state, or more than ten minutes ago. */
+  async of(c: Context, state: string): Promise<PendingSignIn | undefined> {
+    const sealed = getCookie(c, this.#nameOf(state));
+    if (sealed === undefined || !SEALED.test(sealed)) return undefined;
+    const pending = await this.#opened(sealed);
+    return pending?.state === state ? pending : undefined;
+  }
+
+  forget(c: Context, state: string): void {
+    deleteCookie(c, this.#nameOf(state), this.#options);
+  }
+
+  async #opened(sealed: string): Promise<PendingSignIn | undefined> {
+    try {
+      const { payload } = await jwtDecrypt<Partial<PendingSignIn>>(sealed, await this.#key(), {
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+        requiredClaims: ['exp'],
+        currentDate: new Date(this.#deps.clock.nowMs()),
+      });
+      const { state, nonce, codeVerifier, returnTo } = payload;
+      return isText(state) && isText(nonce) && isText(codeVerifier) && isText(returnTo)
+        ? { state, nonce, codeVerifier, returnTo }
+        : undefined;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+
+  async #key(): Promise<Uint8Array> {
+    return new Uint8Array(hkdfSync('sha256', await this.#deps.clientSecret(), '', KEY_USE, KEY_BYTES));
+  }
+
+  #nameOf(state: string): string {
+    return `${this.#prefix}${secretHashOf(state).slice(0, NAME_CHARACTERS)}`;
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+interface DeviceRoutesDeps {
+  /** Absent: no sign-in from terminals. */
+  readonly device: DeviceSignIn | undefined;
+  readonly sessions: Sessions;
+  readonly log: Log;
+}
+
+const DEVICE_CODE = /^[\w.~-]{1,500}$/;
+
+/**
+ * `POST /signin/device` begins, `POST /signin/device/session` asks once with `{deviceCode}`: 202 until the person has
+ * allowed it, then the session's id, which is sent as a bearer token.
+ */
+export function deviceRoutes({ device, sessions, log }: DeviceRoutesDeps): Hono<SignInEnv> {
+  const routes = new Hono<SignInEnv>();
+  routes.post('/signin/device', async (c) => c.json(await configured(device).begin()));
+  routes.post('/signin/device/session', async (c) => {
+    const body: { readonly deviceCode?: unknown } | null = await c.req.json().catch(() => null);
+    const deviceCode = body?.deviceCode;
+    if (typeof deviceCode !== 'string' || !DEVICE_CODE.test(deviceCode))
+      throw new SignInError('sign_in_invalid', 'This is no code of a device.', 'Run tollgate login again.');
+    const answer = await configured(device).ask(deviceCode);
+    if ('wait' in answer) return c.json(answer, 202);
+    const session = await sessions.open(answer.userId, undefined, { terminal: true });
+    log.info('signed in from a terminal', { userId: answer.userId, session: secretHashOf(session) });
+    return c.json({ session });
+  });
+  return routes;
+}
+
+function configured(device: DeviceSignIn | undefined): DeviceSignIn {
+  if (device !== undefined) return device;
+  throw new SignInError(
+    'no_device_sign_in',
+    'This console lets nobody sign in from a terminal.',
+    'Whoever runs Tollgate registers an application for it and sets deviceClientId.',
+  );
+}
 
 export interface SignInOptions {
   /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */

@@ -1,5 +1,8 @@
+import { isRecord } from '../../../policies/document/reading.ts';
 import {
+  all,
   answered,
+  begins,
   changeItem,
   deleteItem,
   getItem,
@@ -8,15 +11,100 @@ import {
   itemAt,
   keyOf,
   ledgerKeys,
+  numberIs,
+  PK,
   putItem,
   queryAll,
+  SK,
+  scanPages,
   type TableFailure,
   TimeLimit,
   TTL_ATTRIBUTE,
+  unavailable,
 } from '../store/index.ts';
-import { changeAttributes, ENDS_AT, sessionAttributes, sessionOf, USER_ID } from './session-item.ts';
-import type { SessionStore } from './session-store.ts';
-import { SignInError } from './sign-in-error.ts';
+import { type Roles, type Session, type SessionChange, type SessionStore, SignInError } from './model.ts';
+
+/** A text or a whole number. */
+type Attribute = { readonly S: string } | { readonly N: string };
+type Attributes = Readonly<Record<string, Attribute>>;
+
+/** When it ends at the latest, Unix ms. */
+export const ENDS_AT = 'en';
+const TERMINAL = 'te';
+
+const text = (value: string): Attribute => ({ S: value });
+const whole = (value: number): Attribute => ({ N: String(value) });
+
+/** Id of the user whose session it is. */
+export const USER_ID = 'ui';
+
+/** Encodes the present fields under short names. */
+export function changeAttributes(change: SessionChange): Attributes {
+  const { username, name, roles, rolesReadAtMs, seenAtMs } = change;
+  return {
+    ...(username !== undefined && { un: text(username) }),
+    ...(name !== undefined && { na: text(name) }),
+    ...(roles !== undefined && { ro: text(JSON.stringify(roles)) }),
+    ...(rolesReadAtMs !== undefined && { ra: whole(rolesReadAtMs) }),
+    ...(seenAtMs !== undefined && { se: whole(seenAtMs) }),
+  };
+}
+
+export const sessionAttributes = (session: Session): Attributes => ({
+  ...changeAttributes(session),
+  [USER_ID]: whole(session.userId),
+  [ENDS_AT]: whole(session.endsAtMs),
+  ...(session.terminal && { [TERMINAL]: whole(1) }),
+});
+
+/** Returns undefined for a damaged item; its user signs in again. */
+export function sessionOf(item: Readonly<Record<string, unknown>>): Session | undefined {
+  const userId = wholeIn(item, USER_ID);
+  const username = textIn(item, 'un');
+  const name = textIn(item, 'na');
+  const roles = rolesIn(textIn(item, 'ro'));
+  const rolesReadAtMs = wholeIn(item, 'ra');
+  const seenAtMs = wholeIn(item, 'se');
+  const endsAtMs = wholeIn(item, ENDS_AT);
+  if (userId === undefined || username === undefined || name === undefined || roles === undefined)
+    return undefined;
+  if (rolesReadAtMs === undefined || seenAtMs === undefined || endsAtMs === undefined) return undefined;
+  const terminal = wholeIn(item, TERMINAL) === 1;
+  const session = { userId, username, name, roles, rolesReadAtMs, seenAtMs, endsAtMs };
+  return terminal ? { ...session, terminal } : session;
+}
+
+function textIn(item: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = item[name];
+  return isRecord(value) && typeof value.S === 'string' ? value.S : undefined;
+}
+
+function wholeIn(item: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const value = item[name];
+  const number = isRecord(value) ? Number(value.N ?? Number.NaN) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+function rolesIn(json: string | undefined): Roles | undefined {
+  const roles: unknown = json === undefined ? undefined : parsed(json);
+  if (!isRecord(roles)) return undefined;
+  const { admin, finance, ownedGroupIds, viewerGroupIds } = roles;
+  if (typeof admin !== 'boolean' || typeof finance !== 'boolean') return undefined;
+  return isIds(ownedGroupIds) && isIds(viewerGroupIds)
+    ? { admin, finance, ownedGroupIds, viewerGroupIds }
+    : undefined;
+}
+
+const isIds = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((id) => Number.isSafeInteger(id));
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Every page waits for it; one item takes some 5 ms. */
 const TIMEOUT_MS = 2_000;
@@ -82,3 +170,31 @@ const failure: TableFailure = (doing, _, error) =>
     `Tollgate could not ${doing} its record of who is signed in (${error instanceof Error ? error.name : typeof error}).`,
     'Try again in a minute.',
   );
+
+/** Lists sessions by user, including old ones without an index entry: it reads the whole table. */
+export interface UserSessions {
+  /** Ends all of a user's sessions, or only counts them. @throws {LedgerError} `ledger_unavailable` */
+  end(userId: number, options: { readonly dryRun: boolean }): Promise<number>;
+}
+
+const SCAN_TIMEOUT_MS = 10_000;
+const SESSION_SK = 'session';
+
+export const dynamoUserSessions = ({ table, instance }: InstanceTable): UserSessions => ({
+  end: (userId, { dryRun }) =>
+    answered('look for sessions and end them', unavailable(table), async () => {
+      const filter = all([begins(PK, ledgerKeys(instance).sessionPrefix), numberIs(USER_ID, '=', userId)]);
+      let ended = 0;
+      for await (const items of scanPages(
+        table,
+        { filter, attributes: [PK, SK], consistent: true },
+        SCAN_TIMEOUT_MS,
+      )) {
+        // Index entries of the user are deleted as well.
+        ended += items.filter((item) => keyOf(item).sk === SESSION_SK).length;
+        if (dryRun) continue;
+        for (const item of items) await deleteItem(table, keyOf(item), new TimeLimit(SCAN_TIMEOUT_MS));
+      }
+      return ended;
+    }),
+});

@@ -9,9 +9,7 @@ import {
   readList,
   restCall,
 } from '../gitlab/index.ts';
-import type { Account, RoleSource } from './role-source.ts';
-import { SignInError } from './sign-in-error.ts';
-import type { Roles } from './user.ts';
+import { type Account, type RoleSource, type Roles, SignInError } from './model.ts';
 
 export interface RoleSettings {
   /** Direct members of this group, from Guest upwards, are admins of Tollgate. Absent: no admins. */

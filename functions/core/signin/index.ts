@@ -1,15 +1,17 @@
 /** Public exports of this folder; its README lists its promises. */
-export type { RenderNotice, SignInNotice } from './answers.ts';
-export { readSignInConfig, type SignInConfig } from './config.ts';
+
+export {
+  CALLBACK_PATH,
+  isAddressRange,
+  ownAddress,
+  readSignInConfig,
+  type SignInConfig,
+  visitorAddress,
+} from './config.ts';
 export { createSignIn, type SignIn } from './create-sign-in.ts';
-export { dynamoSessionStore } from './dynamo-session-store.ts';
-export { dynamoUserSessions, type UserSessions } from './dynamo-user-sessions.ts';
+export { dynamoSessionStore, dynamoUserSessions, type UserSessions } from './dynamo-session-store.ts';
 export { gitlabRoles } from './gitlab-roles.ts';
-export { CALLBACK_PATH, ownAddress } from './own-address.ts';
-export { type OwnSessionRow, type OwnSessions, ownSessions } from './own-sessions.ts';
-export { pageHeaders } from './page-headers.ts';
-export { rateLimit } from './rate-limit.ts';
-export type { SessionStore } from './session-store.ts';
-export { Sessions } from './sessions.ts';
-export type { Roles, SignInEnv, User } from './user.ts';
-export { isAddressRange, visitorAddress } from './visitor-address.ts';
+export type { Roles, SessionStore, SignInEnv, User } from './model.ts';
+export type { RenderNotice, SignInNotice } from './require-user.ts';
+export { pageHeaders, rateLimit } from './require-user.ts';
+export { type OwnSessionRow, type OwnSessions, ownSessions, Sessions } from './sessions.ts';

@@ -1,18 +1,331 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
+import { html } from 'hono/html';
+import { NONCE, type SecureHeadersVariables, secureHeaders } from 'hono/secure-headers';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Log } from '../environment/index.ts';
-import { wantsPage } from './answers.ts';
-import { bearerOf, type IdCookie, jobTokenOf } from './cookies.ts';
-import { hasCsrfToken, isFromHere, isSafe } from './forgery.ts';
 import type { JobTokens } from './job-tokens.ts';
-import { knownSessions } from './known-sessions.ts';
-import type { RateLimit } from './rate-limit.ts';
-import type { Refusals } from './refusals.ts';
-import { safeReturnTo } from './return-to.ts';
-import { secretHashOf } from './secret-ids.ts';
-import type { Sessions } from './sessions.ts';
-import { SignInError } from './sign-in-error.ts';
-import type { SignInEnv } from './user.ts';
+import { type SignInEnv, SignInError } from './model.ts';
+import { knownSessions, type Sessions, secretHashOf } from './sessions.ts';
+
+/** Longer than any address of ours, and short enough for a cookie. */
+const LENGTH_MAX = 1_000;
+/** Base to distinguish own paths from other addresses; `.invalid` is reserved. */
+const HERE = 'https://here.invalid';
+
+/**
+ * Path and query to go back to after the sign-in: always below our own address, `/` for everything else, such as
+ * `//evil.example`, `/\evil.example` or `https:evil.example`.
+ */
+export function safeReturnTo(asked: string | undefined): string {
+  if (asked === undefined || asked.length > LENGTH_MAX || !/^\/(?![/\\])/.test(asked)) return '/';
+  // A browser drops tabs and line ends inside an address, so that `/\t/evil.example` would be one.
+  if (/[\p{Cc}\\]/u.test(asked) || !URL.canParse(asked, HERE)) return '/';
+  const { origin, pathname, search } = new URL(asked, HERE);
+  // Dots in a path can leave two slashes at its start.
+  if (origin !== HERE || pathname.startsWith('//')) return '/';
+  return /^\/sign(in|out)(\/|$)/.test(pathname) ? '/' : `${pathname}${search}`;
+}
+
+/** So many of something per key and window. */
+export interface RateLimit {
+  /** Counts one more. Seconds to wait; undefined: go on. */
+  take(key: string): number | undefined;
+  /** The same of one more, without counting it. */
+  wait(key: string): number | undefined;
+}
+
+interface RateLimitOptions {
+  readonly max: number;
+  readonly windowMs: number;
+  readonly clock: { nowMs(): number };
+}
+
+/** Keys in memory: 1 MB at most. Callers with more addresses share a count. */
+const KEYS_MAX = 10_000;
+
+/**
+ * Fixed windows in memory. Each process counts separately, so the real bound is a multiple of `max`. It
+ * protects GitLab and the table from one visitor; a counter in the table would cost a write per refused
+ * request. The function's concurrency bounds all of them.
+ */
+export function rateLimit({ max, windowMs, clock }: RateLimitOptions): RateLimit {
+  let counts = new Map<string, number>();
+  let endsAtMs = Number.NEGATIVE_INFINITY;
+  const next = (
+    key: string,
+  ): { readonly counted: string; readonly count: number; readonly nowMs: number } => {
+    const nowMs = clock.nowMs();
+    if (nowMs >= endsAtMs) {
+      counts = new Map();
+      endsAtMs = nowMs + windowMs;
+    }
+    // Strangers beyond the bound share one count rather than pushing out others'.
+    const counted = counts.has(key) || counts.size < KEYS_MAX ? key : '';
+    return { counted, count: (counts.get(counted) ?? 0) + 1, nowMs };
+  };
+  const waitSeconds = (count: number, nowMs: number): number | undefined =>
+    count > max ? Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000)) : undefined;
+  return {
+    take(key) {
+      const { counted, count, nowMs } = next(key);
+      counts.set(counted, count);
+      return waitSeconds(count, nowMs);
+    },
+    wait(key) {
+      const { count, nowMs } = next(key);
+      return waitSeconds(count, nowMs);
+    },
+  };
+}
+
+const SELF = "'self'";
+const NOTHING = "'none'";
+
+/** A year. Browsers ignore it where the console runs without https. */
+const HSTS = 'max-age=31536000';
+
+/**
+ * Security headers of all pages: scripts and styles from here or with the request's nonce
+ * (`c.get('secureHeadersNonce')`), forms to here, no frames, no caches. Use it once, around all routes.
+ */
+export function pageHeaders(): MiddlewareHandler<{ Variables: SecureHeadersVariables }> {
+  const secured = secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: [NOTHING],
+      scriptSrc: [SELF, NONCE],
+      styleSrc: [SELF, NONCE],
+      imgSrc: [SELF],
+      connectSrc: [SELF],
+      formAction: [SELF],
+      frameAncestors: [NOTHING],
+      baseUri: [NOTHING],
+    },
+    strictTransportSecurity: HSTS,
+    xFrameOptions: 'DENY',
+    referrerPolicy: 'same-origin',
+    crossOriginOpenerPolicy: 'same-origin',
+    crossOriginResourcePolicy: 'same-origin',
+  });
+  return async (c, next) => {
+    await secured(c, async () => {
+      await next();
+      // Files with a name of their own may say otherwise.
+      if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
+    });
+  };
+}
+
+/** The problem in a sentence, and the remedy. */
+export interface SignInNotice {
+  readonly code: string;
+  readonly title: string;
+  readonly sentence: string;
+  readonly remedy: string;
+  /** A link below our own address. */
+  readonly link?: { readonly href: string; readonly text: string };
+}
+
+export type RenderNotice = (notice: SignInNotice) => string | Promise<string>;
+
+/** People get pages; scripts and the command line get JSON. */
+export const wantsPage = (c: Context): boolean =>
+  !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
+
+/** A page, or `{error: {code, message, remedy}}`. Kept by no cache. */
+export async function respondWith(
+  c: Context,
+  status: ContentfulStatusCode,
+  notice: SignInNotice,
+  render: RenderNotice,
+): Promise<Response> {
+  c.header('cache-control', 'no-store');
+  if (wantsPage(c)) return c.html(await render(notice), status);
+  const { code, sentence, remedy } = notice;
+  return c.json({ error: { code, message: sentence, remedy } }, status);
+}
+
+/** The default page without style and script. */
+export const plainPage: RenderNotice = async ({ title, sentence, remedy, link }) =>
+  String(
+    await html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Tollgate</title></head>
+<body><main><h1>${title}</h1><p>${sentence}</p><p>${remedy}</p>${link && html`<p><a href="${link.href}">${link.text}</a></p>`}</main></body>
+</html>`,
+  );
+
+export interface Refusals {
+  signIn(c: Context, error: SignInError): Promise<Response>;
+  signedOut(c: Context): Promise<Response>;
+  forged(c: Context): Promise<Response>;
+  tooMany(c: Context, waitSeconds: number): Promise<Response>;
+  broken(c: Context): Promise<Response>;
+  goodbye(c: Context): Promise<Response>;
+}
+
+const SIGN_IN = { href: '/signin', text: 'Sign in with GitLab' } as const;
+const HOME = { href: '/', text: 'To the overview' } as const;
+
+/** Every way in which a request ends before it begins, with its sentence and its remedy. */
+export function refusals(render: RenderNotice): Refusals {
+  return {
+    signIn(c, error) {
+      const { code, status, sentence, remedy } = error;
+      return respondWith(
+        c,
+        status,
+        { code, title: 'Not signed in', sentence, remedy, link: SIGN_IN },
+        render,
+      );
+    },
+
+    signedOut(c) {
+      const notice = {
+        code: 'signed_out',
+        title: 'Signed out',
+        sentence: 'You are not signed in, or your session has ended.',
+        remedy: 'Sign in with GitLab and do it again; nothing was changed.',
+        link: SIGN_IN,
+      };
+      return respondWith(c, 401, notice, render);
+    },
+
+    forged: (c) =>
+      respondWith(
+        c,
+        403,
+        {
+          code: 'not_from_here',
+          title: 'Not accepted',
+          sentence: 'This did not come from a page of this session, so nothing was changed.',
+          remedy: 'Load the page anew and send it again.',
+          link: HOME,
+        },
+        render,
+      ),
+
+    tooMany(c, waitSeconds) {
+      c.header('retry-after', String(waitSeconds));
+      const notice = {
+        code: 'too_many_requests',
+        title: 'Too many requests',
+        sentence: 'There were more requests from here than a person sends.',
+        remedy: `Wait ${waitSeconds} s and try again.`,
+      };
+      return respondWith(c, 429, notice, render);
+    },
+
+    broken: (c) =>
+      respondWith(
+        c,
+        500,
+        {
+          code: 'failed',
+          title: 'Failed',
+          sentence: 'Something went wrong here, not in your browser.',
+          remedy: 'Try again; if that does not help, tell whoever runs Tollgate.',
+          link: HOME,
+        },
+        render,
+      ),
+
+    goodbye: (c) =>
+      respondWith(
+        c,
+        200,
+        {
+          code: 'signed_out',
+          title: 'Signed out',
+          sentence: 'You are signed out of Tollgate.',
+          remedy: 'GitLab still knows this browser; on a shared machine, sign out there as well.',
+          link: SIGN_IN,
+        },
+        render,
+      ),
+  };
+}
+
+/** Format of ids in cookies: 256 random bits. */
+const ID = /^[\w-]{43}$/;
+
+/** An id that a program sends as a bearer token. No browser adds one by itself, so it needs no check for forgery. */
+export const bearerOf = (c: Context): string | undefined =>
+  /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
+
+/** Returns a text in the form of a JWT, which jobs send. It is not verified here. */
+export const jobTokenOf = (c: Context): string | undefined =>
+  /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
+
+/** One cookie that only this address sets and reads, and that no script sees. */
+export interface IdCookie {
+  /** Undefined: there is none, or it is none of ours. */
+  read(c: Context): string | undefined;
+  write(c: Context, id: string, maxAgeSeconds: number): void;
+  clear(c: Context): void;
+}
+
+/**
+ * @param secure - `__Host-`: https only, this host only, whole site. False for a console on the own machine, which has no
+ * certificate; browsers keep the prefix for https.
+ */
+export function idCookie(name: string, { secure }: { readonly secure: boolean }): IdCookie {
+  const full = secure ? `__Host-${name}` : name;
+  // Lax, not Strict: the way back from GitLab starts on another site.
+  const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
+  return {
+    read(c) {
+      const id = getCookie(c, full);
+      return id !== undefined && ID.test(id) ? id : undefined;
+    },
+    write: (c, id, maxAge) => setCookie(c, full, id, { ...options, maxAge }),
+    clear(c) {
+      deleteCookie(c, full, options);
+    },
+  };
+}
+
+const CSRF_FIELD = 'csrf';
+const CSRF_HEADER = 'x-csrf-token';
+
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
+
+export const isSafe = (c: Context): boolean => SAFE_METHODS.includes(c.req.method);
+
+/**
+ * Returns true if one of our own pages sent the request. Stricter than Hono's `csrf`, which needs one of two
+ * headers and checks only forms: here neither header may contradict, one must exist, and any body is
+ * checked.
+ *
+ * @param origin - our own in the browser, e.g. `https://budget.example.com`; behind a proxy the request's
+ * differs.
+ */
+export function isFromHere(c: Context, origin: string): boolean {
+  const site = c.req.header('sec-fetch-site');
+  const sender = c.req.header('origin');
+  if (site === undefined && sender === undefined) return false;
+  return (site ?? 'same-origin') === 'same-origin' && (sender ?? origin) === origin;
+}
+
+/**
+ * Returns true if the header, or the form's field, has this session's token. The form's body stays readable.
+ */
+export async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
+  const sent = c.req.header(CSRF_HEADER) ?? (await fieldOf(c));
+  return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(csrfToken));
+}
+
+async function fieldOf(c: Context): Promise<unknown> {
+  if (!FORM.test(c.req.header('content-type') ?? '')) return undefined;
+  // A body that is no form has no token either.
+  const form = await c.req.parseBody().catch(() => undefined);
+  return form?.[CSRF_FIELD];
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 interface RequireUserDeps {
   readonly sessions: Sessions;

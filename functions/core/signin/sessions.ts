@@ -1,8 +1,29 @@
-import type { Account, RoleSource } from './role-source.ts';
-import { csrfTokenOf, newId, type RandomBytes, secretHashOf } from './secret-ids.ts';
-import type { Session, SessionStore } from './session-store.ts';
-import { SignInError } from './sign-in-error.ts';
-import type { User } from './user.ts';
+import { createHash, createHmac } from 'node:crypto';
+import { keepLatest } from '../../../policies/keep-latest.ts';
+import {
+  type Account,
+  type RoleSource,
+  type Session,
+  type SessionStore,
+  SignInError,
+  type User,
+} from './model.ts';
+
+/** So many random bytes. */
+export type RandomBytes = (count: number) => Uint8Array;
+
+const ID_BYTES = 32;
+
+/** 256 random bits, as 43 characters. */
+export const newId = (random: RandomBytes): string => Buffer.from(random(ID_BYTES)).toString('base64url');
+
+/** The stored hash of an id: 256 random bits need neither salt nor many rounds. */
+export const secretHashOf = (...parts: readonly string[]): string =>
+  createHash('sha256').update(parts.join('.')).digest('base64url');
+
+/** Follows from the session's id, which only the browser has, so it is kept nowhere. */
+export const csrfTokenOf = (sessionId: string): string =>
+  createHmac('sha256', sessionId).update('csrf').digest('base64url');
 
 interface SessionsDeps {
   readonly store: SessionStore;
@@ -130,4 +151,90 @@ export class Sessions {
       return 'silent';
     }
   }
+}
+
+/** Lists a user's own sessions, and ends them. */
+
+export interface OwnSessionRow {
+  /** Names it in a form; it opens nothing, and is only good for its own user. */
+  readonly handle: string;
+  /** Signed in from a terminal; else from a browser. */
+  readonly isTerminal: boolean;
+  /** The one that asks. */
+  readonly isThis: boolean;
+  readonly beganAgoMs: number;
+  /** A minute exact. */
+  readonly seenAgoMs: number;
+}
+
+/** `others`: all but the one that asks; else a handle. */
+type SessionsToEnd = 'all' | 'others' | { readonly handle: string };
+
+type Asking = Pick<User, 'id' | 'sessionId'>;
+
+export interface OwnSessions {
+  /** The one that asks first, then by when they were seen. @throws {SignInError} `sessions_unavailable`, like both. */
+  list(user: Asking): Promise<readonly OwnSessionRow[]>;
+  /** Returns the number of ended sessions. */
+  end(user: Asking, which: SessionsToEnd): Promise<number>;
+}
+
+const HANDLE_CHARACTERS = 16;
+
+export function ownSessions(
+  store: Pick<SessionStore, 'ofUser' | 'remove'>,
+  clock: { nowMs(): number },
+): OwnSessions {
+  const handleOf = (idHash: string): string => idHash.slice(0, HANDLE_CHARACTERS);
+  const live = async ({ id }: Asking) => {
+    const nowMs = clock.nowMs();
+    return (await store.ofUser(id)).filter(({ session }) => !isOver(session, nowMs));
+  };
+  return {
+    async list(user) {
+      const nowMs = clock.nowMs();
+      const rows = (await live(user)).map(({ idHash, session }): OwnSessionRow => {
+        const beganAgoMs = nowMs - (session.endsAtMs - SESSION_MS);
+        return {
+          handle: handleOf(idHash),
+          isTerminal: session.terminal === true,
+          isThis: idHash === user.sessionId,
+          beganAgoMs: Math.max(0, beganAgoMs),
+          seenAgoMs: Math.max(0, nowMs - session.seenAtMs),
+        };
+      });
+      return rows.sort((a, b) => Number(b.isThis) - Number(a.isThis) || a.seenAgoMs - b.seenAgoMs);
+    },
+    async end(user, which) {
+      const ending = (await live(user)).filter(({ idHash }) => {
+        if (which === 'all') return true;
+        return which === 'others' ? idHash !== user.sessionId : handleOf(idHash) === which.handle;
+      });
+      await Promise.all(ending.map(({ idHash }) => store.remove(idHash)));
+      return ending.length;
+    },
+  };
+}
+
+/** Sessions this process has verified. Rate limits of their address do not apply to them. */
+interface KnownSessions {
+  has(idHash: string): boolean;
+  add(idHash: string): void;
+  remove(idHash: string): void;
+}
+
+/** Some 1 MB. Who is forgotten beyond it is known again with the next request. */
+const SESSIONS_MAX = 10_000;
+
+export function knownSessions(): KnownSessions {
+  const known = new Map<string, true>();
+  return {
+    has: (idHash) => known.has(idHash),
+    add(idHash) {
+      keepLatest(known, idHash, true, SESSIONS_MAX);
+    },
+    remove(idHash) {
+      known.delete(idHash);
+    },
+  };
 }

@@ -3,7 +3,10 @@ export {
   type ClosedAdjustment,
   type ClosedStatement,
   chainBreak,
+  dynamoStatementChain,
+  type NumberedStatement,
   type SealedStatement,
+  type StatementChain,
   sealed,
 } from './closed-statement.ts';
 export {
@@ -11,4 +14,3 @@ export {
   type PriceEditionStore,
   type SealedPriceChange,
 } from './price-editions.ts';
-export { dynamoStatementChain, type NumberedStatement, type StatementChain } from './statement-chain.ts';

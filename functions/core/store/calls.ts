@@ -4,7 +4,6 @@
  */
 
 import type { LedgerClock } from '../environment/index.ts';
-import { versioned } from './item-version.ts';
 import type { Key } from './keys.ts';
 import {
   type Item,
@@ -16,14 +15,16 @@ import {
   keyOf,
   type Operations,
   type PageEnd,
+  PK,
   type PutOutcome,
   type PutWrite,
   present,
   type QueryAsk,
   type ScanAsk,
+  SK,
   TimeLimit,
+  versioned,
 } from './operation.ts';
-import { PK, SK } from './table.ts';
 import { answered, retried, unavailable } from './table-failure.ts';
 
 /** Consistent unless it says otherwise: a read that sees what was just written costs a whole unit instead of half a one. */
@@ -194,33 +195,47 @@ export const transactItems = (
 
 // One item of the table that is read and replaced whole.
 
-interface SingleItemOptions {
+interface SingleItemOptions<Value> {
   readonly table: ItemTable;
   readonly key: Key;
   /** Name of the item in errors: `the scope`. */
   readonly name: string;
   /** True for consistent reads, which cost a whole read unit instead of half. */
   readonly consistent: boolean;
+  readonly encode: (value: Value) => Item;
+  /** Undefined for an unknown form. */
+  readonly decode: (item: Item) => Value | undefined;
 }
 
-interface SingleItem {
-  /** Undefined: it is not there. @throws {LedgerError} `ledger_unavailable` */
-  read(): Promise<Item | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable` */
-  write(attributes: Item): Promise<void>;
+export interface SingleItem<Value> {
+  /** Undefined if the item does not exist. @throws {LedgerError} `ledger_unavailable` */
+  read(): Promise<Value | undefined>;
+  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
+  write(value: Value): Promise<void>;
 }
 
-const TIMEOUT_MS = 3_000;
+const SINGLE_ITEM_TIMEOUT_MS = 3_000;
 
-export function singleItem({ table, key, name, consistent }: SingleItemOptions): SingleItem {
+export function singleItem<Value>({
+  table,
+  key,
+  name,
+  consistent,
+  encode,
+  decode,
+}: SingleItemOptions<Value>): SingleItem<Value> {
   const failure = unavailable(table);
+  const limit = (): TimeLimit => new TimeLimit(SINGLE_ITEM_TIMEOUT_MS);
   return {
-    read: () =>
-      answered(`read ${name}`, failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS), { consistent })),
-    write: async (attributes) => {
-      await answered(`write ${name}`, failure, () =>
-        putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
+    async read() {
+      const item = await answered(`read ${name}`, failure, () =>
+        getItem(table, key, limit(), { consistent }),
       );
+      return item && decode(item);
+    },
+    async write(value) {
+      const item = itemAt(key, encode(value));
+      await answered(`write ${name}`, failure, () => putItem(table, item, limit()));
     },
   };
 }

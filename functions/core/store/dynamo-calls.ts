@@ -1,23 +1,27 @@
 /** Operations of the table as DynamoDB's calls; what DynamoDB raises for a lost race becomes an outcome. */
-import type { AttributeValue, CancellationReason, Put, Update } from '@aws-sdk/client-dynamodb';
+import type { CancellationReason, Put, Update } from '@aws-sdk/client-dynamodb';
 import type { Key } from './keys.ts';
-import type {
-  Answers,
-  Item,
-  ItemCondition,
-  ItemPage,
-  ItemsOutcome,
-  ItemTable,
-  Operations,
-  PutOutcome,
-  PutWrite,
-  QueryAsk,
-  ScanAsk,
-  TimeLimit,
-  UpdateWrite,
+import {
+  type Answers,
+  type AttributeValue,
+  DUE_AT,
+  DUE_INDEX,
+  DUE_PK,
+  type Item,
+  type ItemCondition,
+  type ItemPage,
+  type ItemsOutcome,
+  type ItemTable,
+  type Operations,
+  PK,
+  type PutOutcome,
+  type PutWrite,
+  type QueryAsk,
+  type ScanAsk,
+  SK,
+  type TimeLimit,
+  type UpdateWrite,
 } from './operation.ts';
-import { itemConditionText, Placeholders, updateText } from './rendered.ts';
-import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK } from './table.ts';
 import { isConflict, isThrottle } from './table-failure.ts';
 
 /** Fields of DynamoDB's responses that are used. */
@@ -245,3 +249,80 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
 ]);
+
+/**
+ * Renders conditions and updates as DynamoDB expressions. Every attribute gets a placeholder, because it may
+ * be a reserved word.
+ */
+
+const PLAIN = /^[A-Za-z][A-Za-z0-9]*$/;
+
+/** Collects the placeholders of one operation's expressions. */
+export class Placeholders {
+  readonly #names = new Map<string, string>();
+  readonly #values: Record<string, AttributeValue> = {};
+  #count = 0;
+
+  name(attribute: string): string {
+    const known = this.#names.get(attribute);
+    if (known !== undefined) return known;
+    // Rules are called anything, so every other name is numbered.
+    const name = PLAIN.test(attribute) ? `#${attribute}` : `#_${this.#names.size}`;
+    this.#names.set(attribute, name);
+    return name;
+  }
+
+  value(value: AttributeValue): string {
+    const name = `:${this.#count}`;
+    this.#count += 1;
+    this.#values[name] = value;
+    return name;
+  }
+
+  /** DynamoDB refuses empty ones. */
+  get attributes() {
+    return {
+      ...(this.#names.size > 0 && {
+        ExpressionAttributeNames: Object.fromEntries([...this.#names].map(([name, to]) => [to, name])),
+      }),
+      ...(this.#count > 0 && { ExpressionAttributeValues: this.#values }),
+    };
+  }
+}
+
+export function itemConditionText(condition: ItemCondition, to: Placeholders): string {
+  switch (condition.kind) {
+    case 'absent':
+      return `attribute_not_exists(${to.name(condition.attribute)})`;
+    case 'present':
+      return `attribute_exists(${to.name(condition.attribute)})`;
+    case 'compare':
+      return `${to.name(condition.attribute)} ${condition.by} ${to.value(condition.value)}`;
+    case 'begins':
+      return `begins_with(${to.name(condition.attribute)}, ${to.value({ S: condition.text })})`;
+    case 'all':
+      return `(${condition.of.map((each) => itemConditionText(each, to)).join(' AND ')})`;
+    case 'any':
+      return `(${condition.of.map((each) => itemConditionText(each, to)).join(' OR ')})`;
+  }
+}
+
+export function updateText(
+  { set = {}, setIfAbsent = {}, add = {}, remove = [] }: UpdateWrite,
+  to: Placeholders,
+): string {
+  const sets = [
+    ...Object.entries(setIfAbsent).map(
+      ([name, value]) => `${to.name(name)} = if_not_exists(${to.name(name)}, ${to.value(value)})`,
+    ),
+    ...Object.entries(set).map(([name, value]) => `${to.name(name)} = ${to.value(value)}`),
+  ];
+  const adds = Object.entries(add).map(
+    ([name, value]) => `${to.name(name)} ${to.value({ N: String(value) })}`,
+  );
+  return [
+    ...(sets.length === 0 ? [] : [`SET ${sets.join(', ')}`]),
+    ...(adds.length === 0 ? [] : [`ADD ${adds.join(', ')}`]),
+    ...(remove.length === 0 ? [] : [`REMOVE ${remove.map((name) => to.name(name)).join(', ')}`]),
+  ].join(' ');
+}

@@ -1,5 +1,5 @@
-/** Public exports of this folder; its README lists its promises. */
 export { askedAhead } from './asked-ahead.ts';
+/** Public exports of this folder; its README lists its promises. */
 export {
   type BatchGetDeps,
   batchGet,
@@ -12,15 +12,21 @@ export {
   queryAll,
   queryPage,
   queryPages,
+  type SingleItem,
   scanPage,
   scanPages,
   singleItem,
   transactItems,
 } from './calls.ts';
 export { tableOn } from './dynamo-calls.ts';
-export { dynamoClient } from './dynamo-client.ts';
-export { dynamoTable } from './dynamo-table.ts';
-export { isNewer, versioned } from './item-version.ts';
+export {
+  dynamoYetFailed,
+  type RelayBeat,
+  readRelayBeats,
+  SILENT_MS,
+  type YetFailedMark,
+  type YetFailedStore,
+} from './health-items.ts';
 export {
   ANNOUNCED_SK,
   CLOSING_SK,
@@ -51,29 +57,36 @@ export {
   atRev,
   begins,
   compare,
+  DUE_AT,
+  DUE_PK,
   type InstanceTable,
   type Item,
   type ItemCondition,
   type ItemPage,
   type ItemTable,
   type ItemWrite,
+  isNewer,
   itemBytes,
   keyOf,
+  ledgerTable,
   numberIs,
   type Operations,
   type PageEnd,
+  PK,
   type PutWrite,
   present,
   type QueryAsk,
   type RefusedItem,
   type ScanSegment,
+  SK,
   TimeLimit,
   TRANSACTION_ITEMS_MAX,
+  TTL_ATTRIBUTE,
   type UpdateWrite,
+  versioned,
 } from './operation.ts';
-export { type RelayBeat, readRelayBeats, SILENT_MS } from './relay-beats.ts';
+export { dynamoClient, dynamoTable } from './sdk-table.ts';
 export { signedTable } from './signed-table.ts';
-export { DUE_AT, DUE_PK, ledgerTable, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 export {
   type ItemChange,
   type ItemSpan,
@@ -92,4 +105,3 @@ export {
   type TableFailure,
   unavailable,
 } from './table-failure.ts';
-export { dynamoYetFailed, type YetFailedMark, type YetFailedStore } from './yet-failed.ts';

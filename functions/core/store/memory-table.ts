@@ -6,8 +6,15 @@
 
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Key } from './keys.ts';
-import { type Answers, type Item, type ItemTable, keyOf, type Operations } from './operation.ts';
-import { DUE_PK, TTL_ATTRIBUTE } from './table.ts';
+import {
+  type Answers,
+  DUE_PK,
+  type Item,
+  type ItemTable,
+  keyOf,
+  type Operations,
+  TTL_ATTRIBUTE,
+} from './operation.ts';
 import {
   type ItemChange,
   type ItemSpan,

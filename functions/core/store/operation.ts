@@ -2,9 +2,18 @@
  * Table operations as values. Each has its own function in `calls.ts`, so that a program's imports show its
  * rights on the table.
  */
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import {
+  DUE_AT,
+  DUE_INDEX,
+  DUE_PK,
+  ITEM_VERSION,
+  PK,
+  SK,
+  TTL_ATTRIBUTE,
+  VERSION_ATTRIBUTE,
+} from '../../names.ts';
 import type { Key } from './keys.ts';
-import { PK, SK } from './table.ts';
 
 export type { AttributeValue };
 export type Item = Readonly<Record<string, AttributeValue>>;
@@ -232,3 +241,48 @@ function numberBytes(digits: string): number {
   while (end > start && digits.charCodeAt(end - 1) === ZERO) end -= 1;
   return Math.ceil((end - start) / 2) + 1 + start;
 }
+
+/**
+ * The form of the table's items. Every item says which one it was written in; one without the attribute was written before
+ * there were versions, in the first form.
+ *
+ * The version rises when an older program would misread what a newer one writes. A release then teaches readers first, and
+ * the next one lets writers write: while a deployment is under way, both programs run on one table.
+ */
+
+/** Spread into every item that is put, and set where absent by updates that may create theirs: newer stays newer. */
+export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;
+
+/** Returns true if a newer version wrote it in an unknown format. */
+export const isNewer = (item: Item): boolean =>
+  Number(item[VERSION_ATTRIBUTE]?.N ?? 0) > Number(ITEM_VERSION);
+
+/** The table as data: used as it is by local runs and, through the same constants, by the deployment. */
+
+export { DUE_AT, DUE_INDEX, DUE_PK, PK, SK, TTL_ATTRIBUTE };
+
+export const ledgerTable = (tableName: string): CreateTableCommandInput => ({
+  TableName: tableName,
+  BillingMode: 'PAY_PER_REQUEST',
+  AttributeDefinitions: [
+    { AttributeName: PK, AttributeType: 'S' },
+    { AttributeName: SK, AttributeType: 'S' },
+    { AttributeName: DUE_PK, AttributeType: 'S' },
+    { AttributeName: DUE_AT, AttributeType: 'N' },
+  ],
+  KeySchema: [
+    { AttributeName: PK, KeyType: 'HASH' },
+    { AttributeName: SK, KeyType: 'RANGE' },
+  ],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: DUE_INDEX,
+      KeySchema: [
+        { AttributeName: DUE_PK, KeyType: 'HASH' },
+        { AttributeName: DUE_AT, KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'KEYS_ONLY' },
+    },
+  ],
+  StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+});

@@ -7,8 +7,6 @@ export {
   createVerdictWriter,
   type VerdictWriter,
 } from './conclude.ts';
-
-export { endOfJob } from './end-of-job.ts';
 export {
   type ComparedJob,
   type EnforcementProof,
@@ -17,8 +15,15 @@ export {
   type ProofFinding,
   unadmittedShare,
 } from './enforcement-proof.ts';
-export { type ChargeLine, chargeLines, pricedAs } from './job-charge.ts';
-export { isInNoGroup, recordedRoot, wasBelowPath, wasInGroup } from './recorded-groups.ts';
+export {
+  type ChargeLine,
+  chargeLines,
+  isInNoGroup,
+  pricedAs,
+  recordedRoot,
+  wasBelowPath,
+  wasInGroup,
+} from './job-charge.ts';
 export {
   noteAdmittedYetFailed,
   type SettleDeps,
@@ -26,12 +31,21 @@ export {
   type TruthOutcome,
   tellAdmittedYetFailed,
 } from './settle-truths.ts';
-export { hintText, parseHintText } from './truth-text.ts';
-export { errorMs, type JobVerdict, type LiveHold, liveHoldOf, verdictOf, verdictOn } from './verdict.ts';
+export {
+  endOfJob,
+  errorMs,
+  type JobVerdict,
+  type LiveHold,
+  liveHoldOf,
+  verdictOf,
+  verdictOn,
+} from './verdict.ts';
 export {
   applyHints,
   type HintDeps,
   type HintOutcome,
+  hintText,
+  parseHintText,
   rootOf,
   type WebhookHint,
 } from './webhook-hints.ts';

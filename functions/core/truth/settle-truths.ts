@@ -15,13 +15,24 @@
  * | | any other, or none | nothing to release |
  */
 
-import type { Log } from '../environment/index.ts';
+import { evaluate } from '../../../policies/evaluate.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { Rules } from '../admission/index.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
-import type { GoneJob, Ledger } from '../ledger/index.ts';
+import {
+  type BypassAsk,
+  type ControllerScope,
+  type EndOutcome,
+  type GoneJob,
+  isOutOfScope,
+  type JobEnd,
+  type Ledger,
+} from '../ledger/index.ts';
 import type { YetFailedStore } from '../store/index.ts';
-import { type BypassDeps, type BypassedJob, chargeBypass } from './charge-bypass.ts';
-import { type EndOfJob, endOfJob, outdoes } from './end-of-job.ts';
-import { type EndedOutcome, together } from './together.ts';
+import { type EndOfJob, endOfJob, outdoes } from './verdict.ts';
 
 export interface SettleDeps extends BypassDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'recordBypass'>;
@@ -160,4 +171,174 @@ export async function noteAdmittedYetFailed(
       error: error instanceof Error ? error.message : '',
     });
   }
+}
+
+/** Jobs that ran and that the ledger never heard of: evaluated by the rules of now, charged without asking. */
+
+export interface BypassDeps {
+  readonly ledger: Pick<Ledger, 'recordBypass'>;
+  /** Rules for these jobs; loaded only for bypassed jobs. */
+  readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
+  /** The controller's scope. @default all jobs */
+  readonly scope?: () => Promise<ControllerScope | undefined>;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  readonly log: Log;
+}
+
+/** Out of scope: it is not charged and is not a bypass. */
+type BypassOutcome = EndedOutcome | 'out_of_scope';
+
+export interface BypassedJob {
+  readonly truth: JobTruth;
+  readonly end: JobEnd;
+}
+
+/** One outcome per job, same order; `undecided` also where the rules cannot be read. Jobs must differ. */
+export async function chargeBypass(
+  jobs: readonly BypassedJob[],
+  deps: BypassDeps,
+): Promise<readonly BypassOutcome[]> {
+  if (jobs.length === 0) return [];
+  const scope = await deps.scope?.();
+  const nowMs = deps.clock.nowMs();
+  const inScope = jobs.filter(({ truth }) => !isOutOfScope(truth, scope, nowMs));
+  const charged = await chargeAll(inScope, deps);
+  const outcomes = new Map(inScope.map(({ truth }, index) => [truth.jobId, charged[index] ?? 'undecided']));
+  return jobs.map(({ truth }) => outcomes.get(truth.jobId) ?? 'out_of_scope');
+}
+
+async function chargeAll(
+  jobs: readonly BypassedJob[],
+  { ledger, currentRules, clock, log }: BypassDeps,
+): Promise<readonly EndedOutcome[]> {
+  if (jobs.length === 0) return [];
+  let rules: Rules;
+  try {
+    rules = await currentRules(jobs.map(({ truth }) => truth));
+  } catch (error) {
+    log.error('rules unreadable: jobs without admission wait', { error: nameOf(error), jobs: jobs.length });
+    return jobs.map(() => 'undecided');
+  }
+  const asks = jobs.flatMap((job) => askOf(job, rules, clock.nowMs(), log));
+  const recorded = await together(asks, (some) => ledger.recordBypass(some), log);
+  const outcomes = new Map(asks.map(({ jobId }, index) => [jobId, recorded[index] ?? 'undecided']));
+  return jobs.map(({ truth }) => outcomes.get(truth.jobId) ?? 'failed');
+}
+
+function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Log): readonly BypassAsk[] {
+  const { jobId, projectId } = truth;
+  try {
+    const { ask, unknownGroup } = bypassAsk(truth, end, rules, nowMs);
+    log.warn('job ran without admission', { jobId, projectId, unknownGroup });
+    return [ask];
+  } catch (error) {
+    log.error('job without admission could not be evaluated', { jobId, error: nameOf(error) });
+    return [];
+  }
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
+
+/** A job that ran without having been asked about: what it would have asked for, by the rules of now. */
+
+/**
+ * Jobs that started earlier are charged to today's period: their own may be closed, and a closed period
+ * takes no new records. Shorter than the month that periods stay open.
+ */
+const LATE_MS = 28 * DAY_MS;
+
+interface BypassFound {
+  readonly ask: BypassAsk;
+  /** The job's group is not in the directory: only some of its limits were charged. */
+  readonly unknownGroup: boolean;
+}
+
+/**
+ * GitLab's word says less than an admission request does. What rules would have said about the rest (images, variables)
+ * is not known and not noted: only the counters matter now.
+ */
+export function bypassAsk(truth: JobTruth, end: JobEnd, rules: Rules, nowMs: number): BypassFound {
+  const request = requestOf(truth);
+  const decidedAtMs = admittedAtMs(truth, end, nowMs);
+  const { facts, claims, unknownGroup } = evaluate(request, { ...rules, nowMs: decidedAtMs });
+  return { ask: { ...end, decidedAtMs, facts, claims, violations: [], unchecked: 'bypass' }, unknownGroup };
+}
+
+/** The timeout is unknown: the policy's is assumed, and cuts nothing. */
+function requestOf(truth: JobTruth): AdmissionRequest {
+  const { jobId, projectId, projectPath, jobName, jobStage, pipelineId, userId, ref, environment } = truth;
+  const { runnerId, runnerTags } = truth;
+  return {
+    jobId,
+    projectId,
+    ...withoutAbsent({
+      projectPath,
+      jobName,
+      jobStage,
+      pipelineId,
+      userId,
+      ref,
+      environment,
+      runnerId,
+      runnerTags,
+    }),
+  };
+}
+
+/** A job belongs to the period of its admission, which would have been just before its start. */
+function admittedAtMs(
+  { startedAtMs }: JobTruth,
+  { endedAtMs, durationSeconds }: JobEnd,
+  nowMs: number,
+): number {
+  const atMs = startedAtMs ?? endedAtMs - durationSeconds * 1000;
+  return atMs > nowMs || nowMs - atMs > LATE_MS ? nowMs : atMs;
+}
+
+/** Many jobs in one call of the ledger, and one that makes it throw does not take the others along. */
+
+/** The ledger gives each call 10 s; this many ends are some five transactions. */
+const JOBS_PER_CALL_MAX = 100;
+
+/** `failed`: the ledger throws at this job, also when it comes alone. No retry will help; logged. */
+export type EndedOutcome = EndOutcome | 'failed';
+
+/** One outcome per job, same order. */
+export async function together<Job extends { readonly jobId: number }>(
+  jobs: readonly Job[],
+  call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
+  log: Log,
+): Promise<readonly EndedOutcome[]> {
+  const outcomes: EndedOutcome[] = [];
+  for (let from = 0; from < jobs.length; from += JOBS_PER_CALL_MAX) {
+    const some = jobs.slice(from, from + JOBS_PER_CALL_MAX);
+    outcomes.push(...(await oneCall(some, call).catch(() => oneByOne(some, call, log))));
+  }
+  return outcomes;
+}
+
+async function oneCall<Job>(
+  jobs: readonly Job[],
+  call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
+): Promise<readonly EndOutcome[]> {
+  const answers = await call(jobs);
+  return jobs.map((_, index) => answers[index] ?? 'undecided');
+}
+
+async function oneByOne<Job extends { readonly jobId: number }>(
+  jobs: readonly Job[],
+  call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
+  log: Log,
+): Promise<readonly EndedOutcome[]> {
+  const outcomes: EndedOutcome[] = [];
+  for (const job of jobs) {
+    try {
+      outcomes.push(...(await oneCall([job], call)));
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error;
+      log.error('end of job refused by the ledger', { jobId: job.jobId, error: name });
+      outcomes.push('failed');
+    }
+  }
+  return outcomes;
 }

@@ -15,22 +15,20 @@ import {
   ranRejected,
   wasRejected,
 } from '../ledger/index.ts';
-import { ratioBucket } from './hold-ratio.ts';
-import { queueCounts } from './queue-time.ts';
 import {
   ASKED_ON_PREFIX,
-  isGroupSubject,
-  isRunnerName,
-  type RunnerName,
-  UNASKED_ON_PREFIX,
-} from './runner-names.ts';
-import type { UsageTally } from './tally.ts';
-import {
   BELOW_COUNTS,
   FORMER_ROOT_PREFIX,
+  isGroupSubject,
+  isRunnerName,
+  queueCounts,
   RAN_REJECTED_BY_PREFIX,
   REJECTED_BY_PREFIX,
   ROOT_JOBS,
+  type RunnerName,
+  ratioBucket,
+  UNASKED_ON_PREFIX,
+  type UsageTally,
   WATCHED_BY_PREFIX,
 } from './usage.ts';
 
@@ -46,6 +44,12 @@ export interface Contribution {
   readonly subjects: readonly string[];
   /** With the job's runner where it ran: see {@link tallyFor}. */
   readonly tally: UsageTally;
+}
+
+export interface UsageChange {
+  readonly record: JobRecord;
+  readonly before: Contribution | undefined;
+  readonly after: Contribution;
 }
 
 export interface ContributionPlace {

@@ -1,11 +1,34 @@
-import type { JobRecord } from '../ledger/index.ts';
-import { type ApplyDeps, type ApplyReport, applyRecords } from './apply-records.ts';
-import { noteRejections } from './latest-rejections.ts';
-import { type LearnDeps, learnRuns } from './learn-runs.ts';
-import { updateTopProjects } from './top-projects.ts';
+import type { LedgerClock } from '../environment/index.ts';
+import {
+  type Consistency,
+  isAwaited,
+  type JobRecord,
+  packs,
+  recordExpiresAtSeconds,
+  type StoredItem,
+} from '../ledger/index.ts';
+import { LedgerError, retried } from '../store/index.ts';
+import {
+  type Contribution,
+  type ContributionPlace,
+  contributionOf,
+  tallyFor,
+  type UsageChange,
+} from './contribution.ts';
+import { type ListDeps, learnRuns, noteRejections, updateTopProjects } from './lists.ts';
+import type { RollupStore, RollupWrites } from './rollup-store.ts';
+import {
+  addTo,
+  negated,
+  type RunnerName,
+  runnerNames,
+  type UsageKey,
+  type UsageTally,
+  usageName,
+} from './usage.ts';
 
-export interface CountRecordsDeps extends ApplyDeps, LearnDeps {
-  readonly clock: ApplyDeps['clock'] & LearnDeps['clock'];
+export interface CountRecordsDeps extends ApplyDeps, ListDeps {
+  readonly clock: ApplyDeps['clock'] & ListDeps['clock'];
   /** Called before `placeOf` is asked about these; never throws. */
   readonly knowPlaces?: (records: readonly JobRecord[]) => Promise<void>;
 }
@@ -21,4 +44,200 @@ export async function countRecords(
   await updateTopProjects(applied.changes, deps);
   await noteRejections(applied.changes, deps);
   return applied;
+}
+
+/**
+ * Counts jobs' records into usage, each exactly once.
+ *
+ * Each record has a contribution next to it: the counted part of the job, and the record's `rev`. A newer
+ * image changes usage by the difference of the two contributions, in one transaction with the new
+ * contribution, on condition that the old one is unchanged. So repeated and older images, other batch cuts
+ * and parallel shards have no effect. After a stale read or a lost response the job is read again. A missing
+ * image is repaired by the job's next one, or by a rebuild, which applies all records again.
+ *
+ * A batch of n images of m jobs that touch u usage items (subject × day) costs one batch read at half price
+ * and 2 (m + u) write units.
+ */
+
+export interface ApplyDeps {
+  readonly store: RollupStore;
+  readonly clock: Pick<LedgerClock, 'sleep'>;
+  /** [0, 1) */
+  readonly random: () => number;
+  readonly placeOf: (record: JobRecord) => ContributionPlace;
+  /** Keep one per process. @default each call names runners afresh */
+  readonly nameOf?: RunnerName;
+}
+
+export interface ApplyReport {
+  /** Changes made by this call. */
+  readonly changes: readonly UsageChange[];
+  /** Jobs that could not be counted in time: to be delivered again. */
+  readonly failedJobIds: ReadonlySet<number>;
+}
+
+/** Shards meet on the root's and the instance's items only, for some milliseconds: six lost races are no accident. */
+const PASSES_MAX = 6;
+const PAUSE_MS_MAX = 200;
+/**
+ * Garbage collection must take the record first: a record that is written once more without its contribution would be
+ * counted again. It is some days late at times.
+ */
+const AFTER_RECORD_SECONDS = 8 * 86_400;
+
+export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
+  let left = newest(records);
+  const changes: UsageChange[] = [];
+  const nameOf = runnerNames();
+  let consistency: Consistency = 'eventual';
+  const applyLeft = async (): Promise<void> => {
+    left = left.length === 0 ? left : await applyOnce(left, changes, { nameOf, ...deps, consistency });
+    consistency = 'consistent';
+  };
+  await retried(applyLeft, () => left.length > 0, {
+    ...deps,
+    triesMax: PASSES_MAX,
+    pauseMsMax: () => PAUSE_MS_MAX,
+  });
+  return { changes, failedJobIds: new Set(left.map(({ jobId }) => jobId)) };
+}
+
+/** One image per job: what lies between is in the difference. */
+function newest(records: readonly JobRecord[]): readonly JobRecord[] {
+  const byJob = new Map<number, JobRecord>();
+  for (const record of records) {
+    // A reservation without an admission request is not a job yet.
+    if (isAwaited(record)) continue;
+    if ((byJob.get(record.jobId)?.rev ?? 0) < record.rev) byJob.set(record.jobId, record);
+  }
+  return [...byJob.values()];
+}
+
+/** @returns the records that are to be tried again. */
+async function applyOnce(
+  records: readonly JobRecord[],
+  changes: UsageChange[],
+  deps: ApplyDeps & { readonly nameOf: RunnerName; readonly consistency: Consistency },
+): Promise<readonly JobRecord[]> {
+  const counted = await answered(() =>
+    deps.store.readContributions(
+      records.map(({ jobId }) => jobId),
+      deps.consistency,
+    ),
+  );
+  if (counted === undefined) return records;
+  const due = records.flatMap((record, index): UsageChange[] => {
+    const before = counted[index];
+    if (before !== undefined && before.rev >= record.rev) return [];
+    return [{ record, before, after: contributionOf(record, before, deps.placeOf, deps.nameOf) }];
+  });
+  const left: JobRecord[] = [];
+  for (const pack of packs(due, (change) => ({
+    items: 1,
+    names: deltasOf(change).map(({ name }) => name),
+  }))) {
+    const outcome = await answered(() => deps.store.commit(writesOf(pack)));
+    if (outcome === 'committed') changes.push(...pack);
+    else left.push(...pack.map(({ record }) => record));
+  }
+  return left;
+}
+
+async function answered<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof LedgerError && error.retryable) return undefined;
+    throw error;
+  }
+}
+
+interface UsageDelta {
+  readonly name: string;
+  readonly key: UsageKey;
+  readonly sum: Map<string, number>;
+}
+
+/** A new evaluation may move a job to another day or other groups. */
+function deltasOf({ before, after }: Pick<UsageChange, 'before' | 'after'>): readonly UsageDelta[] {
+  const deltas = new Map<string, UsageDelta>();
+  const put = (contribution: Contribution, sign: (tally: UsageTally) => UsageTally): void => {
+    for (const subject of contribution.subjects) {
+      const key = { subject, day: contribution.day };
+      const name = usageName(key);
+      const delta = deltas.get(name) ?? { name, key, sum: new Map() };
+      deltas.set(name, delta);
+      addTo(delta.sum, sign(tallyFor(subject, contribution)));
+    }
+  };
+  if (before !== undefined) put(before, negated);
+  put(after, (tally) => tally);
+  return [...deltas.values()].filter(({ sum }) => sum.size > 0);
+}
+
+function writesOf(pack: readonly UsageChange[]): RollupWrites {
+  const usage = new Map<string, UsageDelta>();
+  for (const { name, key, sum } of pack.flatMap(deltasOf)) {
+    const merged = usage.get(name) ?? { name, key, sum: new Map() };
+    usage.set(name, merged);
+    addTo(merged.sum, sum);
+  }
+  return {
+    contributions: pack.map(({ record, before, after }) => {
+      const ttl = expiry(record);
+      return {
+        after,
+        ...(before !== undefined && { replacesRev: before.rev }),
+        ...(ttl !== undefined && { expiresAtSeconds: ttl }),
+      };
+    }),
+    usage: [...usage.values()].flatMap(({ key, sum }) => (sum.size === 0 ? [] : [{ key, delta: sum }])),
+  };
+}
+
+function expiry(record: JobRecord): number | undefined {
+  const expiresAtSeconds = recordExpiresAtSeconds(record);
+  return expiresAtSeconds === undefined ? undefined : expiresAtSeconds + AFTER_RECORD_SECONDS;
+}
+
+export interface UsageRebuild {
+  readonly records: number;
+  /** Jobs whose usage was corrected. */
+  readonly changed: number;
+  /** Jobs that could not be counted in time: run it again. */
+  readonly failed: number;
+  /** Items that a newer program wrote, in a kind or form not known here. */
+  readonly passedOver: number;
+}
+
+/** As many as a stream's batch. */
+const BATCH_RECORDS = 100;
+
+/**
+ * Counts every record once more: what the stream never delivered is added, everything else stays. It may run while the
+ * stream does, since both go the same way. Usage of days whose records garbage collection has taken stays as it is.
+ *
+ * @param items - of the ledger's `scan()`.
+ */
+export async function rebuildUsage(
+  items: AsyncIterable<StoredItem> | Iterable<StoredItem>,
+  deps: CountRecordsDeps,
+): Promise<UsageRebuild> {
+  const sum = { records: 0, changed: 0, failed: 0, passedOver: 0 };
+  let batch: Extract<StoredItem, { kind: 'record' }>['record'][] = [];
+  const flush = async (): Promise<void> => {
+    const { changes, failedJobIds } = await countRecords(batch, deps);
+    sum.records += batch.length;
+    sum.changed += changes.length;
+    sum.failed += failedJobIds.size;
+    batch = [];
+  };
+  for await (const item of items) {
+    if (item.kind === 'unknown') sum.passedOver += 1;
+    if (item.kind !== 'record') continue;
+    batch.push(item.record);
+    if (batch.length >= BATCH_RECORDS) await flush();
+  }
+  await flush();
+  return sum;
 }

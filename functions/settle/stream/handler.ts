@@ -1,8 +1,8 @@
 import { recordUnmetered } from '../../core/admission/index.ts';
-import { consoleLog, systemClock } from '../../core/environment/index.ts';
+import { consoleLog, readAdmitConfig, systemClock } from '../../core/environment/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../../core/ledger/index.ts';
 import { deployedMetrics } from '../../core/metrics/index.ts';
-import { deployedRules, readAdmitConfig } from '../../core/rules/index.ts';
+import { deployedRules } from '../../core/rules/index.ts';
 import { ledgerKeys } from '../../core/store/index.ts';
 import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../../names.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';

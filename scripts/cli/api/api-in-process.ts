@@ -1,15 +1,19 @@
 /** The console's API in this process: access to the table needs no sign-in. */
 import { Hono } from 'hono';
 import type { ClientResponse } from 'hono/client';
+import type { CountedSpan } from '../../../functions/answers/limits/edit-models.ts';
 import { NO_USER_ID } from '../../../functions/answers/reading/context.ts';
 import type { ApiDeps, ApiError } from '../../../functions/console/api/api-parts.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
+import { etagOf, outcomeAnswer } from '../../../functions/console/api/edits.ts';
 import { silentLog } from '../../../functions/core/environment/index.ts';
-import type { Rights, RoleName } from '../../../functions/core/limits/index.ts';
+import type { ApplyOutcome, Rights, RoleName } from '../../../functions/core/limits/index.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/index.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { UsageError } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { type SetView, setShown } from '../limits/live-set.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 
 export type ApiClient = ReturnType<typeof apiClient>;
 
@@ -108,4 +112,60 @@ export async function found<Response extends ClientResponse<unknown>>(
 ): Promise<AnswerOf<Response> | undefined> {
   const response = await asking;
   return response.status === 404 ? undefined : answeredInProcess(Promise.resolve(response));
+}
+
+/** Asks until everything is counted, and shows on the terminal how far it is. @returns the last answer */
+export async function countToTheEnd<Answer>(
+  ask: (query: { readonly cursor?: string }) => Promise<Answer>,
+  spanOf: (answer: Answer) => Pick<CountedSpan, 'days' | 'daysCounted' | 'jobsRead' | 'next'> | undefined,
+  io: Pick<TerminalIo, 'err' | 'progress'>,
+): Promise<Answer> {
+  let answer = await ask({});
+  let span = spanOf(answer);
+  const isShown = io.progress && span?.next !== undefined;
+  while (span?.next !== undefined) {
+    const { days, daysCounted, jobsRead, next } = span;
+    if (isShown)
+      io.err(`\r${daysCounted} of ${days} days counted, ${shadowCount(jobsRead)} records read\u001b[K`);
+    answer = await ask({ cursor: next });
+    span = spanOf(answer);
+  }
+  if (isShown) io.err('\r\u001b[K');
+  return answer;
+}
+
+/** Sends edits of limits to the API and reads the result. */
+
+type EditsCall = ApiClient['limits']['edits']['$post'];
+type LiveSetAnswer = Awaited<ReturnType<typeof liveOf>>;
+
+/** One edit as it is sent. */
+export type SentEdit = Parameters<EditsCall>[0]['json']['edits'][number];
+
+/** Result of edits. */
+export type EditAnswer = Awaited<ReturnType<typeof answerOf<Awaited<ReturnType<EditsCall>>>>>;
+
+/** The header of every call about edits: the set they are of. */
+export const ofSet = (set: string | undefined) => ({ 'if-match': etagOf(set) });
+
+/** Undefined: no set was ever live. */
+export async function liveSet(api: ApiClient): Promise<SetView | undefined> {
+  return setAnswered(await liveOf(api));
+}
+
+const liveOf = (api: ApiClient) => answeredInProcess(api.limits.$get());
+
+/** Access to the table shows everything. */
+export function setAnswered({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswer): SetView | undefined {
+  const { actor = '', why = '', source = '', base } = change;
+  if (set === undefined) return undefined;
+  return setShown({ set, edit }, { atMs, actor, why, source, ...(base !== undefined && { base }) });
+}
+
+/** The same answer to what the desk was asked itself. */
+export function answerOfDesk(outcome: ApplyOutcome): EditAnswer {
+  const { status, body } = outcomeAnswer(outcome, () => true);
+  const answer: ApiAnswer<unknown> =
+    status === 200 || status === 202 ? { ok: true, body } : { ok: false, status, refused: body };
+  return answer as EditAnswer;
 }

@@ -42,10 +42,9 @@ import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openTableAccess } from '../ledger/open-ledger.ts';
-import { readOnly } from '../ledger/read-only-store.ts';
+import { type OpenLedger, openLedger, openTableAccess, readOnly } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
@@ -141,16 +140,16 @@ interface ReportFlags {
 
 /** Opens, runs and always closes. */
 export async function withBudget<T>(
-  open: OpenBudget,
   flags: LedgerFlags & RulesFlags & ReportFlags & WhoFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
+  details: Pick<BudgetTables, 'runnerDetails'> = {},
 ): Promise<T> {
   const files = readFiles(flags, io);
   // The report's --console is for its links.
   const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
   if (console !== undefined) return ask(await overConsole(console, files, flags, io));
-  const tables = await open({ ...flags, console: undefined }, io);
+  const tables = { ...(await standIn(io, openBudget)({ ...flags, console: undefined }, io)), ...details };
   try {
     return await ask(await contextOn(tables, files, flags, io));
   } finally {
@@ -164,14 +163,14 @@ export async function withBudget<T>(
  * @param ask - `books` is undefined where a console answers: it knows the groups itself.
  */
 export async function withApi<T>(
-  open: OpenLedger,
   flags: LedgerFlags & RulesFlags,
   io: TerminalIo,
   ask: (api: ApiClient, books?: BudgetContext) => Promise<T>,
+  open?: OpenLedger,
 ): Promise<T> {
   const console = consoleAsked(flags, io);
   if (console !== undefined) return ask(consoleClient(console, io));
-  return withBooks(open, flags, io, (books) => ask(books.api, books));
+  return withBooks(flags, io, (books) => ask(books.api, books), open);
 }
 
 /**
@@ -179,10 +178,10 @@ export async function withApi<T>(
  * named. Missing tables are empty.
  */
 export async function withBooks<T>(
-  open: OpenLedger,
   flags: LedgerFlags & RulesFlags & WhoFlags,
   io: TerminalIo,
   ask: (books: BudgetContext) => Promise<T>,
+  open: OpenLedger = standIn(io, openLedger),
 ): Promise<T> {
   const files = readFiles(flags, io);
   const console = consoleAsked(flags, io);

@@ -4,6 +4,7 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { wrapped } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 import { withClass } from '../evaluation/class-override.ts';
 import {
@@ -13,7 +14,6 @@ import {
   readNow,
   readPlaceFlags,
 } from '../evaluation/place-flags.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
 import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { parseDuration } from '../pipeline/durations.ts';

@@ -1,9 +1,8 @@
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { table, wrapped } from '../../terminal/table.ts';
 import { askText } from '../evaluation/limit-ask.ts';
 import { ruleTable } from '../evaluation/rule-table.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
 import { conditionRows, conditionsText } from './conditions-text.ts';
 import { leftSection, rejectedNow, rejectingNow } from './console-lines.ts';
 import { findingRows } from './finding-rows.ts';

@@ -2,8 +2,7 @@
 import type { CheckedPipeline, LimitLeftRow } from '../../../functions/answers/job/model.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
-import { wrapped } from '../evaluation/wrapped.ts';
+import { table, wrapped } from '../../terminal/table.ts';
 import type { PipelineFinding } from './findings.ts';
 import type { LiveCheck } from './live-step.ts';
 import type { PipelineCheck } from './pipeline-check.ts';

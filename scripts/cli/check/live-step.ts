@@ -67,8 +67,11 @@ export async function liveStep(
         code: EXIT.ok,
       };
     // The ledger's own directory says where a project is today.
-    const now = await withBooks(ask.open, flags, { ...io, nowMs: () => ask.nowMs }, ({ api, directory }) =>
-      decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
+    const now = await withBooks(
+      flags,
+      { ...io, nowMs: () => ask.nowMs },
+      ({ api, directory }) => decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
+      ask.open,
     );
     return { now: { ...now, decidedBy: 'ledger' }, code: EXIT.ok };
   } catch (error) {

@@ -1,8 +1,8 @@
 import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { armedSentence, retrySentence } from '../report/armed-report.ts';
-import { armedRowsText } from '../report/shadow-terminal.ts';
+import { armedRowsText } from '../report/shadow.ts';
+import { armedSentence, retrySentence } from '../report/shadow-words.ts';
 import { type ControllerStanding, doubts, hasScope, heardBeats, refusal } from './standing.ts';
 
 /** Effect of each state on jobs, with and without a relay. */

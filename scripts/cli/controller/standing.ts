@@ -4,7 +4,7 @@ import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import type { CanaryFinding } from '../../../functions/answers/health/judge-gitlab.ts';
 import type { ControllerScopes } from '../../../functions/core/gitlab/index.ts';
 import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
-import type { ArmedReport } from '../report/armed-report.ts';
+import type { ArmedReport } from '../report/shadow-words.ts';
 import type { RunnerController } from './runner-controllers.ts';
 
 export interface ControllerStanding {

@@ -1,12 +1,8 @@
-import { alwaysLines } from './always-lines.ts';
-import { deskLines } from './desk-lines.ts';
-import { deskUnits } from './desk-units.ts';
-import { jobLines } from './job-lines.ts';
-import { type JobBatches, jobUnits } from './job-units.ts';
-import { type CostLine, lineSum } from './line.ts';
-import type { JobOutcome } from './measured-costs.ts';
+import type { DeploymentShape } from './assumptions.ts';
+import * as assumed from './assumptions.ts';
+import { alwaysLines, type CostLine, deskLines, jobLines, lineSum } from './lines.ts';
 import { PRICES, type Prices, type Region } from './prices.ts';
-import type { DeploymentShape } from './shape.ts';
+import { deskUnits, type JobBatches, type JobOutcome, jobUnits } from './units.ts';
 
 export interface CostQuestion extends JobBatches {
   readonly jobsPerMonth: number;
@@ -90,3 +86,27 @@ const mixed = (
     ...line,
     quantity: line.quantity * (1 - share) + (rejected[index]?.quantity ?? 0) * share,
   }));
+
+const BATCH_MAX = 96;
+const SETTLE_BATCH_MAX = 100;
+const ROLLUP_BATCH_MAX = 200;
+
+/**
+ * Estimates batch sizes by the number of jobs: jobs of a small installation come one by one, each with its
+ * own transaction. Jobs of one pipeline make larger batches than this.
+ *
+ * @param relays - each has its own batches.
+ */
+export function expectedBatches(jobsPerMonth: number, relays: number): JobBatches {
+  const perSecond = jobsPerMonth / (assumed.BUSY_HOURS_PER_MONTH * 3_600);
+  /** The first job of a batch, and those before it closes. */
+  const together = (rate: number, seconds: number, max: number): number =>
+    Math.min(max, Math.max(1, Math.round(1 + rate * seconds)));
+  const perShard = perSecond / assumed.STREAM_SHARDS;
+  return {
+    batch: together(perSecond / relays, assumed.CALL_SECONDS, BATCH_MAX),
+    settleBatch: together(perShard, assumed.SETTLE_WINDOW_SECONDS, SETTLE_BATCH_MAX),
+    // Its hold and its end: two records of a job.
+    rollupBatch: together(2 * perShard, assumed.ROLLUP_WINDOW_SECONDS, ROLLUP_BATCH_MAX),
+  };
+}

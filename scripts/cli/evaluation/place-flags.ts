@@ -4,29 +4,24 @@ import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { readChoice, readWhole } from '../../terminal/flags.ts';
+import { flagLines } from '../../terminal/define-command.ts';
+import { readChoice, readWhole, text, toggle } from '../../terminal/flags.ts';
 import { notInDirectory } from './unknown-place.ts';
 
-/** Flags for facts that no file has: user and place. Added to a command's flags by `...PLACE_FLAGS`. */
+/** Flags for facts that no file has: user and place. */
 export const PLACE_FLAGS = {
-  project: 'text',
-  group: 'text',
-  ref: 'text',
-  protected: 'switch',
-  unprotected: 'switch',
-  source: 'text',
-  user: 'text',
-  now: 'text',
-} as const;
+  project: text('<id | path>', 'the project, as in the directory; a new one by its path'),
+  group: text('<id | path>', 'its group, where the project itself does not matter'),
+  ref: text('<name>', 'branch or tag'),
+  protected: toggle('the ref is protected'),
+  unprotected: toggle('the ref is not protected'),
+  source: text('<source>', 'what started the pipeline: push, merge_request_event, schedule, web …'),
+  user: text('<id>', "GitLab's id of the user"),
+  now: text('<time>', 'as if it were 2026-12-31T18:00Z'),
+};
 
-/** For help texts. */
-export const PLACE_FLAGS_HELP = `  --project <id | path>   the project, as in the directory; a new one by its path
-  --group <id | path>     its group, where the project itself does not matter
-  --ref <name>            branch or tag
-  --protected             the ref is protected; --unprotected: it is not
-  --source <source>       what started the pipeline: push, merge_request_event, schedule, web …
-  --user <id>             GitLab's id of the user
-  --now <time>            as if it were 2026-12-31T18:00Z`;
+/** For help texts that are not made from rows yet. */
+export const PLACE_FLAGS_HELP = flagLines(PLACE_FLAGS);
 
 export interface PlaceFlags {
   readonly project?: string | undefined;
@@ -86,11 +81,11 @@ export function readRunFlags(flags: PlaceFlags): RequestPlace {
 }
 
 /** @throws {UsageError} if `--now` is no time. */
-export function readNow(text: string | undefined, nowMs: () => number): number {
-  if (text === undefined) return nowMs();
-  const atMs = readInstant(text, 'start');
+export function readNow(given: string | undefined, nowMs: () => number): number {
+  if (given === undefined) return nowMs();
+  const atMs = readInstant(given, 'start');
   if (atMs !== undefined) return atMs;
-  throw new UsageError(`--now "${text}": expected a day or a time with its offset, e.g. 2026-12-31T18:00Z`);
+  throw new UsageError(`--now "${given}": expected a day or a time with its offset, e.g. 2026-12-31T18:00Z`);
 }
 
 function whereabouts({ project, group }: PlaceFlags, directory: Directory): RequestPlace {
@@ -130,4 +125,4 @@ function groupPlace({ id }: { readonly id: number }, directory: Directory): Requ
   return { namespaceId: id, ...(rootNamespaceId !== undefined && { rootNamespaceId }) };
 }
 
-const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
+const isId = (given: string): boolean => /^\d{1,15}$/.test(given);

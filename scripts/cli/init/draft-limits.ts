@@ -1,4 +1,4 @@
-import { quantile } from '../../local/quantile.ts';
+import { quantile } from '../../local/random.ts';
 import { type JobsUse, useByGroup } from './month-use.ts';
 import type { RanJob, RanMonth } from './read-month.ts';
 import { comment, roomyAmount } from './written-yaml.ts';

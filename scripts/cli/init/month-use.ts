@@ -1,4 +1,4 @@
-import { quantile } from '../../local/quantile.ts';
+import { quantile } from '../../local/random.ts';
 import type { RanJob } from './read-month.ts';
 
 /** Use in the span. */

@@ -1,23 +1,37 @@
 import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { flagLines } from '../../terminal/define-command.ts';
+import { text } from '../../terminal/flags.ts';
 
-/** Put into a command's flags by `...LEDGER_FLAGS`. */
+/** Names a table; for commands that read it themselves. */
+export const TABLE_FLAGS = {
+  ledger: text(
+    '<name>',
+    'the ledger: local, that of npm start on this machine (the default), or a DynamoDB table',
+  ),
+  instance: text(
+    '<host>',
+    `the GitLab the ledger is about (default: $${ENV_GITLAB_INSTANCE}, else the one the ledger remembers)`,
+  ),
+  region: text('<region>', 'of the table (default: as the AWS tools are set up)'),
+  endpoint: text('<url>', 'of DynamoDB, e.g. http://127.0.0.1:8000 for DynamoDB Local'),
+};
+
+/** For commands that a console can answer as well. */
 export const LEDGER_FLAGS = {
-  ledger: 'text',
-  instance: 'text',
-  region: 'text',
-  endpoint: 'text',
-  console: 'text',
-} as const;
+  ...TABLE_FLAGS,
+  console: text(
+    '<url>',
+    'asks a console instead, after tollgate login (default: $TOLLGATE_CONSOLE, unless a ledger is named)',
+  ),
+};
 
-/** For help texts, one flag a line. */
-export const LEDGER_FLAGS_HELP = `  --ledger <name>      whose books: local, those of npm start on this machine (the default), or a DynamoDB table
-  --instance <host>    the GitLab the ledger is about (default: $${ENV_GITLAB_INSTANCE}, else the one the ledger remembers)
-  --region <region>    of the table           (default: as the AWS tools are set up)
-  --endpoint <url>     of DynamoDB, e.g. http://127.0.0.1:8000 for DynamoDB Local
-  --console <url>      asks a console instead, after tollgate login; explain, and commands about limits, rollout, coverage
-                       and statements          (default: $TOLLGATE_CONSOLE, unless a ledger is named)`;
+/** Exit codes of commands that read a ledger. */
+export const LEDGER_EXITS = { 1: 'the ledger does not answer' } as const;
+
+/** For help texts that are not made from rows yet. */
+export const LEDGER_FLAGS_HELP = flagLines(LEDGER_FLAGS);
 
 export interface LedgerFlags {
   readonly ledger?: string | undefined;

@@ -11,6 +11,7 @@ import {
   dynamoInstanceRegister,
   dynamoPseudonymKeys,
   type InstanceRegister,
+  type KnownInstance,
   type LedgerStore,
   type PseudonymKeys,
   type RewriteStore,
@@ -30,16 +31,17 @@ import {
   dynamoTable,
   type InstanceTable,
   type ItemTable,
+  LedgerError,
   type RelayBeat,
   readRelayBeats,
 } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
+import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-folder.ts';
+import { ledgerFolder, openKept } from '../../local/ledger-folder.ts';
+import { PLAYED_GITLAB } from '../../local/options.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
-import { readOnly } from './read-only-store.ts';
-import { type NamedBooks, NoBooksOfGitLab, whichInstance } from './which-instance.ts';
 
 /** An open ledger. */
 export interface LedgerAccess extends NamedBooks {
@@ -223,9 +225,8 @@ function openLocal(root: string): OpenTable {
   const dataDir = ledgerFolder(root);
   const table = openKept(dataDir);
   if (table === undefined) {
-    const older = olderBooks(root);
     throw new Error(
-      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger${older === undefined ? '' : ` (${older})`}`,
+      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
     );
   }
   return {
@@ -262,4 +263,91 @@ function tableClient(
     },
     ...withoutAbsent({ region, endpoint }),
   });
+}
+
+/** The opened instance. */
+export interface NamedBooks {
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  /** The GitLab it is about, a host: begins every key. */
+  readonly instance: string;
+  /** GitLab's address, if stored. */
+  readonly gitlabUrl?: string;
+}
+
+interface InstanceAsked {
+  /** As the flag or the environment says it. */
+  readonly told: string | undefined;
+  /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
+  readonly gitlab: string | undefined;
+  /** Stored instances. */
+  readonly known: readonly KnownInstance[];
+  readonly kind: LedgerPlace['kind'];
+  /** For people: the ledger. */
+  readonly where: string;
+}
+
+type Books = Omit<KnownInstance, 'openedAtMs'>;
+
+/** The command asks a GitLab whose books are not in this ledger. */
+export class NoBooksOfGitLab extends UsageError {}
+
+/**
+ * Chooses the books that a command reads: those of the GitLab it asks, those it names, or the latest.
+ *
+ * @throws {UsageError} with the names and the remedy, {NoBooksOfGitLab} where all books are those of other GitLabs.
+ */
+export function whichInstance(asked: InstanceAsked): Books {
+  const { gitlab, known, where } = asked;
+  if (gitlab === undefined) return namedOrLatest(asked);
+  const { hostname } = new URL(gitlab);
+  const own = known.filter((books) => isBooksOf(books, hostname));
+  const chosen = known.length > 0 && own.length === 0 ? undefined : namedOrLatest({ ...asked, known: own });
+  if (chosen !== undefined && isBooksOf(chosen, hostname)) return chosen;
+  const others = chosen === undefined ? known : [chosen];
+  throw new NoBooksOfGitLab(
+    `--gitlab "${gitlab}": ${where} has books of ${namesOf(others)}, and none of ${hostname}; name the table of ${hostname} with --ledger, or say --instance ${others[0]?.instance} if both are one GitLab`,
+  );
+}
+
+const namesOf = (books: readonly Books[]): string => books.map(({ instance }) => instance).join(' and ');
+
+/** A GitLab may have been renamed: its keys keep the old host, and `gitlabUrl` has the new one. */
+const isBooksOf = ({ instance, gitlabUrl }: Books, hostname: string): boolean =>
+  hostname === instance || (gitlabUrl !== undefined && hostname === new URL(gitlabUrl).hostname);
+
+function namedOrLatest({ told, known, kind, where }: InstanceAsked): Books {
+  const names = namesOf(known);
+  if (told !== undefined) {
+    const found = known.find(({ instance }) => instance === told);
+    // Books from before names were remembered.
+    if (found !== undefined || known.length === 0) return found ?? { instance: told };
+    throw new UsageError(
+      `--instance "${told}": ${where} has books of ${names}, and none of ${told}; leave --instance (and $${ENV_GITLAB_INSTANCE}) away, or say --instance ${known[0]?.instance}`,
+    );
+  }
+  const [latest, ...others] = known.toSorted((a, b) => b.openedAtMs - a.openedAtMs);
+  if (kind === 'local') return latest ?? { instance: PLAYED_GITLAB };
+  if (latest !== undefined && others.length === 0) return latest;
+  throw new UsageError(
+    latest === undefined
+      ? `--instance is missing: expected the GitLab that ${where} is about, e.g. gitlab.example.com`
+      : `--instance is missing: ${where} has books of ${names}; expected one of them`,
+  );
+}
+
+/** The same table to read from. A desk that wrote to it would be a defect, and is stopped before the table hears of it. */
+export function readOnly(store: LedgerStore): LedgerStore {
+  const refuse = async (): Promise<never> => {
+    throw new LedgerError('ledger_misuse', 'the desk reads the ledger and never writes to it');
+  };
+  return {
+    transact: refuse,
+    announce: refuse,
+    readCounters: (keys, options) => store.readCounters(keys, options),
+    readRecords: (jobIds, options) => store.readRecords(jobIds, options),
+    readEntries: (jobId, options) => store.readEntries(jobId, options),
+    scan: (consistency) => store.scan(consistency),
+    due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
+  };
 }

@@ -1,4 +1,12 @@
+import { Document, isPair, isScalar, visit } from 'yaml';
 import {
+  type DirectoryTable,
+  DynamoDirectoryTable,
+  readWholeDirectory,
+} from '../../../functions/core/directory/index.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import {
+  DynamoLimitTable,
   type LimitChange,
   type LimitPointer,
   type LimitsDocument,
@@ -6,6 +14,15 @@ import {
   readChange,
   readLimitSet,
 } from '../../../functions/core/limits/index.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { SPENT_KINDS } from '../../../policies/units/unit.ts';
+import { readDirectory } from '../../policy/read-documents.ts';
+import { standIn, type TerminalIo } from '../../terminal/command.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import type { LedgerFlags } from '../ledger/ledger-flags.ts';
+import { openTableAccess } from '../ledger/open-ledger.ts';
+import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -80,3 +97,104 @@ export const setShown = (
   source,
   ...(base !== undefined && { base }),
 });
+
+/** Three lines about one set. @param zone - of the times */
+export function setText({ set, edit, at, actor, why, source }: SetView, zone: string, paint: Paint): string {
+  return [
+    `set    ${paint.strong(set)}, edit ${edit}`,
+    `since  ${instantText(Date.parse(at), zone)}`,
+    `by     ${printable(actor)}, from ${printable(source)}: ${printable(why)}`,
+    '',
+  ].join('\n');
+}
+
+export const NOTHING_LIVE =
+  'No set of limits was ever published here: those packed with the functions are in force.';
+
+/** First line of `limits show --document`, for the published set. */
+export const baseLine = (set: string, edit: number): string =>
+  `# Set ${set}, edit ${edit}. An edit of it is published only while it is live (--base ${set})\n`;
+
+/** The set a document says it is an edit of; undefined: it does not say. */
+export const baseIn = (text: string): string | undefined => /^\uFEFF?# Set (\S+), edit \d+\./.exec(text)?.[1];
+
+/** As people write it. Amounts are kept as texts, so that no float rounds them; where one is a number it needs no quotes. */
+export function limitsYaml(document: LimitsDocument): string {
+  const yaml = new Document(document);
+  visit(yaml, {
+    Scalar(key, node, path) {
+      const pair = path.at(-1);
+      if (key !== 'value' || !isPair(pair) || !isScalar(pair.key) || !AMOUNTS.has(String(pair.key.value)))
+        return;
+      if (typeof node.value !== 'string' || !DECIMAL.test(node.value)) return;
+      const digits = node.value.split('.')[1]?.length ?? 0;
+      node.value = Number(node.value);
+      if (digits > 0) node.minFractionDigits = digits;
+    },
+  });
+  return yaml.toString({ lineWidth: 0 });
+}
+
+const AMOUNTS: ReadonlySet<unknown> = new Set(SPENT_KINDS);
+/** Few enough digits to be a number and come back as the same text. */
+const DECIMAL = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;
+
+/** Limit sets of a ledger. */
+interface LimitsAccess {
+  readonly table: LimitTable;
+  /** The groups they are about; absent: only files know them. */
+  readonly directory?: DirectoryTable;
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  readonly close: () => Promise<void>;
+}
+
+export type OpenLimits = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LimitsAccess>;
+
+/** If the SDK repeated a publication, its own first try would look like a conflict. */
+const ATTEMPTS_MAX = 1;
+
+/** Opens the limits of the ledger in the flags. @throws like `openLedger` */
+export const openLimits: OpenLimits = async (flags, io) => {
+  const { table, instance, description, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
+  const parts = { table, instance, clock: systemClock, random: Math.random };
+  return {
+    table: new DynamoLimitTable(parts),
+    directory: new DynamoDirectoryTable(parts),
+    description,
+    close,
+  };
+};
+
+/** No job waits for it. */
+const DIRECTORY_TIMEOUT_MS = 15_000;
+
+/**
+ * The groups that limits are placed by: those of a file that was named, else what GitLab said last, as for jobs, and the
+ * packed ones until it has said anything.
+ *
+ * @throws {DocumentError} {DirectoryError}
+ */
+export async function limitsDirectoryOf(
+  { directory: table }: Pick<LimitsAccess, 'directory'>,
+  flags: RulesFlags,
+  io: Pick<TerminalIo, 'cwd' | 'root'>,
+): Promise<Directory> {
+  const synced = flags.directory === undefined ? table : undefined;
+  const whole = synced && (await readWholeDirectory(synced, { timeoutMs: DIRECTORY_TIMEOUT_MS }));
+  return whole?.directory ?? readDirectory(rulesFiles(flags, io).directory);
+}
+
+/** Opens, runs and always closes. */
+export async function withOpenLimits<T>(
+  flags: LedgerFlags,
+  io: TerminalIo,
+  ask: (limits: LimitsAccess) => Promise<T>,
+): Promise<T> {
+  const limits = await standIn(io, openLimits)(flags, io);
+  try {
+    return await ask(limits);
+  } finally {
+    await limits.close();
+  }
+}

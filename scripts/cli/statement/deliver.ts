@@ -1,9 +1,13 @@
 /** Output form and target of a report or statement. */
 import { resolve } from 'node:path';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readChoice } from '../../terminal/flags.ts';
+import { readChoice, text } from '../../terminal/flags.ts';
 import { type Paint, paintWhen } from '../../terminal/paint.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
+
+export const FORMAT_FLAG = (formats: readonly string[]) =>
+  text('<format>', `${formats.join(', ')} (default: terminal)`);
+export const OUT_FLAG = text('<file>', 'writes it there');
 
 /** `--format`, or `json`. @throws {UsageError} for another one, and for both. */
 export function readFormat<Format extends string>(
@@ -24,11 +28,11 @@ export const terminalOf = (
   out === undefined ? [paintWhen(colours), columns] : [paintWhen(false), Number.POSITIVE_INFINITY];
 
 /** To the terminal, or into a file. @throws {UsageError} if the file cannot be written. */
-export function deliver(text: string, out: string | undefined, io: TerminalIo): void {
-  if (out === undefined) io.out(text);
+export function deliver(written: string, out: string | undefined, io: TerminalIo): void {
+  if (out === undefined) io.out(written);
   else {
     const file = resolve(io.cwd, out);
-    writeUserFile(file, text, `--out "${out}"`);
+    writeUserFile(file, written, `--out "${out}"`);
     io.err(`${file} written\n`);
   }
 }

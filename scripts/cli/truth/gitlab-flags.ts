@@ -1,14 +1,20 @@
 import { resolve } from 'node:path';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { flagLines } from '../../terminal/define-command.ts';
+import { text } from '../../terminal/flags.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { commandFetch } from '../command-fetch.ts';
 
-/** Put into a command's flags by `...GITLAB_FLAGS`. */
-export const GITLAB_FLAGS = { gitlab: 'text', 'token-file': 'text' } as const;
+export const GITLAB_FLAGS = {
+  gitlab: text('<url>', 'GitLab, e.g. https://gitlab.example.com'),
+  'token-file': text(
+    '<file>',
+    "holds a token that may read the API; an administrator's to see all runners and groups. $TOLLGATE_CA_FILE names a private authority's certificate, $HTTPS_PROXY and $NO_PROXY the proxy",
+  ),
+};
 
-export const GITLAB_FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gitlab.example.com
-  --token-file <file>  holds a token that may read the API; an administrator's to see all runners
-                       $TOLLGATE_CA_FILE names a private authority's certificate, $HTTPS_PROXY and $NO_PROXY the proxy`;
+/** For help texts that are not made from rows yet. */
+export const GITLAB_FLAGS_HELP = flagLines(GITLAB_FLAGS);
 
 export interface GitLabPlace {
   /** No trailing slash. */
@@ -41,9 +47,9 @@ export function readGitLabPlace(
 }
 
 function readToken(file: string, io: Pick<TerminalIo, 'cwd'>): string {
-  const text = readUserFile(resolve(io.cwd, file), `--token-file "${file}"`).trim();
+  const token = readUserFile(resolve(io.cwd, file), `--token-file "${file}"`).trim();
   // A header allows neither; never print the content.
-  if (text === '' || /\s/.test(text))
+  if (token === '' || /\s/.test(token))
     throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
-  return text;
+  return token;
 }

@@ -1,5 +1,5 @@
 /** Jobs and runners as GitLab's webhooks and REST API write them. Invented values are the same for the same job. */
-import type { LocalJob, LocalManager, LocalRunner } from './jobs.ts';
+import type { LocalJob, LocalManager, LocalRunner } from './state.ts';
 
 /** `2024-06-11T03:13:06.123Z`: a time in the REST API. */
 export const isoText = (atMs: number | undefined): string | null =>

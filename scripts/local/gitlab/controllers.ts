@@ -1,7 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { isoText } from './bodies.ts';
-import { forbidden, isAdministrator, licenceOf } from './instance.ts';
-import { listPage, notFound } from './pagination.ts';
+import { forbidden, isAdministrator, licenceOf, listPage, notFound } from './instance.ts';
 import type { GitLabState } from './state.ts';
 
 export interface LocalController {

@@ -1,7 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { displayName, isoText } from './bodies.ts';
-import { isAdministrator } from './instance.ts';
-import { keysetPageById, listPage, noKeyset } from './pagination.ts';
+import { isAdministrator, keysetPageById, listPage, noKeyset } from './instance.ts';
 import type { GitLabState } from './state.ts';
 
 export interface LocalGroup {

@@ -2,15 +2,19 @@ import { type Context, Hono } from 'hono';
 import { isTerminal } from '../../../functions/core/gitlab/index.ts';
 import { jobEntity, jobOfRunnerEntity } from './bodies.ts';
 import { controllerRoutes } from './controllers.ts';
-import { groupHookRoutes } from './group-hooks.ts';
-import { DISCOVERY_PATH, instanceRoutes } from './instance.ts';
-import type { LocalJob, NewJob } from './jobs.ts';
-import { noteRoutes } from './note-routes.ts';
-import { keysetPage, noKeyset, notFound, numberedPage } from './pagination.ts';
-import { jobMessageRoute, pipelineRoutes } from './pipelines.ts';
+import {
+  DISCOVERY_PATH,
+  instanceRoutes,
+  keysetPage,
+  listPage,
+  noKeyset,
+  notFound,
+  numberedPage,
+} from './instance.ts';
 import { placeRoutes } from './places.ts';
-import { RUNNER_PATH, runnerJobRoutes, runnerRoutes } from './runners.ts';
-import type { GitLabState } from './state.ts';
+import { jobMessageRoute, pipelineRoutes, RUNNER_PATH, runnerJobRoutes, runnerRoutes } from './runners.ts';
+import type { GitLabState, LocalJob, NewJob } from './state.ts';
+import { groupHookRoutes } from './webhooks.ts';
 
 /** The REST API of the local GitLab: authentication and faults first, then the routes of each part. */
 export function restApp(state: GitLabState): Hono {
@@ -104,3 +108,56 @@ const refusal = (status: number, retryAfterSeconds: number | undefined): Respons
     status,
     headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   });
+
+/** A note in a merge request. */
+export interface LocalNote {
+  readonly id: number;
+  readonly authorId: number;
+  /** `<project>!<iid>`. */
+  readonly place: string;
+  body: string;
+}
+
+/** The user of the only token. */
+export const NOTE_USER_ID = 1;
+const LIST = '/projects/:projectId/merge_requests/:iid/notes';
+
+/**
+ * Notes of merge requests. Only the author may change one.
+ *
+ * @param notes - holds all notes.
+ * @see https://docs.gitlab.com/api/notes/#merge-requests
+ */
+export function noteRoutes(app: Hono, notes: LocalNote[]): void {
+  let lastId = 0;
+  const entity = ({ id, body, authorId }: LocalNote): object => ({ id, body, author: { id: authorId } });
+  const placeOf = ({ projectId, iid }: { projectId: string; iid: string }): string => `${projectId}!${iid}`;
+
+  app.get('/user', (c) => c.json({ id: NOTE_USER_ID, username: 'project_42_bot' }));
+
+  app.get(LIST, (c) => {
+    const here = notes.filter(({ place }) => place === placeOf(c.req.param()));
+    return listPage(c, here, entity);
+  });
+
+  app.post(LIST, async (c) => {
+    const { body } = await c.req.json<{ body: string }>();
+    lastId = Math.max(lastId, ...notes.map(({ id }) => id)) + 1;
+    const note = { id: lastId, authorId: NOTE_USER_ID, place: placeOf(c.req.param()), body };
+    notes.push(note);
+    return c.json(entity(note), 201);
+  });
+
+  app.on(['PUT', 'DELETE'], `${LIST}/:noteId`, async (c) => {
+    const at = notes.findIndex(({ id }) => id === Number(c.req.param('noteId')));
+    const note = notes[at];
+    if (note === undefined) return c.json({ message: '404 Note Not Found' }, 404);
+    if (note.authorId !== NOTE_USER_ID) return c.json({ message: '403 Forbidden' }, 403);
+    if (c.req.method === 'DELETE') {
+      notes.splice(at, 1);
+      return c.body(null, 204);
+    }
+    note.body = (await c.req.json<{ body: string }>()).body;
+    return c.json(entity(note));
+  });
+}

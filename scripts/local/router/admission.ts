@@ -1,8 +1,8 @@
-import type { RouterClock } from '../clock/clock.ts';
-import type { AdmitStream } from './admit-stream.ts';
-import type { Controllers } from './controllers.ts';
-import type { AskResult, JobResult, RouterCounters } from './counters.ts';
-import type { WaitingStreams } from './waiting-streams.ts';
+import type { Metadata } from '@grpc/grpc-js';
+import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
+import { STATUS } from '../../../relay/router/router.ts';
+import type { RouterClock } from '../clock.ts';
+import type { AdmitStream } from './admit-service.ts';
 
 /** The decision about one job, as GitLab sees it. */
 export interface AdmissionResult {
@@ -85,4 +85,227 @@ async function askController(
     ...('reason' in outcome && { reason: outcome.reason }),
     latencyMs: parts.clock.monotonicMs() - startedMs,
   };
+}
+
+/** Jobs that may wait for a stream at the same time; more would test this machine's memory. */
+const FINDERS_MAX = 100_000;
+
+/**
+ * The idle streams of one controller. A job takes one at random, as GitLab does by walking an unordered map. If no
+ * stream is idle, the job waits, and the next stream serves the oldest job.
+ */
+export class WaitingStreams<Stream> {
+  readonly #streams: Stream[] = [];
+  readonly #finders = new Set<(stream: Stream | undefined) => void>();
+  readonly #clock: RouterClock;
+  readonly #random: () => number;
+
+  constructor(clock: RouterClock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  get size(): number {
+    return this.#streams.length;
+  }
+
+  /** Jobs that wait for a stream. */
+  get finders(): number {
+    return this.#finders.size;
+  }
+
+  all(): readonly Stream[] {
+    return [...this.#streams];
+  }
+
+  add(stream: Stream): void {
+    const [finder] = this.#finders;
+    if (finder === undefined) this.#streams.push(stream);
+    else finder(stream);
+  }
+
+  /** Removes a stream that ended, if no job has just taken it. */
+  remove(stream: Stream): void {
+    const place = this.#streams.indexOf(stream);
+    if (place >= 0) this.#streams.splice(place, 1);
+  }
+
+  /** Returns an idle stream, now or within `timeoutMs`; undefined if none came. */
+  take(timeoutMs: number): Promise<Stream | undefined> {
+    const place = Math.floor(this.#random() * this.#streams.length);
+    const [stream] = this.#streams.splice(place, 1);
+    if (stream !== undefined) return Promise.resolve(stream);
+    if (this.#finders.size >= FINDERS_MAX) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const finish = (found: Stream | undefined) => {
+        this.#finders.delete(finish);
+        cancelTimeout();
+        resolve(found);
+      };
+      const cancelTimeout = this.#clock.after(timeoutMs, () => finish(undefined));
+      this.#finders.add(finish);
+    });
+  }
+
+  /** Ends the wait of every job without a stream. */
+  close(): void {
+    for (const finder of [...this.#finders]) finder(undefined);
+  }
+}
+
+/** A runner controller. One without a scope in GitLab is `disabled` here. */
+export interface RegisteredController {
+  readonly id: number;
+  /** Active tokens. GitLab allows several, so that a token is changed without a gap. */
+  readonly tokens: readonly string[];
+  readonly state: ControllerState;
+  /** Runners whose jobs it decides. @default all */
+  readonly runnerIds?: readonly number[];
+}
+
+/** A gRPC status to end a call with. */
+export interface CallRefusal {
+  readonly code: number;
+  readonly details: string;
+  /** Time from the call to its refusal. @default 0 */
+  readonly afterMs?: number;
+}
+
+/** The controllers of one instance, changeable at run time. */
+export class Controllers {
+  readonly #byId = new Map<number, RegisteredController>();
+  readonly #live: () => readonly RegisteredController[];
+
+  /** @param live - returns the controllers of a GitLab, read again each time. */
+  constructor(controllers: readonly RegisteredController[], live: () => readonly RegisteredController[]) {
+    this.#live = live;
+    for (const controller of controllers) {
+      if (this.#byId.has(controller.id))
+        throw new Error(`controller ${controller.id} is listed twice; give each its own id`);
+      this.#byId.set(controller.id, controller);
+    }
+  }
+
+  /** In the order of their requests. @param runnerId - absent: a runner in every scope */
+  applicable(runnerId?: number): RegisteredController[] {
+    return this.#all().filter(
+      ({ state, runnerIds }) =>
+        state !== 'disabled' &&
+        (runnerIds === undefined || runnerId === undefined || runnerIds.includes(runnerId)),
+    );
+  }
+
+  ids(): number[] {
+    return this.#all().map(({ id }) => id);
+  }
+
+  #all(): RegisteredController[] {
+    return [...this.#byId.values(), ...this.#live()];
+  }
+
+  /** Changes a controller. New tokens replace the old ones immediately; open streams live on. */
+  change(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {
+    const controller = this.#byId.get(id);
+    if (controller === undefined)
+      throw new Error(`no controller ${id}; the router has ${this.ids().join(', ')}`);
+    this.#byId.set(id, { ...controller, ...change });
+  }
+
+  /** Returns the controller that calls, or the refusal. A disabled controller may still connect. */
+  identify(metadata: Metadata): RegisteredController | CallRefusal {
+    if (metadata.get('gitlab-agent-type')[0] !== 'runnerc') {
+      return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
+    }
+    const token = bearerToken(metadata);
+    if (token === undefined) return unauthenticated('metadata authorization carries no bearer token');
+    for (const controller of this.#all()) {
+      if (controller.tokens.includes(token)) return controller;
+    }
+    return unauthenticated('the token is unknown or was revoked');
+  }
+}
+
+export function bearerToken(metadata: Metadata): string | undefined {
+  const [header] = metadata.get('authorization');
+  return typeof header === 'string' && header.startsWith('Bearer ')
+    ? header.slice('Bearer '.length)
+    : undefined;
+}
+
+export const unauthenticated = (details: string): CallRefusal => ({
+  code: STATUS.UNAUTHENTICATED,
+  details,
+});
+
+/**
+ * The router's counters. The two `job_router_…` families carry the names and labels of GitLab's own metrics, so that
+ * a check learned here works on a real installation.
+ */
+export const newCounters = () => ({
+  /** One per job. `disabled`: no controller applied, and the job goes through. */
+  job_router_admission_control_total: { admitted: 0, rejected: 0, failed: 0, disabled: 0 },
+  /** One per request to a controller, by result and by label `dry_run`. */
+  job_router_admission_control_requests_total: {
+    admitted: { true: 0, false: 0 },
+    rejected: { true: 0, false: 0 },
+    failed: { true: 0, false: 0 },
+  },
+  /** `refused`: calls that failed before they became streams. */
+  streams: { opened: 0, refused: 0, asked: 0 },
+  /** `upgrades`: to WebSocket. `upgradesWithToken`: those with a bearer token. */
+  connections: { opened: 0, upgrades: 0, upgradesWithToken: 0 },
+  /** Rules of the protocol that a controller broke. */
+  violations: {
+    /** Not exactly one variant, an empty or overlong reason, or bytes that do not parse. */
+    invalid_answer: 0,
+    answer_before_question: 0,
+    second_answer: 0,
+    /** Half-closed without an answer. */
+    closed_unanswered: 0,
+    /** Answered and left its side open. */
+    not_half_closed: 0,
+    text_frame: 0,
+    wrong_subprotocol: 0,
+  },
+});
+
+export type RouterCounters = ReturnType<typeof newCounters>;
+export type JobResult = keyof RouterCounters['job_router_admission_control_total'];
+export type AskResult = keyof RouterCounters['job_router_admission_control_requests_total'];
+export type ProtocolViolation = keyof RouterCounters['violations'];
+
+export interface AwaitedCondition {
+  /** Names the condition in the error. */
+  readonly what?: string;
+  /** Real time, so that a hanging test fails with a reason. @default 120_000 */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 120_000;
+
+/** Waits for conditions without sleeping: every change calls `look`. */
+export class ConditionWaiters {
+  readonly #pending = new Set<() => void>();
+
+  look(): void {
+    for (const check of this.#pending) check();
+  }
+
+  until(holds: () => boolean, condition: AwaitedCondition = {}): Promise<void> {
+    if (holds()) return Promise.resolve();
+    const { what = 'the condition', timeoutMs = TIMEOUT_MS } = condition;
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        if (!holds()) return;
+        this.#pending.delete(check);
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#pending.delete(check);
+        reject(new Error(`waited ${timeoutMs} ms for ${what}`));
+      }, timeoutMs);
+      this.#pending.add(check);
+    });
+  }
 }

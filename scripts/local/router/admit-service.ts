@@ -5,21 +5,24 @@ import {
   type handleUnaryCall,
   Metadata,
   Server,
+  type ServerDuplexStream,
   type ServerErrorResponse,
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
+import { STATUS } from '../../../relay/router/router.ts';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
-import { AdmitStream, type StreamSurroundings } from './admit-stream.ts';
+import type { RouterClock } from '../clock.ts';
 import {
   bearerToken,
   type CallRefusal,
   type Controllers,
+  type ProtocolViolation,
   type RegisteredController,
+  type RouterCounters,
   unauthenticated,
-} from './controllers.ts';
-import type { RouterCounters } from './counters.ts';
-import { GET_JOB_PATH } from './get-job.ts';
+} from './admission.ts';
+import { type ControllerAnswer, GET_JOB_PATH } from './messages.ts';
 
 interface ServiceParts {
   readonly schema: WireSchema;
@@ -120,4 +123,220 @@ function instanceIdReader(schema: WireSchema, methodPath: string): (bytes: Uint8
   const field = desc?.fields.find(({ name }) => name === 'instance_id');
   if (desc === undefined || field === undefined) return () => 0n;
   return (bytes) => BigInt(String(reflect(desc, fromBinary(desc, bytes)).get(field)));
+}
+
+/** The outcome of a stream for its job. `lost`: no answer counts any more. */
+type StreamOutcome =
+  | { readonly result: 'admitted' }
+  | { readonly result: 'rejected'; readonly reason: string }
+  | { readonly result: 'lost'; readonly reason: string };
+
+/** The router, as its streams see it. */
+export interface StreamSurroundings {
+  readonly clock: RouterClock;
+  readonly faults: Faults;
+  readonly decisionTimeoutMs: number;
+  readAnswer(bytes: Uint8Array): ControllerAnswer;
+  /** Resets the TCP connection under a call. */
+  resetConnectionOf(peer: string): void;
+  onViolation(violation: ProtocolViolation): void;
+  /** The stream can no longer be asked. */
+  onGone(stream: AdmitStream): void;
+}
+
+/** A controller must half-close within this time after its answer; then the router ends the stream. */
+const HALF_CLOSE_MS = 1_000;
+
+type State = 'waiting' | 'asked' | 'answered' | 'ended';
+
+/** One AdmitJob call: it waits, carries one question and one answer, and ends. */
+export class AdmitStream {
+  readonly #call: ServerDuplexStream<Uint8Array, Uint8Array>;
+  readonly #around: StreamSurroundings;
+  #state: State = 'waiting';
+  #cancelTimer: (() => void) | undefined;
+  #resolve: ((outcome: StreamOutcome) => void) | undefined;
+
+  constructor(call: ServerDuplexStream<Uint8Array, Uint8Array>, around: StreamSurroundings) {
+    this.#call = call;
+    this.#around = around;
+    call.on('data', (bytes: Uint8Array) => this.#onMessage(bytes));
+    call.on('end', () => this.#onHalfClose());
+    call.on('cancelled', () => this.#onCancelled());
+    call.on('error', () => this.#onCancelled());
+  }
+
+  /** Sends the question and waits for the answer. Always resolves. */
+  ask(question: Uint8Array): Promise<StreamOutcome> {
+    if (this.#state !== 'waiting')
+      return Promise.resolve({ result: 'lost', reason: 'the stream had just ended' });
+    this.#state = 'asked';
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      if (this.#cut('before_question')) return;
+      const { clock, decisionTimeoutMs } = this.#around;
+      this.#cancelTimer = clock.after(decisionTimeoutMs, () =>
+        this.#fail(STATUS.DEADLINE_EXCEEDED, `no answer within ${decisionTimeoutMs} ms`),
+      );
+      // The callback runs after the bytes have left, so that the cut never overtakes its question.
+      this.#call.write(question, () => this.#cut('after_question'));
+    });
+  }
+
+  /** Ends the call with OK. */
+  endCleanly(): void {
+    if (this.#state === 'ended') return;
+    this.#leave();
+    this.#call.end();
+  }
+
+  /** Ends the call with a status; a job that waits for its answer gets the details. */
+  #fail(code: number, details: string): void {
+    this.#settle({ result: 'lost', reason: details });
+    this.#leave();
+    this.#call.emit('error', Object.assign(new Error(details), { code, details }));
+  }
+
+  #onMessage(bytes: Uint8Array): void {
+    switch (this.#state) {
+      case 'waiting':
+        this.#around.onViolation('answer_before_question');
+        this.#fail(STATUS.INVALID_ARGUMENT, 'the answer came before the question');
+        return;
+      case 'asked':
+        if (!this.#cut('before_reading')) this.#onAnswer(this.#around.readAnswer(bytes));
+        return;
+      case 'answered':
+        this.#around.onViolation('second_answer');
+        return;
+      case 'ended':
+    }
+  }
+
+  #onAnswer(answer: ControllerAnswer): void {
+    if (answer.result === 'invalid') {
+      this.#around.onViolation('invalid_answer');
+      this.#fail(STATUS.INVALID_ARGUMENT, answer.problem);
+      return;
+    }
+    this.#settle(answer);
+    if (this.#cut('after_answer')) return;
+    this.#state = 'answered';
+    this.#cancelTimer = this.#around.clock.after(HALF_CLOSE_MS, () => {
+      this.#around.onViolation('not_half_closed');
+      this.endCleanly();
+    });
+  }
+
+  #onHalfClose(): void {
+    if (this.#state === 'asked') {
+      this.#around.onViolation('closed_unanswered');
+      this.#fail(STATUS.INVALID_ARGUMENT, 'the stream was half-closed without an answer');
+      return;
+    }
+    if (this.#state === 'answered' && this.#around.faults.keepAnsweredStreams) {
+      this.#cancelTimer?.();
+      return;
+    }
+    this.endCleanly();
+  }
+
+  #onCancelled(): void {
+    if (this.#state === 'ended') return;
+    this.#settle({ result: 'lost', reason: 'the controller or the network ended the stream' });
+    this.#leave();
+  }
+
+  #cut(point: CutPoint): boolean {
+    if (this.#state === 'ended') return false;
+    const means: CutMeans | undefined = this.#around.faults.takeCut(point);
+    if (means === 'status') this.#fail(STATUS.UNAVAILABLE, `cut on purpose: ${point}`);
+    if (means === 'connection') this.#around.resetConnectionOf(this.#call.getPeer());
+    if (means === 'connection') this.#onCancelled();
+    return means !== undefined;
+  }
+
+  #settle(outcome: StreamOutcome): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
+  }
+
+  #leave(): void {
+    this.#state = 'ended';
+    this.#cancelTimer?.();
+    this.#around.onGone(this);
+  }
+}
+
+/** The moment at which a stream is cut. */
+export type CutPoint =
+  /** A job took the stream; the question was not sent. */
+  | 'before_question'
+  /** The question went out; the controller decides. */
+  | 'after_question'
+  /** The answer arrived and is not read: the decision is lost. */
+  | 'before_reading'
+  /** The answer counts, but the controller never sees the clean end. */
+  | 'after_answer';
+
+/** `status`: the call ends with UNAVAILABLE. `connection`: its TCP connection is reset, with every stream on it. */
+export type CutMeans = 'status' | 'connection';
+
+type RouterMethod = 'admit' | 'register' | 'get_job';
+
+/** Faults of the router, switchable while it runs. All are off at the start. */
+export class Faults {
+  /** Never ends a stream after its answer. */
+  keepAnsweredStreams = false;
+  /** Bytes appended to every question, e.g. fields of a newer GitLab. */
+  appendToQuestions: Uint8Array | undefined;
+  #cuts: { point: CutPoint; means: CutMeans; left: number }[] = [];
+  #refusals: { refusal: CallRefusal; method: RouterMethod | 'any'; left: number }[] = [];
+
+  /** Cuts the next `questions` streams that reach `point`. */
+  cutStreams(point: CutPoint, options: { means?: CutMeans; questions?: number } = {}): void {
+    const { means = 'status', questions = 1 } = options;
+    this.#cuts.push({ point, means, left: questions });
+  }
+
+  /**
+   * Refuses the next `calls` calls with a gRPC status, before any token check. `Infinity` lasts until `clear`.
+   *
+   * @param options - `afterMs`: the time from the call to its refusal. @default 0
+   */
+  refuseCalls(
+    code: number,
+    options: { calls?: number; details?: string; method?: RouterMethod | 'any'; afterMs?: number } = {},
+  ): void {
+    const { details = `refused on purpose with ${code}`, afterMs = 0, method = 'any', calls = 1 } = options;
+    this.#refusals.push({ refusal: { code, details, afterMs }, method, left: calls });
+  }
+
+  clear(): void {
+    this.keepAnsweredStreams = false;
+    this.appendToQuestions = undefined;
+    this.#cuts = [];
+    this.#refusals = [];
+  }
+
+  /** Returns the cut of a stream at this point, and uses it up. */
+  takeCut(point: CutPoint): CutMeans | undefined {
+    return take(this.#cuts, (cut) => cut.point === point)?.means;
+  }
+
+  /** Returns the refusal of a call, and uses it up. */
+  takeRefusal(method: RouterMethod): CallRefusal | undefined {
+    return take(this.#refusals, (each) => each.method === 'any' || each.method === method)?.refusal;
+  }
+}
+
+function take<Fault extends { left: number }>(faults: Fault[], applies: (fault: Fault) => boolean) {
+  const at = faults.findIndex(applies);
+  const fault = faults[at];
+  if (fault === undefined) return undefined;
+  fault.left -= 1;
+  if (fault.left <= 0) faults.splice(at, 1);
+  return fault;
 }

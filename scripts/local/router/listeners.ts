@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import { type ConnectionInjector, type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { RouterClock } from '../clock/clock.ts';
-import type { RouterCounters } from './counters.ts';
+import type { RouterClock } from '../clock.ts';
+import type { RouterCounters } from './admission.ts';
 
 interface ListenerOptions {
   readonly host: string;

@@ -7,18 +7,27 @@
  * is not asked again on another stream when its stream is lost.
  */
 import { loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
-import { machineClock, type RouterClock } from '../clock/clock.ts';
-import { type AdmissionResult, admitJob } from './admission.ts';
-import { admitService } from './admit-service.ts';
-import type { AdmitStream, StreamSurroundings } from './admit-stream.ts';
-import { type AwaitedCondition, ConditionWaiters } from './conditions.ts';
-import { Controllers, type RegisteredController } from './controllers.ts';
-import { newCounters, type RouterCounters } from './counters.ts';
-import { Faults } from './faults.ts';
-import { answerGetJob, type RouterGitLab } from './get-job.ts';
+import { machineClock, type RouterClock } from '../clock.ts';
+import {
+  type AdmissionResult,
+  type AwaitedCondition,
+  admitJob,
+  ConditionWaiters,
+  Controllers,
+  newCounters,
+  type RegisteredController,
+  type RouterCounters,
+  WaitingStreams,
+} from './admission.ts';
+import { type AdmitStream, admitService, Faults, type StreamSurroundings } from './admit-service.ts';
 import { grpcListener, type Listener, type ListenerTlsFiles, wsListener } from './listeners.ts';
-import { answerReader, type JobQuestion, questionEncoder } from './messages.ts';
-import { WaitingStreams } from './waiting-streams.ts';
+import {
+  answerGetJob,
+  answerReader,
+  type JobQuestion,
+  questionEncoder,
+  type RouterGitLab,
+} from './messages.ts';
 
 export interface LocalRouterOptions {
   /** @default the built-in descriptors */

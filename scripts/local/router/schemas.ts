@@ -1,5 +1,7 @@
 /** Descriptor sets that differ from ours as GitLab's might: another package, other numbers, more fields. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { clone, create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type DescriptorProto,
@@ -77,4 +79,27 @@ function renamedType(typeName: string, variant: SchemaVariant): string {
     if (typeName.startsWith(`.${from}.`)) return `.${to}${typeName.slice(from.length + 1)}`;
   }
   return typeName;
+}
+
+/**
+ * `node scripts/local/router/schemas.ts <file>`: writes descriptors with other numbers than the placeholder, so
+ * that a synth, a rehearsal or a test of a deployment needs none from GitLab.
+ */
+
+/** @returns the file's absolute path. Folders on the way are made. */
+export function writeRenumbered(file: string): string {
+  const path = resolve(file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, renumbered());
+  return path;
+}
+
+// Also when scripts/pinned.mjs runs it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [file] = process.argv.slice(2);
+  if (file === undefined) {
+    console.error('node scripts/local/router/schemas.ts <file>');
+    process.exit(2);
+  }
+  console.log(writeRenumbered(file));
 }

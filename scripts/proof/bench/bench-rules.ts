@@ -1,54 +1,40 @@
 import type { Rules } from '../../../functions/core/admission/index.ts';
 import type { RulesFile } from '../../../functions/core/rules/index.ts';
+import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 const BUDGET = 900_000_000;
 const JOBS_MAX = 1_000_000_000;
 
-/** A root group, a subgroup and a project each; ids of the n-th root. */
+/** Ids of the n-th root group, of a subgroup and of its project. */
 export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
-type BenchPlace = ReturnType<typeof benchPlace>;
 
-/**
- * Three counters per job (root budget, group budget, jobs at once in the project), wide enough that nothing is
- * refused: the bench measures admissions.
- *
- * @param moreRules - of the policy document, beside the two that switch on these limits.
- * @param rootBudget - of each root group, in the currency.
- * @param isShared - whether all roots count on one limit of the instance besides.
- */
-export function benchRules(
-  roots: number,
-  moreRules: readonly unknown[] = [],
-  rootBudget = BUDGET,
-  isShared = false,
-): Rules {
-  const policy = valid(parsePolicy(policyDocument(moreRules), 'bench'));
-  const places = placesOf(roots);
-  const shared = isShared ? [{ on: 'instance', money: BUDGET, per: 'month', mode: 'enforce' }] : [];
-  const own = places.flatMap((place) => ownLimits(place, rootBudget));
-  const limits = valid(parseLimits({ limits: [...shared, ...own] }, 'bench', policy));
-  const directory = directoryOf(
-    places.flatMap(({ root, group }) => [
-      { id: root, path: `root-${root}`, personal: false },
-      { id: group, parentId: root, path: `root-${root}/team-${group}`, personal: false },
+const placesOf = (roots: number) => Array.from({ length: roots }, (_, index) => benchPlace(index));
+
+const directoryOf = (roots: number) => ({
+  groups: placesOf(roots).flatMap(({ root, group }) => [
+    { id: root, path: `root-${root}` },
+    { id: group, parent: root, path: `root-${root}/team-${group}` },
+  ]),
+});
+
+const limitsOf = (roots: number, isShared: boolean) => ({
+  limits: [
+    ...(isShared ? [{ on: 'instance', money: BUDGET, per: 'month', mode: 'enforce' }] : []),
+    ...placesOf(roots).flatMap(({ root, group, project }) => [
+      { on: { group: root }, money: BUDGET, per: 'month', mode: 'enforce' },
+      { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
+      { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
     ]),
-  );
-  return { policy, limits, directory, estimator: timeoutEstimator };
-}
+  ],
+});
 
-const ownLimits = ({ root, group, project }: BenchPlace, rootBudget = BUDGET): readonly unknown[] => [
-  { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
-  { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
-  { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
-];
-
-const policyDocument = (moreRules: readonly unknown[]) => ({
+/** A policy with one runner class, and the two rules that switch on limits of money and of jobs at the same time. */
+export const policyDocument = (moreRules: readonly unknown[] = []) => ({
   currency: 'USD',
   prices: {
     version: 'bench',
@@ -63,22 +49,40 @@ const policyDocument = (moreRules: readonly unknown[]) => ({
   ],
 });
 
-/** The rules of {@link benchRules} as the build packs them for the functions and the relay. */
+/**
+ * Three counters per job: root budget, group budget, jobs of the project. They are wide enough that nothing is refused,
+ * because the bench measures admissions.
+ *
+ * @param isShared - true if all roots also count on one limit of the instance.
+ */
+export const benchRules = (roots: number, moreRules: readonly unknown[] = [], isShared = false): Rules =>
+  rulesFrom({
+    policy: policyDocument(moreRules),
+    limits: limitsOf(roots, isShared),
+    directory: directoryOf(roots),
+  });
+
+/** {@link benchRules} as the build packs them for the functions and the relay. */
 export const packedBenchRules = (roots: number): RulesFile => ({
-  policy: { version: 'bench', document: policyDocument([]) },
-  limits: { version: 'bench', document: { limits: placesOf(roots).flatMap((place) => ownLimits(place)) } },
-  directory: {
-    groups: placesOf(roots).flatMap(({ root, group }) => [
-      { id: root, path: `root-${root}` },
-      { id: group, parent: root, path: `root-${root}/team-${group}` },
-    ]),
-  },
+  policy: { version: 'bench', document: policyDocument() },
+  limits: { version: 'bench', document: limitsOf(roots, false) },
+  directory: directoryOf(roots),
 });
 
-const placesOf = (roots: number): readonly BenchPlace[] =>
-  Array.from({ length: roots }, (_, index) => benchPlace(index));
+/** @throws {Error} listing every problem of the documents. */
+export function rulesFrom(documents: Readonly<Record<'policy' | 'limits' | 'directory', unknown>>): Rules {
+  const policy = valid(parsePolicy(documents.policy, 'bench'));
+  const directory = valid(parseDirectory(documents.directory));
+  const limits = valid(parseLimits(documents.limits, 'bench', policy, directory));
+  return { policy, limits, directory, estimator: timeoutEstimator };
+}
 
-/** A question as the relay translates it, for a job of the n-th root. */
+function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
+  if (parsed.ok) return parsed.value;
+  throw new Error(parsed.problems.map(problemText).join('\n'));
+}
+
+/** A request for a job of the n-th root, as the relay translates it. */
 export function benchRequest(jobId: number, root: number): AdmissionRequest {
   const { root: rootNamespaceId, group: namespaceId, project: projectId } = benchPlace(root);
   return {
@@ -94,9 +98,4 @@ export function benchRequest(jobId: number, root: number): AdmissionRequest {
     runnerTags: ['linux', 'medium'],
     timeoutSeconds: 3600,
   };
-}
-
-function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
-  if (parsed.ok) return parsed.value;
-  throw new Error(parsed.problems.map(problemText).join('\n'));
 }

@@ -10,7 +10,7 @@ import { INSTANCES_PK, versioned } from '../../../functions/core/store/index.ts'
 import { ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../../functions/names.ts';
 import { bundleAdmit, bundleEntry } from '../../build/bundle.ts';
 import { packRules } from '../../build/pack-rules.ts';
-import { type Figure, spreadOf } from './figure.ts';
+import { type Figure, ratioFigure, spreadOf } from './figure.ts';
 import { cert, key } from './self-signed.ts';
 
 const run = promisify(execFile);
@@ -18,10 +18,10 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const ROUNDS = 15;
 const TABLE = 'bench';
 const INSTANCE = 'bench.example.com';
-/** What a call to the table takes at least, on a connection that is open. */
+/** The shortest call to the table on an open connection. */
 const TABLE_ANSWERS_AFTER_MS = 5;
 
-/** The SDK as whoever needs nothing else would use it: one transaction of a record and three counters. */
+/** The SDK alone: one transaction of a record and three counters. */
 const ONE_TRANSACTION = `import { DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 const client = new DynamoDBClient({ maxAttempts: 1 });
 const counter = (name) => ({ Update: {
@@ -33,7 +33,7 @@ export const handler = () => client.send(new TransactWriteItemsCommand({ ClientR
   { Put: { TableName: 'bench', Item: { pk: { S: 'job' }, sk: { S: 'record' } } } }, ...['a', 'b', 'c'].map(counter),
 ] }));`;
 
-/** One question of a project whose limits the packed documents know, as a function URL hands it over. */
+/** One job of a project that the packed limits name, as a function URL sends it. */
 const FIRST_EVENT = {
   version: '2.0',
   rawPath: '/v1/admissions',
@@ -51,16 +51,14 @@ interface Start {
   readonly cpuMs: number;
 }
 
-/** A cold start of the deployed bundle against that of the SDK alone: the import, and import and first answer together. */
+/** Compares cold starts of the deployed bundle with those of the SDK alone. */
 export async function coldStartFigures(): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cold-'));
-  const table = await knownTable();
+  const table = await startTable();
   try {
     const admit = await bundleAdmit(join(folder, 'handler.mjs'));
-    const client = await bundleEntry(
-      { contents: ONE_TRANSACTION, resolveDir: root },
-      join(folder, 'client.mjs'),
-    );
+    const entry = { contents: ONE_TRANSACTION, resolveDir: root };
+    const client = await bundleEntry(entry, join(folder, 'client.mjs'));
     const rulesFile = join(folder, 'rules.json');
     const certFile = join(folder, 'cert.pem');
     writeFileSync(rulesFile, JSON.stringify(packRules({ root, force: false, nowMs: Date.now() })));
@@ -77,49 +75,40 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
       [ENV_RULES_FILE]: rulesFile,
     };
     const start = async (file: string): Promise<Start> => {
-      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', scriptFor(file)], {
-        env,
-        timeout: 60_000,
-      });
+      const script = ['--input-type=module', '-e', scriptFor(file)];
+      const { stdout } = await run(process.execPath, script, { env, timeout: 60_000 });
       return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Start;
     };
     await start(client.file);
-    const before = table.counts();
+    const before = { ...table.counts };
     await start(admit.file);
-    const { calls, connections } = table.counts();
-    const imports: number[] = [];
-    const answers: number[] = [];
-    const cpu: number[] = [];
+    const { calls, connections } = table.counts;
+    const rounds: { readonly ours: Start; readonly floor: Start }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       // The order changes, so that a machine that speeds up or slows down favours neither.
       const first = await start(round % 2 === 0 ? admit.file : client.file);
       const second = await start(round % 2 === 0 ? client.file : admit.file);
-      const [ours, floor] = round % 2 === 0 ? [first, second] : [second, first];
-      imports.push(ours.importMs / floor.importMs);
-      answers.push(ours.firstAnswerMs / floor.firstAnswerMs);
-      cpu.push(ours.cpuMs / floor.cpuMs);
+      rounds.push(round % 2 === 0 ? { ours: first, floor: second } : { ours: second, floor: first });
     }
-    const sizes = `${(admit.bytes / 1024).toFixed(0)} KB against ${(client.bytes / 1024).toFixed(0)} KB, both minified; ours signs its calls itself, and has its patterns’ engine in a file that is read later`;
+    const ratio = (name: string, of: keyof Start, atMost: number, note: string): Figure =>
+      ratioFigure(name, spreadOf(rounds.map(({ ours, floor }) => ours[of] / floor[of])), { atMost }, note);
     return [
-      figure('import of the Lambda bundle ÷ import of the DynamoDB client alone', imports, 1, sizes),
-      figure(
+      ratio(
+        'import of the Lambda bundle ÷ import of the DynamoDB client alone',
+        'importMs',
+        1,
+        `${(admit.bytes / 1024).toFixed(0)} KB against ${(client.bytes / 1024).toFixed(0)} KB, both minified; ours signs its calls itself, and reads its pattern engine later`,
+      ),
+      ratio(
         'import and first answer of the Lambda bundle ÷ the DynamoDB client alone with one transaction',
-        answers,
-        FIRST_ANSWER_MAX,
-        `over TLS, from a table that answers after ${TABLE_ANSWERS_AFTER_MS} ms; with the rules of policies/ read, books and directory looked up`,
+        'firstAnswerMs',
+        1.55,
+        `over TLS, from a table that answers after ${TABLE_ANSWERS_AFTER_MS} ms; with the rules of policies/ read, instance and directory looked up`,
       ),
-      figure(
-        'the same, by CPU time',
-        cpu,
-        FIRST_ANSWER_CPU_MAX,
-        'what a neighbour on the machine does not move',
-      ),
-      count('calls of the table before the first answer', calls - before.calls, CALLS_MAX),
-      count(
-        'connections to the table before the first answer',
-        connections - before.connections,
-        CONNECTIONS_MAX,
-      ),
+      ratio('the same, by CPU time', 'cpuMs', 1.4, 'independent of other work on the machine'),
+      // The instance, the job's history, the limits' use and the transaction; the last two in parallel.
+      count('calls of the table before the first answer', calls - before.calls, 4),
+      count('connections to the table before the first answer', connections - before.connections, 2),
     ];
   } finally {
     rmSync(folder, { recursive: true });
@@ -127,11 +116,9 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
   }
 }
 
-const FIRST_ANSWER_MAX = 1.55;
-const FIRST_ANSWER_CPU_MAX = 1.4;
-/** What a start looks for, the job's history, the room that is left, the transaction: the last two at once. */
-const CALLS_MAX = 4;
-const CONNECTIONS_MAX = 2;
+const count = (name: string, value: number, atMost: number): Figure => ({
+  ...{ name, value, must: { atMost }, unit: 'tx', kind: 'count' },
+});
 
 const scriptFor = (file: string): string => `const startedMs = performance.now();
 const began = process.cpuUsage();
@@ -144,27 +131,10 @@ if (answer.body !== undefined && !answer.body.includes('"admitted"')) throw new 
 process.stdout.write('\\n' + JSON.stringify({ importMs, firstAnswerMs, cpuMs: (user + system) / 1000 }));
 process.exit(0);`;
 
-function figure(name: string, ratios: readonly number[], atMost: number, note: string): Figure {
-  const { median, range, noisy } = spreadOf(ratios);
-  return { name, value: median, must: { atMost }, unit: '×', kind: 'ratio', range, noisy, note };
-}
-
-const count = (name: string, value: number, atMost: number): Figure => ({
-  name,
-  value,
-  must: { atMost },
-  unit: 'tx',
-  kind: 'count',
-});
-
-/** Stands in for a DynamoDB that knows whose books it has, and nothing else; takes every write. */
-async function knownTable(): Promise<{
-  readonly url: string;
-  counts(): { readonly calls: number; readonly connections: number };
-  stop(): void;
-}> {
+/** Stands in for a DynamoDB that only knows the instance of its items, and accepts every write. */
+async function startTable() {
   const counts = { calls: 0, connections: 0 };
-  const ours = { pk: { S: INSTANCES_PK }, sk: { S: INSTANCE }, ...versioned };
+  const known = { pk: { S: INSTANCES_PK }, sk: { S: INSTANCE }, ...versioned };
   const server = createServer({ key, cert }, (request, response) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
     counts.calls += 1;
@@ -173,7 +143,7 @@ async function knownTable(): Promise<{
       asked += part.toString();
     });
     request.on('end', () => {
-      const items = asked.includes(INSTANCES_PK) ? [ours] : [];
+      const items = asked.includes(INSTANCES_PK) ? [known] : [];
       const answers: Readonly<Record<string, object>> = {
         Query: { Items: items, Count: items.length },
         BatchGetItem: { Responses: { [TABLE]: items }, UnprocessedKeys: {} },
@@ -185,13 +155,7 @@ async function knownTable(): Promise<{
   server.on('secureConnection', () => {
     counts.connections += 1;
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  return {
-    url: `https://127.0.0.1:${port}`,
-    counts: () => ({ ...counts }),
-    stop: () => void server.close(),
-  };
+  return { url: `https://127.0.0.1:${port}`, counts, stop: () => void server.close() };
 }

@@ -4,7 +4,7 @@ import {
   type Write,
   writeUnits,
 } from '../../../functions/core/ledger/index.ts';
-import { type LedgerKeys, ledgerKeys } from '../../../functions/core/store/index.ts';
+import { ledgerKeys } from '../../../functions/core/store/index.ts';
 
 export interface StoreCounts {
   transactions: number;
@@ -12,21 +12,15 @@ export interface StoreCounts {
   refused: number;
   conflicts: number;
   throttles: number;
-  /** Transactions that ended without an answer. Their units are not counted. */
-  unanswered: number;
-  /** Computed by formula, failed transactions included. */
+  /** Write units by formula, failed transactions included. */
   tableUnits: number;
   indexUnits: number;
   /** Items read consistently. */
   itemsRead: number;
 }
 
-export interface CountingStore extends LedgerStore {
-  readonly counts: StoreCounts;
-}
-
 /**
- * The same store, counted: exact figures that no machine's speed can change.
+ * Counts the operations of a store: exact figures that do not depend on the machine's speed.
  *
  * @param onTransaction - called after every answered transaction.
  */
@@ -34,33 +28,27 @@ export function countingStore(
   store: LedgerStore,
   instance: string,
   onTransaction?: (writes: readonly Write[], outcome: TransactOutcome) => void,
-): CountingStore {
-  const keys: LedgerKeys = ledgerKeys(instance);
+): LedgerStore & { readonly counts: StoreCounts } {
+  const keys = ledgerKeys(instance);
   const counts: StoreCounts = {
     transactions: 0,
     committed: 0,
     refused: 0,
     conflicts: 0,
     throttles: 0,
-    unanswered: 0,
     tableUnits: 0,
     indexUnits: 0,
     itemsRead: 0,
   };
-  const tally = {
-    committed: 'committed',
-    refused: 'refused',
-    conflict: 'conflicts',
-    throttled: 'throttles',
-  } as const;
   return {
     counts,
     async transact(writes, options) {
       counts.transactions += 1;
-      counts.unanswered += 1;
       const answer = await store.transact(writes, options);
-      counts.unanswered -= 1;
-      counts[tally[answer.outcome]] += 1;
+      if (answer.outcome === 'committed') counts.committed += 1;
+      if (answer.outcome === 'refused') counts.refused += 1;
+      if (answer.outcome === 'conflict') counts.conflicts += 1;
+      if (answer.outcome === 'throttled') counts.throttles += 1;
       const units = writeUnits(writes, answer.outcome, keys);
       counts.tableUnits += units.table;
       counts.indexUnits += units.index;

@@ -1,124 +1,266 @@
-import { type Figure, median, ratioOfRounds, type Spread, spreadOf } from './figure.ts';
+/**
+ * Exchanges between router and relay, each side a process: the relay against a bare client, the tunnel against plain gRPC,
+ * and the deployed relay, function and table against the least that does the same. All sides stay connected and warm and
+ * take turns, so nothing starts, compiles or collects garbage inside a round.
+ */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../../functions/names.ts';
+import * as relayNames from '../../../relay/names.ts';
+import { loopbackPort } from '../../local/loopback.ts';
+import { packedBenchRules } from './bench-rules.ts';
+import { type Figure, median, ratioFigure, spreadOf } from './figure.ts';
 import {
   BENCH_TOKENS,
   type BenchController,
+  type Role,
+  type RoleProcess,
   type RouterProcess,
+  startRole,
   startRouterProcess,
-} from './router-process.ts';
-import { type SideKind, type SideProcess, startSideProcess } from './side-process.ts';
+} from './processes.ts';
 
-const ROUNDS = 13;
 const IN_FLIGHT = 64;
-const QUESTIONS = 1_000;
-/** Until both sides' code is compiled and their pools have their sizes. */
-const WARM_UP_QUESTIONS = 2_000;
+/** A relay's pool grows with its load. */
+const STREAMS_WAITED_FOR = 8;
 
-interface Compared {
-  readonly name: string;
-  readonly kind: SideKind;
-  readonly url: string;
+/** One load on one side, measured once a round. */
+interface Course {
+  readonly controller: BenchController;
+  /** Processes whose CPU counts. */
+  readonly processes: readonly RoleProcess[];
+  readonly inFlight: number;
+  readonly roots: number;
+  readonly questions: number;
 }
 
-const RELAY = 'relay, inline function, a ledger that answers at once';
-const BARE = 'bare grpc-js client';
-const byCpu = (name: string): string => `${name}, by CPU time`;
-
-interface Comparison {
-  readonly side: Compared;
-  readonly to: Compared;
-  readonly atLeast: number;
-  readonly atLeastByCpu: number;
+interface Lap {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  /** µs per job, one per process. */
+  readonly cpuMicros: readonly number[];
 }
 
-/** Relay against the bare client, and the tunnel against plain gRPC. One router process serves all sides. */
-export async function exchangeFigures(): Promise<readonly Figure[]> {
-  const router = await startRouterProcess();
-  const { grpcUrl, wsUrl } = router;
-  try {
-    return [
-      ...(await compare(router, {
-        side: { kind: 'relay', url: grpcUrl, name: RELAY },
-        to: { kind: 'bare', url: grpcUrl, name: BARE },
-        atLeast: 0.4,
-        // Medians of runs on an idle and on a crowded machine lie between 0.45 and 0.57; 100 µs more make it 0.37 or less.
-        atLeastByCpu: 0.41,
-      })),
-      ...(await compare(router, {
-        side: { kind: 'streams', url: wsUrl, name: 'ws tunnel' },
-        to: { kind: 'streams', url: grpcUrl, name: 'direct gRPC' },
-        atLeast: 0.7,
-        atLeastByCpu: 0.7,
-      })),
-    ];
-  } finally {
-    router.stop();
-  }
-}
-
-/**
- * Exchanges a second of one side ÷ of the other, and the same per second of CPU of the client's process alone, which
- * neither the router nor a neighbour on the machine can change much. Both sides stay connected and warm, each in its own
- * process, and are asked in turns: nothing starts, compiles or collects another's garbage inside a round.
- */
-async function compare(
+/** Returns one lap per round for each course. The order of the courses changes every round. */
+async function laps<Name extends string>(
   router: RouterProcess,
-  { side, to, atLeast, atLeastByCpu }: Comparison,
+  courses: Readonly<Record<Name, Course>>,
+  { rounds, warmUp }: { readonly rounds: number; readonly warmUp: number },
+): Promise<Readonly<Record<Name, readonly Lap[]>>> {
+  const names = Object.keys(courses) as Name[];
+  const found = Object.fromEntries(names.map((name) => [name, [] as Lap[]])) as Record<Name, Lap[]>;
+  let lastJobId = 0;
+  const lap = async ({ controller, processes, inFlight, roots }: Course, count: number): Promise<Lap> => {
+    const firstJobId = lastJobId + 1;
+    lastJobId += count;
+    const cpu = () => Promise.all(processes.map((each) => each.cpuMicros()));
+    const before = await cpu();
+    const streams = Math.min(inFlight, STREAMS_WAITED_FOR);
+    const asked = await router.ask({ controller, count, inFlight, roots, firstJobId, streams });
+    const after = await cpu();
+    if (asked.admitted !== count) throw new Error(`not all admitted: ${JSON.stringify(asked)}`);
+    return {
+      perSecond: count / asked.seconds,
+      p50Ms: asked.p50Ms,
+      cpuMicros: after.map((micros, index) => (micros - (before[index] ?? 0)) / count),
+    };
+  };
+  const warm = new Set<BenchController>();
+  for (const name of names) {
+    const course = courses[name];
+    if (!warm.has(course.controller)) await lap(course, warmUp);
+    warm.add(course.controller);
+  }
+  for (let round = 0; round < rounds; round += 1)
+    for (const name of round % 2 === 0 ? names : names.toReversed())
+      found[name].push(await lap(courses[name], courses[name].questions));
+  return found;
+}
+
+/** One ratio per round. */
+const perRound = (a: readonly Lap[], b: readonly Lap[], of: (lap: Lap) => number): readonly number[] =>
+  a.map((lap, round) => of(lap) / of(b[round] ?? NO_LAP));
+const NO_LAP: Lap = { perSecond: Number.NaN, p50Ms: Number.NaN, cpuMicros: [Number.NaN] };
+const cpuOf = ({ cpuMicros }: Lap): number => cpuMicros.reduce((total, micros) => total + micros, 0);
+/** `466 + 536 µs`: the CPU of each process. */
+const cpuText = (all: readonly Lap[]): string =>
+  `${(all[0]?.cpuMicros ?? []).map((_, index) => median(all.map((lap) => lap.cpuMicros[index] ?? 0)).toFixed(0)).join(' + ')} µs`;
+
+/** Starts processes as they are needed and ends all of them after `measure`. */
+async function withProcesses(
+  measure: (
+    router: RouterProcess,
+    start: (role: Role, env: Readonly<Record<string, string>>) => Promise<RoleProcess>,
+  ) => Promise<readonly Figure[]>,
 ): Promise<readonly Figure[]> {
-  const sides = [await started(router, 1, side), await started(router, 2, to)] as const;
+  const router = await startRouterProcess();
+  const started: { stop(): void }[] = [router];
   try {
-    for (const each of sides) await each.perSecond(WARM_UP_QUESTIONS);
-    for (const each of sides) each.cpuMicros.length = 0;
-    const rates = await ratioOfRounds(
-      ROUNDS,
-      () => sides[0].perSecond(QUESTIONS),
-      () => sides[1].perSecond(QUESTIONS),
-    );
-    const [own, other] = [sides[0].cpuMicros, sides[1].cpuMicros];
-    const cpu = spreadOf(own.map((micros, round) => (other[round] ?? Number.NaN) / micros));
-    const typical = (micros: readonly number[]): string =>
-      median(micros.toSorted((a, b) => a - b)).toFixed(0);
-    const name = `${side.name} ÷ ${to.name}`;
-    return [
-      figure(name, atLeast, rates, `${IN_FLIGHT} in flight, ${QUESTIONS} questions a round`),
-      figure(
-        byCpu(name),
-        atLeastByCpu,
-        cpu,
-        `${typical(own)} µs of the client's process an exchange against ${typical(other)} µs`,
-      ),
-    ];
+    return await measure(router, async (role, env) => {
+      const one = await startRole(role, env);
+      started.push(one);
+      return one;
+    });
   } finally {
-    for (const each of sides) each.process.stop();
+    for (const one of started) one.stop();
   }
 }
 
-const figure = (
-  name: string,
-  atLeast: number,
-  { median: value, range, noisy }: Spread,
-  note: string,
-): Figure => ({ name, value, must: { atLeast }, unit: '×', kind: 'ratio', range, noisy, note });
+const clientEnv = (url: string, controller: BenchController) => ({
+  BENCH_ROUTER: url,
+  BENCH_TOKEN: BENCH_TOKENS[controller],
+});
 
-let lastJobId = 0;
+export const exchangeFigures = (): Promise<readonly Figure[]> =>
+  withProcesses(async (router, start) => {
+    const compare = async (
+      name: string,
+      [side, url]: readonly [Role, string],
+      [floor, floorUrl]: readonly [Role, string],
+      atLeast: { readonly rate: number; readonly cpu: number },
+    ): Promise<readonly Figure[]> => {
+      const own = await start(side, clientEnv(url, 1));
+      const other = await start(floor, clientEnv(floorUrl, 2));
+      const load = { inFlight: IN_FLIGHT, roots: 1, questions: 1_000 };
+      const courses = {
+        own: { controller: 1, processes: [own], ...load },
+        other: { controller: 2, processes: [other], ...load },
+      } as const;
+      const found = await laps(router, courses, { rounds: 13, warmUp: 2_000 });
+      own.stop();
+      other.stop();
+      return [
+        ratioFigure(
+          name,
+          spreadOf(perRound(found.own, found.other, ({ perSecond }) => perSecond)),
+          { atLeast: atLeast.rate },
+          `${IN_FLIGHT} in flight, ${load.questions} jobs a round`,
+        ),
+        ratioFigure(
+          `${name}, by CPU time`,
+          spreadOf(perRound(found.other, found.own, cpuOf)),
+          { atLeast: atLeast.cpu },
+          `${cpuText(found.own)} of the client's process per exchange against ${cpuText(found.other)}`,
+        ),
+      ];
+    };
+    const { grpcUrl, wsUrl } = router;
+    return [
+      ...(await compare(
+        'relay, inline function, a ledger that answers at once ÷ bare grpc-js client',
+        ['inline-relay', grpcUrl],
+        ['grpc', grpcUrl],
+        // Medians by CPU lie between 0.45 and 0.57 on idle and busy machines; 100 µs more make it 0.37 or less.
+        { rate: 0.4, cpu: 0.41 },
+      )),
+      ...(await compare('ws tunnel ÷ direct gRPC', ['inline-relay', wsUrl], ['inline-relay', grpcUrl], {
+        rate: 0.7,
+        cpu: 0.7,
+      })),
+    ];
+  });
 
-async function started(router: RouterProcess, controller: BenchController, { kind, url }: Compared) {
-  const process: SideProcess = await startSideProcess(kind, url, BENCH_TOKENS[controller]);
-  const cpuMicros: number[] = [];
-  /** The speed of one round, which counts only if all of it is answered "admitted". */
-  async function perSecond(questions: number): Promise<number> {
-    const firstJobId = lastJobId + 1;
-    lastJobId += questions;
-    const before = await process.cpuMicros();
-    const asked = await router.ask({
-      controller,
-      ask: questions,
-      inFlight: IN_FLIGHT,
-      streams: IN_FLIGHT,
-      firstJobId,
-    });
-    cpuMicros.push(((await process.cpuMicros()) - before) / questions);
-    if (asked.admitted !== questions) throw new Error(`not all admitted: ${JSON.stringify(asked)}`);
-    return questions / asked.seconds;
-  }
-  return { process, cpuMicros, perSecond };
+const ROOTS_MAX = 1_000;
+/** The shortest transaction on an open connection. */
+const TABLE_ANSWERS_AFTER_MS = 5;
+
+export const pathFigures = (): Promise<readonly Figure[]> =>
+  withProcesses(async (router, start) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-path-'));
+    try {
+      const rulesFile = join(folder, 'rules.json');
+      writeFileSync(rulesFile, JSON.stringify(packedBenchRules(ROOTS_MAX)));
+      const table = await start('table', { BENCH_TABLE_MS: String(TABLE_ANSWERS_AFTER_MS) });
+      const aws = {
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'bench',
+        AWS_SECRET_ACCESS_KEY: 'bench',
+        AWS_ENDPOINT_URL_DYNAMODB: table.url,
+      };
+      const admit = await start('admit', {
+        ...aws,
+        [ENV_LEDGER_TABLE]: 'bench',
+        [ENV_GITLAB_INSTANCE]: 'bench.example.com',
+        [ENV_RULES_FILE]: rulesFile,
+      });
+      const relay = await start('relay', {
+        ...aws,
+        [relayNames.ENV_ROUTER_URL]: router.grpcUrl,
+        [relayNames.ENV_ROUTER_TOKEN]: BENCH_TOKENS[1],
+        [relayNames.ENV_ADMIT_ROUTE]: 'url',
+        [relayNames.ENV_ADMIT_URL]: admit.url,
+        [relayNames.ENV_POLICY_FILE]: rulesFile,
+        [relayNames.ENV_HEALTH_PORT]: String(await loopbackPort()),
+        [relayNames.ENV_RELAY_DEPLOYMENT]: 'bench',
+        [relayNames.ENV_DEADLINE_MS]: '10000',
+      });
+      const floorAdmit = await start('floor-admit', aws);
+      const posting = { BENCH_ADMIT: floorAdmit.url };
+      const exchange = await start('grpc', clientEnv(router.grpcUrl, 2));
+      const grpc = await start('grpc', { ...clientEnv(router.grpcUrl, 3), ...posting });
+      // An idle relay needs a quarter of a second to notice load, so laps are long; one job at a time is slow.
+      const many = { inFlight: IN_FLIGHT, roots: 50, questions: 4_800 };
+      const single = { inFlight: 1, roots: 50, questions: 100 };
+      const own = { controller: 1, processes: [relay, admit] } as const;
+      const floor = { controller: 3, processes: [grpc, floorAdmit] } as const;
+      const found = await laps(
+        router,
+        {
+          own: { ...own, ...many },
+          ownOneRoot: { ...own, ...many, roots: 1 },
+          ownManyRoots: { ...own, ...many, roots: ROOTS_MAX },
+          ownSingle: { ...own, ...single },
+          exchange: { controller: 2, processes: [exchange], ...many },
+          floor: { ...floor, ...many },
+          floorSingle: { ...floor, ...single },
+        },
+        { rounds: 5, warmUp: 8_000 },
+      );
+      return figuresOf(found);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+type PathCourse = 'own' | 'ownOneRoot' | 'ownManyRoots' | 'ownSingle' | 'exchange' | 'floor' | 'floorSingle';
+
+function figuresOf(of: Readonly<Record<PathCourse, readonly Lap[]>>): readonly Figure[] {
+  const ratio = (name: string, ratios: readonly number[], atMost: number, note: string): Figure =>
+    ratioFigure(name, spreadOf(ratios), { atMost }, note);
+  // Microseconds depend on the machine, so each figure is a ratio to the same exchange without Tollgate.
+  const byCpu = (roots: string, own: readonly Lap[], atMost: number): Figure =>
+    ratio(
+      `relay + admit CPU per job, 64 in flight, ${roots} ÷ bare grpc-js with a POST and a transaction per job`,
+      perRound(own, of.floor, cpuOf),
+      atMost,
+      `${cpuText(own)} against ${cpuText(of.floor)}`,
+    );
+  const p50 = ({ p50Ms }: Lap): number => p50Ms;
+  const p50Text = (all: readonly Lap[]): string => `${median(all.map(p50)).toFixed(1)} ms`;
+  return [
+    byCpu('one root', of.ownOneRoot, 0.55),
+    byCpu('50 roots', of.own, 0.95),
+    byCpu('1000 roots', of.ownManyRoots, 1.25),
+    ratio(
+      'relay CPU per job, 50 roots ÷ bare grpc-js doing the same exchange',
+      perRound(of.own, of.exchange, ({ cpuMicros: [relay = Number.NaN] }) => relay),
+      // The target is 2.5. Medians of single runs on an idle machine lie between 2.35 and 2.6.
+      2.75,
+      `${cpuText(of.own)} against ${cpuText(of.exchange)}, which posts nothing`,
+    ),
+    ratio(
+      'whole path p50, 64 in flight, 50 roots ÷ floor: a POST and a transaction per job',
+      perRound(of.own, of.floor, p50),
+      1.1,
+      `${p50Text(of.own)} against ${p50Text(of.floor)}`,
+    ),
+    ratio(
+      'single job, 1 in flight, p50 ÷ floor: a POST and a transaction',
+      perRound(of.ownSingle, of.floorSingle, p50),
+      1.3,
+      `${p50Text(of.ownSingle)} against ${p50Text(of.floorSingle)}; the table answers after ${TABLE_ANSWERS_AFTER_MS} ms`,
+    ),
+  ];
 }

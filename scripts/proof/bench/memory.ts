@@ -2,24 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdmissionsRequest } from '../../../functions/core/contract/index.ts';
 import { createRelay, systemRelayClock } from '../../../relay/relay.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { benchRouter } from './bench-router.ts';
 import type { Figure } from './figure.ts';
-import { type RouterProcess, startRouterProcess } from './router-process.ts';
+import { benchRouter, type RouterProcess, startRouterProcess } from './processes.ts';
 
 const EXCHANGES = 100_000;
 const RECONNECTS = 1_000;
-/** As much as is needed for every code path to be compiled and every pool to have its size. */
+/** Compiles every code path and grows every pool to its size. */
 const WARM_UP = { exchanges: 10_000, reconnects: 100 };
-const IN_FLIGHT = 64;
 const STREAMS = 64;
-/** Back-off is counted in tenths of seconds; a thousand of them would be the bench. */
+/** Back-off lasts tenths of seconds; a thousand of them at full length would take minutes. */
 const HASTE = 50;
 
-/**
- * What the relay still holds after a day's work: resident memory, after collections, before and after. Says something
- * only in a process that has done nothing else: what other work left free would be used up before anything grows.
- */
-export async function memoryFigure(): Promise<Figure> {
+/** Measures the growth of resident memory after collections. It needs a fresh process: freed memory would hide growth. */
+export async function memoryFigures(): Promise<readonly Figure[]> {
   const router = await startRouterProcess();
   const relay = relayWithoutLedger(router.wsUrl);
   relay.start();
@@ -28,30 +23,33 @@ export async function memoryFigure(): Promise<Figure> {
     const before = await settled();
     await work(router, EXCHANGES, RECONNECTS);
     const after = await settled();
-    return {
-      name: 'RSS growth after 100 000 exchanges and 1000 reconnects',
-      value: Math.max(0, megabytes(after.rssBytes - before.rssBytes)),
-      must: { atMost: 20 },
-      unit: 'MB',
-      kind: 'count',
-      note: `${told(before.rssBytes)} after warm-up, ${told(after.rssBytes)} at the end; live heap ${told(before.heapBytes)} and ${told(after.heapBytes)}; over the ws tunnel`,
-    };
+    const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MB`;
+    return [
+      {
+        name: 'RSS growth after 100 000 exchanges and 1000 reconnects',
+        value: Math.max(0, (after.rssBytes - before.rssBytes) / 2 ** 20),
+        must: { atMost: 20 },
+        unit: 'MB',
+        kind: 'count',
+        note: `${megabytes(before.rssBytes)} after warm-up, ${megabytes(after.rssBytes)} at the end; live heap ${megabytes(before.heapBytes)} and ${megabytes(after.heapBytes)}; over the ws tunnel`,
+      },
+    ];
   } finally {
     await relay.stop();
     router.stop();
   }
 }
 
-/** Exchanges in rounds, a lost connection after each. */
+/** Exchanges in rounds, with a lost connection after each. */
 async function work(router: RouterProcess, exchanges: number, reconnects: number): Promise<void> {
-  const perRound = Math.ceil(exchanges / reconnects);
+  const count = Math.ceil(exchanges / reconnects);
   for (let round = 0; round < reconnects; round += 1) {
-    await router.ask({ ask: perRound, inFlight: IN_FLIGHT, streams: 1, firstJobId: round * perRound + 1 });
+    await router.ask({ count, inFlight: STREAMS, streams: 1, firstJobId: round * count + 1 });
     await router.resetConnections();
   }
 }
 
-/** A relay whose deciding service admits everything: a ledger would keep what it is told, as it should. */
+/** The deciding service admits everything: a ledger would keep what it is given, as it should. */
 function relayWithoutLedger(url: string) {
   const schema = loadSchema();
   return createRelay({
@@ -60,15 +58,13 @@ function relayWithoutLedger(url: string) {
     admitUrl: 'http://bench.inline',
     fetch: async (_url, init) => {
       const { requests, batch } = JSON.parse(String(init?.body)) as AdmissionsRequest;
-      return Response.json({
-        batch,
-        decisions: requests.map(({ jobId }) => ({
-          jobId,
-          outcome: 'admitted',
-          decisionId: `d-${jobId}-1`,
-          shadow: [],
-        })),
-      });
+      const decisions = requests.map(({ jobId }) => ({
+        jobId,
+        outcome: 'admitted',
+        decisionId: `d-${jobId}-1`,
+        shadow: [],
+      }));
+      return Response.json({ batch, decisions });
     },
     deadlineMs: 10_000,
     fallback: 'admit',
@@ -79,10 +75,7 @@ function relayWithoutLedger(url: string) {
   });
 }
 
-const megabytes = (bytes: number): number => bytes / 2 ** 20;
-const told = (bytes: number): string => `${megabytes(bytes).toFixed(0)} MB`;
-
-/** The least of several readings: what is free is given back to the system a little later. */
+/** Takes the least of several readings: freed memory returns to the system a little later. */
 async function settled(): Promise<{ readonly rssBytes: number; readonly heapBytes: number }> {
   const collect = globalThis.gc;
   if (collect === undefined) throw new Error('memory is measured after collections; start with --expose-gc');

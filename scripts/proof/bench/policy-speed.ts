@@ -1,17 +1,16 @@
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { benchPlace, benchRequest, benchRules } from './bench-rules.ts';
-import { type Figure, ratioOfRounds } from './figure.ts';
-import { benchQuestion } from './router-process.ts';
+import { type Figure, ratioFigure, ratioOfRounds } from './figure.ts';
+import { benchQuestion } from './processes.ts';
 
 const ROUNDS = 7;
-/** Long enough that a pause of the machine does not decide a round: a tenth of a second and more. */
+/** A round lasts a tenth of a second, so that a short pause of the machine does not decide it. */
 const CALLS = 10_000;
-/** The same time for questions that meet a hundred rules. */
 const CALLS_OF_MANY = 1_000;
 const RULES_A_ROUND = 100_000;
 
-/** Ms per call, of one round. */
+/** Returns ms per call of one round. */
 function timed(run: () => unknown, calls: number): () => Promise<number> {
   return async () => {
     const startedMs = performance.now();
@@ -21,7 +20,7 @@ function timed(run: () => unknown, calls: number): () => Promise<number> {
 }
 
 const NOW_MS = Date.UTC(2026, 10, 21);
-/** A rule of every kind that needs no counter, as people write them; `at` makes each one's parameters its own. */
+/** A rule of every kind without a counter; `at` makes its parameters unique. */
 const KINDS: readonly ((at: number) => object)[] = [
   (at) => ({
     kind: 'image',
@@ -38,7 +37,7 @@ const KINDS: readonly ((at: number) => object)[] = [
   (at) => ({ kind: 'variables', require: ['COST_CENTER'], allow: { COST_CENTER: [`${at}-*`, '47*'] } }),
 ];
 
-/** What a job on Kubernetes asks besides: something for every kind of rule to look at. */
+/** Fields of a job on Kubernetes, so that every kind of rule has work. */
 const asking = (): Partial<AdmissionRequest> => ({
   pipelineSource: 'push',
   ref: 'main',
@@ -64,19 +63,18 @@ const ruleAt = (at: number, root: number): object => ({
   ...KINDS[at % KINDS.length]?.(at),
 });
 
-/** `count` rules that all match the bench's job, beside the two that switch on limits; and others that do not. */
+/** `count` rules that match the bench's job, including the two that switch on limits, and `others` that do not. */
 function rulesOf(count: number, others = 0): () => unknown {
   const rules = Array.from({ length: count - 2 + others }, (_, at) =>
     // Spread among the others, as in a document of many teams.
     ruleAt(at, others === 0 || at % Math.ceil((count - 2 + others) / (count - 2)) === 0 ? 0 : 1 + (at % 500)),
   );
   const using = { ...benchRules(1, rules), nowMs: NOW_MS };
-  // Anew each time: what a rule remembers of a question must not make the next one cheap.
+  // A new object each time, so that no rule can reuse cached fields.
   const request = (): AdmissionRequest => ({ ...benchRequest(1, 0), ...asking() });
   return () => evaluate(request(), using);
 }
 
-/** Evaluation against JSON.parse of the same question, and what each further rule adds. */
 export async function policyFigures(): Promise<readonly Figure[]> {
   const question = JSON.stringify(benchQuestion(1));
   const parse = timed(() => JSON.parse(question), CALLS);
@@ -89,48 +87,21 @@ export async function policyFigures(): Promise<readonly Figure[]> {
   const toParse = await ratioOfRounds(ROUNDS, timed(ten, CALLS), parse);
   const manyToParse = await ratioOfRounds(ROUNDS, timed(hundred, CALLS_OF_MANY), parse);
   const indexed = await ratioOfRounds(ROUNDS, timed(among, CALLS_OF_MANY), timed(hundred, CALLS_OF_MANY));
-  // Linear means that a rule among a thousand costs what a rule among a hundred does.
-  const growth = await ratioOfRounds(
-    ROUNDS,
-    timed(thousand, RULES_A_ROUND / 1000),
-    timed(hundred, RULES_A_ROUND / 100),
-  );
+  const perRule = (evaluateAll: () => unknown, rules: number) => {
+    const run = timed(evaluateAll, RULES_A_ROUND / rules);
+    return async () => (await run()) / rules;
+  };
+  const growth = await ratioOfRounds(ROUNDS, perRule(thousand, 1000), perRule(hundred, 100));
   return [
-    {
-      name: 'policy evaluation with 10 matching rules ÷ JSON.parse of the question',
-      value: toParse.median,
-      must: { atMost: 2 },
-      unit: '×',
-      kind: 'ratio',
-      range: toParse.range,
-      noisy: toParse.noisy,
-    },
-    {
-      name: 'policy evaluation with 100 matching rules of all kinds ÷ JSON.parse of the question',
-      value: manyToParse.median,
-      must: { atMost: 10 },
-      unit: '×',
-      kind: 'ratio',
-      range: manyToParse.range,
-      noisy: manyToParse.noisy,
-    },
-    {
-      name: '10 000 rules loaded of which 100 match ÷ those 100 alone',
-      value: indexed.median,
-      must: { atMost: 1.5 },
-      unit: '×',
-      kind: 'ratio',
-      range: indexed.range,
-      noisy: indexed.noisy,
-    },
-    {
-      name: 'time per rule, 1000 rules ÷ 100 rules (1 is linear)',
-      value: growth.median / 10,
-      must: { atMost: 1.5 },
-      unit: '×',
-      kind: 'ratio',
-      range: [growth.range[0] / 10, growth.range[1] / 10],
-      noisy: growth.noisy,
-    },
+    ratioFigure('policy evaluation with 10 matching rules ÷ JSON.parse of the question', toParse, {
+      atMost: 2,
+    }),
+    ratioFigure(
+      'policy evaluation with 100 matching rules of all kinds ÷ JSON.parse of the question',
+      manyToParse,
+      { atMost: 10 },
+    ),
+    ratioFigure('10 000 rules loaded of which 100 match ÷ those 100 alone', indexed, { atMost: 1.5 }),
+    ratioFigure('time per rule, 1000 rules ÷ 100 rules (1 is linear)', growth, { atMost: 1.5 }),
   ];
 }

@@ -1,19 +1,19 @@
-/** Jobs that ask, run and end, as GitLab would have them, and what became of each question. */
+/** Jobs that are requested, run and end as in GitLab, with the outcome of each request. */
 import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
 import type { InboxStore } from '../../../functions/core/ledger/index.ts';
 import { LedgerError } from '../../../functions/core/store/index.ts';
 import { hintText } from '../../../functions/core/truth/index.ts';
 import type { LocalRouter } from '../../local/router/local-router.ts';
-import { CHAOS_PROJECTS, pathOfProject, rootOf } from './chaos-rules.ts';
-import type { ChaosRun } from './room-error.ts';
+import type { ChaosRun } from './observe.ts';
+import { CHAOS_PROJECTS, pathOfProject, rootOf } from './scene.ts';
 
-export interface ToldJob {
+export interface AskedJob {
   readonly jobId: number;
   readonly projectId: number;
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
   readonly result: string;
-  /** Why the router had no answer. */
+  /** The router's reason if it has no decision. */
   readonly failure?: string;
 }
 
@@ -25,7 +25,7 @@ const RECEIVE_PAUSE_MS = 500;
 const INBOX_MS = 3_600_000;
 
 export class ChaosLoad {
-  readonly asked: ToldJob[] = [];
+  readonly asked: AskedJob[] = [];
   readonly runs: ChaosRun[] = [];
   readonly #router: LocalRouter;
   readonly #inbox: InboxStore;
@@ -33,11 +33,11 @@ export class ChaosLoad {
   readonly #open = new Set<Promise<void>>();
   #lastJobId = 0;
   #running = 0;
-  /** The most jobs that really ran at once, whatever the books say. */
+  /** The most jobs that ran at the same time. */
   runningMost = 0;
-  /** Ends of jobs that GitLab has told of. */
-  told = 0;
-  /** How much later than planned a question was asked, at most: the machine had other things to do. */
+  /** Job ends that GitLab has reported. */
+  reported = 0;
+  /** The largest delay of a request: the machine was busy. */
   lateMs = 0;
 
   constructor(router: LocalRouter, inbox: InboxStore, random: () => number) {
@@ -46,12 +46,11 @@ export class ChaosLoad {
     this.#random = random;
   }
 
-  /** Asks so many jobs a second until the signal; resolves when each is answered and has ended. */
+  /** Requests jobs until the signal; resolves when all have ended. */
   async run(perSecond: number, until: AbortSignal): Promise<void> {
     const startedMs = performance.now();
     while (!until.aborted) {
       this.#ask();
-      // By the clock: what a pause took too long is made good.
       const dueMs = startedMs + (this.#lastJobId * 1_000) / perSecond;
       this.lateMs = Math.max(this.lateMs, performance.now() - dueMs);
       await pause(Math.max(0, dueMs - performance.now()));
@@ -82,10 +81,10 @@ export class ChaosLoad {
       this.#running -= 1;
       this.runs.push({ jobId, projectId, fromMs, toMs: performance.now() });
     }
-    await this.#tell(outcomeOf(job, runMs));
+    await this.#report(outcomeOf(job, runMs));
   }
 
-  async #tell(truth: JobTruth): Promise<void> {
+  async #report(truth: JobTruth): Promise<void> {
     const nowMs = Date.now();
     const item = {
       id: `webhook ${truth.jobId}`,
@@ -94,10 +93,10 @@ export class ChaosLoad {
       untilMs: nowMs + INBOX_MS,
     };
     await this.#receive(item);
-    this.told += 1;
+    this.reported += 1;
   }
 
-  /** What GitLab says arrives, however slow the machine is: no fault is between the two. */
+  /** Retries, because no fault is between GitLab and its inbox. */
   async #receive(item: Parameters<InboxStore['receive']>[0]): Promise<void> {
     for (let triesLeft = RECEIVE_TRIES - 1; ; triesLeft -= 1) {
       try {
@@ -112,7 +111,7 @@ export class ChaosLoad {
 }
 
 /** The job outcome as GitLab's REST API reports it once the job is over. */
-export function outcomeOf({ jobId, projectId, result }: ToldJob, ranMs = RUN_MS.min): JobTruth {
+export function outcomeOf({ jobId, projectId, result }: AskedJob, ranMs = RUN_MS.min): JobTruth {
   const nowMs = Date.now();
   return {
     ...{ jobId, projectId, projectPath: pathOfProject(projectId), finishedAtMs: nowMs },

@@ -1,26 +1,22 @@
-/** One run: load and faults side by side, then quiet, then the books against what was asked. */
+/** One run: load and faults, then quiet, then the ledger is compared with the requests. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, DynamoStore, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import { dynamoClient, dynamoTable } from '../../../functions/core/store/index.ts';
 import { settleTruths } from '../../../functions/core/truth/index.ts';
 import { METRIC_UNMETERED_QUEUED } from '../../../relay/names.ts';
-import { seededRandom } from '../../local/seeded-random.ts';
-import { until } from '../conformance/until.ts';
-import { DecisionLog } from './decision-log.ts';
+import { seededRandom } from '../../local/random.ts';
+import { until } from '../relay-process.ts';
 import { drawFaults } from './faults.ts';
-import { ChaosLoad, outcomeOf, type ToldJob } from './load.ts';
-import { OverLimit } from './over-limit.ts';
-import { roomError } from './room-error.ts';
-import { CHAOS_INSTANCE, CHAOS_TABLE, type ChaosScene, openScene } from './scene.ts';
-import { SettlementReader } from './settlement-reader.ts';
+import { type AskedJob, ChaosLoad, outcomeOf } from './load.ts';
+import { DecisionLog, OverLimit, roomError, SettlementReader } from './observe.ts';
+import { CHAOS_INSTANCE, CHAOS_TABLE, type ChaosScene, chaosCapOf, openScene, SHARED_CAP } from './scene.ts';
 
 interface ChaosOptions {
   readonly seed: number;
   readonly minutes: number;
   readonly perSecond: number;
-  /** Told of each fault as it begins. */
-  readonly tell: (text: string) => void;
+  readonly onProgress: (text: string) => void;
 }
 
 export interface ChaosResult {
@@ -32,24 +28,24 @@ export interface ChaosResult {
   readonly overLimits: OverLimit['figures'];
   readonly ledgerOver: number;
   readonly roomError: ReturnType<typeof roomError>;
-  /** Jobs that really ran at once, at most, under the shared cap. */
+  /** The most jobs that ran at the same time under the shared cap. */
   readonly runningMost: number;
-  /** Neither admitted nor rejected, though the relay and the connection that had it lived on. */
+  /** Without a decision, although their relay and connection lived. */
   readonly unanswered: readonly string[];
-  /** Asked of a relay that was killed, or on a connection that was cut. */
+  /** Without a decision, because their relay was killed or their connection cut. */
   readonly cut: number;
-  /** In no books, not declared lost, and not waiting in a relay when that was killed. */
+  /** Not in the ledger, not declared lost, and not waiting in a relay that was killed. */
   readonly nowhere: readonly string[];
-  /** Rejected by a relay that was killed before it could deliver the decision: nothing ran, so nothing is charged. */
+  /** Rejected by a relay that was killed before it delivered the decision: nothing ran, so nothing is charged. */
   readonly diedWithRelay: number;
   readonly declaredLost: number;
-  /** The books say another thing than the router heard. */
+  /** The ledger contradicts the router's result. */
   readonly wrong: readonly string[];
   readonly drift: number;
   readonly counters: number;
-  /** How late this process was for its own questions, at most. */
+  /** The largest delay of a request by this process. */
   readonly lateMs: number;
-  /** Settled only when GitLab was asked. */
+  /** Settled only by asking GitLab. */
   readonly swept: number;
   readonly liveLeft: number;
 }
@@ -61,10 +57,10 @@ const DELIVERED_MS_MAX = 15_000;
 const QUIET_MS_MAX = 90_000;
 const LOOK_MS = 1_000;
 
-export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos({ seed, minutes, perSecond, onProgress }: ChaosOptions): Promise<ChaosResult> {
   const random = seededRandom(seed);
   const log = new DecisionLog();
-  tell('starting table, functions, router and relays …');
+  onProgress('starting table, functions, router and relays …');
   const scene = await openScene(seededRandom(seed + 1), log.hear);
   const client = dynamoClient(scene.table.endpoint);
   const store = new DynamoStore({
@@ -80,27 +76,27 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
     const load = new ChaosLoad(scene.router, store, seededRandom(seed + 2));
     const end = new AbortController();
     const loaded = load.run(perSecond, end.signal);
-    const { faults, cuts } = await breakThings(scene, random, minutes, tell);
+    const { faults, cuts } = await breakThings(scene, random, minutes, onProgress);
     end.abort();
-    tell('all is well again; waiting for the last jobs and the books …');
+    onProgress('no more faults; waiting for the last jobs and the ledger …');
     await loaded;
     await quiet(scene, reader, load);
     const swept = await sweep(store, load);
     const records = await recordsIn(store);
     const { drift, counters } = await createLedger({ store }).rebuild({ repair: false });
-    const cut = (job: ToldJob): boolean =>
+    const cut = (job: AskedJob): boolean =>
       cuts.some(({ fromMs, toMs }) => job.askedAtMs <= toMs && job.answeredAtMs >= fromMs);
     const told = load.asked.filter(({ result }) => result === 'admitted' || result === 'rejected');
     const missing = told.filter(({ jobId }) => !records.has(jobId) && !log.lostJobs.has(jobId));
-    // An admitted job ends, and its end is charged as bypass: only a rejection may be in no books.
-    const died = ({ jobId, result, answeredAtMs }: ToldJob): boolean =>
+    // The end of an admitted job is charged as bypass, so only a rejection may be missing.
+    const died = ({ jobId, result, answeredAtMs }: AskedJob): boolean =>
       result === 'rejected' &&
       scene.relays.some(
         ({ killedAtMs }, relay) =>
           (log.relayOf.get(jobId) ?? relay) === relay &&
           killedAtMs.some((atMs) => atMs >= answeredAtMs && atMs - answeredAtMs <= DELIVERED_MS_MAX),
       );
-    const named = (jobs: readonly ToldJob[]): readonly string[] =>
+    const named = (jobs: readonly AskedJob[]): readonly string[] =>
       jobs.map(
         ({ jobId, result, failure }) =>
           `job ${jobId}: ${result}${failure === undefined ? '' : `, ${failure}`}; ${log.byJob.get(jobId) ?? 'no relay logged it'}`,
@@ -134,12 +130,12 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
   }
 }
 
-/** One fault after the other, each at a relay of its own choice, with a calm between. */
+/** Runs one fault after the other, each at a random relay, with pauses. */
 async function breakThings(
   scene: ChaosScene,
   random: () => number,
   minutes: number,
-  tell: ChaosOptions['tell'],
+  onProgress: ChaosOptions['onProgress'],
 ) {
   const startedMs = performance.now();
   const faults: Record<string, number> = {};
@@ -150,7 +146,7 @@ async function breakThings(
     await pause(CALM_MS.min + random() * CALM_MS.spread);
     const relay = Math.floor(random() * scene.relays.length);
     const lastsMs = FAULT_MS.min + random() * FAULT_MS.spread;
-    tell(
+    onProgress(
       `${Math.round((performance.now() - startedMs) / 1_000)} s: ${fault.name} for ${Math.round(lastsMs)} ms`,
     );
     faults[fault.name] = (faults[fault.name] ?? 0) + 1;
@@ -163,20 +159,20 @@ async function breakThings(
   return { faults, cuts };
 }
 
-/** Until every relay has told what it knew, and every end of a job is worked off. */
+/** Waits until every relay has delivered its decisions, and every job end is processed. */
 async function quiet(scene: ChaosScene, reader: SettlementReader, load: ChaosLoad): Promise<void> {
   const isQuiet = async (): Promise<boolean> => {
     const waiting = await Promise.all(
-      scene.relays.map(({ relay }) => relay?.gauge(METRIC_UNMETERED_QUEUED) ?? 0),
+      scene.relays.map(({ running }) => running?.gauge(METRIC_UNMETERED_QUEUED) ?? 0),
     );
-    return waiting.every((count) => count === 0) && reader.taken >= load.told;
+    return waiting.every((count) => count === 0) && reader.taken >= load.reported;
   };
   if (!(await until(isQuiet, QUIET_MS_MAX))) return;
-  // Journal items are worked off beside the ends of jobs.
+  // Journal items may still be on their way.
   for (let taken = -1; taken !== reader.taken; await pause(LOOK_MS)) taken = reader.taken;
 }
 
-/** Ends live jobs by their outcomes at GitLab, as the sweep does: a webhook alone never frees what the router rejected. */
+/** Ends live jobs by their outcome in GitLab, as the sweep does: a webhook alone never frees a rejected job. */
 async function sweep(store: DynamoStore, load: ChaosLoad): Promise<number> {
   const live = new Set(liveIn(await recordsIn(store)));
   const jobs = load.asked.filter(({ jobId }) => live.has(jobId));
@@ -202,8 +198,7 @@ const liveIn = (records: ReadonlyMap<number, JobRecord>): readonly number[] =>
     state === 'HELD' || state === 'RUNNING' ? [jobId] : [],
   );
 
-/** An admitted job ran and is charged; a rejected one never ran and is not. */
-function wrongOf({ jobId, result }: ToldJob, record: JobRecord | undefined): readonly string[] {
+function wrongOf({ jobId, result }: AskedJob, record: JobRecord | undefined): readonly string[] {
   if (record === undefined) return [];
   const { state } = record;
   const right = result === 'admitted' ? state === 'SETTLED' : state === 'REJECTED' || state === 'RELEASED';
@@ -214,4 +209,76 @@ function countsOf(values: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
   return counts;
+}
+
+interface ChaosPromise {
+  readonly what: string;
+  readonly got: number;
+  /** What it was, if it was. */
+  readonly samples: readonly (number | string)[];
+}
+
+const SAMPLES_MAX = 5;
+/** Half of what the router waits for an answer. */
+const LATE_MS_MAX = 5_000;
+
+/** Each must be 0. */
+export function promisesOf(result: ChaosResult): readonly ChaosPromise[] {
+  const counted = (what: string, samples: readonly (number | string)[]): ChaosPromise => ({
+    what,
+    got: samples.length,
+    samples: samples.slice(0, SAMPLES_MAX),
+  });
+  const plain = (what: string, got: number): ChaosPromise => ({ what, got, samples: [] });
+  return [
+    counted('questions that nobody answered', result.unanswered),
+    plain('commits at which the ledger itself was over a limit', result.ledgerOver),
+    plain(
+      "jobs over a cap beyond what relays admitted alone, the room's error",
+      result.roomError.unexplained,
+    ),
+    counted('questions in no books, not declared lost, and not gone with a killed relay', result.nowhere),
+    counted('jobs whose books say another thing than the router heard', result.wrong),
+    plain('counters that differ from a recount', result.drift),
+    plain('holds left', result.liveLeft),
+  ];
+}
+
+const overText = (what: string, over: number, limit: number): string =>
+  `  ${what.padEnd(36)} ${over} of ${limit} (${((100 * over) / limit).toFixed(1)} %)`;
+
+export function chaosText(result: ChaosResult): string {
+  const { decisions, answered } = result;
+  const list = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ');
+  const lines = [
+    `Faults      ${list(result.faults)}`,
+    ...(result.lateMs > LATE_MS_MAX
+      ? [
+          `Machine     too busy: questions were asked up to ${Math.round(result.lateMs / 1_000)} s late, and so may answers be that count as none`,
+        ]
+      : []),
+    `Questions   ${result.asked}: ${list(answered)}; ${result.cut} of them cut off with their relay or connection`,
+    `Answers     by the ledger ${decisions.ledger}; by the fallback ${decisions.admitted} admitted, ${decisions.rejected} rejected; ` +
+      `${decisions.withheld} not rejected before the schema was proven`,
+    `Afterwards  ${result.declaredLost} declared lost, ${result.diedWithRelay} rejections gone with a killed relay, ` +
+      `${result.swept} ended by asking GitLab`,
+    `Books       ${result.counters} counters, ${result.commits} commits looked at`,
+    `At once     ${result.runningMost} jobs really ran, of ${SHARED_CAP} under the shared cap`,
+    "Room's error  jobs that really ran beyond a cap, at most, outage and recovery included",
+    ...Object.entries(result.roomError.most).map(([subject, most]) =>
+      overText(subject, most, chaosCapOf(subject) ?? 0),
+    ),
+    'In the books  over a limit at most: ends that were not worked off yet come on top',
+    ...result.overLimits.map(({ counter, limit, mostOver }) => overText(counter, mostOver, limit)),
+    '',
+    ...promisesOf(result).map(
+      ({ what, got, samples }) =>
+        `${got === 0 ? 'holds ' : 'BROKEN'}  ${what}: ${got}${samples.length === 0 ? '' : ` (${samples.join('; ')})`}`,
+    ),
+  ];
+  return lines.join('\n');
 }

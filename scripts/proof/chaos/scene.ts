@@ -1,11 +1,13 @@
 /**
- * The parts of a deployment as processes of this machine, with a way that can be broken between any two of them:
+ * The parts of a deployment as processes of this machine, with a breakable path between any two of them:
  *
  *   router (here) ══ relay 1 ──▶ admit ──▶ table
  *          ║          └──────────────────▶ table (journal)
  *          ╚═══════ relay 2, likewise       table ── stream ──▶ settle-stream ──▶ table
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,208 +15,310 @@ import { dynamoClient } from '../../../functions/core/store/index.ts';
 import * as functionNames from '../../../functions/names.ts';
 import * as relayNames from '../../../relay/names.ts';
 import { bundleFunction } from '../../build/bundle.ts';
-import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
-import { type LocalRouter, startLocalRouter } from '../../local/router/local-router.ts';
-import { type RelayProcess, startRelay } from '../conformance/relay-process.ts';
-import { serveFunctionUrl } from '../rehearse/function-url-server.ts';
-import { type HostedBundle, hostBundle } from '../rehearse/hosted-bundle.ts';
-import { packedRules } from './chaos-rules.ts';
-import { DYNAMODB_THROTTLES, FaultProxy, LAMBDA_THROTTLES } from './fault-proxy.ts';
+import { ensureTable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
+import { startLocalRouter } from '../../local/router/local-router.ts';
+import { type HostedBundle, hostBundle, serveFunctionUrl } from '../rehearse/hosted-bundle.ts';
+import { type RelayProcess, startRelay } from '../relay-process.ts';
+
+// The rules: a shared cap that is always full, caps of groups below it, and a budget that runs out.
+export const SHARED_CAP = 40;
+const GROUP_CAP = 14;
+/** Has no cap of its own, and money for about two hundred jobs. */
+const POOR_ROOT = 103;
+const ROOTS = [100, 101, 102, POOR_ROOT];
+
+export const CHAOS_PROJECTS = [2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008];
+export const rootOf = (project: number): number => ROOTS[project % ROOTS.length] ?? POOR_ROOT;
+export const pathOfProject = (project: number): string => `root-${rootOf(project)}/project-${project}`;
+
+/** Jobs that may run at the same time; undefined if the subject has no cap. */
+export function chaosCapOf(subject: string): number | undefined {
+  if (subject === 'instance') return SHARED_CAP;
+  return subject.startsWith('group/') && subject !== `group/${POOR_ROOT}` ? GROUP_CAP : undefined;
+}
+
+/** The limit of a counter, by its subject; undefined if it has none. */
+export const chaosLimitOf = (subject: string): number | undefined =>
+  subject === `group/${POOR_ROOT}` ? 4_000_000 : chaosCapOf(subject);
+
+const PACKED_RULES = JSON.stringify({
+  policy: {
+    version: 'chaos',
+    document: {
+      currency: 'EUR',
+      prices: {
+        version: 'chaos',
+        classes: [{ name: 'small', tags: [], rate_per_minute: '0.10' }],
+        default_class: 'small',
+      },
+      // Longer than any job runs: an amount that returns at its estimate is free.
+      estimate: { default: '10s', mode: 'default' },
+      rules: [
+        { id: 'budgets', kind: 'budget', mode: 'enforce' },
+        { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
+      ],
+    },
+  },
+  limits: {
+    version: 'chaos',
+    document: {
+      limits: [
+        { on: 'instance', jobs: SHARED_CAP, when_unreachable: 'room' },
+        ...ROOTS.filter((root) => root !== POOR_ROOT).map((group) => ({
+          ...{ on: { group }, jobs: GROUP_CAP, when_unreachable: 'room' },
+        })),
+        { on: { group: POOR_ROOT }, money: 4, per: 'month' },
+      ],
+    },
+  },
+  directory: {
+    groups: ROOTS.map((id) => ({ id, path: `root-${id}` })),
+    projects: CHAOS_PROJECTS.map((id) => ({ id, group: rootOf(id), path: pathOfProject(id) })),
+  },
+});
+
+/**
+ * `stall`: requests wait until the stall is over, also if their callers have gone. `cut`: every connection breaks, and new
+ * ones are refused. `throttle`: the service's own refusal.
+ */
+export type PathState = 'pass' | 'stall' | 'cut' | 'throttle';
+
+interface ThrottleResponse {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+export const DYNAMODB_THROTTLES: ThrottleResponse = {
+  status: 400,
+  type: 'application/x-amz-json-1.0',
+  body: '{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"Rate of requests exceeds the allowed throughput."}',
+};
+const LAMBDA_THROTTLES: ThrottleResponse = {
+  status: 429,
+  type: 'application/json',
+  body: '{"Reason":"ReservedFunctionConcurrentInvocationLimitExceeded"}',
+};
+
+/** A breakable HTTP path to a service. */
+export class FaultProxy {
+  readonly #target: URL;
+  readonly #throttled: ThrottleResponse;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #server = createServer((incoming, response) => void this.#take(incoming, response));
+  readonly #sockets = new Set<Socket>();
+  #state: PathState = 'pass';
+  #stalled: (() => void)[] = [];
+
+  private constructor(target: string, throttled: ThrottleResponse) {
+    this.#target = new URL(target);
+    this.#throttled = throttled;
+    this.#server.on('connection', (socket: Socket) => {
+      if (this.#state === 'cut') {
+        socket.destroy();
+        return;
+      }
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  static async open(target: string, throttled: ThrottleResponse): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target, throttled);
+    await new Promise<void>((listening) => proxy.#server.listen(0, '127.0.0.1', listening));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  become(state: PathState): void {
+    this.#state = state;
+    if (state === 'cut') for (const socket of this.#sockets) socket.destroy();
+    if (state === 'stall') return;
+    for (const proceed of this.#stalled.splice(0)) proceed();
+  }
+
+  close(): void {
+    this.become('cut');
+    this.#server.close();
+    this.#agent.destroy();
+  }
+
+  async #take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    } catch {
+      return;
+    }
+    if (this.#state === 'stall') await new Promise<void>((proceed) => this.#stalled.push(proceed));
+    if (this.#state === 'throttle') {
+      const { status, type, body } = this.#throttled;
+      response.writeHead(status, { 'content-type': type }).end(body);
+      return;
+    }
+    const { method, url: path, headers } = incoming;
+    const { hostname, port } = this.#target;
+    const call = request({ hostname, port, method, path, headers, agent: this.#agent }, (answer) => {
+      if (!response.destroyed) response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    call.on('error', () => response.destroy());
+    call.end(Buffer.concat(chunks));
+  }
+}
 
 export const CHAOS_TABLE = 'chaos';
 export const CHAOS_INSTANCE = 'chaos.example.com';
-export const RELAYS = 2;
+const RELAYS = 2;
 const TOKEN = 'glrct-chaos-not-a-secret';
 const DEADLINE_MS = 1_000;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A function's process: it can be killed and started again while it is called. */
-export class FunctionProcess {
-  readonly #folder: string;
-  readonly #env: Readonly<Record<string, string>>;
-  #host: HostedBundle | undefined;
-
-  constructor(folder: string, env: Readonly<Record<string, string>>) {
-    this.#folder = folder;
-    this.#env = env;
-  }
-
-  async start(): Promise<void> {
-    this.#host = await hostBundle({ folder: this.#folder, env: this.#env });
-  }
-
-  async invoke(event: unknown): Promise<unknown> {
-    if (this.#host === undefined) throw new Error('the function is gone');
-    return this.#host.invoke(event);
-  }
-
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#host?.signal(name);
-  }
-
-  output(): string {
-    return this.#host?.output() ?? '';
-  }
-
-  async kill(): Promise<void> {
-    const host = this.#host;
-    this.#host = undefined;
-    await host?.close();
-  }
-}
-
-/** A relay's place: its ways, and the process that is there now. */
-class RelayPlace {
-  readonly toAdmit: FaultProxy;
-  readonly toTable: FaultProxy;
-  readonly #start: (place: RelayPlace) => Promise<RelayProcess>;
-  #relay: RelayProcess | undefined;
-  /** When its processes were killed, by `performance.now()`. */
+/** The place of a process that is killed and started again. */
+class Place<Running> {
+  readonly #start: () => Promise<Running>;
+  readonly #end: (running: Running) => Promise<unknown>;
+  /** Undefined while it is dead. */
+  running: Running | undefined;
+  /** By `performance.now()`. */
   readonly killedAtMs: number[] = [];
 
-  constructor(
-    ways: Pick<RelayPlace, 'toAdmit' | 'toTable'>,
-    start: (place: RelayPlace) => Promise<RelayProcess>,
-  ) {
-    this.toAdmit = ways.toAdmit;
-    this.toTable = ways.toTable;
+  constructor(start: () => Promise<Running>, end: (running: Running) => Promise<unknown>) {
     this.#start = start;
+    this.#end = end;
   }
 
-  /** Undefined while it is dead. */
-  get relay(): RelayProcess | undefined {
-    return this.#relay;
-  }
-
-  async start(): Promise<void> {
-    this.#relay = await this.#start(this);
+  async start(): Promise<this> {
+    this.running = await this.#start();
+    return this;
   }
 
   async kill(): Promise<void> {
-    const relay = this.#relay;
-    this.#relay = undefined;
-    await relay?.kill();
+    const { running } = this;
+    this.running = undefined;
+    if (running === undefined) return;
+    await this.#end(running);
     this.killedAtMs.push(performance.now());
   }
 }
 
-export interface ChaosScene {
-  readonly table: DynamoDbLocal;
-  readonly router: LocalRouter;
-  readonly admit: FunctionProcess;
-  readonly settle: FunctionProcess;
-  readonly admitToTable: FaultProxy;
-  readonly settleToTable: FaultProxy;
-  readonly relays: readonly RelayPlace[];
-  close(): Promise<void>;
-}
+export type FunctionPlace = Place<HostedBundle>;
+export type ChaosScene = Awaited<ReturnType<typeof openScene>>;
 
-/** @param heard - every line of every relay, with the relay's place. */
-export async function openScene(
-  random: () => number,
-  heard: (line: string, relay: number) => void,
-): Promise<ChaosScene> {
+/** @param onLine - called with every line of every relay, and the relay's index. */
+export async function openScene(random: () => number, onLine: (line: string, relay: number) => void) {
   const ends: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
     for (const end of ends.splice(0).reverse()) await end();
   };
   try {
-    // Packages are found from below the project's folder only.
-    const bundles = join(root, '.tollgate', 'chaos');
-    mkdirSync(bundles, { recursive: true });
-    const folder = mkdtempSync(join(bundles, 'run-'));
-    const scratch = mkdtempSync(join(tmpdir(), 'tollgate-chaos-'));
-    ends.push(() => rmSync(folder, { recursive: true, force: true }));
-    ends.push(() => rmSync(scratch, { recursive: true, force: true }));
-    const rulesFile = join(folder, 'rules.json');
-    const tokenFile = join(scratch, 'token');
-    writeFileSync(rulesFile, packedRules());
-    writeFileSync(tokenFile, TOKEN);
-
-    const table = await startDynamoDbLocal();
-    ends.push(() => table.stop());
-    const client = dynamoClient(table.endpoint);
-    await ensureTable(client, CHAOS_TABLE);
-    client.destroy();
-
-    const way = async (target: string, throttles: typeof DYNAMODB_THROTTLES): Promise<FaultProxy> => {
-      const proxy = await FaultProxy.open(target, throttles);
-      ends.push(() => proxy.close());
-      return proxy;
-    };
-    const toTable = (): Promise<FaultProxy> => way(table.endpoint, DYNAMODB_THROTTLES);
-    const programOf = async (
-      name: 'admit' | 'settle/stream',
-      ownWay: FaultProxy,
-    ): Promise<FunctionProcess> => {
-      const own = join(folder, name.replace('/', '-'));
-      mkdirSync(own);
-      await bundleFunction(name, join(own, 'handler.mjs'));
-      writeFileSync(join(own, 'rules.json'), packedRules());
-      const program = new FunctionProcess(own, {
-        PATH: process.env.PATH ?? '',
-        [functionNames.ENV_LEDGER_TABLE]: CHAOS_TABLE,
-        [functionNames.ENV_GITLAB_INSTANCE]: CHAOS_INSTANCE,
-        [functionNames.ENV_RULES_FILE]: join(own, 'rules.json'),
-        [functionNames.ENV_DYNAMODB_ENDPOINT]: ownWay.url,
-      });
-      await program.start();
-      ends.push(() => program.kill());
-      return program;
-    };
-    const admitToTable = await toTable();
-    const settleToTable = await toTable();
-    const admit = await programOf('admit', admitToTable);
-    const settle = await programOf('settle/stream', settleToTable);
-    // Its process may change; the address stays.
-    const admitUrl = await serveFunctionUrl({
-      invoke: (event) => admit.invoke(event),
-      signal: (name) => admit.signal(name),
-      output: () => admit.output(),
-      close: () => admit.kill(),
-    });
-    ends.push(() => admitUrl.close());
-
-    const router = await startLocalRouter({
-      controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
-      wsPort: 'off',
-      random,
-    });
-    ends.push(() => router.close());
-    const relays: RelayPlace[] = [];
-    for (let number = 1; number <= RELAYS; number += 1) {
-      const ways = { toAdmit: await way(admitUrl.url, LAMBDA_THROTTLES), toTable: await toTable() };
-      const place = new RelayPlace(ways, ({ toAdmit, toTable: journal }) =>
-        startRelay({
-          router: {
-            url: router.grpcUrl ?? '',
-            descriptors: join(root, 'relay', 'wire', 'default.binpb'),
-            authority: undefined,
-          },
-          admitUrl: toAdmit.url,
-          policyFile: rulesFile,
-          tokenFile,
-          deadlineMs: DEADLINE_MS,
-          heard: (line) => heard(line, number - 1),
-          env: {
-            [relayNames.ENV_RELAYS]: String(RELAYS),
-            [relayNames.ENV_JOURNAL_TABLE]: CHAOS_TABLE,
-            [relayNames.ENV_RELAY_GITLAB_INSTANCE]: CHAOS_INSTANCE,
-            [relayNames.ENV_AWS_REGION]: 'us-east-1',
-            [relayNames.ENV_AWS_DYNAMODB_ENDPOINT]: journal.url,
-            AWS_ACCESS_KEY_ID: 'chaos',
-            AWS_SECRET_ACCESS_KEY: 'chaos',
-          },
-        }),
-      );
-      await place.start();
-      ends.push(() => place.kill());
-      relays.push(place);
-    }
-    await router.until(() => router.waitingStreams() > 8, { timeoutMs: 30_000 });
-    return { table, router, admit, settle, admitToTable, settleToTable, relays, close };
+    return { ...(await openParts(random, onLine, ends)), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+async function openParts(
+  random: () => number,
+  onLine: (line: string, relay: number) => void,
+  ends: (() => unknown)[],
+) {
+  // Packages are found only from below the project's folder.
+  const bundles = join(root, '.tollgate', 'chaos');
+  mkdirSync(bundles, { recursive: true });
+  const folder = mkdtempSync(join(bundles, 'run-'));
+  const scratch = mkdtempSync(join(tmpdir(), 'tollgate-chaos-'));
+  for (const path of [folder, scratch]) ends.push(() => rmSync(path, { recursive: true, force: true }));
+  const rulesFile = join(folder, 'rules.json');
+  const tokenFile = join(scratch, 'token');
+  writeFileSync(rulesFile, PACKED_RULES);
+  writeFileSync(tokenFile, TOKEN);
+
+  const table = await startDynamoDbLocal();
+  ends.push(() => table.stop());
+  const client = dynamoClient(table.endpoint);
+  await ensureTable(client, CHAOS_TABLE);
+  client.destroy();
+
+  const pathTo = async (target: string, throttles: ThrottleResponse): Promise<FaultProxy> => {
+    const proxy = await FaultProxy.open(target, throttles);
+    ends.push(() => proxy.close());
+    return proxy;
+  };
+  const toTable = (): Promise<FaultProxy> => pathTo(table.endpoint, DYNAMODB_THROTTLES);
+  const startFunction = async (name: 'admit' | 'settle/stream', path: FaultProxy): Promise<FunctionPlace> => {
+    const own = join(folder, name.replace('/', '-'));
+    mkdirSync(own);
+    await bundleFunction(name, join(own, 'handler.mjs'));
+    writeFileSync(join(own, 'rules.json'), PACKED_RULES);
+    const env = {
+      PATH: process.env.PATH ?? '',
+      [functionNames.ENV_LEDGER_TABLE]: CHAOS_TABLE,
+      [functionNames.ENV_GITLAB_INSTANCE]: CHAOS_INSTANCE,
+      [functionNames.ENV_RULES_FILE]: join(own, 'rules.json'),
+      [functionNames.ENV_DYNAMODB_ENDPOINT]: path.url,
+    };
+    const place = new Place(
+      () => hostBundle({ folder: own, env }),
+      (host) => host.close(),
+    );
+    ends.push(() => place.kill());
+    return place.start();
+  };
+  const admitToTable = await toTable();
+  const settleToTable = await toTable();
+  const admit = await startFunction('admit', admitToTable);
+  const settle = await startFunction('settle/stream', settleToTable);
+  // The function's process may change; the address stays.
+  const admitUrl = await serveFunctionUrl({
+    invoke: async (event) => {
+      if (admit.running === undefined) throw new Error('the function is killed');
+      return admit.running.invoke(event);
+    },
+  });
+  ends.push(() => admitUrl.close());
+
+  const router = await startLocalRouter({
+    controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
+    wsPort: 'off',
+    random,
+  });
+  ends.push(() => router.close());
+  const startRelayPlace = async (index: number) => {
+    const toAdmit = await pathTo(admitUrl.url, LAMBDA_THROTTLES);
+    const journal = await toTable();
+    const start = (): Promise<RelayProcess> =>
+      startRelay({
+        router: {
+          url: router.grpcUrl ?? '',
+          descriptors: join(root, 'relay', 'wire', 'default.binpb'),
+          authority: undefined,
+        },
+        admitUrl: toAdmit.url,
+        policyFile: rulesFile,
+        tokenFile,
+        deadlineMs: DEADLINE_MS,
+        onLine: (line) => onLine(line, index),
+        env: {
+          [relayNames.ENV_RELAYS]: String(RELAYS),
+          [relayNames.ENV_JOURNAL_TABLE]: CHAOS_TABLE,
+          [relayNames.ENV_RELAY_GITLAB_INSTANCE]: CHAOS_INSTANCE,
+          [relayNames.ENV_AWS_REGION]: 'us-east-1',
+          [relayNames.ENV_AWS_DYNAMODB_ENDPOINT]: journal.url,
+          AWS_ACCESS_KEY_ID: 'chaos',
+          AWS_SECRET_ACCESS_KEY: 'chaos',
+        },
+      });
+    const place = Object.assign(new Place(start, (relay) => relay.kill()), { toAdmit, toTable: journal });
+    ends.push(() => place.kill());
+    return place.start();
+  };
+  const relays: Awaited<ReturnType<typeof startRelayPlace>>[] = [];
+  for (let index = 0; index < RELAYS; index += 1) relays.push(await startRelayPlace(index));
+  await router.until(() => router.waitingStreams() > 8, { timeoutMs: 30_000 });
+  return { table, router, admit, settle, admitToTable, settleToTable, relays };
 }

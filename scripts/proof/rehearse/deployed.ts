@@ -1,7 +1,15 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DescribeTableCommand, DynamoDBClient, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { SSMClient } from '@aws-sdk/client-ssm';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, DynamoStore } from '../../../functions/core/ledger/index.ts';
+import { dynamoTable } from '../../../functions/core/store/index.ts';
+import { ENV_GITLAB_INSTANCE, INBOX_SK, SK } from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
+import { type CdkRun, runCdk } from '../../build/cdk-cli.ts';
 import type { Emulator } from './emulator.ts';
 import { type HostedBundle, hostBundle } from './hosted-bundle.ts';
 
@@ -12,20 +20,19 @@ export const STATE_STACK = `Tollgate-${REHEARSAL_STAGE}-State`;
 export const SERVICE_STACK = `Tollgate-${REHEARSAL_STAGE}-Service`;
 const CALL_MS_MAX = 15_000;
 
-/** Where everything stands during a rehearsal. */
 export interface RehearsalPlace {
   readonly emulator: Emulator;
-  /** Folder of its own below the project's, so that packages are found from it. */
+  /** Below the project's folder, so that its packages are found. */
   readonly folder: string;
-  /** Descriptors that stand in for those of a GitLab; nobody's numbers, and not the placeholder's. */
+  /** Stand in for a GitLab's descriptors; their numbers differ from the placeholder's. */
   readonly descriptors: string;
-  /** The virtual environment's. */
+  /** Of the virtual environment. */
   readonly python: string;
-  /** The environment of every program that shall talk to the emulator and to nobody else. */
+  /** Environment of programs that may call only the emulator. */
   readonly awsEnv: Readonly<Record<string, string>>;
 }
 
-/** Nobody's credentials; the emulator takes any. */
+/** The emulator accepts any credentials. */
 export const awsEnvFor = (endpoint: string, home: string): Readonly<Record<string, string>> => ({
   PATH: process.env.PATH ?? '',
   HOME: home,
@@ -37,24 +44,25 @@ export const awsEnvFor = (endpoint: string, home: string): Readonly<Record<strin
   AWS_EC2_METADATA_DISABLED: 'true',
 });
 
-/** A call for which no SDK client is installed; the emulator reads the service from the signature and checks none. */
-async function call(
-  place: RehearsalPlace,
+/** Fetches with a placeholder signature: the emulator reads the service from it and checks nothing. */
+export const fetchFor =
+  (service: string) =>
+  (url: string, init: RequestInit = {}): Promise<Response> => {
+    const scope = `${REHEARSAL_ACCOUNT}/20260101/${REHEARSAL_REGION}/${service}/aws4_request`;
+    const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), authorization };
+    return fetch(url, { signal: AbortSignal.timeout(CALL_MS_MAX), ...init, headers });
+  };
+
+/** Calls a service that has no installed SDK client. */
+const call = (
+  { emulator }: RehearsalPlace,
   service: string,
   path: string,
-  init: RequestInit = {},
-): Promise<Response> {
-  const scope = `${REHEARSAL_ACCOUNT}/20260101/${REHEARSAL_REGION}/${service}/aws4_request`;
-  const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
-  const headers = { ...Object.fromEntries(new Headers(init.headers)), authorization };
-  return fetch(`${place.emulator.endpoint}${path}`, {
-    ...init,
-    headers,
-    signal: AbortSignal.timeout(CALL_MS_MAX),
-  });
-}
+  init?: RequestInit,
+): Promise<Response> => fetchFor(service)(`${emulator.endpoint}${path}`, init);
 
-/** Outputs by name, as the last `cdk deploy --outputs-file` wrote them. */
+/** Outputs of the last deployment, by name. */
 export function outputsOf(place: RehearsalPlace, stack: string): Readonly<Record<string, string>> {
   const all: unknown = JSON.parse(readFileSync(join(place.folder, 'outputs.json'), 'utf8'));
   const outputs = isRecord(all) ? all[stack] : undefined;
@@ -74,7 +82,7 @@ export async function functionExists(place: RehearsalPlace, name: string): Promi
 
 const functionName = (name: string): string => `tollgate-${REHEARSAL_STAGE}-${name}`;
 
-/** What the stack's own environment says to a function. */
+/** The environment that the stack gives a function. */
 async function environmentOf(place: RehearsalPlace, name: string): Promise<Readonly<Record<string, string>>> {
   const response = await call(place, 'lambda', `/2015-03-31/functions/${functionName(name)}/configuration`);
   const answer: unknown = await response.json();
@@ -117,7 +125,22 @@ export async function startDeployed(
   return hostBundle({ folder, env: { ...place.awsEnv, ...Object.fromEntries(unpacked), ...instead } });
 }
 
-/** @returns its folder; a function that is started again has one already. */
+/** Starts a deployed function, runs `use` and ends it. */
+export async function withDeployed<T>(
+  place: RehearsalPlace,
+  name: string,
+  use: (bundle: HostedBundle) => Promise<T>,
+  instead: Readonly<Record<string, string>> = {},
+): Promise<T> {
+  const bundle = await startDeployed(place, name, instead);
+  try {
+    return await use(bundle);
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** Returns its folder; a function that is started again has one already. */
 async function unpackedCode(place: RehearsalPlace, name: string): Promise<string> {
   const key = codeKeyOf(place, name);
   const response = await call(
@@ -156,13 +179,12 @@ async function relayServiceOf(place: RehearsalPlace): Promise<Record<string, unk
   return isRecord(service) ? service : undefined;
 }
 
-/** How many relays the service wants. */
 export async function relaysWanted(place: RehearsalPlace): Promise<number | undefined> {
   const service = await relayServiceOf(place);
   return service && Number(service.desiredCount);
 }
 
-/** What the service's task says to a relay. */
+/** The environment that the task gives a relay. */
 export async function relayEnvironmentOf(place: RehearsalPlace): Promise<Readonly<Record<string, string>>> {
   const { taskDefinition } = (await relayServiceOf(place)) ?? {};
   const described = (await ecs(place, 'DescribeTaskDefinition', { taskDefinition })).taskDefinition;
@@ -170,4 +192,126 @@ export async function relayEnvironmentOf(place: RehearsalPlace): Promise<Readonl
   const environment = isRecord(container) ? container.environment : undefined;
   if (!Array.isArray(environment)) throw new Error('the relay’s task has no environment');
   return Object.fromEntries(environment.map((each) => [String(each.name), String(each.value)]));
+}
+
+/** An item that no change may touch. */
+export const NOTE = { pk: { S: 'rehearsal@note' }, sk: { S: 'note' } };
+
+const connection = ({ emulator }: RehearsalPlace) => ({
+  endpoint: emulator.endpoint,
+  region: REHEARSAL_REGION,
+  credentials: { accessKeyId: 'rehearsal', secretAccessKey: 'rehearsal' },
+});
+export const dynamo = (place: RehearsalPlace): DynamoDBClient => new DynamoDBClient(connection(place));
+export const ssm = (place: RehearsalPlace): SSMClient => new SSMClient(connection(place));
+export const tableOf = (place: RehearsalPlace): string => outputsOf(place, STATE_STACK).TableName ?? '';
+
+export const tableFacts = async (place: RehearsalPlace): Promise<Record<string, unknown>> => {
+  const { Table } = await dynamo(place).send(new DescribeTableCommand({ TableName: tableOf(place) }));
+  return {
+    deletionProtection: Table?.DeletionProtectionEnabled,
+    billing: Table?.BillingModeSummary?.BillingMode,
+    stream: Table?.StreamSpecification?.StreamViewType,
+    index: Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName),
+  };
+};
+
+export const noteIn = async (place: RehearsalPlace): Promise<string | undefined> => {
+  const command = new GetItemCommand({ TableName: tableOf(place), Key: NOTE, ConsistentRead: true });
+  return (await dynamo(place).send(command)).Item?.text?.S;
+};
+
+export const REHEARSAL_CONSOLE_URL = 'https://budget.example.com';
+export const REHEARSAL_CLIENT_ID = '2f0a5d7c';
+const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
+const SETTINGS = [
+  `relayImage=${IMAGE}`,
+  `consoleUrl=${REHEARSAL_CONSOLE_URL}`,
+  `consoleClientId=${REHEARSAL_CLIENT_ID}`,
+  'consoleAdminGroupId=123',
+  'consoleFinanceGroupId=124',
+];
+/** One call takes 5 to 15 s. */
+const CDK_MS_MAX = 240_000;
+
+/** Runs the CDK command line against the emulator. */
+export async function cdk(place: RehearsalPlace, ...args: readonly string[]): Promise<CdkRun> {
+  const out = join(place.folder, 'cdk.out');
+  // Destroying needs no synthesis.
+  const [verb] = args;
+  const from =
+    verb === 'destroy'
+      ? ['--app', out]
+      : [
+          ...[...SETTINGS, `gitlabDescriptors=${place.descriptors}`].flatMap((setting) => ['-c', setting]),
+          '--output',
+          out,
+        ];
+  return runCdk([...args, ...from], { env: place.awsEnv, timeoutMs: CDK_MS_MAX });
+}
+
+/** @throws {Error} with its output if it fails or breaks the emulator. */
+export async function cdkMust(place: RehearsalPlace, ...args: readonly string[]): Promise<string> {
+  const { code, text } = await cdk(place, ...args);
+  const crashes = place.emulator.crashes();
+  if (code !== 0 || crashes.length > 0)
+    throw new Error(`cdk ${args.join(' ')} ended with ${code}\n${[...tail(text), ...crashes].join('\n')}`);
+  return text;
+}
+
+const tail = (text: string): readonly string[] => text.trim().split('\n').slice(-15);
+
+/** Arguments of `cdk deploy` for both stacks. */
+export const deployArgs = (place: RehearsalPlace): readonly string[] => [
+  ...['deploy', '--all', '--method=direct', '--require-approval', 'never'],
+  ...['--outputs-file', join(place.folder, 'outputs.json')],
+];
+
+/** `cdk deploy` of both stacks. */
+export const deploy = (place: RehearsalPlace, ...settings: readonly string[]): Promise<string> =>
+  cdkMust(place, ...deployArgs(place), ...settings);
+
+const CLI = fileURLToPath(new URL('../../tollgate.mjs', import.meta.url));
+const MS_MAX = 60_000;
+/** The GitLab host in the deployed settings. */
+const REHEARSAL_INSTANCE = 'gitlab.example.com';
+
+/** Runs `npx tollgate …` with rights on the account. @throws {Error} with its output if it fails. */
+export async function tollgate(place: RehearsalPlace, ...args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    env: { ...place.awsEnv, [ENV_GITLAB_INSTANCE]: REHEARSAL_INSTANCE, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: MS_MAX,
+  });
+  const told = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    told.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told.err += text;
+  });
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve(exitCode ?? 1));
+  });
+  if (code !== 0) throw new Error(`tollgate ${args.join(' ')} ended with ${code}\n${told.err}${told.out}`);
+  return told.out;
+}
+
+/** Returns the stream records of the deliveries in the inbox: the emulator's stream is not filled. */
+export async function arrivals(place: RehearsalPlace): Promise<readonly unknown[]> {
+  const scan = new ScanCommand({ TableName: tableOf(place), ConsistentRead: true });
+  const { Items = [] } = await dynamo(place).send(scan);
+  return Items.filter((item) => item[SK]?.S?.startsWith(INBOX_SK) === true).map((NewImage, index) => ({
+    eventName: 'INSERT',
+    eventSource: 'aws:dynamodb',
+    dynamodb: { SequenceNumber: String(index + 1), StreamViewType: 'NEW_AND_OLD_IMAGES', NewImage },
+  }));
+}
+
+/** Returns `HELD`, `SETTLED` …; undefined for an unknown job. */
+export async function stateOfJob(place: RehearsalPlace, jobId: number): Promise<string | undefined> {
+  const table = dynamoTable(dynamo(place), tableOf(place));
+  const parts = { table, instance: REHEARSAL_INSTANCE, clock: systemClock, random: Math.random };
+  return (await createLedger({ store: new DynamoStore(parts) }).readRecord(jobId))?.state;
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { loopbackPort } from '../../local/free-port.ts';
+import { loopbackPort } from '../../local/loopback.ts';
 
 export interface Emulator {
   /** `http://localhost:41234`; by this name it finds templates in its own buckets. */
@@ -34,11 +35,11 @@ export async function startEmulator(python: string, failingFile: string): Promis
   });
   const ignored = new Set<string>();
   const crashes: string[] = [];
-  linesOf(child, 'stdout', (line) => {
+  createInterface(child.stdout).on('line', (line) => {
     const [, type] = /^ignored (\S+)$/.exec(line) ?? [];
     if (type !== undefined) ignored.add(type);
   });
-  linesOf(child, 'stderr', (line) => {
+  createInterface(child.stderr).on('line', (line) => {
     // The last line of a stack says what it was about.
     if (/^\w[\w.]*(?:Error|Exception)\b/.test(line) && crashes.length < CRASHES_MAX) crashes.push(line);
   });
@@ -55,15 +56,6 @@ export async function startEmulator(python: string, failingFile: string): Promis
     throw error;
   }
   return emulator;
-}
-
-function linesOf(child: ChildProcess, name: 'stdout' | 'stderr', onLine: (line: string) => void): void {
-  let rest = '';
-  child[name]?.setEncoding('utf8').on('data', (text: string) => {
-    const lines = `${rest}${text}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) onLine(line);
-  });
 }
 
 async function untilItAnswers(port: number, child: ChildProcess): Promise<void> {

@@ -1,7 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isRecord } from '../../../policies/document/reading.ts';
 
 export interface HostedBundle {
   /** What the handler answers to `event`, after a way through JSON. Rejects with what it threw. */
@@ -108,5 +111,119 @@ function waitingFor(child: ChildProcess, written: () => string) {
         };
         waiting.set(id, tell);
       }),
+  };
+}
+
+export interface UrlEventOptions {
+  readonly path: string;
+  /** @default 'POST' */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Lambda encodes bodies whose content type it takes for binary. @default false */
+  readonly base64?: boolean;
+}
+
+/** An event as a Function URL makes it, with all the fields that AWS documents; an answer has `statusCode` and `body`. */
+export function documentedUrlEvent(options: UrlEventOptions): Record<string, unknown> {
+  const { path, method = 'POST', headers = {}, body, base64 = false } = options;
+  const host = 'abcdefghijklmnopqrstuvwxyz012345.lambda-url.eu-central-1.on.aws';
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath: path,
+    rawQueryString: '',
+    headers: { host, 'content-type': 'application/json', 'x-forwarded-proto': 'https', ...headers },
+    requestContext: {
+      accountId: 'anonymous',
+      apiId: host.split('.')[0],
+      domainName: host,
+      domainPrefix: host.split('.')[0],
+      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '203.0.113.7', userAgent: 'GitLab/19.4.0' },
+      requestId: '9a4a9c5e-1b1b-4a55-9f0d-0f4a43b6b7c1',
+      routeKey: '$default',
+      stage: '$default',
+      time: '21/Nov/2026:10:00:00 +0000',
+      timeEpoch: 1_795_255_200_000,
+    },
+    ...(body !== undefined && { body: base64 ? Buffer.from(body).toString('base64') : body }),
+    isBase64Encoded: base64,
+  };
+}
+
+interface FunctionUrlServer {
+  /** `http://127.0.0.1:41234` */
+  readonly url: string;
+  close(): void;
+}
+
+/** A hosted function behind an address, as a Function URL puts it there. Signatures are not looked at. */
+export async function serveFunctionUrl(bundle: Pick<HostedBundle, 'invoke'>): Promise<FunctionUrlServer> {
+  const server = createServer((request, response) => {
+    answerOf(bundle, request).then(
+      ({ status, body }) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(body);
+      },
+      () => {
+        response.writeHead(502);
+        response.end();
+      },
+    );
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answerOf(bundle: Pick<HostedBundle, 'invoke'>, request: IncomingMessage) {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const { url: path = '/', method = 'POST' } = request;
+  const answer = await bundle.invoke(documentedUrlEvent({ path, method, body }));
+  if (!isRecord(answer)) throw new Error('the function answered no HTTP');
+  return { status: Number(answer.statusCode), body: String(answer.body ?? '') };
+}
+
+interface RunningRelay {
+  /** Rejects with what it wrote when the process ends by itself. */
+  readonly failed: Promise<never>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the relay's bundle as its container would.
+ *
+ * @param env - all of it: nothing is taken over from this process.
+ */
+export function startRelayBundle(folder: string, env: Readonly<Record<string, string>>): RunningRelay {
+  const child = spawn(process.execPath, [join(folder, 'relay.mjs')], {
+    cwd: folder,
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      written += text;
+    });
+  }
+  const exited = once(child, 'exit');
+  const failed = exited.then(([code]) => {
+    throw new Error(`the relay ended with ${code}:\n${written}`);
+  });
+  // Nobody may be waiting for it when it is closed.
+  failed.catch(() => {});
+  return {
+    failed,
+    close: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
   };
 }

@@ -11,8 +11,7 @@ import { hintText } from '../../../functions/core/truth/index.ts';
 import * as names from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { ensureTable, javaAvailable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
-import { documentedUrlEvent } from './function-url-event.ts';
-import { type HostedBundle, hostBundle } from './hosted-bundle.ts';
+import { documentedUrlEvent, type HostedBundle, hostBundle } from './hosted-bundle.ts';
 import { expectEqual, NotPossibleError } from './step.ts';
 
 interface UpgradeOptions {
@@ -25,10 +24,10 @@ interface UpgradeOptions {
 
 const TABLE = 'upgrade';
 const INSTANCE = 'upgrade.example.com';
-/** Where versions have it, the newest first. */
+/** Paths in several versions, the newest first. */
 const BUNDLE_PROGRAMS = ['scripts/build/bundle.ts', 'scripts/bundle.ts'];
 const BUNDLE_MS_MAX = 180_000;
-/** Each is admitted by one version, asked about again of the other, and settled by one of the two. */
+/** Each is admitted by one version, repeated with the other, and settled by both. */
 const JOBS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const FUNCTIONS = ['admit', 'settle/stream'] as const;
 
@@ -38,11 +37,10 @@ interface Version {
 }
 
 /**
- * The functions of an older version and those of now on one table, both ways: what one admits the other answers alike and
- * settles. That is an upgrade that is half way through, and one that is taken back.
+ * Runs the functions of an older version and the current ones on one table. Each decides and settles the other's jobs, as
+ * during an upgrade and after its rollback.
  *
- * @returns what was seen.
- * @throws {NotPossibleError} without Java, or where git does not have the older version, as in a shallow clone.
+ * @throws {NotPossibleError} without Java, or in a clone without the older version.
  */
 export async function rehearseUpgrade({ root, folder, since }: UpgradeOptions): Promise<string> {
   if (!javaAvailable()) throw new NotPossibleError('it needs DynamoDB Local, and there is no Java here');
@@ -90,7 +88,6 @@ async function bothWays(older: Version, newer: Version): Promise<void> {
       `admitted d-${jobId}-1`,
       `admitted d-${jobId}-1`,
     ]);
-    // Pairs: settled by who admitted it, and by the other one; told twice in any case.
     const [settles, repeats] = jobId % 4 < 2 ? [first, second] : [second, first];
     for (const version of [settles, repeats]) {
       const answer = await version.settle.invoke({ Records: [arrival(jobId)] });
@@ -155,7 +152,7 @@ function olderRef(root: string): string {
   return ref;
 }
 
-/** Bundles of that version, built by its own script from a copy of its own; packages are those of now. */
+/** Builds the bundles of that version with its own script and the current packages. */
 async function unpacked(ref: string, root: string, folder: string): Promise<string> {
   if (git(root, 'rev-parse', '--verify', '--quiet', `${ref}^{commit}`) === undefined)
     throw new NotPossibleError(`git does not have ${ref} here (a shallow clone?)`);

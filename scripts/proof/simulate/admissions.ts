@@ -8,7 +8,7 @@ import {
 } from '../../../functions/core/admission/index.ts';
 import type { UnmeteredAnswer, WaitingTerms } from '../../../functions/core/contract/index.ts';
 import type { HoldOutcome } from '../../../functions/core/ledger/index.ts';
-import type { HandClock } from '../../local/clock/hand-clock.ts';
+import type { HandClock } from '../../local/clock.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { EditionInForce } from './in-force.ts';
 import type { Parts } from './parts.ts';

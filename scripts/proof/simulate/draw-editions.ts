@@ -1,7 +1,6 @@
 /** What people change while the month goes on: limits, grants and where groups are. */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { seededRandom } from '../../local/seeded-random.ts';
-import { between } from '../../local/workload/draw-pipeline.ts';
+import { between, seededRandom } from '../../local/random.ts';
 import type { DrawnGroup } from './draw-groups.ts';
 import { firstLimits, wholeCents } from './draw-limits.ts';
 import type { Workload } from './draw-workload.ts';

@@ -1,6 +1,6 @@
 /** The groups, their projects and how much each project does. */
 
-import { logNormal, STAGES, shareEnds } from '../../local/workload/draw-pipeline.ts';
+import { logNormal, STAGES, shareEnds } from '../../local/random.ts';
 import { PROJECT_SIGMA, PROJECT_WEIGHT_POWER, type WorkloadShape } from './workload.ts';
 
 export interface DrawnGroup {

@@ -1,14 +1,14 @@
 /** Every job of the month, with all that will happen to it. */
 
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { JobKind } from '../../local/workload/draw-pipeline.ts';
 import {
   between,
   drawPipeline,
   drawSeconds,
   indexAt,
+  type JobKind,
   startsWithin,
-} from '../../local/workload/draw-pipeline.ts';
+} from '../../local/random.ts';
 import type { DrawnPlaces, DrawnProject } from './draw-groups.ts';
 import {
   ASKED_AGAIN_MS,

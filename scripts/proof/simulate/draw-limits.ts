@@ -1,6 +1,5 @@
 /** The limits that are in force when the month begins, by what the jobs of each group and project would use. */
-import { seededRandom } from '../../local/seeded-random.ts';
-import { between } from '../../local/workload/draw-pipeline.ts';
+import { between, seededRandom } from '../../local/random.ts';
 import type { DrawnGroup } from './draw-groups.ts';
 import type { Workload } from './draw-workload.ts';
 import type { WrittenLimit } from './expected/edition.ts';

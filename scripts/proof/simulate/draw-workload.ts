@@ -1,5 +1,5 @@
 /** The month as it will be, drawn before anybody asks: places, jobs and what happens to each. */
-import { seededRandom } from '../../local/seeded-random.ts';
+import { seededRandom } from '../../local/random.ts';
 import { type DrawnPlaces, drawGroups } from './draw-groups.ts';
 import { drawJobs, type PlannedJob } from './draw-jobs.ts';
 import type { WorkloadShape } from './workload.ts';

@@ -6,8 +6,8 @@ import { dynamoSweepMarks, type Ledger } from '../../../functions/core/ledger/in
 import { LedgerError, MemoryTable } from '../../../functions/core/store/index.ts';
 import { settleTruths, type TruthOutcome } from '../../../functions/core/truth/index.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
+import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import type { SimulatedGitLab } from './simulated-gitlab.ts';
 
 export interface SimulatedEnds {

@@ -2,8 +2,8 @@
 import type { DecideDeps, Rules } from '../../../functions/core/admission/index.ts';
 import { silentLog } from '../../../functions/core/environment/index.ts';
 import { createLedger, type Ledger } from '../../../functions/core/ledger/index.ts';
-import type { HandClock } from '../../local/clock/hand-clock.ts';
-import { seededRandom } from '../../local/seeded-random.ts';
+import type { HandClock } from '../../local/clock.ts';
+import { seededRandom } from '../../local/random.ts';
 import { type Admissions, type AdmissionsWatch, twoRelays } from './admissions.ts';
 import { ledgerEnds, type SimulatedEnds } from './ends.ts';
 import type { ExpectedAnswers } from './expected-answers.ts';

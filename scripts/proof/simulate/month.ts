@@ -2,8 +2,8 @@
 
 import { ledgerKeys } from '../../../functions/core/store/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { handClock } from '../../local/clock/hand-clock.ts';
-import { seededRandom } from '../../local/seeded-random.ts';
+import { handClock } from '../../local/clock.ts';
+import { seededRandom } from '../../local/random.ts';
 import type { Admissions } from './admissions.ts';
 import { type Audit, audit } from './audit.ts';
 import { type Course, CourseOfGroup } from './course.ts';

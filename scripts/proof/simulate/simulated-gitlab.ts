@@ -15,9 +15,8 @@ import {
 } from '../../../functions/core/gitlab/index.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { jobEntity, jobHookBody, jobOfRunnerEntity } from '../../local/gitlab/bodies.ts';
-import { LocalGitLabFaults } from '../../local/gitlab/faults.ts';
-import { JobBook, type LocalJob, listsOf } from '../../local/gitlab/jobs.ts';
-import { olderThan, PER_PAGE_MAX } from '../../local/gitlab/pagination.ts';
+import { olderThan, PER_PAGE_MAX } from '../../local/gitlab/instance.ts';
+import { JobBook, LocalGitLabFaults, type LocalJob, listsOf } from '../../local/gitlab/state.ts';
 import { Agenda } from './agenda.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Tree } from './tree.ts';

@@ -7,7 +7,7 @@ import {
   HEALTH_PATH,
   UNMETERED_PATH,
 } from '../../../functions/core/contract/admissions.ts';
-import { type Log, silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
+import { type Log, silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import {
   MemoryStore,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { onFunctionUrl } from '../../../functions/admit/function-url.ts';
-import { admitRoutes, type RouteCall } from '../../../functions/admit/routes.ts';
+import { admitRoutes, onFunctionUrl, type RouteCall } from '../../../functions/admit/routes.ts';
 import { ADMISSIONS_PATH, BODY_BYTES_MAX, HEALTH_PATH } from '../../../functions/core/contract/index.ts';
 import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
 

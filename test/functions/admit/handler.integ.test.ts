@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits } from '../../../functions/core/limits/publish-limits.ts';
-import { readRulesFile } from '../../../functions/core/rules/rules-file.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
+import { readRulesFile } from '../../../functions/core/rules/rules.ts';
+import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,

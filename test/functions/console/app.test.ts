@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { ACCESS } from '../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { HEALTH_PATH } from '../../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
-import type { SignInEnv } from '../../../functions/core/signin/user.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import type { SignInEnv } from '../../../functions/core/signin/model.ts';
 import { consoleHouse } from './house.ts';
 
 /** Nobody is signed in. */

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
-import { createUploads } from '../../../functions/core/limits/uploads.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import { createUploads } from '../../../functions/core/limits/limit-table.ts';
 import { memoryLimitTable } from '../../support/tables/memory-limit-table.ts';
 import { consoleHouse, LIMITS, servedTo, USERS } from './house.ts';
 

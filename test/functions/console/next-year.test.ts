@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
+import type { LimitEdit } from '../../../functions/core/limits/edit-model.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from './house.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { User } from '../../../functions/core/signin/user.ts';
+import type { User } from '../../../functions/core/signin/model.ts';
 import { consoleHouse, LIMITS, USERS } from './house.ts';
 
 const ASKED = {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { serve } from '@hono/node-server';
 import { onTestFinished } from 'vitest';
 import { createConsoleApp } from '../../../functions/console/app.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createSignIn } from '../../../functions/core/signin/create-sign-in.ts';
 import { memorySessionStore } from '../../support/tables/memory-session-store.ts';
 import { startJobIssuer } from '../core/signin/job-issuer.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
 import { makeHooks } from '../../../functions/directory-sync/make-hooks.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 
 const URL_OF_HOOKS = 'https://hooks.example.com/webhook';
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;

@@ -1,13 +1,13 @@
 /** Three months in virtual time: months close by themselves, one after the other, and what comes later goes forward only. */
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
 import {
   type ClosedStatement,
   chainBreak,
+  dynamoStatementChain,
   type SealedStatement,
 } from '../../../functions/core/statements/closed-statement.ts';
-import { dynamoStatementChain } from '../../../functions/core/statements/statement-chain.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';
 import { areMonthsDue, closeMonths } from '../../../functions/drift/close-months.ts';

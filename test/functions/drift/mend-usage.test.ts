@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
+import { mendedMs } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import { mendedMs } from '../../../functions/core/ledger/recount-outcome.ts';
 import { usageOf } from '../../../functions/core/usage/usage.ts';
-import { mendUsage } from '../../../functions/drift/mend-usage.ts';
-import { recordVisit } from '../../../functions/drift/records-to-check.ts';
+import { mendUsage, recordVisit } from '../../../functions/drift/recount.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
 import { Feed, INSTANCE, rollupBench } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../functions/core/sheets/sheet-rows.ts';
 import { putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
-import { isOverEstimate } from '../../../functions/core/usage/hold-ratio.ts';
+import { isOverEstimate } from '../../../functions/core/usage/usage.ts';
 import { spendBooks } from '../../support/reports/spend-books.ts';
 import { USERS } from '../console/house.ts';
 

@@ -3,22 +3,25 @@
  * the fiscal year changes; ends come late and more than once. A rulebook of some lines says what each job is charged, and to whom.
  */
 import { describe, expect, test } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
-import { type ClosedStatement, chainBreak } from '../../../functions/core/statements/closed-statement.ts';
-import { dynamoStatementChain } from '../../../functions/core/statements/statement-chain.ts';
+import {
+  type ClosedStatement,
+  chainBreak,
+  dynamoStatementChain,
+} from '../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
 import { rollUp } from '../../../functions/core/usage/roll-up.ts';
+import { MemoryRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import { type Directory, directoryOf } from '../../../policies/place/directory.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { someFacts } from '../../support/ledger/asks.ts';
 import { Feed } from '../../support/ledger/rollup-bench.ts';

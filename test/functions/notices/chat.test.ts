@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { chatSender } from '../../../functions/core/notify/chat.ts';
 import { openChatReceivers } from '../core/notify/chat-receivers.ts';
 import { FRITZ, noticesHarness } from './harness.ts';

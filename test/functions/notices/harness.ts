@@ -1,5 +1,5 @@
-import { silentLog } from '../../../functions/core/environment/machine.ts';
-import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import type { LimitEdit } from '../../../functions/core/limits/edit-model.ts';
 import { MemoryNotifier, type Notifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import type { CursorStore, StoredCursor } from '../../../functions/notices/cursor.ts';
 import type { NoticesDeps } from '../../../functions/notices/run.ts';

@@ -1,11 +1,11 @@
 /** Notes against the local GitLab's merge requests, with its failures. */
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import type { Log } from '../../../functions/core/environment/machine.ts';
-import type { RequestVerdict } from '../../../functions/core/limits/desk/limit-request.ts';
+import type { Log } from '../../../functions/core/environment/environment.ts';
+import type { RequestVerdict } from '../../../functions/core/limits/edit-model.ts';
 import { NOTE_TRIES_MAX, NOTES_PER_RUN_MAX } from '../../../functions/notices/merge-request-notes.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../../scripts/local/gitlab/note-routes.ts';
+import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../../scripts/local/gitlab/rest-app.ts';
 import { aJob, DIRECTORY } from '../console/house.ts';
 import { CONSOLE_URL, FRITZ, noticesHarness } from './harness.ts';
 

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { Message, Notifier } from '../../../functions/core/notify/message.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
-import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
+import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
+import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { dynamoCursorStore, START } from '../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { aPolicy } from '../../policies/documents.ts';

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
 import { dynamoTable } from '../../../functions/core/store/index.ts';
-import type { LoopbackServer } from '../../../scripts/local/loopback-server.ts';
+import type { LoopbackServer } from '../../../scripts/local/loopback.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { requeueContract } from './requeue-contract.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inTurn, type WaitingEntry } from '../../../functions/requeue/turns.ts';
+import { inTurn, type WaitingEntry } from '../../../functions/requeue/requeue.ts';
 
 const waiting = (jobId: number, root: number, priority: number): WaitingEntry => ({
   ...{ jobId, root, priority, projectId: 1, groupId: root, rejectedAtMs: jobId, firstAtMs: jobId },

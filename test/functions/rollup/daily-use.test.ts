@@ -1,6 +1,6 @@
 /** The days that a warning's forecast is made of: those of the limit's own subject, in the unit it counts. */
 import { expect, test } from 'vitest';
-import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
+import { MemoryRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { dailyUseOf } from '../../../functions/rollup/daily-use.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 

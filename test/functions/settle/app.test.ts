@@ -1,13 +1,18 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import type { Log } from '../../../functions/core/environment/machine.ts';
+import type { Log } from '../../../functions/core/environment/environment.ts';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import type { InboxItem } from '../../../functions/core/ledger/store.ts';
-import { parseHintText } from '../../../functions/core/truth/truth-text.ts';
-import { createSettleApp, type SettleAppDeps } from '../../../functions/settle/app.ts';
-import { HOOK_BODY_BYTES_MAX, JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
+import { parseHintText } from '../../../functions/core/truth/webhook-hints.ts';
+import {
+  createSettleApp,
+  HOOK_BODY_BYTES_MAX,
+  JOBS_PATH,
+  PROOF_HEADER,
+  type SettleAppDeps,
+} from '../../../functions/settle/app.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 
 const TOKEN = `whsec_${Buffer.from('the token of this year, 32 bytes').toString('base64')}`;

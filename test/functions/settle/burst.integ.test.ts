@@ -2,7 +2,7 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { JOBS_PER_SECOND, webhooksAtOnce } from '../../../cdk/settings/webhooks-at-once.ts';
 import { INBOX_SK } from '../../../functions/core/store/keys.ts';
-import { SK } from '../../../functions/core/store/table.ts';
+import { SK } from '../../../functions/core/store/operation.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_LEDGER_TABLE,

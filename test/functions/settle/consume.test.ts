@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';
+import { inboxItem } from '../../../functions/core/ledger/items.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import { consume, type TableStreamRecord } from '../../../functions/settle/consume.ts';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/core/admission/decide.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { aRequest } from '../../scripts/cli/ledger-bench.ts';

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
+import { inboxItem } from '../../../functions/core/ledger/items.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
@@ -20,7 +20,7 @@ import {
   ENV_RULES_FILE,
   ENV_WEBHOOK_SECRETS_PARAMETER,
 } from '../../../functions/names.ts';
-import { JOBS_PATH } from '../../../functions/settle/contract.ts';
+import { JOBS_PATH } from '../../../functions/settle/app.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { importFor } from '../../support/import-for.ts';

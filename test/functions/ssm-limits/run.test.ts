@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LogFields } from '../../../functions/core/environment/machine.ts';
-import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
+import type { LogFields } from '../../../functions/core/environment/environment.ts';
+import type { LimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import {
   dynamoImportedVersions,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import { type ClosingOptions, createClosing } from '../../../functions/core/ledger/close-periods.ts';
+import { type ClosingOptions, createClosing } from '../../../functions/core/ledger/rebuild.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
 import { DUE_MS, house, MINUTE_MS, range } from './house.ts';
 

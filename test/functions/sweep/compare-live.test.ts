@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
+import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, MINUTE_MS, range } from './house.ts';
 
 test('no slot stays wrongly taken more than 3 min when events are lost, long before the hold is due', async () => {

@@ -1,12 +1,11 @@
 /** GitLab calls for comparing reported ends with its REST API, by volume and by the spread over projects and runners. */
 import { expect, test } from 'vitest';
-import { type GitLab, GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import { type GitLab, GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../../../functions/core/store/keys.ts';
-import { hintText } from '../../../functions/core/truth/truth-text.ts';
+import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
+import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import type { SweepDeps } from '../../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { house, MINUTE_MS, range } from './house.ts';
 
 /** Ends in half an hour if a month has a million jobs, and if a day has them. */

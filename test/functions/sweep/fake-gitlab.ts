@@ -1,5 +1,4 @@
-import type { GitLab, JobList, JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import type { GitLab, JobList, JobsPage, JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 
 export const PAGE = 100;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
+import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, range, VISIT_MS } from './house.ts';
 
 const ids = (truths: readonly { readonly jobId: number }[]): number[] =>

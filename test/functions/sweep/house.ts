@@ -1,12 +1,12 @@
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobState } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/sweep-marks.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
+import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { type SweepDeps, sweep } from '../../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { FakeGitLab } from './fake-gitlab.ts';

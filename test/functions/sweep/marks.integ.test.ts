@@ -1,11 +1,11 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { dynamoSweepMarks, type RunnerMark } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoSweepMarks, type RunnerMark } from '../../../functions/core/ledger/sweep-marks.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { refuseUnversionedWrites } from '../../support/ledger/versioned-writes.ts';
 

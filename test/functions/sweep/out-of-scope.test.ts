@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  type ControllerScope,
-  isOutOfScope,
-  scopeAfter,
-} from '../../../functions/core/ledger/controller-scope.ts';
+import { type ControllerScope, isOutOfScope, scopeAfter } from '../../../functions/core/ledger/controller.ts';
 import { house, MINUTE_MS, VISIT_MS } from './house.ts';
 
 const RUNNER = 7;

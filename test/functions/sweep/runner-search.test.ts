@@ -1,10 +1,10 @@
 /** What the search for bypass costs, and what it cannot miss. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/sweep-marks.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
+import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, MINUTE_MS, range, VISIT_MS } from './house.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,9 +1,9 @@
 /** GitLab over HTTP, the table that the sweep and the settlement share, and a controller with the scope of one runner. */
 import { expect, test } from 'vitest';
-import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
-import { dynamoControllerScope } from '../../../functions/core/ledger/controller-scope.ts';
-import { dynamoRecountOutcomes } from '../../../functions/core/ledger/recount-outcome.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { dynamoRecountOutcomes } from '../../../functions/core/ledger/checkpoints.ts';
+import { dynamoControllerScope } from '../../../functions/core/ledger/controller.ts';
+import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { READ_EVERY_MS, scopeKeeper } from '../../../functions/sweep/keep-scope.ts';
 import type { LocalController } from '../../../scripts/local/gitlab/controllers.ts';

@@ -1,16 +1,15 @@
 /** The sweep and the webhook end the same jobs, in any order, under every fault of the table and of GitLab. */
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { LedgerClock } from '../../../functions/core/environment/machine.ts';
-import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import type { LedgerClock } from '../../../functions/core/environment/environment.ts';
+import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/sweep-marks.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { endOfJob } from '../../../functions/core/truth/end-of-job.ts';
+import { endOfJob } from '../../../functions/core/truth/verdict.ts';
+import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../support/property-runs.ts';

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { MemoryNotifier } from '../../../functions/core/notify/message.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
-import { readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
-import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table.ts';
+import { readRelayBeats } from '../../../functions/core/store/health-items.ts';
+import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { watch } from '../../../functions/watchdog/watch.ts';
+import { dynamoWatchTable } from '../../../functions/watchdog/watch-table.ts';
 import { heartbeatWriter } from '../../../relay/aws/relay-items.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { signedLocalFetch } from '../../support/relay/signed-local-fetch.ts';

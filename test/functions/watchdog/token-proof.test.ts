@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { GitLabError, type GitLabErrorCode } from '../../../functions/core/gitlab/gitlab.ts';
-import { PROVEN_FOR_MS, tokenProof } from '../../../functions/watchdog/token-proof.ts';
+import { PROVEN_FOR_MS, tokenProof } from '../../../functions/watchdog/watch.ts';
 
 function aProof() {
   const site = { nowMs: 0, asked: 0, fails: undefined as GitLabErrorCode | undefined };

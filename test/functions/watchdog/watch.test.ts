@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/message.ts';
-import { SILENT_MS } from '../../../functions/core/store/relay-beats.ts';
+import { SILENT_MS, type YetFailedMark } from '../../../functions/core/store/health-items.ts';
 import { LedgerError } from '../../../functions/core/store/table-failure.ts';
-import type { YetFailedMark } from '../../../functions/core/store/yet-failed.ts';
 import { PAGE_EVERY_MS, watch } from '../../../functions/watchdog/watch.ts';
 import type { WatchdogMark } from '../../../functions/watchdog/watch-table.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/record-lines.ts';
+import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/record.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

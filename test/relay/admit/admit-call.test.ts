@@ -5,7 +5,7 @@ import {
   type Fetch,
   RESPONSE_BYTES_MAX,
 } from '../../../relay/admit/admit-call.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 
 const MARKER = 'not-a-secret';
 const BASE_URL = `http://127.0.0.1:8787`;

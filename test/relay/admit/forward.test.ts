@@ -4,7 +4,7 @@ import { createBreaker } from '../../../relay/admit/breaker.ts';
 import { createForwarder, TRIES_MAX } from '../../../relay/admit/forward.ts';
 import { createBatchJob } from '../../../relay/commit/fair-queue.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { until } from '../../support/flow/until.ts';
 import { quotaViolation } from '../../support/relay/verdicts.ts';
 

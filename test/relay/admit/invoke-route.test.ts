@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { callAdmit, type Fetch } from '../../../relay/admit/admit-call.ts';
 import { INVOKE_URL, invokeRoute } from '../../../relay/admit/routes.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { admitApp, flowRules } from '../../support/flow/flow.ts';
 
 const MARKER = 'not-a-secret';

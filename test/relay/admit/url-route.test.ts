@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { callAdmit } from '../../../relay/admit/admit-call.ts';
 import { urlRoute } from '../../../relay/admit/routes.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 
 const call = (answered: () => Response | Promise<Response>) =>
   callAdmit(

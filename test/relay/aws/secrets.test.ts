@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { parameterToken, START_MS_MAX } from '../../../relay/aws/secrets.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 
 /** A parameter whose every read gives the next of what is scripted; errors are thrown, the last stays. */
 function parameter(...script: readonly (string | Error)[]) {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { NodeSha256 } from '../../../functions/core/contract/node-sha256.ts';
+import { NodeSha256 } from '../../../functions/core/contract/network.ts';
 import type { Fetch } from '../../../relay/admit/admit-call.ts';
-import type { CredentialsProvider } from '../../../relay/aws/signed-fetch.ts';
-import { signedFetch } from '../../../relay/aws/signed-fetch.ts';
+import { type CredentialsProvider, signedFetch } from '../../../relay/aws/signed-fetch.ts';
 import { type SignedCall, signatureProblems } from '../../support/relay/check-signature.ts';
 
 /** The pair of AWS's own examples; it opens nothing. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createGroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
 
 /** Batches called 1, 2, 3 …, none of which is ever answered unless told. */

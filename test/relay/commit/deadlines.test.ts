@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Deadlines, SPAN_MS } from '../../../relay/commit/deadlines.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 
 test('a deadline runs early by less than a span, never late, whatever else was asked for', () => {
   fc.assert(

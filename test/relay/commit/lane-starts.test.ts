@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createGroupCommit, REQUEST_BYTES_MAX, SECOND_BATCH_MS } from '../../../relay/commit/group-commit.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
 import { admittedOf } from '../../support/relay/verdicts.ts';
 

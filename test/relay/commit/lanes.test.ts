@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLanes, type Lanes } from '../../../relay/commit/lanes.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 
 function someLanes(busyShare?: () => number): { readonly clock: HandClock; readonly lanes: Lanes } {

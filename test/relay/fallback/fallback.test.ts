@@ -7,7 +7,7 @@ import {
 } from '../../../relay/fallback/fallback.ts';
 import { statelessCheck } from '../../../relay/fallback/stateless-check.ts';
 import { type FallbackCause, undecided } from '../../../relay/verdict.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { aDirectory, aPolicy } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../../support/relay/verdicts.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
 import { HeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';

@@ -8,7 +8,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
 import { HeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
 import { type KeptHeadroom, SLOTS_MAX } from '../../../relay/fallback/limit-headroom.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { range, turn } from '../../support/relay/commit-bench.ts';
 

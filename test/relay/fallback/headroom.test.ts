@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
 import type { AdmissionsResponse } from '../../../functions/core/contract/admissions.ts';
-import { type LedgerClock, silentLog } from '../../../functions/core/environment/machine.ts';
+import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
@@ -10,7 +10,7 @@ import { readHeadroom } from '../../../relay/admit/response.ts';
 import { createFallback, type Fallback } from '../../../relay/fallback/fallback.ts';
 import { Headroom } from '../../../relay/fallback/headroom.ts';
 import { statelessCheck } from '../../../relay/fallback/stateless-check.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { recordUnmetered } from '../../../functions/core/admission/record-unmetered.ts';
+import { recordUnmetered } from '../../../functions/core/admission/decide.ts';
 import type { UnmeteredAnswer } from '../../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
@@ -11,7 +11,7 @@ import type { UnmeteredOutcome } from '../../../relay/admit/forward.ts';
 import { journalWriter } from '../../../relay/aws/relay-items.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createUnmetered } from '../../../relay/fallback/unmetered.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
 

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
-import type { HandOutDirectory } from '../../../functions/core/admission/decide-deps.ts';
+import type { HandOutDirectory } from '../../../functions/core/admission/judge.ts';
 import { directoryHandOut } from '../../../functions/core/directory/hand-out.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../../relay/admit/admit-call.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createLiveDirectory, DIRECTORY_AGE_MS_MAX } from '../../../relay/fallback/live-directory.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { largeGitLab } from '../../support/large-gitlab.ts';
 import { turn } from '../../support/relay/commit-bench.ts';

@@ -10,7 +10,7 @@ import type { UnmeteredOutcome, UnmeteredPost } from '../../../relay/admit/forwa
 import type { WriteJournal } from '../../../relay/aws/relay-items.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createUnmetered, REFUSALS_MAX } from '../../../relay/fallback/unmetered.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 type Outcome = UnmeteredResult['outcome'];

@@ -1,11 +1,11 @@
 /** The relays' alarms, by their own formulas, on the lines that relays as processes really write. */
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import { alarmsFor } from '../../../cdk/monitoring/alarms/all-alarms.ts';
+import { alarmsFor } from '../../../cdk/monitoring/alarms/alarms.ts';
 import { SERIES, seriesIn } from '../../../cdk/monitoring/series.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';
-import { loopbackPort } from '../../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../../scripts/local/loopback.ts';
 import type { LocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../../support/flow/flow.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/monitoring/cloudwatch.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
 
 /** Stands wherever a secret could. */

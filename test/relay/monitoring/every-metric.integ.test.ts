@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/monitoring/cloudwatch.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../../support/flow/flow.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createHealthApp, type RelayStatus, serveHealth } from '../../../relay/monitoring/health.ts';
 import { createMetrics } from '../../../relay/monitoring/metrics.ts';
 import { METRIC_QUESTIONS } from '../../../relay/names.ts';
-import { loopbackPort } from '../../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../../scripts/local/loopback.ts';
 
 const WELL: RelayStatus = {
   state: 'open',

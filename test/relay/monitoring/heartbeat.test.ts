@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Beat } from '../../../functions/core/contract/heartbeat.ts';
+import type { Beat } from '../../../functions/core/contract/admissions.ts';
 import { HEARTBEAT_EVERY_MS, startHeartbeat } from '../../../relay/monitoring/heartbeat.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 
 const HERE = { everConnected: true, downMs: undefined, openStreams: 8 };
 

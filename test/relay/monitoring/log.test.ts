@@ -4,7 +4,7 @@ import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createLogger, type LogLevel, logEvents } from '../../../relay/monitoring/log.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 
 /** Stands wherever a secret could: no line may have it. */
 const MARKER = 'not-a-secret';

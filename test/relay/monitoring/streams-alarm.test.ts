@@ -1,6 +1,6 @@
 /** From the pool through the metrics to the alarms on them: an outage of the router is one, however it looks from here. */
 import { expect, test } from 'vitest';
-import { alarmsFor } from '../../../cdk/monitoring/alarms/all-alarms.ts';
+import { alarmsFor } from '../../../cdk/monitoring/alarms/alarms.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/monitoring/cloudwatch.ts';
 import { createMetrics } from '../../../relay/monitoring/metrics.ts';
 import { METRIC_STREAMS_OPEN, METRIC_STREAMS_WAITING } from '../../../relay/names.ts';

@@ -14,7 +14,7 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { createStreamPool } from '../../../relay/streams/pool.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
 import { startConnectProxy } from '../../support/connect-proxy.ts';
 import { until } from '../../support/flow/until.ts';

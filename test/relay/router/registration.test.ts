@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { randomInstanceId, startRegistration } from '../../../relay/router/registration.ts';
 import { RouterStatus, STATUS } from '../../../relay/router/router.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 
 /** A registration before a router that answers with `outcomes`, in turn; the last one stays. */
 function bench(...outcomes: (number | 'ok' | 'never')[]) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fileToken } from '../../../relay/token.ts';
 import { parseSchema } from '../../../relay/wire/schema.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import type { LocalRouter, LocalRouterOptions } from '../../../scripts/local/router/local-router.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { constants, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { type LocalRouter, startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { until } from '../../support/flow/until.ts';
 import { nameOnLoopback, ROUTER_NAME } from '../../support/relay/names-on-loopback.ts';

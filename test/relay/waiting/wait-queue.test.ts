@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
-import type { WaitedVerdict } from '../../../relay/waiting/wait-queue.ts';
-import { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
-import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type WaitedVerdict, WaitQueue } from '../../../relay/waiting/wait-queue.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
 import { type SlotHouse, type SlotQuestion, slotHouse } from '../../support/relay/slot-house.ts';
 import { quotaViolation } from '../../support/relay/verdicts.ts';

@@ -52,3 +52,12 @@ export async function runDesk(
   const code = await runTollgate(args, io, commands);
   return { code, out, err };
 }
+
+/** A command as it is listed, with other functions in place of those that open tables, call servers or ask the user. */
+export const listed = (name: string, ...standIns: readonly (readonly [real: unknown, other: unknown])[]) => ({
+  run: async (args: readonly string[], io: TerminalIo): Promise<number> => {
+    const entry = COMMANDS.find((each) => each.name === name);
+    if (entry === undefined) throw new Error(`there is no command ${name}`);
+    return (await entry.load()).run(args, { ...io, standIns: new Map(standIns) });
+  },
+});

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../../scripts/cli/commands.ts';
+import { chosenCommand } from '../../../scripts/cli/run-tollgate.ts';
 import { DocumentError } from '../../../scripts/policy/yaml-document.ts';
 import { type Command, type CommandEntry, EXIT, UsageError } from '../../../scripts/terminal/command.ts';
 import { aProject, runDesk } from './desk-run.ts';
@@ -154,14 +155,31 @@ test.each([
   expect(JSON.parse(result.out)).toEqual({ error });
 });
 
-test.each(COMMANDS.map((each) => [each.name, each] as const))(
-  '%s is listed as it calls itself, and has a help text',
-  async (name, listed) => {
+describe.each(COMMANDS.map((each) => [each.name, each] as const))('%s', (name, listed) => {
+  test('is listed as it calls itself, and has a help text', async () => {
     const command = await listed.load();
     expect(command.name).toBe(name);
-    expect(command.summary).toBe(listed.summary);
+    expect(['', listed.summary]).toContain(command.summary);
     const { code, out } = await runDesk([...name.split(' '), '--help'], aProject());
     expect(code).toBe(0);
     expect(out).toContain(`tollgate ${name}`);
-  },
-);
+  });
+
+  test('takes every example of its help', async () => {
+    const { examples = [], parse } = await listed.load();
+    for (const example of examples) {
+      const args = shellWords(example);
+      expect(args.shift()).toBe('tollgate');
+      const chosen = chosenCommand(args, COMMANDS);
+      expect(chosen).toMatchObject({ kind: 'command', entry: { name }, help: false });
+      if (chosen.kind === 'command') expect(() => parse?.(chosen.rest)).not.toThrow();
+      expect(await runDesk([...args, '--help'], aProject())).toMatchObject({ code: 0 });
+    }
+  });
+});
+
+/** Words of a command line with its quotes removed, up to a redirection or a pipe. */
+const shellWords = (line: string): string[] =>
+  (line.split(/ [>|] /, 1)[0] ?? '')
+    .match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)
+    ?.map((each) => each.replace(/["']/g, '')) ?? [];

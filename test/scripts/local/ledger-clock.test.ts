@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_FLAGS_HELP } from '../../../scripts/cli/ledger/ledger-flags.ts';
 import {
+  ledgerFolder,
   ledgerNowMs,
   readLedgerClock,
   readLeftOff,
   writeLedgerClock,
   writeLeftOff,
-} from '../../../scripts/local/ledger-clock.ts';
-import { ledgerFolder } from '../../../scripts/local/sqlite/ledger-folder.ts';
+} from '../../../scripts/local/ledger-folder.ts';
 import { type Command, EXIT } from '../../../scripts/terminal/command.ts';
 import { runDesk } from '../cli/desk-run.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Figures } from '../../../scripts/local/screen.ts';
+import { type Figures, figureLine, LiveBlock, liveLines } from '../../../scripts/local/screen.ts';
 import type { LimitSummary } from '../../../scripts/local/summary.ts';
-import { figureLine, LiveBlock, liveLines } from '../../../scripts/local/terminal-screen.ts';
 
 const ESCAPE = String.fromCharCode(27);
 

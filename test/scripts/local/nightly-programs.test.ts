@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { eachRow } from '../../../functions/core/sheets/sheet-rows.ts';
-import { packLocalJobs, recountLocalLedger } from '../../../scripts/local/nightly-programs.ts';
-import { loadPastMonth, PAST_DAYS } from '../../../scripts/local/past-month.ts';
-import { FIRST_RUN_JOB_ID, firstJobId } from '../../../scripts/local/workload/past-jobs.ts';
+import { FIRST_RUN_JOB_ID, firstJobId, loadPastMonth, PAST_DAYS } from '../../../scripts/local/past-month.ts';
+import { packLocalJobs, recountLocalLedger } from '../../../scripts/local/run-console.ts';
 import { exampleLedger } from './example-ledger.ts';
 
 const DAY_MS = 86_400_000;

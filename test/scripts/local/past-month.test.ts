@@ -1,13 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/machine.ts';
-import { coverageOfDays } from '../../../functions/core/usage/coverage.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { coverageOfDays } from '../../../functions/core/usage/sums.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import type { LocalLedger } from '../../../scripts/local/ledger-source.ts';
-import { closeLocalMonths } from '../../../scripts/local/nightly-programs.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
-import { loadPastMonth, PAST_DAYS, type PastMonthOptions } from '../../../scripts/local/past-month.ts';
-import { PAST_RUNNERS } from '../../../scripts/local/workload/past-jobs.ts';
+import {
+  loadPastMonth,
+  PAST_DAYS,
+  PAST_RUNNERS,
+  type PastMonthOptions,
+} from '../../../scripts/local/past-month.ts';
+import { closeLocalMonths } from '../../../scripts/local/run-console.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
 import { exampleLedger } from './example-ledger.ts';
 
@@ -88,17 +92,6 @@ test('a whole month leaves the small budget room for a run, and the run enough t
   expect(await spent()).toBeLessThan(7_500_000 * 0.4);
 });
 
-test('a month that is there is not loaded again, and a day later only that day is', async () => {
-  const { load, spent, counted } = await month();
-  const all = (await load(NOW_MS)).jobs;
-  const before = [await spent(), await counted()];
-  expect((await load(NOW_MS)).jobs).toBe(0);
-  expect([await spent(), await counted()]).toEqual(before);
-  const { jobs } = await load(NOW_MS + DAY_MS);
-  expect(jobs).toBeGreaterThan(0);
-  expect(jobs).toBeLessThan(all / 10);
-});
-
 test.each([1, 2, 4])(
   'interrupted after %i transactions, the next start makes it whole, and charges nothing twice',
   async (writes) => {
@@ -154,14 +147,6 @@ test('on a machine that takes too long people get the last days, and the next st
   expect(await jobs()).toBeGreaterThan(first.jobs);
   expect(await counted()).toBe(await spent());
   expect(await drift()).toEqual([]);
-});
-
-test('days are told as they are written', async () => {
-  const { load } = await month();
-  const told: (readonly [number, number])[] = [];
-  await load(NOW_MS, undefined, { onDays: (done, total) => told.push([done, total]) });
-  expect(told[0]).toEqual([0, PAST_DAYS]);
-  expect(told.length).toBeGreaterThan(3);
 });
 
 test.each([

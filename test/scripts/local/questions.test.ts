@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
 import type { PipelineJob } from '../../../scripts/cli/pipeline/pipeline-job.ts';
-import { pipelineQuestions, type QuestionOptions } from '../../../scripts/local/questions.ts';
+import { pipelineQuestions, type QuestionOptions } from '../../../scripts/local/pipeline-router.ts';
 import { questionEncoder } from '../../../scripts/local/router/messages.ts';
 
 const projects = [
@@ -70,10 +70,6 @@ test('a pipeline belongs to one project, and a new pass starts new pipelines', (
   expect(projectsOf.size).toBeGreaterThan(30);
 });
 
-test('the default is one question for every job', () => {
-  expect(asked()).toHaveLength(jobs.length);
-});
-
 test('every key is in the wire schema', () => {
   const encode = questionEncoder(loadSchema().question, true);
   for (const question of pipelineQuestions(jobs, { projects, count: 4 }))
@@ -101,10 +97,6 @@ test('a variable that a file sets over GitLab’s own comes as a duplicate, afte
   const ids = asked()[1]?.variables.filter(({ key }) => key === 'CI_PROJECT_ID') ?? [];
   expect(ids).toHaveLength(2);
   expect(ids[1]?.value).toBe('1');
-});
-
-test('a pipeline without jobs is refused', () => {
-  expect(() => [...pipelineQuestions([], { projects })]).toThrow('no jobs');
 });
 
 test('pull policies, users and a service’s variables are asked as the wire has them', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { DecisionTally, type LimitSummary } from '../../../scripts/local/summary.ts';
-import { renderSummary } from '../../../scripts/local/summary-table.ts';
+import { DecisionTally, type LimitSummary, renderSummary } from '../../../scripts/local/summary.ts';
 
 const budget = (period: string, spent: number): LimitSummary => ({
   ...{ subject: 'acme/payments', limit: 'money-month', period, unit: 'micros', mode: 'enforce' },

@@ -12,7 +12,7 @@ const PROGRAMS = {
   tollgate: 'scripts/cli/tollgate.ts',
   start: 'scripts/local/start.ts',
   doctor: 'scripts/cli/doctor.ts',
-  gitlab: 'scripts/local/runner/main.ts',
+  gitlab: 'scripts/local/gitlab/main.ts',
 } as const;
 type Program = keyof typeof PROGRAMS;
 const SAMPLE = join(ROOT, 'scripts/local/pipelines/web-shop');

@@ -1,9 +1,9 @@
 import { serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
-import { handOutKnown } from '../../../functions/core/directory/hand-out-known.ts';
-import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
+import type { Rules } from '../../../functions/core/admission/judge.ts';
+import { handOutKnown } from '../../../functions/core/directory/hand-out.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';

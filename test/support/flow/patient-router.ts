@@ -1,5 +1,8 @@
-import type { LocalRouterOptions } from '../../../scripts/local/router/local-router.ts';
-import { type LocalRouter, startLocalRouter } from '../../../scripts/local/router/local-router.ts';
+import {
+  type LocalRouter,
+  type LocalRouterOptions,
+  startLocalRouter,
+} from '../../../scripts/local/router/local-router.ts';
 
 /** Long enough for any machine: what is about something else than time never meets the limit. */
 export const PATIENT_MS = 300_000;

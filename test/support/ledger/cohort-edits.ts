@@ -1,7 +1,7 @@
 /** Edits the limits of a cohort while jobs run, and checks each admission against the sum of that moment. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { LedgerClock } from '../../../functions/core/environment/machine.ts';
+import type { LedgerClock } from '../../../functions/core/environment/environment.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import { anAsk } from './asks.ts';
 import { type CohortMember, cohortClaimsOf, cohortSet } from './cohort-bench.ts';

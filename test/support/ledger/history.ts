@@ -1,6 +1,11 @@
 /** Watches every commit of an in-memory table and checks what DESIGN §5 promises at that instant. Knows the model, not the code. */
-import type { CorrectionEntry } from '../../../functions/core/ledger/entry.ts';
-import type { Counter, HoldOutcome, JobRecord, RecordClaim } from '../../../functions/core/ledger/ledger.ts';
+import type {
+  CorrectionEntry,
+  Counter,
+  HoldOutcome,
+  JobRecord,
+  RecordClaim,
+} from '../../../functions/core/ledger/ledger.ts';
 import type { StoredItem, Write } from '../../../functions/core/ledger/store.ts';
 import { counterName } from '../../../policies/claim.ts';
 

@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
+import { dynamoClient } from '../../../functions/core/store/sdk-table.ts';
 
 /**
  * A client of DynamoDB Local whose calls have no limit of time, some of which are below a second: one DynamoDB Local serves

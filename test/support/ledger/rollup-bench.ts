@@ -1,11 +1,11 @@
-import { silentLog } from '../../../functions/core/environment/machine.ts';
-import { recordItem } from '../../../functions/core/ledger/dynamo-write.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import { recordItem } from '../../../functions/core/ledger/items.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { Write } from '../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore, type RollupFault } from '../../../functions/core/usage/memory-rollup-store.ts';
 import { type RollUpDeps, rollUp } from '../../../functions/core/usage/roll-up.ts';
+import { MemoryRollupStore, type RollupFault } from '../../../functions/core/usage/rollup-store.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { someFacts } from './asks.ts';
 import { NOVEMBER_21_MS } from './test-clock.ts';

@@ -1,6 +1,5 @@
-import type { LedgerClock } from '../../../functions/core/environment/machine.ts';
-import { machineClock } from '../../../scripts/local/clock/clock.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import type { LedgerClock } from '../../../functions/core/environment/environment.ts';
+import { type HandClock, handClock, machineClock } from '../../../scripts/local/clock.ts';
 
 export interface TestClock extends LedgerClock {
   /** Moves the wall clock. Deadlines run on as they are. */

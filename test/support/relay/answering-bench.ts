@@ -14,7 +14,7 @@ import {
 import { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { turn } from './commit-bench.ts';
 
 const schema = loadSchema();

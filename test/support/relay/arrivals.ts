@@ -1,4 +1,4 @@
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../../relay/admit/admit-call.ts';
@@ -7,11 +7,11 @@ import { createForwarder } from '../../../relay/admit/forward.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
-import { VirtualTime } from '../../../scripts/local/clock/virtual-time.ts';
-import { INLINE_URL, inlineFetch } from '../../../scripts/local/inline.ts';
-import { seededRandom } from '../../../scripts/local/seeded-random.ts';
+import { INLINE_URL, inlineFetch } from '../../../scripts/local/admit.ts';
+import { VirtualTime } from '../../../scripts/local/clock.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
 import { benchRequest, benchRules } from '../../../scripts/proof/bench/bench-rules.ts';
-import { contendedStore } from '../../../scripts/proof/bench/contended-store.ts';
+import { contendedStore } from '../../../scripts/proof/bench/contention-model.ts';
 
 export interface Arrivals {
   readonly roots: number;

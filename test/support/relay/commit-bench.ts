@@ -3,7 +3,7 @@ import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group
 import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
-import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { admittedOf } from './verdicts.ts';
 
 /** A batch that was sent and waits for the test to say what comes of it. */

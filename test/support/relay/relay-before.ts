@@ -6,8 +6,8 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { createStreamPool, type PoolSizes } from '../../../relay/streams/pool.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { encodeAdmitted, encodeRejected, loadSchema } from '../../../relay/wire/schema.ts';
-import type { HandClock } from '../../../scripts/local/clock/hand-clock.ts';
-import { ConditionWaiters } from '../../../scripts/local/router/conditions.ts';
+import type { HandClock } from '../../../scripts/local/clock.ts';
+import { ConditionWaiters } from '../../../scripts/local/router/admission.ts';
 
 export const TOKEN = 'glrct-test';
 

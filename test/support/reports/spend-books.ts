@@ -1,13 +1,13 @@
 /** Made-up jobs as the rollup counts them, a clock that nights pass on, and the program that packs them. */
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
-import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../functions/core/store/operation.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
-import { rebuildUsage } from '../../../functions/core/usage/rebuild-usage.ts';
+import { rebuildUsage } from '../../../functions/core/usage/count-records.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';

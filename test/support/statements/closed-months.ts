@@ -1,6 +1,9 @@
 /** Closed months of a group, as a closing writes them. */
-import { type ClosedStatement, sealed } from '../../../functions/core/statements/closed-statement.ts';
-import type { StatementChain } from '../../../functions/core/statements/statement-chain.ts';
+import {
+  type ClosedStatement,
+  type StatementChain,
+  sealed,
+} from '../../../functions/core/statements/closed-statement.ts';
 
 export const aClosedStatement = (
   number: number,

@@ -1,5 +1,4 @@
-import { DirectoryError } from '../../../functions/core/directory/directory-error.ts';
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DirectoryError, type DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
 import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';

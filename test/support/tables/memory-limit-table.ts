@@ -1,10 +1,8 @@
-import { systemClock } from '../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { LimitsError } from '../../../functions/core/limits/limits-error.ts';
+import { LimitsError, type LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { keyOf } from '../../../functions/core/store/operation.ts';
-import { TTL_ATTRIBUTE } from '../../../functions/core/store/table.ts';
+import { keyOf, TTL_ATTRIBUTE } from '../../../functions/core/store/operation.ts';
 import { type LostAnswer, withLostAnswers } from './lost-answers.ts';
 
 export type LimitOperation = keyof LimitTable;

@@ -41,7 +41,7 @@ const TROUBLES: ChoiceList = [
 ];
 
 const ORDERS: ChoiceList = [
-  ['trouble', 'Trouble first'],
+  ['trouble', 'Highest risk first'],
   ['fullest', 'Fullest first'],
   ['name', 'Name'],
 ];

@@ -65,7 +65,7 @@ const coveragePage = (user: User, { view, days, group }: CoverageShown): Markup 
         <p>
           <strong>No job has ended in these days.</strong>
         </p>
-        <p>A job is counted when GitLab tells that it ended: by webhook, or when the sweep asks.</p>
+        <p>A job is counted when GitLab reports its end, by webhook or to the sweep.</p>
       </div>
     ) : (
       <>
@@ -106,7 +106,7 @@ const totalCard = ({ total }: CoverageView): Markup => (
       </div>
     </dl>
     <p class="soft">
-      What passed by ran unchecked and was charged afterwards.
+      Jobs that bypassed Tollgate ran unchecked and were charged afterwards.
       {total.ranRejected > 0 && (
         <>
           {' '}
@@ -125,7 +125,7 @@ function runnersCard(view: CoverageView, days: number, group: number | undefined
   const apart = [
     unknownRunner.bypass > 0 &&
       `${pageCount(unknownRunner.bypass, 'job')} on a runner that GitLab did not name`,
-    otherRunners.bypass > 0 && `${pageCount(otherRunners.bypass, 'job')} on runners that are not told apart`,
+    otherRunners.bypass > 0 && `${pageCount(otherRunners.bypass, 'job')} on other runners`,
   ].filter((each) => each !== false);
   return (
     <Card id="runners" title="Runners that pass by">
@@ -142,7 +142,7 @@ function runnersCard(view: CoverageView, days: number, group: number | undefined
       ) : (
         <Table
           label="Runners that pass by"
-          columns={['Runner', ['Passed by', 'n'], ['Asked', 'n'], ['Share', 'n'], 'Last', 'What to do']}
+          columns={['Runner', ['Passed by', 'n'], ['Asked', 'n'], ['Share', 'n'], 'Last', 'Remedy']}
         >
           <tbody>{shown.map(runnerLine)}</tbody>
         </Table>

@@ -31,12 +31,12 @@ export const WHY: Field = {
   type: 'textarea',
   required: true,
   max: 500,
-  hint: 'Stands in the history, for everybody who wonders later.',
+  hint: 'Shown in the history.',
 };
 
 export const MODES_SHOWN = [
   ['enforce', 'enforce: jobs over it are rejected'],
-  ['warn', 'warn: the owner is told, no job is rejected'],
+  ['warn', 'warn: the owner is notified, no job is rejected'],
   ['shadow', 'shadow: only recorded'],
   ['off', 'off'],
 ] as const;

@@ -15,7 +15,7 @@ export const grantFormFields = (limits: readonly LimitRow[], zone: string): read
   },
   {
     name: 'amount',
-    label: 'How much more',
+    label: 'Increase',
     required: true,
     short: true,
     hint: 'On top of the limit and in its unit: currency, minutes, jobs, CPUs or memory such as 8Gi.',
@@ -53,10 +53,10 @@ export const breakGlassForm = ({ view }: EditFormContext): EditForm => ({
   fields: [
     {
       name: 'users',
-      label: 'Whose jobs',
+      label: 'Jobs of',
       hint: [
         'GitLab’s user ids, apart by commas: each stands on its user’s profile, in the menu at the top right.',
-        'Empty: everybody’s, then of protected refs only.',
+        'Empty: all users, but protected refs only.',
       ].join(' '),
       autofocus: true,
     },
@@ -69,7 +69,7 @@ export const breakGlassForm = ({ view }: EditFormContext): EditForm => ({
         ['yes', 'protected refs only'],
       ],
     },
-    { name: 'jobs', label: 'At most so many jobs', type: 'number', required: true, short: true },
+    { name: 'jobs', label: 'At most (jobs)', type: 'number', required: true, short: true },
     {
       name: 'per',
       label: 'Per',
@@ -96,7 +96,7 @@ export const breakGlassForm = ({ view }: EditFormContext): EditForm => ({
       max: 200,
       hint: [
         'These jobs pass limits and freezes, never security rules.',
-        'They are still charged, the owners are told, and somebody reviews it.',
+        'They are still charged, the owners are notified, and the use is reviewed.',
       ].join(' '),
     },
     { name: 'ticket', label: 'Ticket', short: true },
@@ -122,7 +122,7 @@ export function rolloutForm({ view }: EditFormContext): EditForm {
         label: 'Capacity rules go as far as',
         required: true,
         options,
-        hint: 'Jobs, CPU and memory at once.',
+        hint: 'Concurrent jobs, CPU and memory.',
       },
       WHY,
     ],

@@ -1,6 +1,7 @@
 import { CAP_KINDS, capWords } from '../../../../policies/limits/cap.ts';
+import { type LimitField, limitFields } from '../../../../policies/limits/limit-fields.ts';
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
-import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
+import { LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { SCALED_KINDS, thresholdsText } from '../../../core/limits/index.ts';
@@ -12,85 +13,35 @@ const PERIODS = ['month', 'week', 'day', 'quarter', 'year', 'once'].map((each) =
 
 const ENDS = '0 blocks every job; the word unlimited lifts the limit.';
 
-const SOFT: Field = {
-  name: 'soft',
-  label: 'Warn from',
-  hint: 'A share like 80% or an amount.',
-  short: true,
-};
-
-const THRESHOLDS: Field = {
-  name: 'thresholds',
-  label: 'Alerts at',
-  hint: 'Percent of the limit at which its owner is told, like 50 80 100; forecast 100: once the forecast for the period’s end comes to it; none: at none. Empty: 50, 75, 90 and 100 of money and minutes.',
-  short: true,
-};
-
-const CARRY: Field = {
-  name: 'carry',
-  label: 'Carry over at most',
-  hint: 'Of what a period leaves the next one has so much more: a share like 20% or an amount.',
-  short: true,
-};
-
-const WAIT: Field = {
-  name: 'wait',
-  label: 'Wait for room',
-  hint: 'How long a job waits for a slot, CPU, memory or a start before it is rejected, like 20s.',
-  short: true,
-};
-
-const WHEN_UNREACHABLE: Field = {
-  name: 'when_unreachable',
-  label: 'While it cannot be asked',
-  required: true,
-  options: [
-    ['', 'as its rule says, else by what is left for money and minutes, and all for the others'],
-    ['admit', 'every job starts'],
-    ['room', 'jobs start while they fit what was last known to be left'],
-    ['reject', 'no job starts'],
-  ],
-};
+/** The field of a form for a field of the table. */
+const fieldOf = ({ name, label, help, type, choices, choiceTexts = {} }: LimitField): Field =>
+  choices === undefined
+    ? {
+        ...{ name, label, hint: type === 'percents' ? `${help} none: no alerts.` : help },
+        ...(type !== 'text' && { short: true }),
+      }
+    : {
+        ...{ name, label, required: true, hint: help },
+        options: ['', ...choices].map((each) => [each, choiceTexts[each] ?? each] as const),
+      };
 
 const EACH: Field = {
   name: 'each',
-  label: 'For whom',
-  hint: 'A limit for each is a cap: every pipeline or user counts by itself. Of a pipeline or merge request it is per once.',
+  label: 'Applies to',
+  hint: 'A limit for each is a cap: every pipeline or user is counted separately. For a pipeline or merge request the period is once.',
   options: [['', 'all jobs together'], ...CAP_KINDS.map((kind) => [kind, capWords(kind)] as const)],
 };
 
-const COHORT: readonly Field[] = [
-  {
-    name: 'cohort',
-    label: 'Cohort',
-    hint: 'A name. Groups of one cohort use each other’s idle jobs, CPU or memory.',
-    short: true,
-  },
-  {
-    name: 'borrow',
-    label: 'Borrow at most',
-    hint: 'Above its own: a share like 50% or an amount.',
-    short: true,
-  },
-  {
-    name: 'lend',
-    label: 'Lend at most',
-    hint: 'A share or an amount. Empty: all that is idle.',
-    short: true,
-  },
-];
-
-const TEXTS: readonly Field[] = [
-  { name: 'owner', label: 'Owner', hint: 'Named to developers whose job is rejected.' },
-  { name: 'contact', label: 'Contact of the owner', hint: 'A mail address, a page or a channel.' },
-  { name: 'cost_center', label: 'Cost centre' },
-  { name: 'from', label: 'Asks from', hint: 'A day such as 31.12.2026.', short: true },
-  { name: 'until', label: 'Asks until', hint: 'The last day.', short: true },
-];
-
-/** `80%` stays that: sent back as an amount it would no longer move with the limit. */
-const writtenPart = (part: string | number | undefined, kind: LimitRow['kind']): string =>
-  typeof part === 'number' ? writtenAmount(part, kind) : (part ?? '');
+/** The value of a field in the form. `80%` stays that: sent back as an amount it would no longer move with the limit. */
+function shownValue({ name, row }: LimitField, limit: LimitRow): string {
+  if (name === 'from')
+    return limit.fromMs === undefined ? '' : writtenEdge(limit.fromMs, 'start', limit.zone);
+  if (name === 'until')
+    return limit.untilMs === undefined ? '' : writtenEdge(limit.untilMs, 'end', limit.zone);
+  const value: unknown = row === undefined ? undefined : limit[row as keyof LimitRow];
+  if (Array.isArray(value)) return thresholdsText(value);
+  return typeof value === 'number' ? writtenAmount(value, limit.kind) : String(value ?? '');
+}
 
 /** @param mayCap - whether it can be written for each pipeline, job or user there. */
 export const newLimit = (path: string, currency: string, mayCap: boolean): EditForm => ({
@@ -98,7 +49,7 @@ export const newLimit = (path: string, currency: string, mayCap: boolean): EditF
   fields: [
     {
       name: 'unit',
-      label: 'What is counted',
+      label: 'Unit',
       required: true,
       options: LIMIT_KINDS.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading]),
       autofocus: true,
@@ -114,32 +65,19 @@ export const newLimit = (path: string, currency: string, mayCap: boolean): EditF
       name: 'per',
       label: 'Per',
       required: true,
-      options: [['', 'at once (jobs, CPU, memory)'], ...PERIODS, ['hour', 'hour'], ['minute', 'minute']],
+      options: [['', 'concurrent (jobs, CPU, memory)'], ...PERIODS, ['hour', 'hour'], ['minute', 'minute']],
     },
     { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
     WHY,
   ],
-  more: [
-    ...(mayCap ? [EACH] : []),
-    SOFT,
-    THRESHOLDS,
-    CARRY,
-    WAIT,
-    WHEN_UNREACHABLE,
-    ...COHORT,
-    ...TEXTS,
-    { name: 'zone', label: 'Zone', hint: 'Where its periods begin, like Europe/Berlin.' },
-  ],
+  more: [...(mayCap ? [EACH] : []), ...limitFields.filter(({ form }) => form !== undefined).map(fieldOf)],
   values: { unit: 'money', per: 'month', mode: 'shadow' },
   submit: 'See what it does',
 });
 
 export function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
-  const { kind, per, baseAmount, mode, owner, contact, costCenter, baseSoft, baseCarry, baseThresholds } =
-    limit;
-  const isLent = isAtOnce(kind);
-  const isBudget = per !== undefined && isSpent(kind);
-  const isAlerted = limit.each === undefined && per !== undefined && per !== 'minute' && per !== 'hour';
+  const { kind, baseAmount, mode } = limit;
+  const more = limitFields.filter(({ form }) => form?.(limit));
   return {
     title: `${limitWords(limit)} of ${path}`,
     standing: limit,
@@ -155,33 +93,11 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
       { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
       WHY,
     ],
-    more: [
-      SOFT,
-      ...(isAlerted ? [THRESHOLDS] : []),
-      ...(isBudget ? [CARRY] : []),
-      ...(isAwaitable(kind) ? [WAIT] : []),
-      WHEN_UNREACHABLE,
-      ...(isLent ? COHORT : []),
-      ...TEXTS,
-    ],
+    more: more.map(fieldOf),
     values: {
       amount: writtenAmount(baseAmount, kind),
       mode,
-      soft: writtenPart(baseSoft, kind),
-      ...(isAlerted && { thresholds: baseThresholds === undefined ? '' : thresholdsText(baseThresholds) }),
-      ...(isBudget && { carry: writtenPart(baseCarry, kind) }),
-      ...(isAwaitable(kind) && { wait: limit.wait ?? '' }),
-      when_unreachable: limit.whenUnreachable ?? '',
-      ...(isLent && {
-        cohort: limit.cohort ?? '',
-        borrow: writtenPart(limit.baseBorrow, kind),
-        lend: writtenPart(limit.baseLend, kind),
-      }),
-      owner: owner ?? '',
-      contact: contact ?? '',
-      cost_center: costCenter ?? '',
-      from: limit.fromMs === undefined ? '' : writtenEdge(limit.fromMs, 'start', limit.zone),
-      until: limit.untilMs === undefined ? '' : writtenEdge(limit.untilMs, 'end', limit.zone),
+      ...Object.fromEntries(more.map((each) => [each.name, shownValue(each, limit)])),
     },
     submit: 'See what it does',
   };
@@ -196,12 +112,12 @@ export const scaleForm = (path: string): EditForm => ({
       label: 'Change by',
       required: true,
       short: true,
-      hint: 'A share of what each has, like +8 % or -12.5 %. What is unlimited or 0 stays, and so do caps.',
+      hint: 'A share of each amount, like +8 % or -12.5 %. Unlimited amounts, 0 and caps stay.',
       autofocus: true,
     },
     {
       name: 'unit',
-      label: 'What is counted',
+      label: 'Unit',
       required: true,
       options: SCALED_KINDS.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading]),
     },

@@ -1,6 +1,6 @@
 import { CAP_KINDS, capSubject } from '../../../../policies/limits/cap.ts';
-import type { Mode } from '../../../../policies/mode.ts';
-import { MODES } from '../../../../policies/mode.ts';
+import { limitFields } from '../../../../policies/limits/limit-fields.ts';
+import { MODES, type Mode } from '../../../../policies/mode.ts';
 import {
   type LimitEdit,
   type LimitFields,
@@ -16,27 +16,8 @@ type ReadEdit =
   | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
   | { readonly ok: false; readonly problems: FieldProblems };
 
-const SET_FIELDS = [
-  'unit',
-  'amount',
-  'per',
-  'zone',
-  'soft',
-  'thresholds',
-  'wait',
-  'cohort',
-  'borrow',
-  'lend',
-  'carry',
-  'mode',
-  'when_unreachable',
-  'owner',
-  'contact',
-  'cost_center',
-  'from',
-  'until',
-] as const;
-
+/** No form has all of them; those it does not have do not change. */
+const SET_FIELDS: readonly string[] = ['unit', 'amount', ...limitFields.map(({ name }) => name)];
 /** Converts a form's fields to an edit. Limit editing checks everything else. */
 export function readEdit(kind: EditKind, sent: Values, was: Values, currency: string): ReadEdit {
   const problems = new Map<string, string>();

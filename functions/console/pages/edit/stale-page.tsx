@@ -26,7 +26,7 @@ export const stalePage = (user: User, stale: Stale, again: Again, telling: PageF
     <ConsolePage title="Changed meanwhile" at={values === undefined ? '/import' : '/'} user={user}>
       <div class="head">
         <div>
-          <h1>Somebody changed it meanwhile</h1>
+          <h1>Changed by another user meanwhile</h1>
           <p>
             Yours was not saved.
             {live !== undefined && (
@@ -45,12 +45,12 @@ export const stalePage = (user: User, stale: Stale, again: Again, telling: PageF
         <Card id="mine" title="Yours, not saved">
           {rowsOr(
             mine,
-            'The version you began with is gone, so what you changed cannot be told from it.',
+            'The version you began with is gone, so your change cannot be compared with it.',
             telling,
           )}
         </Card>
         <Card id="theirs" title="Saved since you began">
-          {rowsOr(theirs, 'What the others changed cannot be told any more; look at the history.', telling)}
+          {rowsOr(theirs, 'The changes of others are no longer known here. Look at the history.', telling)}
         </Card>
       </div>
       <PostForm user={user} class="card" action="/edit">

@@ -1,9 +1,12 @@
 import { readWrittenAmount, readWrittenDay } from '../../../../policies/document/written.ts';
+import { limitFields } from '../../../../policies/limits/limit-fields.ts';
 import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { Values } from '../parts/form-field.tsx';
 
-const AMOUNTS = ['amount', 'soft', 'carry', 'borrow', 'lend'] as const;
-const DAYS = ['from', 'until'] as const;
+const namesOf = (wanted: string): readonly string[] =>
+  limitFields.flatMap(({ name, type }) => (type === wanted ? [name] : []));
+const AMOUNTS = ['amount', ...namesOf('part')];
+const DAYS = namesOf('day');
 
 /**
  * Converts numbers and days as people write them to texts of limits.yaml. Unchanged values stay; ambiguous
@@ -20,7 +23,7 @@ export function writtenValues(
   for (const name of [...AMOUNTS, ...DAYS]) {
     const text = values[name];
     if (!text || text === was[name]) continue;
-    const written = (DAYS as readonly string[]).includes(name)
+    const written = DAYS.includes(name)
       ? readWrittenDay(text)
       : readWrittenAmount(text, {
           currency,

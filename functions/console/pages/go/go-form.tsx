@@ -5,7 +5,7 @@ import type { Markup } from '../parts/markup.ts';
 /** Reachable pages by name. */
 export const reachable = ({ roles }: Pick<User, 'roles'>) => [
   ...NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles)),
-  { href: '/me', text: 'Who I am' },
+  { href: '/me', text: 'My account' },
 ];
 
 /** @param id - of the field: a page may have two. */

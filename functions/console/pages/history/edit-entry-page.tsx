@@ -53,9 +53,7 @@ export function editEntryPage(
         }
       >
         {rows === undefined ? (
-          <p class="soft">
-            What it was an edit of could not be read when it was made, so what it changed is not known.
-          </p>
+          <p class="soft">The version before this edit could not be read, so its changes are unknown.</p>
         ) : (
           <>
             {changeTable(rows.slice(first, first + ROWS_SHOWN), 'What changed', telling)}

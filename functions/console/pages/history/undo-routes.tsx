@@ -89,7 +89,7 @@ const PROBLEMS: Readonly<Record<'not_last' | 'nothing_live' | 'gone' | 'invalid'
   },
   gone: {
     title: 'Too old to take back',
-    sentence: 'What it was an edit of is kept for 90 days, and gone.',
+    sentence: 'The version before this edit was kept for 90 days and is gone.',
     remedy: 'Edit the limits themselves: the history still says what they were.',
     link: HISTORY,
   },

@@ -56,7 +56,7 @@ export const importPage = (user: User, problems: readonly CsvProblem[], values: 
             <input id="f-file" type="file" name="file" accept=".csv,text/csv" required />
           </div>
           <fieldset>
-            <legend>How it is written</legend>
+            <legend>Format</legend>
             <label class="check">
               <input type="radio" name="dialect" value="comma" checked={values.dialect !== 'semicolon'} />
               commas between cells, decimals like 500.25
@@ -125,7 +125,7 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: PageF
       {notes.length > 0 && (
         <div class="note">
           <p>
-            <strong>How it was understood:</strong>
+            <strong>Read as:</strong>
           </p>
           <ul>
             {notes.slice(0, NOTES_SHOWN).map((note) => (

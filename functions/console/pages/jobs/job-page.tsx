@@ -69,12 +69,12 @@ const detailParts = (job: JobExplanation, telling: PageFormat): Markup => (
           </Fact>
         </dl>
       </Card>
-      <Card id="terms" title="What it was expected to cost">
+      <Card id="terms" title="Expected cost">
         {termsTable(job, telling)}
       </Card>
     </div>
     {job.rejectionText !== undefined && (
-      <Card id="text" title="What its page says">
+      <Card id="text" title="Text on the job page">
         <pre>{job.rejectionText}</pre>
       </Card>
     )}
@@ -85,7 +85,7 @@ const detailParts = (job: JobExplanation, telling: PageFormat): Markup => (
       {rulesPart(job.rules)}
     </Card>
     {job.notRecorded.length > 0 && (
-      <Card id="unknown" title="What cannot be told">
+      <Card id="unknown" title="Not known">
         <ul class="soft">
           {job.notRecorded.map((line) => (
             <li>{line}</li>
@@ -116,7 +116,7 @@ const STATES: Readonly<Record<JobExplanation['state'], string>> = {
 
 const ANSWERED: Readonly<Record<JobExplanation['answered'], string>> = {
   ledger: 'the ledger',
-  fallback: 'the relay by itself, because no answer came in time',
+  fallback: 'the relay on its own, because no decision came in time',
   unknown: 'not known',
 };
 

@@ -34,7 +34,7 @@ export function rejectionPart(user: User, shown: JobPageProps, telling: PageForm
   const isAdmittedNow = now?.outcome === 'admitted';
   return (
     <>
-      <Card id="stopped" title="What stopped it">
+      <Card id="stopped" title="Cause">
         <p>
           <strong>{rejection.says}</strong>
         </p>
@@ -67,7 +67,7 @@ export function rejectionPart(user: User, shown: JobPageProps, telling: PageForm
         <>
           {nowPart(job)}
           <div class={form === '' ? undefined : 'two'}>
-            <Card id="helps" title="What would help">
+            <Card id="helps" title="Ways to run it">
               {helpList(rejection, form !== '', telling)}
             </Card>
             {form}
@@ -186,7 +186,7 @@ function stateWords({ state, decidedBy = 'somebody', note }: RequestRow): string
     case 'declined':
       return `declined by ${decidedBy}${why}.`;
     case 'pending':
-      return 'waits for somebody to decide.';
+      return 'waits for a decision.';
   }
 }
 
@@ -209,10 +209,10 @@ function requestForm(
       {field(
         {
           name: 'amount',
-          label: unitRow(unit).inCurrency ? `How much more, ${currency}` : 'How much more',
+          label: unitRow(unit).inCurrency ? `Increase, ${currency}` : 'Increase',
           required: true,
           short: true,
-          hint: 'What this job lacks; ask for more if others will follow.',
+          hint: 'The amount this job lacks. Ask for more if other jobs follow.',
         },
         values,
         NO_PROBLEMS,

@@ -53,8 +53,8 @@ export function emptyNote(asked: OverviewQuery): Markup {
         <strong>There is nothing to see yet.</strong>
       </p>
       <p>
-        Groups appear as soon as they were read from GitLab. If you expected some: you see groups in which you
-        are a member; ask whoever runs Tollgate whether yours is connected. <a href="/me">See your rights</a>.
+        Groups appear as soon as they were read from GitLab. You see groups in which you are a member. If one
+        is missing, ask the platform team whether it is connected. <a href="/me">See your rights</a>.
       </p>
     </>
   );

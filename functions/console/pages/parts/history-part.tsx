@@ -32,7 +32,7 @@ const line = (entry: LogEntry, telling: PageFormat): Markup => (
     {entry.rows !== undefined ? (
       changeLines(entry.rows, telling, { max: ROWS_SHOWN, moreHref: editHref(entry) })
     ) : entry.count === 0 ? (
-      <p class="soft">What it changed could not be told.</p>
+      <p class="soft">Its changes are unknown.</p>
     ) : (
       <p>
         <a href={editHref(entry)}>{pageCount(entry.count, 'difference')}</a>

@@ -19,15 +19,15 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
       id="differs"
       title={
         <>
-          What changes<small class="soft">{pageCount(preview.rows.length, 'difference')}</small>
+          Changes<small class="soft">{pageCount(preview.rows.length, 'difference')}</small>
         </>
       }
     >
       {sumOfAmounts(preview.rows, telling)}
-      {changeTable(preview.rows, 'What changes', telling)}
+      {changeTable(preview.rows, 'Changes', telling)}
     </Card>
     {preview.effects.length > 0 && (
-      <Card id="effects" title="What it does">
+      <Card id="effects" title="Effect">
         {effectTable(preview.effects, telling)}
       </Card>
     )}
@@ -35,7 +35,8 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
     {preview.oversubscription.length > 0 && (
       <div class="note warn">
         <p>
-          <strong>Given more than once.</strong> Allowed, and then a pool: whoever comes first has it.
+          <strong>Given more than once.</strong> Allowed. The groups then share the rest: first come, first
+          served.
         </p>
         <ul>
           {preview.oversubscription.slice(0, POOLS_SHOWN).map((pool) => (
@@ -47,8 +48,8 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
     {preview.needsApproval.length > 0 && (
       <div class="note warn">
         <p>
-          <strong>Somebody else must approve this:</strong> it lets jobs go more than half as far again as
-          they could in the last thirty days. If you go on, a request is filed; nothing changes until then.
+          <strong>Another user must approve this:</strong> it lets jobs go more than half as far again as they
+          could in the last thirty days. If you go on, a request is filed; nothing changes until then.
         </p>
       </div>
     )}
@@ -106,7 +107,7 @@ export function confirmPart(
       {lockout.length > 0 && (
         <>
           <p>
-            <strong class="bad-text">Jobs of those who run Tollgate would be rejected:</strong>
+            <strong class="bad-text">Jobs of the platform team would be rejected:</strong>
           </p>
           <ul>
             {lockout.slice(0, POOLS_SHOWN).map((text) => (
@@ -138,7 +139,7 @@ const rowList = (rows: readonly ChangeRow[], telling: PageFormat): Markup => (
 function effectTable(effects: readonly EditEffect[], telling: PageFormat): Markup {
   return (
     <Table
-      label="What it does"
+      label="Effect"
       caption="Limits before and after"
       columns={['Limit', 'When', ['Amount', 'n'], ['Left', 'n'], 'Runs out']}
     >

@@ -12,7 +12,7 @@ export function sessionsPart(
   if (all === undefined || all.length === 0) return '';
   const others = all.filter(({ isThis }) => !isThis);
   return (
-    <Card id="sessions" title="Where you are signed in">
+    <Card id="sessions" title="Sessions">
       <Table label="Sessions" columns={['Where', 'Signed in', 'Last seen', [<span class="hidden">Do</span>]]}>
         <tbody>{all.map((session) => line(user, session, nowMs))}</tbody>
       </Table>
@@ -24,8 +24,8 @@ export function sessionsPart(
         </PostForm>
       )}
       <p class="soft">
-        One you do not know may be somebody else’s: sign it out, and change your password in GitLab. Each ends
-        by itself after ten hours.
+        Sign out a session that you do not know, and change your password in GitLab. Each session ends after
+        ten hours.
       </p>
     </Card>
   );

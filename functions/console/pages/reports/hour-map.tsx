@@ -86,7 +86,7 @@ export function hourMap(report: SpendReport, { heat, same }: HourMapShown, telli
         </table>
       </div>
       <p class="soft">
-        {most === undefined ? 'No job was told apart by its hour.' : `Most on ${most.name}: ${told(most)}.`}{' '}
+        {most === undefined ? 'The hours of these jobs are unknown.' : `Most on ${most.name}: ${told(most)}.`}{' '}
         An hour is the one in which a job was decided, by the clocks of {zone}; a square twice as large is
         twice as much.
         {other.jobs !== 0 && ` In no hour: ${other.label.toLowerCase()}, ${told(other)}.`}

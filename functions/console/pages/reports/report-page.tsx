@@ -40,7 +40,7 @@ export const reportPage = (user: User, { asked, answer, heat }: ReportShown, tel
   </ConsolePage>
 );
 
-const ABOUT = 'What was spent in any period, beside the period before.';
+const ABOUT = 'Spend in any period, compared with the period before.';
 
 function answerPart({ asked, answer, heat }: ReportShown, telling: PageFormat): Markup {
   if (answer.outcome === 'reported') return reportParts(asked, answer.report, heat, telling);

@@ -39,9 +39,9 @@ export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
       </tbody>
     </Table>
     <p class="soft">
-      A job that never ran was let in and given back. What passed by, or was let in while nobody could be
-      asked, was charged afterwards. Over estimate: of the jobs whose duration was estimated, those that took
-      longer.
+      A job that never ran was admitted and its hold released. Jobs that bypassed Tollgate, or were admitted
+      without the ledger, were charged afterwards. Over estimate: of the jobs whose duration was estimated,
+      those that took longer.
     </p>
     <p class="soft">
       {retriesText(report)}

@@ -45,7 +45,7 @@ async function faultOf(
 
 const STATUS = { altered: 403, another: 403, expired: 410, used: 409, unchecked: 503 } as const;
 const LINK = { href: '/requests', text: 'To the requests' } as const;
-const REMEDY = 'What waits for you stands under “Requests”.';
+const REMEDY = 'Requests that wait for you are under “Requests”.';
 
 const PROBLEMS: Readonly<Record<Fault, Problem>> = {
   altered: {
@@ -74,7 +74,7 @@ const PROBLEMS: Readonly<Record<Fault, Problem>> = {
   },
   unchecked: {
     title: 'Not checked',
-    sentence: 'Whether this link is genuine could not be looked up just now.',
+    sentence: 'This link could not be checked just now.',
     remedy: 'Try it again in a minute, or decide under “Requests”.',
     link: LINK,
   },

@@ -38,7 +38,7 @@ export function askPage(
       <div class="head">
         <div>
           <h1>Ask for more for {view.path}</h1>
-          <p>Whoever may grant it sees your request under “Requests”.</p>
+          <p>Users who may grant it see your request under “Requests”.</p>
         </div>
       </div>
       {problemList(problems, others, labels)}

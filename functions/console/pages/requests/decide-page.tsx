@@ -66,7 +66,7 @@ const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
   lockout.length > 0 ? (
     <div class="note bad">
       <p>
-        <strong>Jobs of those who run Tollgate would be rejected:</strong>
+        <strong>Jobs of the platform team would be rejected:</strong>
       </p>
       <ul>
         {lockout.slice(0, LOCKOUT_SHOWN).map((text) => (
@@ -100,7 +100,7 @@ const decidePage = (
         <p>Asked for by {row.requestedBy}. Look at what it does, then decide.</p>
       </div>
     </div>
-    <Card id="asked" title="What is asked for">
+    <Card id="asked" title="Request">
       {requestFacts(row, telling)}
     </Card>
     {preview.outcome === 'valid' ? (

@@ -108,7 +108,7 @@ const MISSING: readonly (readonly [string, string])[] = [
   ['amount', 'Say how much more.'],
   ['from', 'Say from when.'],
   ['until', 'Say until when.'],
-  ['reason', 'Say why: whoever decides reads it.'],
+  ['reason', 'Give a reason for the user who decides.'],
 ];
 
 const asked = (values: Values) => ({
@@ -123,7 +123,7 @@ const asked = (values: Values) => ({
 });
 
 const DONE: Readonly<Record<string, string>> = {
-  filed: 'Your request was filed. Whoever may grant it sees it here.',
+  filed: 'Your request was filed. Users who may grant it see it here.',
   approved: 'Approved: an edit is in force, a grant from its first day on.',
   declined: 'Declined.',
 };
@@ -133,7 +133,7 @@ const BACK = { href: '/requests', text: 'To the requests' } as const;
 const NO_NOTE: Problem = {
   title: 'Not decided',
   sentence: 'To decline a request you must say why.',
-  remedy: 'Whoever asked reads it.',
+  remedy: 'The user who asked reads it.',
   link: BACK,
 };
 
@@ -170,7 +170,7 @@ function notDecided(outcome: NotDecided, user: User): Problem {
     case 'decided':
       return {
         title: 'Decided already',
-        sentence: `${outcome.request.decidedBy ?? 'Somebody else'} was faster: it is ${outcome.request.state}.`,
+        sentence: `${outcome.request.decidedBy ?? 'Another user'} was faster: it is ${outcome.request.state}.`,
         remedy: 'Nothing was changed by you.',
         link: BACK,
       };
@@ -178,7 +178,7 @@ function notDecided(outcome: NotDecided, user: User): Problem {
       return {
         title: 'Not yours to decide',
         sentence: outcome.own
-          ? 'You asked for it yourself; somebody else must decide.'
+          ? 'You asked for it yourself; another user must decide.'
           : `You are signed in as ${user.username}; to decide this you must be ${whoMayText(outcome.act, outcome.needs)}.`,
         remedy: 'The request still waits.',
         link: BACK,

@@ -21,7 +21,7 @@ export function requestsPage(
       <div class="head">
         <div>
           <h1>Requests for more</h1>
-          <p>Whoever asks never decides: somebody else does.</p>
+          <p>A request is never decided by the user who made it.</p>
         </div>
         <div class="actions">
           <a class="button main" href="/ask">
@@ -36,7 +36,7 @@ export function requestsPage(
         </h2>
         {waiting.length === 0 ? (
           <div class="card">
-            <p>Nothing is waiting for anybody.</p>
+            <p>No requests are waiting.</p>
           </div>
         ) : (
           waiting.map((row) => waitingCard(row, telling))
@@ -74,7 +74,7 @@ function waitingCard(row: RequestRow, telling: PageFormat): Markup {
         </div>
       ) : (
         <p class="soft">
-          {own ? 'You asked for it, so somebody else decides.' : 'You may not decide this one.'}
+          {own ? 'You asked for it, so another user decides.' : 'You may not decide this one.'}
         </p>
       )}
     </article>

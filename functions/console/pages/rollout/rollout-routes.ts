@@ -84,8 +84,8 @@ export function rolloutPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
 export const REPORT_DONE: Readonly<Record<string, string>> = {
   sent: 'The report is sent to the owner, and written down.',
   'told-before': 'The owner got the report within the last hour; that is written down.',
-  'told-otherwise': 'That you told the owner is written down.',
-  'no-way': 'Nothing was sent: no topic of owners is set up. Tell the owner yourself, and say so.',
+  'told-otherwise': 'Your notification of the owner is recorded.',
+  'no-way': 'Nothing was sent: no topic of owners is set up. Notify the owner yourself, and record it.',
 };
 
 const notMoved = (missing: readonly string[]): Problem =>
@@ -127,7 +127,7 @@ function problemOf(outcome: ApplyOutcome): Problem {
     };
   return {
     title: 'Not saved',
-    sentence: 'Jobs of those who run Tollgate would be rejected.',
+    sentence: 'Jobs of the platform team would be rejected.',
     remedy: 'Go on all the same to confirm it, or give them room first.',
   };
 }

@@ -180,7 +180,7 @@ function stepForms(user: User, { view, row, canTell }: Omit<StepShown, 'forecast
             <p>No topic of owners is set up here: tell {row.owner} yourself, and say so.</p>
           </>
         )}
-        <button>{canTell ? 'Send the shadow report' : 'The owner is told'}</button>
+        <button>{canTell ? 'Send the shadow report' : 'The owner is notified'}</button>
       </PostForm>
       {mayMove && !isOver && (
         <PostForm user={user} class="card" action="/rollout/move">
@@ -201,7 +201,7 @@ function stepForms(user: User, { view, row, canTell }: Omit<StepShown, 'forecast
           <h2>One step back</h2>
           {hidden('back')}
           {why('f-back')}
-          <button class="danger">One step back, at once</button>
+          <button class="danger">One step back, immediately</button>
         </PostForm>
       )}
     </>

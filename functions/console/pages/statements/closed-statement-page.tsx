@@ -58,8 +58,8 @@ export function closedStatementPage(user: User, shown: ClosedShown, telling: Pag
       {!isWhole && (
         <div class="note bad" role="alert">
           <p>
-            This statement or one before it is not as it was written. Tell whoever runs Tollgate before you
-            rely on it.
+            This statement or an earlier one was changed after it was written. Ask the platform team before
+            you rely on it.
           </p>
         </div>
       )}
@@ -76,10 +76,10 @@ export function closedStatementPage(user: User, shown: ClosedShown, telling: Pag
           </div>
         </dl>
       </Card>
-      <Card id="lines" title="What it is made of">
+      <Card id="lines" title="Parts">
         {linesTable(statement, format)}
       </Card>
-      <Card id="proof" title="How to check it">
+      <Card id="proof" title="Verification">
         <dl class="facts">
           <Fact name="Checksum">
             <code class="long">{sha256}</code>

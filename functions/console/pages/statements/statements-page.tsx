@@ -26,7 +26,7 @@ export const statementsPage = (
     <div class="head">
       <div>
         <h1>Statements</h1>
-        <p>A month closes by itself five days after its end, and a closed statement never changes.</p>
+        <p>A month closes automatically five days after its end, and a closed statement never changes.</p>
       </div>
       <form class="filters" method="get" action="/statements" role="search">
         <label>
@@ -103,7 +103,7 @@ function chainNote({ statements, broken }: ClosedMonths): Markup {
         {broken.cause === 'text'
           ? `Statement ${broken.number} of ${monthText(broken.month)} was changed after it was closed.`
           : `Statement ${broken.number} of ${monthText(broken.month)} does not follow the month before it: that one was changed or is gone.`}{' '}
-        Tell whoever runs Tollgate.
+        Ask the platform team.
       </p>
     </div>
   );

@@ -31,7 +31,7 @@ export function eatersPart(view: SubjectView, telling: PageFormat): Markup | '' 
   const stacks = stacksOf(view).filter(({ eaters, together }) => together > 0 && eaters.length > 0);
   if (stacks.length === 0) return '';
   return (
-    <Card id="eaters" title="What eats the budget">
+    <Card id="eaters" title="Top users of the budget">
       <div class={stacks.length > 1 ? 'two' : ''}>{stacks.map((stack) => drawn(stack, telling))}</div>
     </Card>
   );

@@ -79,7 +79,7 @@ export const freezeNotes = ({ freezes, may, subject }: SubjectView, telling: Pag
           'No new job starts'
         )}
         {freeze.untilMs === undefined ? (
-          ' until somebody lifts it'
+          ' until it is lifted'
         ) : (
           <>
             {' '}

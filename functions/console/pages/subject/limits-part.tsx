@@ -141,7 +141,7 @@ const capList = ({ caps, may }: SubjectView, telling: PageFormat): Markup | '' =
     ''
   ) : (
     <>
-      <h3>Caps: what each has by itself</h3>
+      <h3>Caps per pipeline or user</h3>
       <ul>
         {caps.map((limit) => (
           <li>

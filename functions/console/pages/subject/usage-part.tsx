@@ -99,7 +99,7 @@ export const classLink = (name: string, subject: string): Markup | string =>
 
 /** Classes of groups and projects are computed at night. */
 export const otherClasses = (subject: string): string =>
-  subject === 'instance' ? 'No class' : 'No class, or not told apart yet';
+  subject === 'instance' ? 'No class' : 'No class, or not yet known';
 
 /** The rest of a table, so that rows add up. @param empty - cells after the amount */
 const otherRow = (micros: number, label: string, empty = 0): Markup | '' =>

@@ -1,36 +1,31 @@
-/** The finance file: one row per limit, one column per field. The order of an export; an import takes any. */
-export const CSV_COLUMNS = [
-  'group_path',
-  'group_id',
-  'unit',
-  'limit',
-  'period',
-  'timezone',
-  'soft_pct',
-  'mode',
-  'owner',
-  'cost_center',
-  'valid_from',
-  'valid_until',
-  'reason',
-  'subject',
-  'limit_id',
-  'soft',
-  'grace',
-  'carry',
-  'overdraft',
-  'thresholds',
-  'fiscal_start',
-  'contact',
-  'when_unreachable',
-  'wait',
-  'cohort',
-  'borrow',
-  'lend',
-  'version',
-] as const;
+import { type LimitFieldName, limitFields } from '../../../../policies/limits/limit-fields.ts';
 
-export type CsvColumn = (typeof CSV_COLUMNS)[number];
+/** Columns that a person looks for first, in this order. */
+const FIRST_COLUMNS = [
+  ...[
+    'group_path',
+    'group_id',
+    'unit',
+    'limit',
+    'period',
+    'timezone',
+    'soft_pct',
+    'mode',
+    'owner',
+    'cost_center',
+  ],
+  ...['valid_from', 'valid_until', 'reason', 'subject', 'limit_id'],
+];
+/** Columns with the name of the field of the document that they hold. */
+export const FIELD_OF: ReadonlyMap<string, LimitFieldName> = new Map(
+  limitFields.map(({ name, column = name }) => [column, name]),
+);
+
+/** The finance file: one row per limit, one column per field. The order of an export; an import takes any. */
+export const CSV_COLUMNS: readonly string[] = [...new Set([...FIRST_COLUMNS, ...FIELD_OF.keys(), 'version'])];
+
+/** One of {@link CSV_COLUMNS}. */
+export type CsvColumn = string;
 
 /** Informational columns of an export. An import ignores them. */
 export const FIGURE_COLUMNS = ['last_year_mean', 'last_year_most', 'forecast'] as const;
@@ -49,22 +44,17 @@ export interface CsvDialect {
 
 export const PLAIN_CSV: CsvDialect = { delimiter: ',', decimal: '.' };
 
+const columnsOf = (...types: readonly string[]): readonly string[] =>
+  limitFields.flatMap(({ name, column = name, type }) => (types.includes(type) ? [column] : []));
+
 /** Columns with decimals, whose sign the dialect names. */
-const DECIMALS: ReadonlySet<CsvColumn> = new Set([
-  'limit',
-  'soft_pct',
-  'soft',
-  'grace',
-  'carry',
-  'borrow',
-  'lend',
-]);
+const DECIMALS: ReadonlySet<CsvColumn> = new Set(['limit', 'soft_pct', ...columnsOf('part')]);
+const DAYS: ReadonlySet<CsvColumn> = new Set(columnsOf('day'));
+/** Columns whose blanks at both ends are the author's. */
+const TEXTS: ReadonlySet<CsvColumn> = new Set(columnsOf('text'));
 
 export const isDecimal = (column: CsvColumn): boolean => DECIMALS.has(column);
-
-/** Columns whose blanks at both ends are the author's. */
-const TEXTS: ReadonlySet<CsvColumn> = new Set(['owner', 'cost_center', 'reason', 'contact']);
-
+export const isDayColumn = (column: CsvColumn): boolean => DAYS.has(column);
 export const isTextColumn = (column: CsvColumn): boolean => TEXTS.has(column);
 
 /** One mistake in a file. */

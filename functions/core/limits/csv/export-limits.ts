@@ -1,8 +1,8 @@
 import { isRecord } from '../../../../policies/document/reading.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import { writtenUnits } from '../../../../policies/units/unit.ts';
-import { type LimitList, limitListOf, subjectOfEntry, writtenSubject } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
+import { type LimitList, limitListOf, subjectOfEntry, writtenSubject } from '../subject-text.ts';
 import {
   type Cells,
   CSV_COLUMNS,

@@ -12,11 +12,10 @@ import {
 import { type Limit, lineOf } from '../../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod } from '../../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../../policies/limits/period.ts';
-import { limitsByPlace } from '../changes/limit-rows-between.ts';
+import { limitsByPlace } from '../change-rows.ts';
 import type { Cells } from './columns.ts';
-import type { CellRefusal } from './edit-entry.ts';
 import { entryKey, type PlacedEntry } from './export-limits.ts';
-import type { LimitEntry } from './read-cells.ts';
+import type { CellContext, LimitEntry } from './read-cells.ts';
 
 /** The year after next is too far away to plan. */
 const DAYS_AHEAD_MAX = 800;
@@ -78,7 +77,11 @@ export class FromDay {
   }
 
   /** Returns the replacement of a changed entry; undefined after a `refuse`. */
-  changed(standing: PlacedEntry, next: LimitEntry, refuse: CellRefusal): readonly LimitEntry[] | undefined {
+  changed(
+    standing: PlacedEntry,
+    next: LimitEntry,
+    refuse: CellContext['refuse'],
+  ): readonly LimitEntry[] | undefined {
     const { subject, id, entry } = standing;
     const limit = this.#limitOf(standing);
     if (limit === undefined || this.#begins(limit)) return [next];

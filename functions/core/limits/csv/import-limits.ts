@@ -1,25 +1,172 @@
+/** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, isRecord, problemText } from '../../../../policies/document/reading.ts';
 import { readWrittenDay } from '../../../../policies/document/written.ts';
+import { placeOfSubject } from '../../../../policies/limits/cap.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import type { Directory } from '../../../../policies/place/directory.ts';
+import { type Directory, pathKey } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
-import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
-import type { LimitList } from '../desk/subject-text.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
+import { type LimitList, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
 import {
+  type Cells,
   type CsvColumn,
   type CsvDialect,
   type CsvProblem,
+  FIELD_OF,
+  isDecimal,
   PROBLEMS_MAX,
   type UnderstoodCell,
 } from './columns.ts';
-import { type CellRefusal, edited, subjectOfRow } from './edit-entry.ts';
-import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './export-limits.ts';
+import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, pathOf, placedEntries } from './export-limits.ts';
 import { FromDay, notFrom } from './from-day.ts';
-import { type CellContext, KEY_OF, type LimitEntry, madeId } from './read-cells.ts';
+import {
+  type CellContext,
+  cellsOf,
+  kindOf,
+  type LimitEntry,
+  madeId,
+  readCells,
+  readThresholdsText,
+} from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
+
+export type CellRefusal = CellContext['refuse'];
+
+/**
+ * @param entry - the limit as it is, or where a new one begins (`on`); `cells` of it.
+ * @param cells - as they stand in the file. Columns the file does not have change nothing, empty cells take out.
+ * @returns undefined after at least one `refuse`.
+ */
+export function edited(
+  entry: LimitEntry,
+  cells: Cells,
+  id: string,
+  reading: CellContext,
+): LimitEntry | undefined {
+  const { refuse } = reading;
+  const before = cellsOf(entry);
+  const isNew = kindOf(entry) === undefined;
+  const now = readCells(cells, before, reading);
+  const kind = readKind(entry, cells.unit ?? '', id, refuse);
+  if (now === undefined || kind === undefined) return undefined;
+  const changed: Record<string, unknown> = { ...entry };
+  const set = (key: string, value: unknown): void => {
+    if (value === undefined) delete changed[key];
+    else changed[key] = value;
+  };
+  const differs = (column: CsvColumn): boolean =>
+    now[column] !== undefined && !isSame(column, before[column] ?? '', now[column]);
+  if (now.limit === '')
+    return refuse('limit', "is empty; write a number, 0 to block or 'unlimited', or take the whole row out");
+  if (differs('limit')) set(kind, now.limit);
+  for (const [column, name] of FIELD_OF)
+    if (name !== 'soft' && differs(column)) set(name, writtenField(name, readCell(name, now[column] ?? '')));
+  if (differs('soft') || differs('soft_pct')) {
+    const soft = readSoft(now, differs('soft_pct'), refuse);
+    if (soft === undefined) return undefined;
+    set('soft', soft || undefined);
+  }
+  if (id === madeId(kind, String(changed.per ?? '')) || changed.id !== undefined) return changed;
+  if (isNew) return { ...changed, id };
+  return refuse(
+    'period',
+    `'${now.period}', but ${id} is named by its period; leave limit_id empty to make another limit, and take this one out`,
+  );
+}
+
+function readKind(entry: LimitEntry, unit: string, id: string, refuse: CellRefusal): LimitKind | undefined {
+  const kind = LIMIT_KINDS.find((each) => each === unit);
+  if (kind === undefined)
+    return refuse('unit', `${unit === '' ? 'is empty' : `'${unit}'`}; expected ${LIMIT_KINDS.join(', ')}`);
+  const was = kindOf(entry);
+  if (was === undefined || was === kind) return kind;
+  return refuse(
+    'unit',
+    `'${kind}', but ${id} counts ${was}; leave limit_id empty to make another limit of it`,
+  );
+}
+
+/** An empty cell takes the field out. */
+const readCell = (name: string, cell: string): unknown =>
+  name === 'thresholds' ? readThresholdsText(cell) : cell || undefined;
+
+/** '' takes it out. */
+function readSoft(now: Cells, shareDiffers: boolean, refuse: CellRefusal): string | undefined {
+  const amount = now.soft ?? '';
+  // If the file lacks one of the columns, the other decides.
+  const share = now.soft_pct ?? '';
+  if (amount !== '' && share !== '')
+    return refuse(
+      shareDiffers ? 'soft_pct' : 'soft',
+      `soft_pct is ${share} and soft is ${amount}; leave one of them empty`,
+    );
+  return share === '' ? amount : `${share.replace(/%$/, '')}%`;
+}
+
+/** Spreadsheets save 7.50 as 7.5, and breaks within cells as they like. */
+function isSame(column: CsvColumn, before: string, now: string): boolean {
+  if (before === now) return true;
+  return isDecimal(column) ? number(before) === number(now) : lines(before) === lines(now);
+}
+
+const DECIMAL = /^0*(\d+)(?:\.(\d+?)0*)?(%?|[A-Za-z]*)$/;
+
+function number(text: string): string {
+  const [, whole, fraction = '', unit = ''] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) return text;
+  return /^0*$/.test(fraction) ? `${whole}${unit}` : `${whole}.${fraction}${unit}`;
+}
+
+const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
+
+/**
+ * Finds the subject of a row. Ids decide and paths are labels: an unused path belonged to a group that was
+ * renamed after the export. A path of another group is an error.
+ */
+export function subjectOfRow(
+  cells: Cells,
+  directory: Directory | undefined,
+  refuse: CellRefusal,
+): string | undefined {
+  const { subject = '', group_id: id = '', group_path: path = '' } = cells;
+  if (id !== '' && !/^[1-9]\d{0,14}$/.test(id))
+    return refuse('group_id', `'${id}'; expected GitLab's id of the group`);
+  if (subject !== '' && entryPlaceOf(subject) === undefined)
+    return refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
+  if (subject !== '' && id !== '' && subject !== `group/${id}`)
+    return refuse('subject', `'${subject}', but group_id is ${id}; leave one of them empty`);
+  const named = subject === '' && id !== '' ? `group/${id}` : subject;
+  if (named === '') return path === '' ? refuse('group_id', 'is empty; expected whose limit it is') : found();
+  if (path !== '' && isOthers(named)) return undefined;
+  return named;
+
+  function found(): string | undefined {
+    if (directory === undefined)
+      return refuse('group_path', `'${path}': paths are not known here; give group_id`);
+    const group = directory.groupByPath.get(pathKey(path));
+    if (group !== undefined) return `group/${group.id}`;
+    return refuse('group_path', `'${path}': no group has this path; correct it, or give group_id`);
+  }
+
+  function isOthers(name: string): boolean {
+    if (!/^(?:group|project)\//.test(name)) {
+      refuse('group_path', `'${path}', but subject is ${name}; leave one of them empty`);
+      return true;
+    }
+    const place = placeOfSubject(name);
+    const byPath = name.startsWith('group/') ? directory?.groupByPath : directory?.projectByPath;
+    const other = byPath?.get(pathKey(path));
+    if (other === undefined || `${name.split('/')[0]}/${other.id}` === place) return false;
+    const own = pathOf(name, directory);
+    const is = own === undefined ? '' : `, which is ${own}`;
+    refuse('group_path', `'${path}' is ${name.split('/')[0]}/${other.id}, but the row is about ${name}${is}`);
+    return true;
+  }
+}
 
 interface ImportOptions {
   /** The document that the rows are edits of: that of the set they were exported from. */
@@ -158,14 +305,12 @@ function documentOf(before: LimitsDocument, lines: ReadonlyMap<LimitList, readon
 }
 
 const COLUMN_OF: Readonly<Record<string, CsvColumn>> = {
-  ...Object.fromEntries(Object.entries(KEY_OF).map(([column, key]) => [key, column as CsvColumn])),
-  ...Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, 'limit' as const])),
+  ...Object.fromEntries([...FIELD_OF].map(([column, name]) => [name, column])),
+  ...Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, 'limit'])),
   on: 'subject',
   groups: 'subject',
   id: 'limit_id',
   soft: 'soft_pct',
-  carry: 'carry',
-  thresholds: 'thresholds',
 };
 
 /** Maps problems of the document to lines of the file. */

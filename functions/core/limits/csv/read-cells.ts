@@ -1,13 +1,31 @@
-/** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
-
 import {
   readWrittenAmount,
   readWrittenDay,
   type WrittenAmount,
 } from '../../../../policies/document/written.ts';
 import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
-import { type Cells, type CsvColumn, type CsvDialect, isDecimal } from './columns.ts';
-import { thresholdsText } from './thresholds-text.ts';
+import { readField } from '../subject-text.ts';
+import { type Cells, type CsvColumn, type CsvDialect, FIELD_OF, isDayColumn, isDecimal } from './columns.ts';
+
+/** Thresholds in one cell or field: `50 75 90`, `80 forecast 100`, `none`; empty: as limits of the kind have them. */
+
+/** Text for a limit without alerts. */
+const NO_THRESHOLDS = 'none';
+
+export const thresholdsText = (thresholds: readonly unknown[]): string =>
+  thresholds.length === 0 ? NO_THRESHOLDS : thresholds.map(String).join(' ');
+
+/** Returns undefined for an empty text. The limit's own check reports texts that are not numbers. */
+export const readThresholdsText = (text: string): readonly (number | string)[] | undefined => {
+  if (text === '') return undefined;
+  if (text.toLowerCase() === NO_THRESHOLDS) return [];
+  const words = text.match(/forecast\s+\d+|[^\s;,]+/gi) ?? [];
+  return words.map((each) =>
+    /^\d{1,6}$/.test(each) ? Number(each) : each.toLowerCase().replace(/\s+/, ' '),
+  );
+};
+
+/** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
 
 /** Options for reading cells. */
 export interface CellContext {
@@ -19,8 +37,6 @@ export interface CellContext {
   readonly understand: (column: CsvColumn, written: string, read: string) => void;
 }
 
-const DAYS: ReadonlySet<CsvColumn> = new Set(['valid_from', 'valid_until']);
-
 /** @param before - the limit as it is: what stands in it already is never asked about. Undefined after a `refuse`. */
 export function readCells(
   cells: Cells,
@@ -30,7 +46,7 @@ export function readCells(
   const now: Partial<Record<CsvColumn, string>> = { ...cells };
   let fine = true;
   for (const [column, text] of Object.entries(cells) as [CsvColumn, string][]) {
-    if (text === '' || !(isDecimal(column) || DAYS.has(column))) continue;
+    if (text === '' || !(isDecimal(column) || isDayColumn(column))) continue;
     const plain = isDecimal(column) ? text.replace(dialect.decimal, '.') : text;
     if (plain === before[column] || sameNumber(plain, before[column])) {
       now[column] = plain;
@@ -66,27 +82,6 @@ const trimmed = (text: string): string => (text.includes('.') ? text.replace(/\.
 /** A limit as it stands in the document. */
 export type LimitEntry = Readonly<Record<string, unknown>>;
 
-/** Columns that are a key of the document each, with a text or a number. */
-export const KEY_OF = {
-  period: 'per',
-  timezone: 'zone',
-  mode: 'mode',
-  owner: 'owner',
-  cost_center: 'cost_center',
-  valid_from: 'from',
-  valid_until: 'until',
-  reason: 'reason',
-  grace: 'grace',
-  overdraft: 'overdraft',
-  fiscal_start: 'fiscal_start',
-  contact: 'contact',
-  when_unreachable: 'when_unreachable',
-  wait: 'wait',
-  cohort: 'cohort',
-  borrow: 'borrow',
-  lend: 'lend',
-} as const satisfies Partial<Record<CsvColumn, string>>;
-
 /** The first that is there; a valid entry has one. */
 export const kindOf = (entry: LimitEntry): LimitKind | undefined =>
   LIMIT_KINDS.find((kind) => isThere(entry[kind]));
@@ -104,24 +99,20 @@ export function cellsOf(entry: LimitEntry): Cells {
   const kind = kindOf(entry);
   const soft = textOf(entry.soft);
   const share = /^([^%]+)%$/.exec(soft)?.[1];
-  const keyed = Object.entries(KEY_OF).map(([column, key]) => [column, textOf(entry[key])]);
   return {
-    ...(Object.fromEntries(keyed) as Record<keyof typeof KEY_OF, string>),
+    ...Object.fromEntries(
+      [...FIELD_OF].map(([column, name]) => [column, textOf(readField(name, entry[name]))]),
+    ),
     unit: kind ?? '',
     limit: kind === undefined ? '' : textOf(entry[kind]),
     limit_id: idOf(entry),
     soft_pct: share ?? '',
     soft: share === undefined ? soft : '',
-    carry: carryText(entry.carry),
-    thresholds: Array.isArray(entry.thresholds) ? thresholdsText(entry.thresholds) : '',
   };
 }
 
-function carryText(carry: unknown): string {
-  return typeof carry === 'object' && carry !== null && 'max' in carry ? textOf(carry.max) : '';
-}
-
-const textOf = (value: unknown): string => (isThere(value) ? String(value) : '');
+const textOf = (value: unknown): string =>
+  Array.isArray(value) ? thresholdsText(value) : isThere(value) ? String(value) : '';
 
 const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 

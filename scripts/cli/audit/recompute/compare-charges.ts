@@ -1,7 +1,6 @@
 /** Compares each job's charge in a month with the cost by GitLab's runs and the prices. */
 import type { RunOfJob } from './gitlab-runs.ts';
-import type { PriceBook } from './price-book.ts';
-import { type AuditedPrices, chargeOf, classFor } from './price-history.ts';
+import { type AuditedPrices, chargeOf, classFor, type PriceBook } from './prices.ts';
 
 /** The job's charge in the ledger, all lines together. Millionths of the currency. */
 export interface BookedCharge {

@@ -1,7 +1,7 @@
 import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../../functions/core/ledger/index.ts';
 import { LedgerError } from '../../../../functions/core/store/index.ts';
 import { schemaTitle } from '../../../../relay/wire/schema.ts';
-import { machineClock } from '../../../local/clock/clock.ts';
+import { machineClock } from '../../../local/clock.ts';
 import { type Command, EXIT, type TerminalIo, UsageError } from '../../../terminal/command.ts';
 import { readFlags } from '../../../terminal/flags.ts';
 import { paintWhen } from '../../../terminal/paint.ts';

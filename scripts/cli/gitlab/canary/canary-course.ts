@@ -7,7 +7,7 @@ import type { CanaryOutcome, RouterPatience } from '../../../../functions/core/l
 import { RelayError } from '../../../../relay/relay-error.ts';
 import type { Router } from '../../../../relay/router/router.ts';
 import type { WireSchema } from '../../../../relay/wire/schema.ts';
-import type { Clock } from '../../../local/clock/clock.ts';
+import type { Clock } from '../../../local/clock.ts';
 import { refused, type SetupLine } from '../setup-line.ts';
 import { armCanary, makeCanaryController, removeCanary } from './canary-controller.ts';
 import { endedJobs, startCanaryJobs } from './canary-jobs.ts';

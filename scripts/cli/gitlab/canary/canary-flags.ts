@@ -12,7 +12,7 @@ import { parseTarget } from '../../../../relay/router/target.ts';
 import { literalToken } from '../../../../relay/token.ts';
 import { VERSION } from '../../../../relay/version.ts';
 import { loadSchema, type WireSchema } from '../../../../relay/wire/schema.ts';
-import type { Clock } from '../../../local/clock/clock.ts';
+import type { Clock } from '../../../local/clock.ts';
 import { type TerminalIo, UsageError } from '../../../terminal/command.ts';
 import { type FlagValues, readWhole } from '../../../terminal/flags.ts';
 import { commandAuthority } from '../../command-fetch.ts';

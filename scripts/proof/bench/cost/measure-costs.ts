@@ -1,26 +1,31 @@
-/** What scripts/cli/cost/measured-costs.json says: counted, never timed, so that any machine counts the same. */
+/**
+ * Counts the costs in scripts/cli/cost/measured-costs.json. They are counted, never timed, so every machine gets the same.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { COUNTERS_MAX } from '../../../cli/cost/assumptions.ts';
-import type { JobUnits } from '../../../cli/cost/job-units.ts';
-import type { DeskCosts, JobCosts, JobOutcome } from '../../../cli/cost/measured-costs.ts';
-import { measureJob } from './measure-job.ts';
-import { type DeskOptions, sampleDesk } from './sample-desk.ts';
-import { measureNoticesRun, measureParameterRun } from './sample-runs.ts';
-import { measureVisit } from './sample-visit.ts';
+import type { DeskCosts, JobCosts, JobOutcome, JobUnits, MeasuredCosts } from '../../../cli/cost/units.ts';
+import type { Figure } from '../figure.ts';
+import { measureDesk } from './desk-costs.ts';
+import { measureJob } from './job-costs.ts';
 
-/** The largest are those that `tollgate cost` takes. */
-export const BATCHES = [1, 2, 3, 5, 10, 30] as const;
-export const TOGETHER = [1, 2, 3, 4, 5, 10, 30, 100, 200] as const;
+/** `tollgate cost` interpolates between these sizes. */
+const BATCHES = [1, 2, 3, 5, 10, 30] as const;
+const TOGETHER = [1, 2, 3, 4, 5, 10, 30, 100, 200] as const;
 const GROUPS = [1, 2, 10, 50, 100, 300, 1_000, 3_000, 10_000, 20_000] as const;
 const PARAMETERS = [0, 10, 100, 300, 1_000, 3_000] as const;
 
 const SETTLE_BATCH_MAX = 100;
-/** How many counters the jobs of the sample count on: what a counter costs is the difference. */
+/** Counters of the sample jobs. The difference is the cost of a counter. */
 const FEW = 1;
 const MORE = 3;
 
 type Sizes = readonly number[];
 
-/** @param batches, together - fewer than all of them make parts of the same lists. */
+/** @param batches, together - a test counts only some of them. */
 export async function measureJobCosts(
   outcome: JobOutcome,
   { batches = BATCHES, together = TOGETHER }: { readonly batches?: Sizes; readonly together?: Sizes } = {},
@@ -83,7 +88,7 @@ export async function measureJobCosts(
   };
 }
 
-/** A job that comes alone, and counts on ever more. */
+/** Measures jobs that come alone, with a rising number of counters. */
 export async function measureRecords(
   outcome: JobOutcome,
   countersMax = COUNTERS_MAX,
@@ -133,20 +138,79 @@ export async function measureDeskCosts({
   };
 }
 
-/** One after the other: each has the memory to itself. */
+/** In sequence, so that each has the memory to itself. */
 async function inTurn<T, R>(all: readonly T[], measure: (each: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];
   for (const each of all) results.push(await measure(each));
   return results;
 }
 
-/** Parts of a unit, without what binary fractions leave over. */
+/** Rounds away the error of binary fractions. */
 const rounded = (units: number): number => Math.round(units * 1e9) / 1e9;
 
-/** Counts what owning limits costs the table, on the deployed program. */
-async function measureDesk(options: DeskOptions) {
-  const sample = await sampleDesk(options);
-  const visit = await measureVisit(sample);
-  const noticesRun = await measureNoticesRun(sample);
-  return { visit, noticesRun, parameterRun: await measureParameterRun(sample, options.parameters) };
+const FILE = fileURLToPath(new URL('../../../cli/cost/measured-costs.json', import.meta.url));
+const FORMATTER = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
+
+/** Counts all costs, and writes the file if they have changed. */
+export async function costFigures(): Promise<readonly Figure[]> {
+  const jobCosts = async (outcome: JobOutcome): Promise<JobCosts> => ({
+    ...(await measureJobCosts(outcome)),
+    byCounters: await measureRecords(outcome),
+  });
+  const counted = {
+    how: 'sample jobs, visits and runs through the programs that are deployed, over tables in memory that count by formula',
+    renewedBy: 'npm run bench -- --only cost',
+    batches: BATCHES,
+    together: TOGETHER,
+    jobs: { admitted: await jobCosts('admitted'), rejected: await jobCosts('rejected') },
+    desk: await measureDeskCosts(),
+  };
+  const isChanged = writeIfChanged(counted);
+  const { byBatch, byBatchAndTogether: both, perCounter } = counted.jobs.admitted;
+  /** As in the README: batches of five on three counters. */
+  const [batch, size] = [BATCHES.indexOf(5), TOGETHER.indexOf(5)];
+  const value =
+    (byBatch.hold[batch] ?? Number.NaN) +
+    3 * (perCounter.hold[batch] ?? Number.NaN) +
+    (both.settle[batch]?.[size] ?? Number.NaN) +
+    3 * (perCounter.settle[batch]?.[size] ?? Number.NaN) +
+    (byBatch.dueIndex[batch] ?? Number.NaN);
+  return [
+    {
+      name: 'write units of a job from hold to end, 3 counters, batches of five',
+      value,
+      must: { atMost: 8.4 },
+      unit: 'per job',
+      kind: 'count',
+      note: isChanged ? `the costs have changed: ${FILE} is new, commit it` : 'unchanged',
+    },
+  ];
+}
+
+function writeIfChanged(counted: Omit<MeasuredCosts, 'countedOn' | 'countedAfter'>): boolean {
+  const written = JSON.parse(readFileSync(FILE, 'utf8')) as MeasuredCosts;
+  const { countedOn: _on, countedAfter: _after, ...before } = written;
+  const { desk } = counted;
+  const byGroups = withBytesAsWritten(desk.byGroups, before.desk.byGroups);
+  if (isDeepStrictEqual(before, { ...counted, desk: { ...desk, byGroups } })) return false;
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', timeout: 10_000 });
+  const countedOn = new Date().toISOString().slice(0, 10);
+  writeFileSync(FILE, JSON.stringify({ countedOn, countedAfter: commit.trim(), ...counted }));
+  execFileSync(process.execPath, [FORMATTER, 'format', '--write', FILE], { timeout: 60_000 });
+  return true;
+}
+
+/** A page that is 5 % larger costs a tenth of a cent more per thousand visits. */
+const PAGE_BYTES_OFF_MAX = 0.05;
+
+/** Returns the counted rows with the written bytes where these are about right, so that a word on a page changes no cost. */
+export function withBytesAsWritten(
+  counted: DeskCosts['byGroups'],
+  written: DeskCosts['byGroups'],
+): DeskCosts['byGroups'] {
+  const bytesOf = new Map(written.map(({ groups, visitBytes }) => [groups, visitBytes]));
+  return counted.map((row) => {
+    const bytes = bytesOf.get(row.groups) ?? Number.NaN;
+    return Math.abs(row.visitBytes / bytes - 1) < PAGE_BYTES_OFF_MAX ? { ...row, visitBytes: bytes } : row;
+  });
 }

@@ -1,7 +1,7 @@
 /** Whatever ran before, a job meets what asking about it said it would meet. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../../functions/core/limits/desk/limit-edit.ts';
+import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { aJob, consoleHouse, USERS } from '../../console/house.ts';
 

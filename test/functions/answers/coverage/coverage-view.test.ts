@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { bypassRemedy, coverageShareText } from '../../../../functions/answers/groups/coverage.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
-import type { RunnerDetail } from '../../../../functions/core/gitlab/fleet/runner-details.ts';
-import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
-import type { ControllerScope } from '../../../../functions/core/ledger/controller-scope.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { RunnerDetail } from '../../../../functions/core/gitlab/kept-answers.ts';
+import type { ControllerScope } from '../../../../functions/core/ledger/controller.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';

@@ -8,8 +8,8 @@ import type {
 import { judgeHealth } from '../../../../functions/answers/health/judge-health.ts';
 import { HEALTH_ALARM } from '../../../../functions/answers/health/judged.ts';
 import { gitlabUnknown } from '../../../../functions/answers/health/read-gitlab.ts';
-import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
-import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
+import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
+import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
 import { ALL_ALARMS } from '../../../support/all-alarms.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JobRejection } from '../../../../functions/answers/job/model.ts';
-import type { LimitEdit } from '../../../../functions/core/limits/desk/limit-edit.ts';
-import type { User } from '../../../../functions/core/signin/user.ts';
+import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
+import type { User } from '../../../../functions/core/signin/model.ts';
 import { aJob, consoleHouse, USERS } from '../../console/house.ts';
 
 const classes = [

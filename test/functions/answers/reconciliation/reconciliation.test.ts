@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
-import type { RecountOutcome } from '../../../../functions/core/ledger/recount-outcome.ts';
+import type { RecountOutcome } from '../../../../functions/core/ledger/checkpoints.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 

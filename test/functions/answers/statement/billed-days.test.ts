@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { billedDays } from '../../../../functions/answers/statement/billed.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { dayNumber } from '../../../../policies/limits/calendar.ts';
 
 const SPAN = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { standingsOf } from '../../../../functions/console/access.ts';
 import { ACCESS, createApi } from '../../../../functions/console/api/create-api.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../house.ts';
 
 type Who = keyof typeof USERS;

@@ -227,7 +227,7 @@ test('an owner who may not loosen is told whom it takes', async () => {
   });
   expect(answer.status).toBe(403);
   expect(await answer.json()).toMatchObject({
-    error: { remedy: 'Ask somebody who is an owner of a group above, of finance or an administrator.' },
+    error: { remedy: 'Ask a user who is an owner of a group above, of finance or an administrator.' },
     denied: [{ act: 'loosen', needs: ['owner', 'finance', 'admin'] }],
   });
 });

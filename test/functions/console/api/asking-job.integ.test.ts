@@ -5,7 +5,7 @@ import { ACCESS } from '../../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';

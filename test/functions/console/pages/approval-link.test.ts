@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { approvalCheck, approvalPath } from '../../../../functions/core/approval/approval-link.ts';
-import { type Log, silentLog } from '../../../../functions/core/environment/machine.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
+import { type Log, silentLog } from '../../../../functions/core/environment/environment.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
+import { approvalCheck, approvalPath } from '../../../../functions/core/notify/approval-link.ts';
 import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
-import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
+import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/sessions.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
@@ -117,7 +117,7 @@ test('a scanner that opens the mailed link decides nothing, signed in or not', a
 test('somebody who may decide opens the link, sees what it does, approves with one post, and the link is used up', async () => {
   const { path, page, link, send, stateNow, logged } = await house();
   const shown = await send('finance', path);
-  expect(shown.text).toContain('What changes');
+  expect(shown.text).toContain('Changes');
   expect(shown.text).toContain(`name="link" value="${link}"`);
   expect((await send('finance', page, { link, verdict: 'approve' })).status).toBe(303);
   expect(await stateNow()).toBe('approved');

@@ -114,7 +114,7 @@ test('of two tabs the second to save is shown both versions, and nothing of the 
   await preview(first, '220');
   await save(first);
   await save(second);
-  expect(await heading(second)).toBe('Somebody changed it meanwhile');
+  expect(await heading(second)).toBe('Changed by another user meanwhile');
   const region = (name: string) => second.getByRole('region', { name }).textContent();
   expect(await region('Yours, not saved')).toContain('240.00 EUR');
   expect(await region('Saved since you began')).toContain('220.00 EUR');
@@ -145,9 +145,9 @@ test('a job that was rejected is admitted once finance approved what a developer
   expect(await console.ask(9)).toBe('BUDGET_EXHAUSTED');
 
   const developer = await as('dana-developer', '/jobs/9');
-  const stopped = await developer.getByRole('region', { name: 'What stopped it' }).textContent();
+  const stopped = await developer.getByRole('region', { name: 'Cause' }).textContent();
   expect(stopped).toContain('CI budget of group acme/payments has 0.90 of 2.90 EUR left');
-  expect(await developer.getByRole('region', { name: 'What would help' }).textContent()).toContain(
+  expect(await developer.getByRole('region', { name: 'Ways to run it' }).textContent()).toContain(
     'ask payments-leads',
   );
   // All of it is filled in; what is seen names no id and nothing that only programs read.
@@ -155,7 +155,7 @@ test('a job that was rejected is admitted once finance approved what a developer
   expect(await developer.getByRole('main').innerText()).not.toMatch(
     /d-9-1|BUDGET_|ledger|group\/|T\d\d:\d\d/,
   );
-  await developer.getByLabel('How much more').fill('10');
+  await developer.getByLabel('Increase').fill('10');
   await developer.getByLabel('Reason').fill('Load tests');
   await developer.getByRole('button', { name: 'Send the request' }).click();
   expect(await developer.getByRole('status').textContent()).toContain('was filed');
@@ -164,13 +164,13 @@ test('a job that was rejected is admitted once finance approved what a developer
 
   await developer.goto(`${console.url}/jobs/9`);
   const asked = developer.getByRole('region', { name: 'Asked for because of it' });
-  expect(await asked.textContent()).toContain('waits for somebody to decide');
+  expect(await asked.textContent()).toContain('waits for a decision');
   expect(await developer.getByRole('button', { name: 'Send the request' }).count()).toBe(0);
 
   const finance = await as('fiona-finance', '/requests');
   const card = finance.getByRole('article').filter({ hasText: 'Load tests' });
   await card.getByRole('link', { name: /^Look at it/ }).click();
-  expect(await main(finance)).toContain('What changes');
+  expect(await main(finance)).toContain('Changes');
   await finance.getByRole('button', { name: 'Approve' }).click();
   expect(await finance.getByRole('status').textContent()).toContain('Approved');
   expect(await console.ask(11)).toBe('admitted');

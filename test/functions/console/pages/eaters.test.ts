@@ -78,7 +78,7 @@ test('classes of a group have no page of their own, and what no night told apart
   };
   const ofGroup = await cardOfClasses('/groups/101');
   expect(ofGroup).toContain('small');
-  expect(ofGroup).toContain('No class, or not told apart yet');
+  expect(ofGroup).toContain('No class, or not yet known');
   expect(ofGroup).not.toContain('/runner-classes/');
   const ofAll = await cardOfClasses('/instance');
   expect(ofAll).toContain('href="/runner-classes/small"');

@@ -110,7 +110,7 @@ test('who is too late sees both versions, loses nothing, and may put theirs on t
   await change(page, '700');
   server.desk.overtake();
   await save(page);
-  expect(await heading(page)).toBe('Somebody changed it meanwhile');
+  expect(await heading(page)).toBe('Changed by another user meanwhile');
   expect(await page.getByRole('region', { name: 'Yours, not saved' }).textContent()).toContain('700.00 EUR');
   expect(await page.getByRole('region', { name: 'Saved since you began' }).textContent()).toContain(
     '450.00 EUR',
@@ -125,7 +125,7 @@ test('who was overtaken before the preview is told there', async () => {
   const page = await as('fiona', LIMIT);
   server.desk.overtake();
   await change(page, '700');
-  expect(await heading(page)).toBe('Somebody changed it meanwhile');
+  expect(await heading(page)).toBe('Changed by another user meanwhile');
 });
 
 test('an owner who may not loosen is told which right it takes', async () => {
@@ -146,7 +146,7 @@ test('a developer is offered nothing but asking for more', async () => {
 
 test('what a developer asks for is approved by somebody else', async () => {
   const asking = await as('dev', '/ask?subject=group/101');
-  await asking.getByLabel('How much more').fill('120');
+  await asking.getByLabel('Increase').fill('120');
   await asking.getByLabel('Until').fill('2026-11-30');
   await asking.getByLabel('Reason').fill('Load tests');
   await asking.getByRole('button', { name: 'Send the request' }).click();
@@ -156,7 +156,7 @@ test('what a developer asks for is approved by somebody else', async () => {
   const card = deciding.getByRole('article').filter({ hasText: 'Load tests' });
   expect(await deciding.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
   await card.getByRole('link', { name: /^Look at it/ }).click();
-  expect(await deciding.getByRole('group', { name: 'What changes', exact: true }).count()).toBeGreaterThan(0);
+  expect(await deciding.getByRole('group', { name: 'Changes', exact: true }).count()).toBeGreaterThan(0);
   await deciding.getByRole('button', { name: 'Approve' }).click();
   expect(await deciding.getByRole('status').textContent()).toContain('Approved');
   expect((await server.desk.requests({ rights: [], actor: 'x' }))[0]).toMatchObject({
@@ -180,7 +180,7 @@ test('a request is approved within two clicks: from the list in two, from its li
       await what.click();
     };
     if (way === 'list') await click(page.getByRole('link', { name: /^Look at it/ }).first());
-    expect(await page.getByRole('group', { name: 'What changes', exact: true }).count()).toBeGreaterThan(0);
+    expect(await page.getByRole('group', { name: 'Changes', exact: true }).count()).toBeGreaterThan(0);
     await click(page.getByRole('button', { name: 'Approve' }));
     expect(await page.getByRole('status').textContent()).toContain('Approved');
     expect(clicked).toBe(clicks);
@@ -235,9 +235,9 @@ test('a freeze is previewed, saved and told', async () => {
   await page.getByLabel('Reason').fill('Audit');
   await page.getByLabel('Why').fill('Asked for by the auditors');
   await page.getByRole('button', { name: 'See what it does' }).click();
-  expect(
-    await page.getByRole('group', { name: 'What changes', exact: true }).first().textContent(),
-  ).toContain('Audit');
+  expect(await page.getByRole('group', { name: 'Changes', exact: true }).first().textContent()).toContain(
+    'Audit',
+  );
   await save(page);
   expect(await page.getByRole('status').textContent()).toContain('Saved as edit 43');
 });
@@ -272,7 +272,7 @@ test('a file of a version that is no longer live is refused', async () => {
   server.desk.overtake();
   const page = await as('fiona', '/import');
   await upload(page, FILE);
-  expect(await heading(page)).toBe('Somebody changed it meanwhile');
+  expect(await heading(page)).toBe('Changed by another user meanwhile');
 });
 
 test('an uploaded file is given back to nobody else', async () => {
@@ -311,7 +311,7 @@ test('the owner of a group is sent what would have failed', async () => {
 test('a break-glass is reviewed with a note', async () => {
   const page = await as('fiona', '/break-glass');
   await page.getByRole('link', { name: 'Review it' }).click();
-  await page.getByLabel('What you found').fill('Used for the hotfix alone');
+  await page.getByLabel('Findings').fill('Used for the hotfix alone');
   await page.getByRole('button', { name: 'See what it does' }).click();
   await save(page);
   expect(await page.getByRole('status').textContent()).toContain('Saved as edit 43');

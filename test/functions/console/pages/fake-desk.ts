@@ -1,8 +1,12 @@
-import type { LimitsDesk } from '../../../../functions/core/limits/desk/contract.ts';
-import type { LimitEdit } from '../../../../functions/core/limits/desk/limit-edit.ts';
-import type { LimitRequest } from '../../../../functions/core/limits/desk/limit-request.ts';
-import type { LiveLimits } from '../../../../functions/core/limits/desk/live-limits.ts';
-import type { ApplyOutcome, ChangeRow, Preview } from '../../../../functions/core/limits/desk/outcome.ts';
+import type { LimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import type {
+  ApplyOutcome,
+  LimitEdit,
+  LimitRequest,
+  LiveLimits,
+  Preview,
+} from '../../../../functions/core/limits/edit-model.ts';
+import type { ChangeRow } from '../../../../functions/core/limits/limit-changes.ts';
 import { NOW_MS } from './rows.ts';
 
 export type FakeDesk = LimitsDesk & {

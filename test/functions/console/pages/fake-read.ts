@@ -5,8 +5,7 @@ import type { BudgetRow } from '../../../../functions/answers/limits/budgets-mod
 import type { PreviewAnswer, RequestRow } from '../../../../functions/answers/limits/edit-models.ts';
 import { type Caller, rightsOf, roleNames } from '../../../../functions/answers/reading/context.ts';
 import { compareRisks, riskOf } from '../../../../functions/answers/status/risk.ts';
-import type { BreakGlassState } from '../../../../functions/core/limits/desk/break-glass-state.ts';
-import type { LimitRequest } from '../../../../functions/core/limits/desk/limit-request.ts';
+import type { BreakGlassState, LimitRequest } from '../../../../functions/core/limits/edit-model.ts';
 import { sealed } from '../../../../functions/core/statements/closed-statement.ts';
 import { ROLLOUT_DEFAULTS } from '../../../../policies/rollout-step.ts';
 import { aClosedStatement } from '../../../support/statements/closed-months.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SignInError } from '../../../../functions/core/signin/sign-in-error.ts';
+import { SignInError } from '../../../../functions/core/signin/model.ts';
 import { pagesApp } from './pages-server.ts';
 
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { JOB_SHEET_KINDS } from '../../../../functions/core/sheets/index.ts';
-import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/model.ts';
 import { PEOPLE, type Person, pagesApp } from './pages-server.ts';
 
 /** What programs call things. */

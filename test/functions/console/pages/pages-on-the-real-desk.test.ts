@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { LimitsDocument } from '../../../../functions/core/limits/limit-set.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
-import type { SignInEnv, User } from '../../../../functions/core/signin/user.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
+import type { SignInEnv, User } from '../../../../functions/core/signin/model.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
@@ -227,7 +227,7 @@ test('ten times as much is asked for once it was confirmed, and saved when someb
   expect(listed).toContain('500.00 EUR → 5,000.00 EUR');
   const path = /href="(\/requests\/r-[^"]+)"/.exec(listed)?.[1] ?? '';
   const shown = (await admin.get(path)).text;
-  expect(shown).toContain('What changes');
+  expect(shown).toContain('Changes');
   expect(shown).toContain('5,000.00 EUR');
   expect((await admin.post(path, { ...fieldsOf(shown), verdict: 'approve' })).status).toBe(303);
   expect(await amount()).toBe(5_000_000_000);
@@ -668,7 +668,7 @@ test('whoever asked because of a job reads on its page what became of it, and ho
   const viewer = appFor(USERS.viewer);
   const filed = await viewer.post('/ask', { ...grant, amount: '1', reason: 'Load tests', link });
   expect(filed.status).toBe(303);
-  expect((await viewer.get('/jobs/4')).text).toContain('waits for somebody to decide');
+  expect((await viewer.get('/jobs/4')).text).toContain('waits for a decision');
   const [request] = await desk.requests({ actor: 'fritz', rights: [{ role: 'finance' }] });
   await appFor(USERS.finance).post(`/requests/${request?.id}`, { verdict: 'approve', note: 'go on' });
   const after = (await viewer.get('/jobs/4')).text;

@@ -2,8 +2,8 @@ import type { BurnUpChart, GroupRow, SubjectView } from '../../../../functions/a
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
 import type { RolloutForecast, RolloutRow } from '../../../../functions/answers/rollout/model.ts';
 import type { LimitRow } from '../../../../functions/answers/status/model.ts';
-import type { LogEntry } from '../../../../functions/core/limits/desk/history.ts';
-import { groupSum } from '../../../../functions/core/usage/group-sum.ts';
+import type { LogEntry } from '../../../../functions/core/limits/edit-model.ts';
+import { groupSum } from '../../../../functions/core/usage/sums.ts';
 
 /** 21 Nov 2026, 11:00 in Berlin. */
 export const NOW_MS = Date.parse('2026-11-21T10:00:00Z');

@@ -1,10 +1,10 @@
 import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
-import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';

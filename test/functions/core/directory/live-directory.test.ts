@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../../functions/admit/app.ts';
 import { ADMISSIONS_PATH } from '../../../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { rulesInForce } from '../../../../functions/core/rules/rules-in-force.ts';
-import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
+import { rulesInForce } from '../../../../functions/core/rules/rules.ts';
+import { chargeBypass } from '../../../../functions/core/truth/settle-truths.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { aDirectory, aPolicy, someLimits } from '../../../policies/documents.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CALLS_MAX } from '../../../../functions/core/directory/run-budget.ts';
+import { CALLS_MAX } from '../../../../functions/core/directory/listings.ts';
 import { largeGitLab } from '../../../support/large-gitlab.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
 

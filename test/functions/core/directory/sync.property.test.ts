@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DirectoryError } from '../../../../functions/core/directory/directory-error.ts';
+import { DirectoryError } from '../../../../functions/core/directory/directory-table.ts';
 import type { DirectorySyncReport } from '../../../../functions/core/directory/sync.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { PlaceBook } from '../../../../scripts/local/gitlab/places.ts';

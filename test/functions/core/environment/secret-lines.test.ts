@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Log } from '../../../../functions/core/environment/machine.ts';
-import { secretLines } from '../../../../functions/core/environment/secret-lines.ts';
+import type { Log } from '../../../../functions/core/environment/environment.ts';
+import { secretLines } from '../../../../functions/core/environment/secrets.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const MINUTE_MS = 60_000;

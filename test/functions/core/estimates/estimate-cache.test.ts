@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../../../functions/core/admission/decide.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createEstimateCache } from '../../../../functions/core/estimates/estimate-cache.ts';
 import type { EstimateSource } from '../../../../functions/core/estimates/estimate-source.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { NO_HISTORY, withRuns } from '../../../../policies/run-history.ts';
-import { VirtualTime } from '../../../../scripts/local/clock/virtual-time.ts';
+import { VirtualTime } from '../../../../scripts/local/clock.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
 
 const SETTINGS = { defaultSeconds: 600, timeoutSeconds: 3_600 };

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { type ExportDeps, exportImages } from '../../../../functions/core/export/export-images.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
 import { aRecord, Feed, INSTANCE, rollupBench } from '../../../support/ledger/rollup-bench.ts';

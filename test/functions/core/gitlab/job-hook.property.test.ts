@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
-import { JOB_STATUSES, type JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import { JOB_STATUSES, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { parseJobHook } from '../../../../functions/core/gitlab/job-reader.ts';
 import { aJobHook } from '../../../support/job-hook-bodies.ts';
 
 const KEYS = Object.keys(aJobHook());

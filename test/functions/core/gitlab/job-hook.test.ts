@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
-import { JOB_STATUSES } from '../../../../functions/core/gitlab/job-truth.ts';
+import { JOB_STATUSES } from '../../../../functions/core/gitlab/gitlab.ts';
+import { parseJobHook } from '../../../../functions/core/gitlab/job-reader.ts';
 import { aJobHook } from '../../../support/job-hook-bodies.ts';
 
 const truthOf = (changes: Readonly<Record<string, unknown>>) => parseJobHook(aJobHook(changes));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
+import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createGitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { LoopbackServer } from '../../../../scripts/local/loopback.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { fill, TOKEN } from './rest-bench.ts';
 
 const local = createLocalGitLab({ random: seededRandom(1), token: TOKEN });

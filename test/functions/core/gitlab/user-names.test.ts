@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { userLabels } from '../../../../functions/answers/reading/scope.ts';
-import { userNames } from '../../../../functions/core/gitlab/user-names.ts';
+import { userNames } from '../../../../functions/core/gitlab/kept-answers.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RetryBudgets } from '../../../../functions/core/ledger/attempt.ts';
 import type { CounterWrite } from '../../../../functions/core/ledger/store.ts';
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 
 const on = (subject: string): CounterWrite => ({

@@ -1,7 +1,7 @@
 /** The promises of a cohort at every commit, whatever order and faults two ledgers on one table meet. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LedgerClock } from '../../../../functions/core/environment/machine.ts';
+import type { LedgerClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, JobRecord, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';

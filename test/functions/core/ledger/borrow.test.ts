@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { unseenOfCohorts } from '../../../../functions/core/ledger/borrow.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { newJob } from '../../../../functions/core/ledger/job.ts';
+import { newJob } from '../../../../functions/core/ledger/hold-job.ts';
 import type { HoldAsk, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import { unseenOfCohorts } from '../../../../functions/core/ledger/weigh.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, claim, wordOf } from '../../../support/ledger/asks.ts';
 import { type CohortMember, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';

@@ -1,8 +1,8 @@
 /** What the ledger makes of clocks that differ, and of a claim that fits no bound at all. */
 import { expect, test } from 'vitest';
+import { answerFromRecord, REJECTION_STANDS_MS } from '../../../../functions/core/ledger/hold-job.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { answerFromRecord, REJECTION_STANDS_MS } from '../../../../functions/core/ledger/same-job.ts';
-import { bypassMove, unmeteredMove } from '../../../../functions/core/ledger/unmetered.ts';
+import { bypassMove, unmeteredMove } from '../../../../functions/core/ledger/settle.ts';
 import { anAsk, blocked, claim } from '../../../support/ledger/asks.ts';
 
 const NOW_MS = 1_000_000_000;

@@ -1,8 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { onOwnBooks, ownBooks } from '../../../../functions/core/ledger/deployed-table.ts';
-import type { KnownInstance } from '../../../../functions/core/ledger/instance-register.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import { type KnownInstance, onOwnBooks, ownBooks } from '../../../../functions/core/ledger/instances.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 
 function aTable(...names: readonly string[]) {
   const table = { names: [...names], asked: 0 };

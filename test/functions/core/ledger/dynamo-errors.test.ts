@@ -12,7 +12,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { expect, test } from 'vitest';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import type { Write } from '../../../../functions/core/ledger/store.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 

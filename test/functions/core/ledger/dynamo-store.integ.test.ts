@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type LedgerClock, systemClock } from '../../../../functions/core/environment/machine.ts';
+import { type LedgerClock, systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoPseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
-import { nameless } from '../../../../functions/core/ledger/user-ids.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import { dynamoPseudonymKeys, nameless } from '../../../../functions/core/ledger/user-ids.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { anAsk, claim, counter, wordOf } from '../../../support/ledger/asks.ts';
 import { brokenPromise, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
 import { editedCohort, expectSumKept } from '../../../support/ledger/cohort-edits.ts';

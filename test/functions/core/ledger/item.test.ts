@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NO_AMOUNTS } from '../../../../functions/core/ledger/amounts.ts';
-import { decodeItem, encodeCounter, encodeEntry } from '../../../../functions/core/ledger/counter-item.ts';
-import { recordItem } from '../../../../functions/core/ledger/dynamo-write.ts';
+import {
+  decodeItem,
+  encodeCounter,
+  encodeEntry,
+  recordItem,
+  writeUnits,
+} from '../../../../functions/core/ledger/items.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { encodeRecord } from '../../../../functions/core/ledger/record-item.ts';
+import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
+import { NO_AMOUNTS } from '../../../../functions/core/ledger/recount.ts';
 import { expiring } from '../../../../functions/core/ledger/retention.ts';
 import type { CounterReset, CounterWrite } from '../../../../functions/core/ledger/store.ts';
-import { writeUnits } from '../../../../functions/core/ledger/write-units.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { itemBytes } from '../../../../functions/core/store/operation.ts';
 import { CALENDAR_YEAR, PERIOD_KINDS, periodAt } from '../../../../policies/limits/period.ts';

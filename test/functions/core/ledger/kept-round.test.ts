@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { dynamoRecountRounds } from '../../../../functions/core/ledger/kept-round.ts';
-import type { RecountRound } from '../../../../functions/core/ledger/recount-round.ts';
+import { dynamoRecountRounds, type RecountRound } from '../../../../functions/core/ledger/recount-round.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { LedgerClock } from '../../../../functions/core/environment/machine.ts';
+import type { LedgerClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';

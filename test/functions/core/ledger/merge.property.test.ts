@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CounterMerge, fitsBound, packs } from '../../../../functions/core/ledger/merge.ts';
+import { CounterMerge, fitsBound, packs } from '../../../../functions/core/ledger/counter.ts';
 import { claim } from '../../../support/ledger/asks.ts';
 
 const oneClaim = fc.record({

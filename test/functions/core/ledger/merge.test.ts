@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CounterMerge, knownCounter, packs } from '../../../../functions/core/ledger/merge.ts';
+import { CounterMerge, knownCounter, packs } from '../../../../functions/core/ledger/counter.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';
 
 const needs = (names: number, from = 0) => ({

@@ -1,8 +1,7 @@
 /** At a month's end: a job's claims and its record are of one instant, so that statements and counters are of one month. */
 import { expect, test } from 'vitest';
-import { decide } from '../../../../functions/core/admission/decide.ts';
-import { recordUnmetered } from '../../../../functions/core/admission/record-unmetered.ts';
-import { type LedgerClock, silentLog } from '../../../../functions/core/environment/machine.ts';
+import { decide, recordUnmetered } from '../../../../functions/core/admission/decide.ts';
+import { type LedgerClock, silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';

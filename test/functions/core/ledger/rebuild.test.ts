@@ -231,38 +231,3 @@ test('a period that ought to be closed is named, unless a newer program wrote a 
   expect(await unclosed(...agreed)).toEqual([]);
   expect(await unclosed(...agreed, late)).toEqual([counterName(MONTH)]);
 });
-
-test('a recount changes no mark of drift unless it is asked to, and none next to an item of a newer program', async () => {
-  const clock = manualClock();
-  const memory = new MemoryStore({ instance: 'gitlab.example.com', clock });
-  const ledger = createLedger({ store: memory, clock });
-  const byHand = (committed: number) =>
-    memory.transact(
-      [{ kind: 'counter', key: counter('group/1'), committed, fitted: 0, settled: 0, unchecked: {} }],
-      { token: `by hand ${committed}`, timeoutMs: 1_000 },
-    );
-  const isMarked = async () => (await ledger.readCounters([counter('group/1')]))[0]?.drifts === true;
-  await ledger.hold([ask(1)], 2_000);
-  await byHand(5);
-  await ledger.rebuild({ repair: false });
-  expect(await isMarked()).toBe(false);
-  await ledger.rebuild({ repair: false, mark: true });
-  expect(await isMarked()).toBe(true);
-  await byHand(-5);
-  await ledger.rebuild({ repair: false });
-  expect(await isMarked()).toBe(true);
-  const newer: LedgerStore = Object.create(memory, {
-    scan: {
-      async *value() {
-        yield NEWER;
-        yield* memory.scan();
-      },
-    },
-    transact: { value: memory.transact.bind(memory) },
-    readCounters: { value: memory.readCounters.bind(memory) },
-  });
-  await createLedger({ store: newer, clock }).rebuild({ repair: false, mark: true });
-  expect(await isMarked()).toBe(true);
-  await ledger.rebuild({ repair: false, mark: true });
-  expect(await isMarked()).toBe(false);
-});

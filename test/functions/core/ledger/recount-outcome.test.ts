@@ -5,7 +5,7 @@ import {
   isRecountLate,
   mendedMs,
   recountOutcome,
-} from '../../../../functions/core/ledger/recount-outcome.ts';
+} from '../../../../functions/core/ledger/checkpoints.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 

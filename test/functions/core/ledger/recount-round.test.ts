@@ -1,12 +1,12 @@
 /** The recount in rounds: how fast it reads, and what two rounds find, killed at any call, with any number of counters and segments. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createClosing } from '../../../../functions/core/ledger/close-periods.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { dynamoRecountRounds } from '../../../../functions/core/ledger/kept-round.ts';
 import type { RebuildReport } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import { createClosing } from '../../../../functions/core/ledger/rebuild.ts';
 import {
+  dynamoRecountRounds,
   type RecordVisit,
   type RecountRound,
   recountOn,

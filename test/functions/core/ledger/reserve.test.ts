@@ -1,11 +1,10 @@
 /** What keeps room for a retried job, step by step: what it asks the table, and when it gives up. */
 import { expect, test } from 'vitest';
+import { knownCounter } from '../../../../functions/core/ledger/counter.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { newJob } from '../../../../functions/core/ledger/job.ts';
-import { SeenCounters } from '../../../../functions/core/ledger/last-seen.ts';
+import { newJob, SeenCounters } from '../../../../functions/core/ledger/hold-job.ts';
 import type { HoldAsk, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { knownCounter } from '../../../../functions/core/ledger/merge.ts';
 import { isRetryOf } from '../../../../functions/core/ledger/reservation.ts';
 import { findReserved, handOver, reserve } from '../../../../functions/core/ledger/reserve.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';

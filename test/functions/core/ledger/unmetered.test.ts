@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { bypassMove, ranRejected, wasRejected } from '../../../../functions/core/ledger/unmetered.ts';
+import { bypassMove, ranRejected, wasRejected } from '../../../../functions/core/ledger/settle.ts';
 import { anAsk, blocked, claim } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 

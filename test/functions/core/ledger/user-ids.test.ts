@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
-import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
-import { recordVisit } from '../../../../functions/drift/records-to-check.ts';
+import { type PseudonymKeys, replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
+import { recordVisit } from '../../../../functions/drift/recount.ts';
 import { anAsk, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 

@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { newJob } from '../../../../functions/core/ledger/job.ts';
 import type { HoldAsk, HoldOutcome, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { siftWaiting } from '../../../../functions/core/ledger/waiting.ts';
-import { weigh } from '../../../../functions/core/ledger/weigh.ts';
 import { LedgerError } from '../../../../functions/core/store/index.ts';
-import type { LimitClaim } from '../../../../policies/claim.ts';
-import { counterName } from '../../../../policies/claim.ts';
+import { counterName, type LimitClaim } from '../../../../policies/claim.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, blocked, claim, counter, wordOf } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
@@ -161,23 +157,4 @@ test('nobody waits for room that a job of the same batch was taken to have, and 
   expect(outcomes).toMatchObject([{ outcome: 'rejected' }, { outcome: 'admitted' }, { outcome: 'waiting' }]);
   expect(await ledger.readRecord(4)).toBeUndefined();
   expect(await ledger.readCounters([SLOTS])).toMatchObject([{ committed: 1 }]);
-});
-
-test('a job whose record is known is not looked up again, and with the time of a transaction left nobody is', async () => {
-  const { clock } = house();
-  let reads = 0;
-  const counted = {
-    readRecords: async (jobIds: readonly number[]) => {
-      reads += 1;
-      return jobIds.map(() => undefined);
-    },
-  };
-  const full = new Map([[LINE, { committed: 1, fitted: 1, settled: 0 }]]);
-  const deps = { store: counted, clock, learnRecord: () => {} };
-  const [known, unknown] = [newJob(waiter(1)), newJob(waiter(2))];
-  known.asked = true;
-  await siftWaiting(weigh([known], full), 2_000, deps);
-  expect([known.outcome?.outcome, reads]).toEqual(['waiting', 0]);
-  await siftWaiting(weigh([unknown], full), 150, deps);
-  expect([unknown.outcome, reads]).toEqual([{ outcome: 'undecided', cause: 'deadline' }, 0]);
 });

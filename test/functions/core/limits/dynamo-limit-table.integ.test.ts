@@ -1,10 +1,10 @@
 import { DeleteItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { limitTableContract } from './contract.ts';

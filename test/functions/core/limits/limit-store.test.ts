@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
 import type { PreviousCounters } from '../../../../functions/core/limits/period-openings.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';

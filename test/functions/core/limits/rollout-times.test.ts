@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withRolloutTimes } from '../../../../functions/core/limits/rollout-times.ts';
+import { withRolloutTimes } from '../../../../functions/core/limits/publish-limits.ts';
 import { NOW_MS, someLimits } from '../../../policies/documents.ts';
 
 const BEFORE = '2026-11-01T00:00:00Z';

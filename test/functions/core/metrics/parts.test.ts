@@ -1,16 +1,16 @@
 /** That the parts say the right numbers; that deployed handlers write them is deployed-handlers.integ.test.ts's business. */
 import { expect, test } from 'vitest';
 import type { DirectorySyncReport } from '../../../../functions/core/directory/sync.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
+import { inboxItem } from '../../../../functions/core/ledger/items.ts';
 import type { Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { emfMetrics } from '../../../../functions/core/metrics/metrics.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
-import { measureDirectoryReport as measureDirectory } from '../../../../functions/directory-sync/report.ts';
+import { measureDirectoryReport as measureDirectory } from '../../../../functions/directory-sync/make-hooks.ts';
 import { consume } from '../../../../functions/settle/consume.ts';
 import { measureSweepReport as measureSweep } from '../../../../functions/sweep/report.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';

@@ -1,6 +1,6 @@
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { liveLimitsContract } from '../../../support/live-limits.ts';
 

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { LogFields } from '../../../../functions/core/environment/machine.ts';
+import type { LogFields } from '../../../../functions/core/environment/environment.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
 import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
-import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
-import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/model.ts';
+import { pageHeaders } from '../../../../functions/core/signin/require-user.ts';
 import {
   type GitLabUser,
   type SignInGitLab,

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
-import { dynamoUserSessions } from '../../../../functions/core/signin/dynamo-user-sessions.ts';
+import {
+  dynamoSessionStore,
+  dynamoUserSessions,
+} from '../../../../functions/core/signin/dynamo-session-store.ts';
 import { Sessions } from '../../../../functions/core/signin/sessions.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { SESSION, sessionStoreContract } from './session-contract.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownSessions } from '../../../../functions/core/signin/own-sessions.ts';
-import { SESSION_MS } from '../../../../functions/core/signin/sessions.ts';
+import { ownSessions, SESSION_MS } from '../../../../functions/core/signin/sessions.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 import { SESSION } from './session-contract.ts';
 

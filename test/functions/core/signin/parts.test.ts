@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
-import { plainPage } from '../../../../functions/core/signin/answers.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import { ownAddress } from '../../../../functions/core/signin/config.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
-import { ownAddress } from '../../../../functions/core/signin/own-address.ts';
-import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
-import { rateLimit } from '../../../../functions/core/signin/rate-limit.ts';
-import { safeReturnTo } from '../../../../functions/core/signin/return-to.ts';
+import {
+  pageHeaders,
+  plainPage,
+  rateLimit,
+  safeReturnTo,
+} from '../../../../functions/core/signin/require-user.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 
 const ISSUER = 'https://gitlab.example.com';

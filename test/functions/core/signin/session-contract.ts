@@ -1,6 +1,6 @@
 /** What every store of sessions must do. Run on the one in memory and on DynamoDB Local. */
 import { expect, test } from 'vitest';
-import type { Session, SessionStore } from '../../../../functions/core/signin/session-store.ts';
+import type { Session, SessionStore } from '../../../../functions/core/signin/model.ts';
 
 export const SESSION: Session = {
   userId: 42,

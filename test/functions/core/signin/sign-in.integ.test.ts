@@ -1,6 +1,6 @@
 import { EncryptJWT } from 'jose';
 import { afterEach, expect, test } from 'vitest';
-import { rateLimit } from '../../../../functions/core/signin/rate-limit.ts';
+import { rateLimit } from '../../../../functions/core/signin/require-user.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 import { type Browser, newBrowser } from './browser.ts';

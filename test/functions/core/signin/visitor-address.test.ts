@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { rateLimit } from '../../../../functions/core/signin/rate-limit.ts';
-import { visitorAddress } from '../../../../functions/core/signin/visitor-address.ts';
+import { visitorAddress } from '../../../../functions/core/signin/config.ts';
+import { rateLimit } from '../../../../functions/core/signin/require-user.ts';
 
 const PROXIES = ['10.0.0.0/8', '2600:9000::/28'];
 

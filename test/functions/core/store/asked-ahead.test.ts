@@ -4,7 +4,7 @@ import { getItem, itemAt, putItem, queryPage } from '../../../../functions/core/
 import type { Key } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type ItemTable, type Operations, TimeLimit } from '../../../../functions/core/store/operation.ts';
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
 
 const A: Key = { pk: 'a', sk: 'pointer' };
 const B: Key = { pk: 'b', sk: 'pointer' };

@@ -1,11 +1,11 @@
 /** The table in memory and the one in a file answer whatever they are asked like DynamoDB does. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { itemAt, queryAll, scanPages } from '../../../../functions/core/store/calls.ts';
-import { versioned } from '../../../../functions/core/store/item-version.ts';
 import type { Key } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import {
@@ -14,6 +14,8 @@ import {
   any,
   begins,
   compare,
+  DUE_AT,
+  DUE_PK,
   type Item,
   type ItemCondition,
   type ItemTable,
@@ -21,14 +23,16 @@ import {
   keyOf,
   numberIs,
   type Operations,
+  PK,
   present,
   type QueryAsk,
+  SK,
   TimeLimit,
+  versioned,
 } from '../../../../functions/core/store/operation.ts';
 import { signedTable } from '../../../../functions/core/store/signed-table.ts';
-import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
 import type { ItemChange } from '../../../../functions/core/store/table-evaluation.ts';
-import { type ItemChangeRecord, SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';
+import { type ItemChangeRecord, SqliteTable } from '../../../../scripts/local/sqlite-table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 

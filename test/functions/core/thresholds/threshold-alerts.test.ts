@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryNotifier, NotifyError } from '../../../../functions/core/notify/message.ts';
 import {

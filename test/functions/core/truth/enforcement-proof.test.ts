@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import {
   enforcementProof,

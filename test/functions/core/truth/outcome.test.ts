@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JobEnd } from '../../../../functions/core/ledger/ledger.ts';
-import { settleMove } from '../../../../functions/core/ledger/settle.ts';
-import { bypassMove } from '../../../../functions/core/ledger/unmetered.ts';
-import { endOfJob } from '../../../../functions/core/truth/end-of-job.ts';
+import { bypassMove, settleMove } from '../../../../functions/core/ledger/settle.ts';
+import { endOfJob } from '../../../../functions/core/truth/verdict.ts';
 import { aRecord } from '../../../support/ledger/rollup-bench.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobFacts, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { isInNoGroup, wasBelowPath, wasInGroup } from '../../../../functions/core/truth/recorded-groups.ts';
+import { isInNoGroup, wasBelowPath, wasInGroup } from '../../../../functions/core/truth/job-charge.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';

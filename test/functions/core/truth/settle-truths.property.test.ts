@@ -1,7 +1,7 @@
 /** GitLab's words in any order, cut into batches anyhow, repeated, between admissions: the same charges in the end. */
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { History, must } from '../../../support/ledger/history.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { JobState } from '../../../../functions/core/ledger/ledger.ts';
 import { settleTruths, type TruthOutcome } from '../../../../functions/core/truth/settle-truths.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JOB_STATUSES, type JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
-import { hintText, parseHintText } from '../../../../functions/core/truth/truth-text.ts';
+import { JOB_STATUSES, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { hintText, parseHintText } from '../../../../functions/core/truth/webhook-hints.ts';
 
 const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const atMs = fc.integer({ min: 0, max: 4e12 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { agreementText } from '../../../../functions/answers/status/texts.ts';
-import { recountOutcome } from '../../../../functions/core/ledger/recount-outcome.ts';
+import { recountOutcome } from '../../../../functions/core/ledger/checkpoints.ts';
 import {
   agreementDays,
   budgetAgreement,

@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { expect, test } from 'vitest';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
-import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
+import { DynamoRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const client = new DynamoDBClient({ region: 'local' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupSum, type UsedInMonth } from '../../../../functions/core/usage/group-sum.ts';
+import { groupSum, type UsedInMonth } from '../../../../functions/core/usage/sums.ts';
 
 const used = (settledMicros: number, heldMicros = 0): UsedInMonth => ({
   ...{ settledMicros, heldMicros, seconds: settledMicros * 60, jobs: 1 },

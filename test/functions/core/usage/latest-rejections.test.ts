@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import {
-  noteRejections,
-  REJECTIONS_MAX,
-  withRejected,
-} from '../../../../functions/core/usage/latest-rejections.ts';
+import { noteRejections, REJECTIONS_MAX } from '../../../../functions/core/usage/lists.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { blocked } from '../../../support/ledger/asks.ts';
 import { aRecord, Feed, rollupBench } from '../../../support/ledger/rollup-bench.ts';
@@ -31,12 +27,15 @@ test('a rejected job is on the list of every group above it, of its project and 
   expect(other).toEqual({ subject: 'group/999', jobs: [], rev: 0 });
 });
 
-test('a list keeps the latest and has an end', () => {
-  const many = Array.from({ length: REJECTIONS_MAX + 5 }, (_, jobId) => ({ jobId, atMs: jobId }));
-  const { jobs } = withRejected({ subject: 'instance', jobs: many.slice(0, 3), rev: 1 }, many);
-  expect(jobs).toHaveLength(REJECTIONS_MAX);
-  expect(jobs[0]?.jobId).toBe(REJECTIONS_MAX + 4);
-  expect(jobs.at(-1)?.jobId).toBe(5);
+test('a list keeps the latest rejections, up to its bound', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  for (let job = 1; job <= REJECTIONS_MAX + 5; job += 1) feed.push(rejected(job, NOVEMBER_21_MS + job));
+  await deliver(feed.records);
+  const [list] = await store.readRejections(['instance']);
+  expect(list?.jobs).toHaveLength(REJECTIONS_MAX);
+  expect(list?.jobs[0]?.jobId).toBe(REJECTIONS_MAX + 5);
+  expect(list?.jobs.at(-1)?.jobId).toBe(6);
 });
 
 test('two readers that write the same list at once lose no rejection', async () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { queueCounts } from '../../../../functions/core/usage/queue-time.ts';
 import {
   decodeContribution,
   encodeContribution,
   rollupKeys,
-} from '../../../../functions/core/usage/rollup-item.ts';
+} from '../../../../functions/core/usage/rollup-store.ts';
+import { queueCounts } from '../../../../functions/core/usage/usage.ts';
 
 const facts = fc.record({
   isRetry: fc.constantFrom(undefined, true, false),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countToTheEnd } from '../../../../scripts/cli/api/count-to-the-end.ts';
+import { countToTheEnd } from '../../../../scripts/cli/api/api-in-process.ts';
 
 const PAGES = [
   { days: 30, daysCounted: 0, jobsRead: 0, next: 'a' },

@@ -3,17 +3,20 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
-import { readPackedPrices } from '../../../../functions/core/rules/rules-file.ts';
+import type { Rules } from '../../../../functions/core/admission/judge.ts';
+import { readPackedPrices } from '../../../../functions/core/rules/rules.ts';
 import { dynamoPriceEditions } from '../../../../functions/core/statements/price-editions.ts';
 import { deleteItem, getItem, putItem } from '../../../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type Item, TimeLimit } from '../../../../functions/core/store/operation.ts';
-import { auditCommandOn } from '../../../../scripts/cli/audit/audit-command.ts';
-import type { LocalRunner } from '../../../../scripts/local/gitlab/jobs.ts';
+import { pause } from '../../../../scripts/cli/audit/audit.ts';
+import { commandFetch } from '../../../../scripts/cli/command-fetch.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import type { LocalRunner } from '../../../../scripts/local/gitlab/state.ts';
 import { policyDocument } from '../../../policies/documents.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const TOKEN = 'glpat-secret';
@@ -58,13 +61,12 @@ function house() {
   const run = async (fetch: typeof globalThis.fetch = gitlab.fetch, ...more: string[]) => {
     const { io, told } = bench.desk();
     const waits: number[] = [];
-    const command = auditCommandOn({
-      open: async (...asked) => ({ ...(await bench.opening()(...asked)), prices }),
-      fetch,
-      sleep: async (ms) => {
-        waits.push(ms);
-      },
-    });
+    const command = listed(
+      'audit',
+      [openLedger, async () => ({ ...(await bench.opening()({}, io)), prices })],
+      [commandFetch, () => fetch],
+      [pause, async (ms: number) => void waits.push(ms)],
+    );
     const flags = [...bench.flags, '--gitlab', 'https://gitlab.example.com'];
     const args = ['--month', '2026-11', ...flags, '--token-file', join(bench.folder, 'token'), ...more];
     const code = await command.run(args, io);

@@ -5,17 +5,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
-import { chainBreak } from '../../../../functions/core/statements/closed-statement.ts';
-import { dynamoStatementChain } from '../../../../functions/core/statements/statement-chain.ts';
+import { chainBreak, dynamoStatementChain } from '../../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { closeMonths } from '../../../../functions/drift/close-months.ts';
-import { auditCommandOn } from '../../../../scripts/cli/audit/audit-command.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { pause } from '../../../../scripts/cli/audit/audit.ts';
+import { commandFetch } from '../../../../scripts/cli/command-fetch.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { aJob, consoleHouse, LIMITS } from '../../../functions/console/house.ts';
+import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
 const DAY_MS = 86_400_000;
@@ -67,9 +68,12 @@ async function books() {
   };
   const audit = async (month: string) => {
     const { io, told } = files.desk();
-    const command = auditCommandOn({
-      ...{ open: files.opening(readOnly(store)), fetch: gitlab.fetch, sleep: async () => {} },
-    });
+    const command = listed(
+      'audit',
+      [openLedger, files.opening(readOnly(store))],
+      [commandFetch, () => gitlab.fetch],
+      [pause, async () => {}],
+    );
     const gitlabFlags = [
       '--gitlab',
       'https://gitlab.example.com',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { backtestCommandOn } from '../../../../scripts/cli/backtest/backtest-command.ts';
-import type { BacktestResult } from '../../../../scripts/cli/backtest/backtest-text.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import type { BacktestResult } from '../../../../scripts/cli/report/backtest.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const limit = (money: number): object => ({ on: { group: 101 }, money, per: 'month' });
@@ -27,7 +27,10 @@ type House = Awaited<ReturnType<typeof house>>;
 async function run(bench: House, args: string[] = [], store?: LedgerStore) {
   const { io, told } = bench.desk();
   const before = JSON.stringify([...bench.store.dump()]);
-  const code = await backtestCommandOn(bench.opening(store)).run([...args, ...bench.flags], io);
+  const code = await listed('backtest', [openLedger, bench.opening(store)]).run(
+    [...args, ...bench.flags],
+    io,
+  );
   expect(JSON.stringify([...bench.store.dump()])).toBe(before);
   expect(bench.stillOpen()).toBe(0);
   return { code, ...told };

@@ -1,10 +1,10 @@
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
-import type { BudgetTables } from '../../../../scripts/cli/api/open-api.ts';
-import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
-import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
-import type { Command, TerminalIo } from '../../../../scripts/terminal/command.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
+import { type BudgetTables, openBudget } from '../../../../scripts/cli/api/open-api.ts';
+import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
+import { readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLimits } from '../../../../scripts/cli/limits/live-set.ts';
+import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
@@ -38,28 +38,35 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
       stillOpen -= 1;
     },
   };
-  const deps: BudgetDeps = {
-    open: async () => {
-      stillOpen += 1;
-      return tables;
-    },
-    userName: () => 'jane',
+  const open = async (): Promise<BudgetTables> => {
+    stillOpen += 1;
+    return tables;
   };
+  const opening = async () => ({ table, description: 'the test table', close: async () => {} });
+  const standIns = new Map<unknown, unknown>([
+    [openBudget, open],
+    [openLimits, opening],
+    [osUserName, () => 'jane'],
+  ]);
   const run = async (
-    command: (deps: BudgetDeps) => Command,
+    name: string,
     args: readonly string[],
     more: Partial<TerminalIo> = {},
+    others: readonly (readonly [real: unknown, other: unknown])[] = [],
   ): Promise<DeskRun> => {
-    const made = command(deps);
-    const entries = [{ ...made, load: async () => made }];
-    const words = [...made.name.split(' '), ...args, ...ledger.flags];
-    const io = { columns: 140, nowMs: ledger.clock.nowMs, ...more };
-    const result = await runDesk(words, `${ledger.folder}/`, io, entries);
-    if (stillOpen !== 0) throw new Error(`${made.name} left a table open`);
+    const words = [...name.split(' '), ...args, ...ledger.flags];
+    const io = {
+      columns: 140,
+      nowMs: ledger.clock.nowMs,
+      standIns: new Map([...standIns, ...others]),
+      ...more,
+    };
+    const result = await runDesk(words, `${ledger.folder}/`, io);
+    if (stillOpen !== 0) throw new Error(`${name} left a table open`);
     return result;
   };
-  const json = async (command: (deps: BudgetDeps) => Command, ...args: readonly string[]) =>
-    JSON.parse((await run(command, [...args, '--json'])).out);
+  const json = async (name: string, ...args: readonly string[]) =>
+    JSON.parse((await run(name, [...args, '--json'])).out);
   const live = () => table.getPointer({ timeoutMs: 1_000 });
   /** So much a day on the days before today. */
   const spend = async (subject: string, perDay: readonly number[]): Promise<void> => {
@@ -73,17 +80,12 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
       await rollup.commit({ contributions: [], usage: usage.slice(first, first + 100) });
   };
   if (isLive) {
-    const opening = async () => ({ table, description: 'the test table', close: async () => {} });
-    const publish = publishCommandOn({ open: opening, userName: () => 'seed' });
     const policy = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
-    const words = ['limits', 'publish', 'limits.yaml', '--why', 'first', ...policy];
-    const io = { nowMs: ledger.clock.nowMs };
-    const { code, err } = await runDesk(words, `${ledger.folder}/`, io, [
-      { ...publish, load: async () => publish },
-    ]);
+    const words = ['limits', 'publish', 'limits.yaml', '--why', 'first', '--actor', 'seed', ...policy];
+    const { code, err } = await runDesk(words, `${ledger.folder}/`, { nowMs: ledger.clock.nowMs, standIns });
     if (code !== 0) throw new Error(err);
   }
-  return { ...ledger, table, tables, rollup, alerts, deps, run, json, live, spend };
+  return { ...ledger, table, tables, rollup, alerts, open, run, json, live, spend };
 }
 
 const dayText = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10);

@@ -2,29 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
-import { breakGlassCommandOn } from '../../../../scripts/cli/breakglass/break-command.ts';
-import { endCommandOn, reviewCommandOn } from '../../../../scripts/cli/breakglass/end-commands.ts';
-import { breakGlassLsCommandOn } from '../../../../scripts/cli/breakglass/ls-command.ts';
-import { exportCommandOn } from '../../../../scripts/cli/budget/export-command.ts';
-import { grantCommandOn } from '../../../../scripts/cli/budget/grant-command.ts';
-import { historyCommandOn } from '../../../../scripts/cli/budget/history-command.ts';
-import { importCommandOn } from '../../../../scripts/cli/budget/import-command.ts';
-import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
-import { removeCommandOn } from '../../../../scripts/cli/budget/remove-command.ts';
-import {
-  approveCommandOn,
-  declineCommandOn,
-  requestsCommandOn,
-} from '../../../../scripts/cli/budget/requests-command.ts';
-import { revokeCommandOn } from '../../../../scripts/cli/budget/revoke-command.ts';
-import { scaleCommandOn } from '../../../../scripts/cli/budget/scale-command.ts';
-import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
-import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
-import { undoCommandOn } from '../../../../scripts/cli/budget/undo-command.ts';
-import { COMMANDS } from '../../../../scripts/cli/commands.ts';
-import { explainCommandOn } from '../../../../scripts/cli/explain/explain-command.ts';
-import { freezeCommandOn } from '../../../../scripts/cli/freeze/freeze-command.ts';
-import { unfreezeCommandOn } from '../../../../scripts/cli/freeze/unfreeze-command.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest } from '../ledger-bench.ts';
 import { budgetBench, LIMITS } from './budget-bench.ts';
 
@@ -35,7 +14,7 @@ async function approved({ run }: Bench, ...[command, args]: Parameters<Bench['ru
   const { code, err } = await run(command, args);
   expect(code).toBe(2);
   const id = /Request (r-\S+) waits/.exec(err)?.[1] ?? '';
-  expect((await run(approveCommandOn, [id, '--actor', 'zoe'])).code).toBe(0);
+  expect((await run('budget approve', [id, '--actor', 'zoe'])).code).toBe(0);
 }
 
 /** One job of 1.00 that ended, four that hold as much. */
@@ -49,13 +28,13 @@ async function withJobs(): Promise<Bench> {
 
 test('limits are listed the fullest first, with what is used, held and left', async () => {
   const { run, json } = await withJobs();
-  const { out } = await run(budgetLsCommandOn, []);
+  const { out } = await run('budget ls', []);
   expect(out.split('\n').slice(0, 3)).toEqual([
     'group                            limit  used  held      left   %  runs out  owner',
     'acme/payments           7.50 EUR/month  1.00  4.00      2.50  66  ?         payments-leads',
     'acme                9,000.00 EUR/month  1.00  4.00  8,995.00   0  ?         finance',
   ]);
-  const { limits } = await json(budgetLsCommandOn, '--over', '50%', '--group', 'acme');
+  const { limits } = await json('budget ls', '--over', '50%', '--group', 'acme');
   expect(limits).toEqual([
     {
       subject: 'group/101',
@@ -87,7 +66,7 @@ test('the groups right below a group, and what its own projects used, come to wh
   const { run, json, spend } = await budgetBench();
   await spend('group/100', [50_000_000, 50_000_000]);
   await spend('group/101', [60_000_000]);
-  const { out } = await run(budgetShowCommandOn, ['acme']);
+  const { out } = await run('budget show', ['acme']);
   const lines = out.split('\n');
   const first = lines.findIndex((line) => line.startsWith('this month'));
   expect(lines.slice(first, first + 5).map((line) => line.split(/ {2,}/))).toEqual([
@@ -97,7 +76,7 @@ test('the groups right below a group, and what its own projects used, come to wh
     ['Projects right in this group', '40.00', '0'],
     ['acme', '100.00', '0'],
   ]);
-  const { below } = await json(budgetShowCommandOn, 'acme');
+  const { below } = await json('budget show', 'acme');
   expect(below.groups.map(({ settledMicros }: { settledMicros: number }) => settledMicros)).toEqual([
     60_000_000, 0,
   ]);
@@ -106,13 +85,13 @@ test('the groups right below a group, and what its own projects used, come to wh
     rest: { settledMicros: 40_000_000 },
     restLabel: 'Projects right in this group',
   });
-  expect((await json(budgetShowCommandOn, 'acme/payments')).below).toBeNull();
+  expect((await json('budget show', 'acme/payments')).below).toBeNull();
 });
 
 test('--group lists the group and what is below it, and nothing above', async () => {
   const { json } = await withJobs();
   const of = async (group: string) =>
-    (await json(budgetLsCommandOn, '--group', group)).limits.map((each: { subject: string }) => each.subject);
+    (await json('budget ls', '--group', group)).limits.map((each: { subject: string }) => each.subject);
   expect(await of('acme/platform')).toEqual(['group/102', 'group/102']);
   expect((await of('100')).toSorted()).toEqual(['group/100', 'group/101', 'group/102', 'group/102']);
 });
@@ -121,13 +100,13 @@ test('a limit says when it runs out by the usage of the last weeks, and the earl
   const bench = await withJobs();
   await bench.spend('group/101', [400_000, 400_000, 500_000, 300_000, 400_000]);
   await bench.spend('group/100', [400_000]);
-  const { limits } = await bench.json(budgetLsCommandOn, '--group', 'acme');
+  const { limits } = await bench.json('budget ls', '--group', 'acme');
   // 2.50 are left at 0.40 a day, of which half a day is over.
   expect(limits.slice(0, 2)).toMatchObject([
     { path: 'acme/payments', runsOut: expect.stringMatching(/^2026-11-27T/) },
     { path: 'acme', runsOut: 'lasts' },
   ]);
-  expect((await bench.run(budgetLsCommandOn, [])).out).toContain('2026-11-27  payments-leads');
+  expect((await bench.run('budget ls', [])).out).toContain('2026-11-27  payments-leads');
 });
 
 test('limits are chosen by whose they are, what they count and their trouble, and ranked by it', async () => {
@@ -135,7 +114,7 @@ test('limits are chosen by whose they are, what they count and their trouble, an
   await ask([aRequest(6)]);
   await spend('group/101', [400_000, 400_000, 500_000, 300_000, 400_000]);
   const of = async (...flags: string[]) =>
-    (await json(budgetLsCommandOn, ...flags)).limits.map(
+    (await json('budget ls', ...flags)).limits.map(
       ({ path, limit }: { path: string; limit: string }) => `${path} ${limit}`,
     );
   expect(await of('--kind', 'group', '--unit', 'money', '--sort', 'name')).toEqual([
@@ -147,16 +126,16 @@ test('limits are chosen by whose they are, what they count and their trouble, an
   // 6.00 of 7.50 on the 21st.
   expect(await of('--trouble', 'runs-out')).toEqual(['acme/payments money-month']);
   expect(await of('--trouble', 'used-up')).toEqual([]);
-  const { out } = await run(budgetLsCommandOn, ['--sort', 'trouble']);
+  const { out } = await run('budget ls', ['--sort', 'trouble']);
   expect(out).toMatch(/^group .* runs out/);
   expect(out).toContain('0 refusing jobs, 0 used up, 1 gone before their period ends');
-  const { code, err } = await run(budgetLsCommandOn, ['--sort', 'size']);
+  const { code, err } = await run('budget ls', ['--sort', 'size']);
   expect([code, err]).toEqual([3, expect.stringContaining('expected trouble, fullest, name')]);
 });
 
 test('at 80 columns a long path loses its beginning, not its name', async () => {
   const { run } = await withJobs();
-  const { out } = await run(budgetLsCommandOn, [], { columns: 72 });
+  const { out } = await run('budget ls', [], { columns: 72 });
   expect(out).toContain('…');
   for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
 });
@@ -166,17 +145,17 @@ test('at 80 columns no line of a table wraps, and of one change nothing is cut o
   const narrow = { columns: 80 };
   const reason = 'release week of all the teams that we have';
   const grant = ['acme/payments', '+1', '--until', '2026-12-31', '--reason', reason];
-  const given = await run(grantCommandOn, grant, narrow);
+  const given = await run('budget grant', grant, narrow);
   expect(given.out.replace(/\s+/g, ' ')).toContain(
     `until the end of 31 Dec 2026 Europe/Berlin, reason ${reason}`,
   );
-  await run(grantCommandOn, ['acme/payments', '+90', '--until', '2026-12-31', '--reason', reason], narrow);
-  const requests = await run(requestsCommandOn, [], narrow);
+  await run('budget grant', ['acme/payments', '+90', '--until', '2026-12-31', '--reason', reason], narrow);
+  const requests = await run('budget requests', [], narrow);
   expect(requests.out.replace(/\s+/g, ' ')).toMatch(
     /^r-\S+ pending group acme\/payments, .*why release week/,
   );
-  const shown = await run(budgetShowCommandOn, ['acme/payments'], narrow);
-  const listed = await run(budgetLsCommandOn, [], narrow);
+  const shown = await run('budget show', ['acme/payments'], narrow);
+  const listed = await run('budget ls', [], narrow);
   for (const { out } of [given, requests, listed])
     for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
   expect(shown.out).toContain('+1 on money-month');
@@ -184,23 +163,23 @@ test('at 80 columns no line of a table wraps, and of one change nothing is cut o
 
 test('what is tried on a set that is gone is refused as stale, not as a broken table', async () => {
   const { run } = await budgetBench();
-  const tried = await run(setCommandOn, ['acme/payments', '9', '--dry-run', '--base', 'gone']);
+  const tried = await run('budget set', ['acme/payments', '9', '--dry-run', '--base', 'gone']);
   expect([tried.code, tried.out]).toEqual([2, '']);
   expect(tried.err).toContain('this is an edit of set gone, and another one is live');
 });
 
 test('an edit that cannot be is told by its field and by the group as it was written', async () => {
   const { run } = await budgetBench();
-  const soft = await run(setCommandOn, ['acme/payments', '9', '--soft', '80', '--reason', 'x']);
+  const soft = await run('budget set', ['acme/payments', '9', '--soft', '80', '--reason', 'x']);
   expect([soft.code, soft.err]).toEqual([3, expect.stringMatching(/^soft: '80'; /)]);
-  const several = await run(setCommandOn, ['acme/platform', '--mode', 'shadow', '--reason', 'x']);
+  const several = await run('budget set', ['acme/platform', '--mode', 'shadow', '--reason', 'x']);
   expect(several.err).toContain('acme/platform has several limits like this');
 });
 
 test('an edit of more than a page lists says how to read it, not that it is gone', async () => {
   const many = Array.from({ length: 60 }, (_, id) => ({ on: { group: 1_000 + id }, jobs: 5 }));
   const { run } = await budgetBench([...LIMITS, ...many]);
-  const { out } = await run(historyCommandOn, []);
+  const { out } = await run('budget history', []);
   expect(out).toContain('(too much to list: tollgate budget history <group>');
 });
 
@@ -208,7 +187,7 @@ test('--dry-run shows what changes and which jobs would have failed, and writes 
   const { run, live, json } = await withJobs();
   const before = await live();
   const args = ['acme/payments', '2', 'EUR/month', '--dry-run'];
-  const { code, out } = await run(setCommandOn, args);
+  const { code, out } = await run('budget set', args);
   expect(code).toBe(0);
   expect(out).toBe(
     [
@@ -219,7 +198,7 @@ test('--dry-run shows what changes and which jobs would have failed, and writes 
       '',
     ].join('\n'),
   );
-  expect(await json(setCommandOn, ...args)).toMatchObject({
+  expect(await json('budget set', ...args)).toMatchObject({
     outcome: 'dry_run',
     base: before?.set,
     stale: false,
@@ -232,14 +211,14 @@ test('--dry-run shows what changes and which jobs would have failed, and writes 
 test('a set limit is live, and its change is told with who and why', async () => {
   const { run, json, live } = await budgetBench();
   const args = ['acme/payments', '9', 'EUR/month', '--reason', 'more people', '--actor', 'ann'];
-  expect(await run(setCommandOn, args)).toMatchObject({ code: 0, err: '' });
+  expect(await run('budget set', args)).toMatchObject({ code: 0, err: '' });
   expect((await live())?.edit).toBe(2);
-  const { edits } = await json(historyCommandOn, 'acme/payments', '--count', '1');
+  const { edits } = await json('budget history', 'acme/payments', '--count', '1');
   expect(edits).toMatchObject([
     { edit: 2, actor: 'ann', why: 'more people', source: 'cli', rows: [{ from: 7_500_000, to: 9_000_000 }] },
   ]);
-  expect((await run(historyCommandOn, ['101'])).out).toContain('ann: more people\n');
-  expect(await run(setCommandOn, args)).toMatchObject({
+  expect((await run('budget history', ['101'])).out).toContain('ann: more people\n');
+  expect(await run('budget set', args)).toMatchObject({
     code: 0,
     out: 'It is so already; nothing was written.\n',
   });
@@ -254,21 +233,21 @@ test.each<[readonly string[], object]>([
   [['acme/payments/checkout', '256Gi', 'memory'], { subject: 'project/1001', amount: 2 ** 38 }],
 ])('budget set %j', async (args, expected) => {
   const { run, json } = await budgetBench(LIMITS.filter((each) => !('minutes' in each)));
-  expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
-  const { limits } = await json(budgetLsCommandOn);
+  expect(await run('budget set', [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
+  const { limits } = await json('budget ls');
   expect(limits).toContainEqual(expect.objectContaining(expected));
 });
 
 test.each<[Parameters<Bench['run']>[0], readonly string[], string]>([
-  [budgetShowCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
-  [budgetShowCommandOn, ['4711'], 'the directory knows no group of this id'],
-  [budgetShowCommandOn, ['project/4711'], 'the directory knows no project of this id'],
-  [budgetShowCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
-  [budgetLsCommandOn, ['--group', '4711'], 'the directory knows no group of this id'],
-  [budgetLsCommandOn, ['--group', 'acme/paymets'], 'did you mean acme/payments?'],
-  [historyCommandOn, ['4711'], 'the directory knows no group of this id'],
-  [historyCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
-  [historyCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
+  ['budget show', ['acme/paymets'], 'did you mean acme/payments?'],
+  ['budget show', ['4711'], 'the directory knows no group of this id'],
+  ['budget show', ['project/4711'], 'the directory knows no project of this id'],
+  ['budget show', ['runner-class/larg'], 'did you mean runner-class/large?'],
+  ['budget ls', ['--group', '4711'], 'the directory knows no group of this id'],
+  ['budget ls', ['--group', 'acme/paymets'], 'did you mean acme/payments?'],
+  ['budget history', ['4711'], 'the directory knows no group of this id'],
+  ['budget history', ['runner-class/larg'], 'did you mean runner-class/large?'],
+  ['budget history', ['acme/paymets'], 'did you mean acme/payments?'],
 ])('%# what nobody knows is not shown as nothing: %j', async (command, args, said) => {
   const { run } = await budgetBench();
   const { code, out, err } = await run(command, args);
@@ -278,8 +257,8 @@ test.each<[Parameters<Bench['run']>[0], readonly string[], string]>([
 
 test('"none" takes a field out', async () => {
   const { run, json } = await budgetBench();
-  await run(setCommandOn, ['acme/payments', '--owner', 'none', '--reason', 'left']);
-  expect((await json(budgetLsCommandOn, '--group', '101')).limits).toMatchObject([
+  await run('budget set', ['acme/payments', '--owner', 'none', '--reason', 'left']);
+  expect((await json('budget ls', '--group', '101')).limits).toMatchObject([
     { amount: 7_500_000, owner: null },
   ]);
 });
@@ -300,7 +279,7 @@ test.each<[readonly string[], string]>([
   [['acme/payments', '5', '--as', 'root'], '--as "root": expected admin'],
 ])('budget set %j is refused with the remedy', async (args, message) => {
   const { run, live } = await budgetBench();
-  const { code, err } = await run(setCommandOn, [...args, '--reason', 'x']);
+  const { code, err } = await run('budget set', [...args, '--reason', 'x']);
   expect([code, (await live())?.edit]).toEqual([3, 1]);
   expect(err).toContain(message);
 });
@@ -312,13 +291,13 @@ test.each<[readonly string[], object]>([
   [['acme/payments', '9,50', 'EUR/month'], { amount: 9_500_000 }],
 ])('budget set %j is read as it is written', async (args, expected) => {
   const { run, json } = await budgetBench();
-  expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
-  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject(expected);
+  expect(await run('budget set', [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
+  expect((await json('budget show', 'acme/payments')).limits[0]).toMatchObject(expected);
 });
 
 test('without a reason nothing is changed', async () => {
   const { run } = await budgetBench();
-  expect(await run(setCommandOn, ['acme/payments', '9'])).toMatchObject({
+  expect(await run('budget set', ['acme/payments', '9'])).toMatchObject({
     code: 3,
     err: expect.stringContaining('--reason: expected why'),
   });
@@ -327,22 +306,22 @@ test('without a reason nothing is changed', async () => {
 test('a milder mode needs --confirm', async () => {
   const { run } = await budgetBench();
   const args = ['acme/platform', '--limit', 'jobs-now', '--mode', 'warn', '--reason', 'x'];
-  expect(await run(setCommandOn, args)).toMatchObject({ code: 2, out: '' });
+  expect(await run('budget set', args)).toMatchObject({ code: 2, out: '' });
 });
 
 test('more than threefold needs --confirm, and then somebody else', async () => {
   const { run, live } = await budgetBench();
   const args = ['acme/payments', '75', '--reason', 'x'];
-  const asked = await run(setCommandOn, args);
+  const asked = await run('budget set', args);
   expect([asked.code, (await live())?.edit]).toEqual([2, 1]);
   expect(asked.err).toContain('Say --confirm');
-  const two = await run(setCommandOn, [...args, '--confirm']);
+  const two = await run('budget set', [...args, '--confirm']);
   expect([two.code, (await live())?.edit]).toEqual([2, 1]);
   expect(two.err).toMatch(/Request r-\S+ waits for somebody else/);
   const id = /Request (r-\S+) waits/.exec(two.err)?.[1] ?? '';
-  expect((await run(requestsCommandOn, [])).out).toContain('7.50 EUR → 75.00 EUR');
-  expect((await run(approveCommandOn, [id])).code).toBe(2);
-  const done = await run(approveCommandOn, [id, '--actor', 'zoe']);
+  expect((await run('budget requests', [])).out).toContain('7.50 EUR → 75.00 EUR');
+  expect((await run('budget approve', [id])).code).toBe(2);
+  const done = await run('budget approve', [id, '--actor', 'zoe']);
   expect(done.out).toContain('approved; it is live');
   expect((await live())?.edit).toBe(2);
 });
@@ -350,13 +329,13 @@ test('more than threefold needs --confirm, and then somebody else', async () => 
 test('an edit of a set that is not live any more changes nothing and shows both versions', async () => {
   const { run, json, live } = await budgetBench();
   const base = (await live())?.set ?? '';
-  await run(setCommandOn, ['acme/payments', '8', '--reason', 'theirs']);
+  await run('budget set', ['acme/payments', '8', '--reason', 'theirs']);
   const args = ['acme/payments', '9', '--reason', 'mine', '--base', base];
-  const late = await run(setCommandOn, args);
+  const late = await run('budget set', args);
   expect(late.code).toBe(2);
   expect(late.err).toContain('by     jane, from cli: theirs');
   expect(late.err).toMatch(/theirs\n.*7\.50 EUR → 8\.00 EUR\nmine\n.*7\.50 EUR → 9\.00 EUR\n/);
-  expect(await json(setCommandOn, ...args)).toMatchObject({
+  expect(await json('budget set', ...args)).toMatchObject({
     outcome: 'stale',
     base,
     live: { edit: 2 },
@@ -367,38 +346,38 @@ test('an edit of a set that is not live any more changes nothing and shows both 
 
 test('--as lowers the rights, and what that role may not do is named with who may', async () => {
   const { run } = await budgetBench();
-  const viewer = await run(setCommandOn, ['acme/payments', '5', '--reason', 'x', '--as', 'viewer']);
+  const viewer = await run('budget set', ['acme/payments', '5', '--reason', 'x', '--as', 'viewer']);
   expect(viewer.code).toBe(2);
-  expect(viewer.err).toContain('Ask somebody who is an owner of the group, of finance or an administrator.');
+  expect(viewer.err).toContain('Ask a user who is an owner of the group, of finance or an administrator.');
   const owner = ['--reason', 'x', '--as', 'owner:acme/payments'];
-  expect((await run(setCommandOn, ['acme/payments', '9', ...owner])).err).toContain(
+  expect((await run('budget set', ['acme/payments', '9', ...owner])).err).toContain(
     'money-month amount: to loosen it you must be an owner of a group above, of finance or an administrator',
   );
-  expect((await run(setCommandOn, ['acme/payments', '5', ...owner])).code).toBe(0);
-  expect((await run(setCommandOn, ['acme/platform', '5', '--limit', 'jobs-now', ...owner])).code).toBe(2);
+  expect((await run('budget set', ['acme/payments', '5', ...owner])).code).toBe(0);
+  expect((await run('budget set', ['acme/platform', '5', '--limit', 'jobs-now', ...owner])).code).toBe(2);
 });
 
 test('as long as no set is live nothing is changed unless told to begin one', async () => {
   const { run, live, json } = await budgetBench(LIMITS, false);
-  expect((await json(budgetLsCommandOn)).limits).toHaveLength(5);
-  expect((await run(budgetLsCommandOn, [])).out).toContain('no set was ever published');
+  expect((await json('budget ls')).limits).toHaveLength(5);
+  expect((await run('budget ls', [])).out).toContain('no set was ever published');
   const args = ['acme/payments', '9', '--reason', 'x'];
-  const refused = await run(setCommandOn, args);
+  const refused = await run('budget set', args);
   expect([refused.code, await live()]).toEqual([1, undefined]);
   expect(refused.err).toContain('tollgate limits publish');
-  expect((await run(exportCommandOn, [])).code).toBe(1);
-  expect((await run(setCommandOn, [...args, '--base', 'none'])).code).toBe(0);
-  expect((await json(budgetLsCommandOn)).limits).toHaveLength(5);
+  expect((await run('budget export', [])).code).toBe(1);
+  expect((await run('budget set', [...args, '--base', 'none'])).code).toBe(0);
+  expect((await json('budget ls')).limits).toHaveLength(5);
 });
 
 test('a removed limit asks nothing, and those above it still do', async () => {
   const bench = await budgetBench();
   const { run, json } = bench;
-  expect((await run(removeCommandOn, ['acme/payments', 'money-day', '--reason', 'x'])).err).toContain(
+  expect((await run('budget remove', ['acme/payments', 'money-day', '--reason', 'x'])).err).toContain(
     'expected one of money-month',
   );
-  await approved(bench, removeCommandOn, ['acme/payments', 'money-month', '--reason', 'x']);
-  const { limits } = await json(budgetShowCommandOn, 'acme/payments');
+  await approved(bench, 'budget remove', ['acme/payments', 'money-month', '--reason', 'x']);
+  const { limits } = await json('budget show', 'acme/payments');
   expect(limits).toMatchObject([{ subject: 'group/100', own: false }]);
 });
 
@@ -414,8 +393,8 @@ test('a grant is on top at once, shown with its id, and revoked by it', async ()
     '--ticket',
     'FIN-1',
   ];
-  expect((await run(grantCommandOn, args)).code).toBe(0);
-  const shown = await json(budgetShowCommandOn, 'acme/payments');
+  expect((await run('budget grant', args)).code).toBe(0);
+  const shown = await json('budget show', 'acme/payments');
   expect(shown.limits[0]).toMatchObject({ amount: 10_000_000, own: true });
   const [grant] = shown.exceptions;
   expect(grant).toMatchObject({
@@ -425,37 +404,37 @@ test('a grant is on top at once, shown with its id, and revoked by it', async ()
     by: 'jane',
   });
   clock.advance(60_000);
-  expect((await run(revokeCommandOn, [grant.id, '--reason', 'done'])).code).toBe(0);
-  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
-  expect((await run(revokeCommandOn, ['g-none', '--reason', 'x'])).code).toBe(3);
+  expect((await run('budget revoke', [grant.id, '--reason', 'done'])).code).toBe(0);
+  expect((await json('budget show', 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
+  expect((await run('budget revoke', ['g-none', '--reason', 'x'])).code).toBe(3);
 });
 
 test('a large grant waits until somebody else approves it', async () => {
   const { run, json } = await budgetBench();
   const args = ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'release'];
-  const asked = await run(grantCommandOn, args);
+  const asked = await run('budget grant', args);
   expect(asked.code).toBe(2);
-  const [{ id }] = (await json(requestsCommandOn)).requests;
+  const [{ id }] = (await json('budget requests')).requests;
   expect(asked.err).toContain(`tollgate budget approve ${id}`);
-  expect((await run(requestsCommandOn, [])).out).toMatch(/pending +acme\/payments +money-month +\+20/);
-  expect(await run(approveCommandOn, [id])).toMatchObject({
+  expect((await run('budget requests', [])).out).toMatch(/pending +acme\/payments +money-month +\+20/);
+  expect(await run('budget approve', [id])).toMatchObject({
     code: 2,
     err: expect.stringContaining('a request of your own'),
   });
-  expect((await run(approveCommandOn, [id, '--actor', 'bob'])).code).toBe(0);
-  expect((await json(budgetLsCommandOn, '--group', '101')).limits).toMatchObject([{ amount: 27_500_000 }]);
-  expect((await run(declineCommandOn, [id, '--actor', 'eve', '--note', 'no'])).err).toContain(
+  expect((await run('budget approve', [id, '--actor', 'bob'])).code).toBe(0);
+  expect((await json('budget ls', '--group', '101')).limits).toMatchObject([{ amount: 27_500_000 }]);
+  expect((await run('budget decline', [id, '--actor', 'eve', '--note', 'no'])).err).toContain(
     'bob has approved it already',
   );
-  expect((await run(approveCommandOn, ['r-none', '--actor', 'bob'])).code).toBe(2);
-  expect((await run(requestsCommandOn, [])).out).toBe('No request waits.\n');
+  expect((await run('budget approve', ['r-none', '--actor', 'bob'])).code).toBe(2);
+  expect((await run('budget requests', [])).out).toBe('No request waits.\n');
 });
 
 test('--as shows the requests that somebody of that role sees', async () => {
   const { run, json } = await budgetBench();
-  await run(grantCommandOn, ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'x']);
+  await run('budget grant', ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'x']);
   const seenBy = async (actor: string, ...as: string[]) =>
-    (await json(requestsCommandOn, '--actor', actor, ...as)).requests.map(
+    (await json('budget requests', '--actor', actor, ...as)).requests.map(
       ({ path, own }: { path: string; own: boolean }) => [path, own],
     );
   expect(await seenBy('bob')).toEqual([['acme/payments', false]]);
@@ -467,11 +446,11 @@ test('--as shows the requests that somebody of that role sees', async () => {
 
 test('a declined request gives nothing, and needs a note', async () => {
   const { run, json } = await budgetBench();
-  await run(grantCommandOn, ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'x']);
-  const [{ id }] = (await json(requestsCommandOn)).requests;
-  expect((await run(declineCommandOn, [id, '--actor', 'bob'])).code).toBe(3);
-  expect((await run(declineCommandOn, [id, '--actor', 'bob', '--note', 'too much'])).code).toBe(0);
-  expect((await json(requestsCommandOn, '--all')).requests).toMatchObject([
+  await run('budget grant', ['acme/payments', '+20', '--until', '2026-12-31', '--reason', 'x']);
+  const [{ id }] = (await json('budget requests')).requests;
+  expect((await run('budget decline', [id, '--actor', 'bob'])).code).toBe(3);
+  expect((await run('budget decline', [id, '--actor', 'bob', '--note', 'too much'])).code).toBe(0);
+  expect((await json('budget requests', '--all')).requests).toMatchObject([
     { state: 'declined', note: 'too much' },
   ]);
 });
@@ -479,29 +458,27 @@ test('a declined request gives nothing, and needs a note', async () => {
 test('a frozen group starts no job, is shown as frozen, and is lifted by its name', async () => {
   const { run, json } = await withJobs();
   const args = ['acme/payments', '--until', '2026-12-01', '--reason', 'migration'];
-  expect((await run(freezeCommandOn, args)).code).toBe(0);
-  expect((await json(budgetShowCommandOn, 'acme/payments')).exceptions).toMatchObject([
+  expect((await run('freeze', args)).code).toBe(0);
+  expect((await json('budget show', 'acme/payments')).exceptions).toMatchObject([
     { kind: 'freeze', subject: 'group/101', until: '2026-12-01', reason: 'migration' },
   ]);
-  expect((await run(unfreezeCommandOn, ['acme/platform', '--reason', 'x'])).err).toContain(
-    'is not frozen itself',
-  );
-  expect((await run(unfreezeCommandOn, ['acme/payments', '--reason', 'done'])).code).toBe(0);
-  expect((await json(budgetShowCommandOn, 'acme/payments')).exceptions).toEqual([]);
+  expect((await run('unfreeze', ['acme/platform', '--reason', 'x'])).err).toContain('is not frozen itself');
+  expect((await run('unfreeze', ['acme/payments', '--reason', 'done'])).code).toBe(0);
+  expect((await json('budget show', 'acme/payments')).exceptions).toEqual([]);
 });
 
 test('a broken glass is capped, listed, ended and reviewed', async () => {
   const { run, json, clock } = await budgetBench();
   const args = ['acme/payments', '--jobs', '3', '--until', '2026-11-23', '--reason', 'incident'];
-  expect((await run(breakGlassCommandOn, args)).err).toContain('it would let everybody in');
-  expect((await run(breakGlassCommandOn, [...args, '--users', '5,6'])).code).toBe(0);
-  const [glass] = (await json(breakGlassLsCommandOn)).breakglasses;
+  expect((await run('breakglass', args)).err).toContain('it would let everybody in');
+  expect((await run('breakglass', [...args, '--users', '5,6'])).code).toBe(0);
+  const [glass] = (await json('breakglass ls')).breakglasses;
   expect(glass).toMatchObject({ subject: 'group/101', users: [5, 6], jobs: 3, used: 0, open: true });
-  expect((await run(breakGlassLsCommandOn, [])).out).toMatch(/open +acme\/payments +0 of 3/);
+  expect((await run('breakglass ls', [])).out).toMatch(/open +acme\/payments +0 of 3/);
   clock.advance(60_000);
-  expect((await run(endCommandOn, [glass.id, '--reason', 'over'])).code).toBe(0);
-  expect((await run(reviewCommandOn, [glass.id, '--reason', 'fine', '--actor', 'bob'])).code).toBe(0);
-  expect((await json(breakGlassLsCommandOn)).breakglasses).toMatchObject([
+  expect((await run('breakglass end', [glass.id, '--reason', 'over'])).code).toBe(0);
+  expect((await run('breakglass review', [glass.id, '--reason', 'fine', '--actor', 'bob'])).code).toBe(0);
+  expect((await json('breakglass ls')).breakglasses).toMatchObject([
     { open: false, reviewedBy: 'bob', note: 'fine' },
   ]);
 });
@@ -509,10 +486,10 @@ test('a broken glass is capped, listed, ended and reviewed', async () => {
 test('an export is edited and imported: shown with totals first, then live as a whole', async () => {
   const { run, json, live, folder } = await withJobs();
   const file = join(folder, 'limits.csv');
-  await run(exportCommandOn, ['--out', 'limits.csv', '--bom']);
-  expect(await json(importCommandOn, 'limits.csv')).toMatchObject({ rows: [], stale: false });
+  await run('budget export', ['--out', 'limits.csv', '--bom']);
+  expect(await json('budget import', 'limits.csv')).toMatchObject({ rows: [], stale: false });
   writeFileSync(file, readFileSync(file, 'utf8').replace(',9000,', ',12000,').replace(',7.50,', ',2,'));
-  const { code, out } = await run(importCommandOn, ['limits.csv']);
+  const { code, out } = await run('budget import', ['limits.csv']);
   expect(code).toBe(0);
   expect(out).toContain('5 rows read\n');
   expect(out).toMatch(/money per month +now +2 +9,007\.50 EUR +2 +12,002\.00 EUR +\+2,994\.50 EUR\n/);
@@ -520,44 +497,44 @@ test('an export is edited and imported: shown with totals first, then live as a 
   expect(out).toContain('3 of 5 jobs would have failed');
   expect((await live())?.edit).toBe(1);
   const apply = ['limits.csv', '--apply', '--reason', 'Q4', '--confirm'];
-  expect((await run(importCommandOn, apply)).code).toBe(0);
+  expect((await run('budget import', apply)).code).toBe(0);
   expect((await live())?.edit).toBe(2);
-  expect((await json(historyCommandOn, '--count', '1')).edits).toMatchObject([
+  expect((await json('budget history', '--count', '1')).edits).toMatchObject([
     { source: 'file limits.csv', why: 'Q4' },
   ]);
   // The same file again: it is an edit of a set that is gone, and both versions are shown.
-  const again = await json(importCommandOn, ...apply);
+  const again = await json('budget import', ...apply);
   expect(again).toMatchObject({ outcome: 'stale', mine: [{ to: 12_000_000_000 }, { to: 2_000_000 }] });
 });
 
 test('an import of a set that is not live any more shows both versions, also before it is applied', async () => {
   const { run, json, live, folder } = await budgetBench();
   const file = join(folder, 'limits.csv');
-  await run(exportCommandOn, ['--out', 'limits.csv']);
+  await run('budget export', ['--out', 'limits.csv']);
   const base = (await live())?.set;
   writeFileSync(file, readFileSync(file, 'utf8').replace(',7.50,', ',9,'));
-  await run(setCommandOn, ['acme/payments', '8', '--reason', 'theirs']);
+  await run('budget set', ['acme/payments', '8', '--reason', 'theirs']);
   const both = /theirs\n.*7\.50 EUR → 8\.00 EUR\nmine\n.*7\.50 EUR → 9\.00 EUR\n/;
   for (const more of [[], ['--apply', '--reason', 'mine']]) {
-    const late = await run(importCommandOn, ['limits.csv', ...more]);
+    const late = await run('budget import', ['limits.csv', ...more]);
     expect([late.code, late.out]).toEqual([2, '']);
     expect(late.err).toMatch(both);
   }
-  expect(await json(importCommandOn, 'limits.csv')).toMatchObject({
+  expect(await json('budget import', 'limits.csv')).toMatchObject({
     ...{ outcome: 'dry_run', base, stale: true, live: { edit: 2 } },
     rows: [{ to: 9_000_000 }],
     theirs: [{ to: 8_000_000 }],
   });
-  expect((await run(setCommandOn, ['acme/payments', '9', '--dry-run', '--base', base ?? ''])).err).toMatch(
+  expect((await run('budget set', ['acme/payments', '9', '--dry-run', '--base', base ?? ''])).err).toMatch(
     both,
   );
 });
 
 test('an import with a mistake changes nothing and names line and column', async () => {
   const { run, live, folder } = await budgetBench();
-  const { out } = await run(exportCommandOn, []);
+  const { out } = await run('budget export', []);
   writeFileSync(join(folder, 'bad.csv'), out.replace(',7.50,', ',-7,'));
-  const { code, err } = await run(importCommandOn, ['bad.csv', '--apply', '--reason', 'x']);
+  const { code, err } = await run('budget import', ['bad.csv', '--apply', '--reason', 'x']);
   expect([code, (await live())?.edit]).toEqual([3, 1]);
   expect(err).toContain("bad.csv: line 4, limit: '-7'; expected a decimal number");
 });
@@ -566,11 +543,11 @@ test('a file without versions is imported only onto a set that is named', async 
   const { run, live, folder } = await budgetBench();
   writeFileSync(join(folder, 'own.csv'), 'group_path,unit,limit,period\nacme/payments,money,8,month\n');
   const args = ['own.csv', '--apply', '--reason', 'x'];
-  const { code, err } = await run(importCommandOn, args);
+  const { code, err } = await run('budget import', args);
   expect([code, (await live())?.edit]).toEqual([3, 1]);
   const set = (await live())?.set ?? '';
   expect(err).toContain(`say --base ${set}`);
-  expect((await run(importCommandOn, [...args, '--base', set])).code).toBe(0);
+  expect((await run('budget import', [...args, '--base', set])).code).toBe(0);
   expect((await live())?.edit).toBe(2);
 });
 
@@ -580,18 +557,18 @@ test('next year is one file: exported with figures, edited, imported from a day 
     'group/101',
     Array.from({ length: 90 }, () => 100_000),
   );
-  await run(exportCommandOn, ['--out', '2027.csv']);
+  await run('budget export', ['--out', '2027.csv']);
   const file = join(folder, '2027.csv');
   const text = readFileSync(file, 'utf8');
   expect(text).toContain('limit,last_year_mean,last_year_most,forecast,period');
   expect(text).toMatch(/payments,101,money,7\.50,2\.333333,3\.1,3\.1,month/);
   writeFileSync(file, text.replace(/(payments,101,money),7\.50,/, '$1,7,'));
   const from = ['2027.csv', '--from', '2027-01-01'];
-  expect((await run(importCommandOn, from)).out).toContain('money-month-2027-01-01');
-  expect(await json(importCommandOn, ...from, '--apply', '--reason', 'next year')).toMatchObject({
+  expect((await run('budget import', from)).out).toContain('money-month-2027-01-01');
+  expect(await json('budget import', ...from, '--apply', '--reason', 'next year')).toMatchObject({
     outcome: 'needs_approval',
   });
-  const early = await run(importCommandOn, ['2027.csv', '--from', '2027-01-02']);
+  const early = await run('budget import', ['2027.csv', '--from', '2027-01-02']);
   expect([early.code, early.err]).toEqual([
     3,
     expect.stringContaining('has no month that begins on 2027-01-02'),
@@ -600,61 +577,61 @@ test('next year is one file: exported with figures, edited, imported from a day 
 
 test('a file of a set that nobody has any more is refused', async () => {
   const { run, folder, live } = await budgetBench();
-  const { out } = await run(exportCommandOn, []);
+  const { out } = await run('budget export', []);
   writeFileSync(join(folder, 'old.csv'), out.replaceAll((await live())?.set ?? '?', 'f'.repeat(24)));
-  const { code, err } = await run(importCommandOn, ['old.csv', '--apply', '--reason', 'x']);
+  const { code, err } = await run('budget import', ['old.csv', '--apply', '--reason', 'x']);
   expect(code).toBe(2);
   expect(err).toContain('too old to compare with');
-  const forced = await run(importCommandOn, ['old.csv', '--base', (await live())?.set ?? '']);
+  const forced = await run('budget import', ['old.csv', '--base', (await live())?.set ?? '']);
   expect([forced.code, forced.err.includes('was exported from set')]).toEqual([3, true]);
 });
 
 test('the last edit is taken back by an edit of its own, and only while it is the last', async () => {
   const { run, json, live } = await budgetBench();
-  await run(setCommandOn, ['acme/payments', '9', '--reason', 'more people']);
-  const dry = await run(undoCommandOn, ['--dry-run']);
+  await run('budget set', ['acme/payments', '9', '--reason', 'more people']);
+  const dry = await run('budget undo', ['--dry-run']);
   expect(dry.out).toContain('9.00 EUR → 7.50 EUR');
   expect((await live())?.edit).toBe(2);
-  expect((await run(undoCommandOn, ['2'])).code).toBe(0);
-  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
-  expect((await json(historyCommandOn, '--count', '1')).edits).toMatchObject([
+  expect((await run('budget undo', ['2'])).code).toBe(0);
+  expect((await json('budget show', 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
+  expect((await json('budget history', '--count', '1')).edits).toMatchObject([
     { edit: 3, why: 'undoes edit 2: more people', rows: [{ from: 9_000_000, to: 7_500_000 }] },
   ]);
-  const late = await run(undoCommandOn, ['2']);
+  const late = await run('budget undo', ['2']);
   expect([late.code, (await live())?.edit]).toEqual([2, 3]);
   expect(late.err).toContain('others edited since');
   // Taken back itself, and what takes two by hand takes two here.
-  expect((await run(undoCommandOn, [])).code).toBe(0);
-  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 9_000_000 });
-  await run(setCommandOn, ['acme/payments', '1', '--reason', 'slip', '--confirm']);
-  const back = await run(undoCommandOn, ['--confirm']);
+  expect((await run('budget undo', [])).code).toBe(0);
+  expect((await json('budget show', 'acme/payments')).limits[0]).toMatchObject({ amount: 9_000_000 });
+  await run('budget set', ['acme/payments', '1', '--reason', 'slip', '--confirm']);
+  const back = await run('budget undo', ['--confirm']);
   expect(back.code).toBe(2);
   expect(back.err).toMatch(/Request r-\S+ waits for somebody else/);
 });
 
 test('all limits of a group are changed by a share, as one edit', async () => {
   const { run, json, live } = await budgetBench();
-  const dry = await run(scaleCommandOn, ['acme/payments', '+20%', '--dry-run']);
+  const dry = await run('budget scale', ['acme/payments', '+20%', '--dry-run']);
   expect(dry.out).toContain('7.50 EUR → 9.00 EUR');
   expect(
-    (await run(scaleCommandOn, ['acme/payments', '+20%', '--round', '5', '--reason', 'year'])).code,
+    (await run('budget scale', ['acme/payments', '+20%', '--round', '5', '--reason', 'year'])).code,
   ).toBe(0);
-  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 10_000_000 });
+  expect((await json('budget show', 'acme/payments')).limits[0]).toMatchObject({ amount: 10_000_000 });
   expect((await live())?.edit).toBe(2);
-  const { code, err } = await run(scaleCommandOn, ['acme/payments', '20%', '--reason', 'year']);
+  const { code, err } = await run('budget scale', ['acme/payments', '20%', '--reason', 'year']);
   expect([code, err.includes('expected a share such as +8%')]).toEqual([3, true]);
 });
 
 test('only --prune takes limits out that the file does not name', async () => {
   const bench = await budgetBench();
   const { run, json, folder } = bench;
-  const { out } = await run(exportCommandOn, []);
+  const { out } = await run('budget export', []);
   writeFileSync(join(folder, 'few.csv'), out.split('\r\n').slice(0, 3).join('\r\n'));
-  const stay = await run(importCommandOn, ['few.csv']);
+  const stay = await run('budget import', ['few.csv']);
   expect(stay.out).toContain('3 limits are not in the file and stay');
   expect(stay.out).toContain('No limit differs');
-  await approved(bench, importCommandOn, ['few.csv', '--prune', '--apply', '--reason', 'x']);
-  expect((await json(budgetLsCommandOn)).limits).toHaveLength(2);
+  await approved(bench, 'budget import', ['few.csv', '--prune', '--apply', '--reason', 'x']);
+  expect((await json('budget ls')).limits).toHaveLength(2);
 });
 
 test('the mode in force is told, not the written one', async () => {
@@ -662,9 +639,9 @@ test('the mode in force is told, not the written one', async () => {
   const bench = await budgetBench(limitList, false);
   const document = { limits: limitList, rollout: [{ group: 101, cost: 'warn' }] };
   writeFileSync(join(bench.folder, 'limits.yaml'), JSON.stringify(document));
-  const { limits } = await bench.json(budgetLsCommandOn);
+  const { limits } = await bench.json('budget ls');
   expect(limits).toMatchObject([{ path: 'acme/payments', mode: 'warn' }]);
-  expect((await bench.run(budgetLsCommandOn, [])).out).toContain('5.00 EUR/month (warn)');
+  expect((await bench.run('budget ls', [])).out).toContain('5.00 EUR/month (warn)');
 });
 
 /** The project's own limits, which are not in force while others are live. */
@@ -676,12 +653,12 @@ function nothingPacked({ folder }: { readonly folder: string }): void {
 test('a job is explained by the limits that are live, as its page does', async () => {
   const bench = await budgetBench();
   await bench.ask([aRequest(1)]);
-  await bench.run(setCommandOn, ['acme/payments', '9', '--reason', 'x']);
+  await bench.run('budget set', ['acme/payments', '9', '--reason', 'x']);
   const { io, told } = bench.desk();
   const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
   const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
   nothingPacked(bench);
-  await explainCommandOn(async () => opened).run(['1', '--json', ...files], io);
+  await listed('explain', [openLedger, async () => opened]).run(['1', '--json', ...files], io);
   const { counters } = JSON.parse(told.out) as JobExplanation;
   const money = counters.find(({ subject }) => subject === 'group/101');
   expect(money?.now).toMatchObject({ bound: 9_000_000 });
@@ -695,9 +672,9 @@ test('what a group borrows, and what of it is lent out, stands on its page, in b
   const { run, json } = bench;
   const outcomes = await bench.ask([1, 2, 3, 4, 5].map((jobId) => aRequest(jobId)));
   expect(outcomes.map((each) => each.outcome)).toEqual([...Array(4).fill('admitted'), 'rejected']);
-  const shown = await run(budgetShowCommandOn, ['acme/payments']);
+  const shown = await run('budget show', ['acme/payments']);
   expect(shown.out).toContain('cohort ci: 4 of 4 jobs lent in use, 2 of at most 2 jobs borrowed');
-  const { limits } = await json(budgetShowCommandOn, 'acme/platform');
+  const { limits } = await json('budget show', 'acme/platform');
   const [lender] = limits.filter(({ own }: { own: boolean }) => own);
   expect(lender).toMatchObject({ cohort: 'ci', borrowed: 0, shared: { amount: 4, used: 4, mayBorrow: 0 } });
 
@@ -708,22 +685,10 @@ test('what a group borrows, and what of it is lent out, stands on its page, in b
   const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
   const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
   nothingPacked(bench);
-  await explainCommandOn(async () => opened).run(['6', '--json', ...files], io);
+  await listed('explain', [openLedger, async () => opened]).run(['6', '--json', ...files], io);
   const { now } = JSON.parse(told.out) as JobExplanation;
   expect(now?.reasons).toMatchObject([{ code: 'CONCURRENCY_FULL', text: expect.stringContaining('lent') }]);
 });
-
-const MINE = /^(?:budget|breakglass|freeze|unfreeze|reservations|report chargeback)\b/;
-
-test.each(COMMANDS.filter(({ name }) => MINE.test(name)))(
-  '$name is listed as it calls itself',
-  async (entry) => {
-    const { name, summary, help } = await entry.load();
-    expect({ name, summary }).toEqual({ name: entry.name, summary: entry.summary });
-    expect(help.startsWith(`tollgate ${name} `)).toBe(true);
-    for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(140);
-  },
-);
 
 test('ls and show say what an alert told, as the page does; what failed is said unasked', async () => {
   const { run, json, alerts, clock } = await withJobs();
@@ -737,14 +702,14 @@ test('ls and show say what an alert told, as the page does; what failed is said 
     ]);
   await note('taken', '50 %', 3_750_000);
   const told = /payments-leads told at 50 % by mail on 21 Nov 2026 \d\d:\d\d Europe\/Berlin/;
-  expect((await run(budgetLsCommandOn, [])).out).not.toMatch(told);
-  expect((await run(budgetLsCommandOn, ['--alerts'])).out).toMatch(told);
-  expect((await run(budgetShowCommandOn, ['acme/payments'], { columns: 200 })).out).toMatch(told);
-  const { limits } = await json(budgetLsCommandOn, '--group', '101');
+  expect((await run('budget ls', [])).out).not.toMatch(told);
+  expect((await run('budget ls', ['--alerts'])).out).toMatch(told);
+  expect((await run('budget show', ['acme/payments'], { columns: 200 })).out).toMatch(told);
+  const { limits } = await json('budget ls', '--group', '101');
   expect(limits[0].alerts).toMatchObject([{ level: '50 %', channels: [{ outcome: 'taken' }] }]);
   clock.advance(60_000);
   await note('failed', '75 %', 5_625_000);
-  expect((await run(budgetLsCommandOn, [])).out).toMatch(
+  expect((await run('budget ls', [])).out).toMatch(
     /acme\/payments money-month: payments-leads not told at 75 %: no answer from mail since 21 Nov 2026/,
   );
 });
@@ -752,12 +717,12 @@ test('ls and show say what an alert told, as the page does; what failed is said 
 test('--thresholds takes percents of the use and of the forecast, and show says them with whom they tell', async () => {
   const { run, json } = await withJobs();
   const set = async (list: string) =>
-    run(setCommandOn, ['acme/payments', '7.50 EUR/month', '--thresholds', list, '--reason', 'r']);
+    run('budget set', ['acme/payments', '7.50 EUR/month', '--thresholds', list, '--reason', 'r']);
   expect((await set('80,forecast 100')).code).toBe(0);
-  expect((await run(budgetShowCommandOn, ['acme/payments'], { columns: 200 })).out).toContain(
+  expect((await run('budget show', ['acme/payments'], { columns: 200 })).out).toContain(
     'alerts at 80 % and forecast 100 %, to payments-leads',
   );
-  const { limits } = await json(budgetLsCommandOn, '--group', '101');
+  const { limits } = await json('budget ls', '--group', '101');
   expect(limits[0]).toMatchObject({ thresholds: [{ name: '80 %' }, { name: 'forecast 100 %' }] });
   expect((await set('80,forecast often')).code).toBe(3);
 });

@@ -9,11 +9,10 @@ import type { BacktestAnswer } from '../../../../functions/answers/limits/edit-m
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
-import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
-import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/model.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { servedTo, USERS } from '../../../functions/console/house.ts';
 import { someLimits } from '../../../policies/documents.ts';
@@ -62,7 +61,7 @@ async function counts(lives: readonly Life[], before: number, after: number) {
   }
   clock.advance(60_000);
   const edit = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: moneyText(after) } as const;
-  const told = await bench.json(setCommandOn, 'acme/payments', `${edit.amount}`, '--dry-run');
+  const told = await bench.json('budget set', 'acme/payments', `${edit.amount}`, '--dry-run');
 
   const policy = readPolicy(join(bench.folder, 'policy.yaml'));
   const whole = readDirectory(join(bench.folder, 'directory.yaml'));

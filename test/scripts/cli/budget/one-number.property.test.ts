@@ -1,3 +1,5 @@
+import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
+
 /** Page, API and command line print the same number of the same limit. */
 
 import { join } from 'node:path';
@@ -12,24 +14,19 @@ import type { LimitRow } from '../../../../functions/answers/status/model.ts';
 import { forecastText } from '../../../../functions/answers/status/texts.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
-import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/model.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import { dayIn, two } from '../../../../policies/limits/calendar.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import { bareAmountText } from '../../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
-import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
-import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
-import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
-import { forecastCommandOn } from '../../../../scripts/cli/report/forecast-command.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { servedTo, USERS } from '../../../functions/console/house.ts';
 import { someLimits } from '../../../policies/documents.ts';
@@ -193,18 +190,17 @@ async function mouths({ limits, counters, perDay }: Case, off = 0) {
         return { key, committed: committed + more, settled, fitted: committed, unchecked, rev: 1 };
       }),
   });
-  const open = (deps: BudgetDeps): BudgetDeps => ({
-    ...deps,
-    open: async (flags, io) => ({ ...(await deps.open(flags, io)), ledger: counting(off) }),
-  });
-  const ls = await bench.run((deps) => budgetLsCommandOn(open(deps)), ['--group', GROUP]);
-  const show = await bench.json((deps) => budgetShowCommandOn(open(deps)), GROUP);
+  const open = async () => ({ ...(await bench.open()), ledger: counting(off) });
+  const run = (name: string, args: readonly string[], more = {}) =>
+    bench.run(name, args, more, [[openBudget, open]]);
+  const ls = await run('budget ls', ['--group', GROUP]);
+  const show = JSON.parse((await run('budget show', [GROUP, '--json'])).out);
 
   const console = consoleOn(bench, counting(0));
   const api = (await console.api('/groups/101')) as SubjectView;
   const page = await console.page('/groups/101');
-  const told = await bench.run((deps) => budgetShowCommandOn(open(deps)), [GROUP], { columns: 400 });
-  const report = await bench.run((deps) => forecastCommandOn(open(deps)), [GROUP]);
+  const told = await run('budget show', [GROUP], { columns: 400 });
+  const report = await run('report forecast', [GROUP]);
   return {
     page: pageFigures(page),
     api: api.limits.map(apiFigures),
@@ -439,8 +435,8 @@ async function coverageMouths({ days }: CoverageCase) {
   }
   const { page, api } = consoleOn(bench, bench.tables.ledger);
   const view = (await api('/coverage?group=100&days=7')) as CoverageView;
-  const told = await bench.run(coverageCommandOn, ['--group', 'acme', '--days', '7']);
-  const json = JSON.parse((await bench.run(coverageCommandOn, ['--group', 'acme', '--json'])).out);
+  const told = await bench.run('coverage', ['--group', 'acme', '--days', '7']);
+  const json = JSON.parse((await bench.run('coverage', ['--group', 'acme', '--json'])).out);
   return { page: await page('/coverage?group=100&days=7'), api: view, cli: json as CoverageView, told };
 }
 

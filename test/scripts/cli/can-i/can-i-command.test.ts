@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { canICommandOn } from '../../../../scripts/cli/can-i/can-i-command.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const RULES = [
@@ -18,7 +19,7 @@ type Bench = ReturnType<typeof bench>;
 
 async function canI(house: Bench, args: readonly string[]) {
   const { io, told } = house.desk();
-  const code = await canICommandOn(house.opening()).run([...house.flags, ...args], io);
+  const code = await listed('can-i', [openLedger, house.opening()]).run([...house.flags, ...args], io);
   expect(house.stillOpen(), 'the ledger is closed again').toBe(0);
   return { code, ...told };
 }

@@ -1,7 +1,6 @@
 /** `tollgate can-i` over a console that runs, and the tools that editors and agents ask it by. */
 import { expect, test } from 'vitest';
-import { COMMANDS } from '../../../../scripts/cli/commands.ts';
-import { mcpCommandOf } from '../../../../scripts/cli/mcp/mcp-command.ts';
+import { standardInput } from '../../../../scripts/cli/mcp/mcp.ts';
 import { aJob, consoleHouse, LIMITS } from '../../../functions/console/house.ts';
 import { serveConsole } from '../../../functions/console/served-console.ts';
 import { policyDocument } from '../../../policies/documents.ts';
@@ -28,9 +27,8 @@ async function opened(disclose = 'all') {
     const input = (async function* () {
       yield `${JSON.stringify(call)}\n`;
     })();
-    const command = mcpCommandOf(COMMANDS, input);
-    const entry = { name: 'mcp', summary: command.summary, load: async () => command };
-    const { out } = await runDesk(['mcp', '--console', url], root, { env: env(projectId) }, [entry]);
+    const standIns = new Map([[standardInput, () => input]]);
+    const { out } = await runDesk(['mcp', '--console', url], root, { env: env(projectId), standIns });
     const { content, isError } = JSON.parse(out).result;
     return { text: content[0].text as string, isError };
   };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkCommand } from '../../../../scripts/cli/check/check-command.ts';
-import { tellFailure } from '../../../../scripts/cli/failure.ts';
+import { printFailure } from '../../../../scripts/cli/run-tollgate.ts';
 import type { ExitCode, TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS, policyDocument } from '../../../policies/documents.ts';
 
@@ -80,7 +80,7 @@ export function repository(parts: {
       try {
         await runCheck(folder, [...documents, ...args]);
       } catch (error) {
-        const code = tellFailure(error, 'check', true, { ...IO, out, cwd: folder });
+        const code = printFailure(error, 'check', true, { ...IO, out, cwd: folder });
         return { code, failure: JSON.parse(text) };
       }
       throw new Error('check did not fail');

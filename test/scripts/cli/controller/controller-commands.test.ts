@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/admin/admin-model.ts';
-import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
-import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
+import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
+import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
+import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
 import * as commands from '../../../../scripts/cli/controller/controller-command.ts';
 import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';

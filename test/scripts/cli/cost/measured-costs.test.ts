@@ -1,13 +1,12 @@
 /** What is written down is what the programs do today; the bench counts the rest of it, which takes longer. */
 import { expect, test } from 'vitest';
-import { jobUnits } from '../../../../scripts/cli/cost/job-units.ts';
-import { type JobCosts, MEASURED_COSTS } from '../../../../scripts/cli/cost/measured-costs.ts';
+import { type JobCosts, jobUnits, MEASURED_COSTS } from '../../../../scripts/cli/cost/units.ts';
 import {
   measureDeskCosts,
   measureJobCosts,
   measureRecords,
+  withBytesAsWritten,
 } from '../../../../scripts/proof/bench/cost/measure-costs.ts';
-import { withBytesAsWritten } from '../../../../scripts/proof/bench/cost/page-bytes.ts';
 
 const STALE = `measured-costs.json is not what is counted now: run ${MEASURED_COSTS.renewedBy} and commit it`;
 const BATCHES = [1, 5];

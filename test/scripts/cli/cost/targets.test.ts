@@ -1,10 +1,13 @@
 /** What the README promises of money. Everything here is computed: a failure is a change of code or prices. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ROLLUP_WINDOW_SECONDS, SETTLE_WINDOW_SECONDS } from '../../../../scripts/cli/cost/assumptions.ts';
-import { type CostQuestion, costing } from '../../../../scripts/cli/cost/costing.ts';
-import { expectedBatches } from '../../../../scripts/cli/cost/expected-batches.ts';
-import { monitoringOf, SYSTEM_LINES } from '../../../../scripts/cli/cost/shape.ts';
+import {
+  monitoringOf,
+  ROLLUP_WINDOW_SECONDS,
+  SETTLE_WINDOW_SECONDS,
+  SYSTEM_LINES,
+} from '../../../../scripts/cli/cost/assumptions.ts';
+import { type CostQuestion, costing, expectedBatches } from '../../../../scripts/cli/cost/costing.ts';
 
 const question: CostQuestion = {
   jobsPerMonth: 1_000_000,

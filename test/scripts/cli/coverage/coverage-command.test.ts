@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { FleetGitLab, FleetRunner } from '../../../../functions/core/gitlab/fleet/fleet.ts';
-import { GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
+import { type FleetGitLab, type FleetRunner, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import { openFleet } from '../../../../scripts/cli/fleet/read-fleet.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 import { aProject } from '../desk-run.ts';
 
@@ -31,11 +30,13 @@ async function bench(runners: Readonly<Record<string, number>>) {
       { key: { subject: 'group/101', day: TODAY }, delta: named },
     ],
   });
-  const run = (...args: readonly string[]) => desk.run(coverageCommandOn, args);
+  const run = (...args: readonly string[]) => desk.run('coverage', args);
   const withGitLab = (fleet: Pick<FleetGitLab, 'runner' | 'managers'>) =>
     desk.run(
-      (deps) => coverageCommandOn({ ...deps, fleetAt: () => fleet as FleetGitLab }),
+      'coverage',
       ['--gitlab', 'https://gitlab.example.com', '--token-file', `${aProject({ token: 'glpat-x' })}token`],
+      {},
+      [[openFleet, () => fleet as FleetGitLab]],
     );
   return { ...desk, run, withGitLab };
 }

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { OpenDirectory } from '../../../../scripts/cli/directory/open-directory.ts';
-import { directoryShowCommandOn } from '../../../../scripts/cli/directory/show-command.ts';
-import { syncCommandOn } from '../../../../scripts/cli/directory/sync-command.ts';
-import { type CommandEntry, EXIT } from '../../../../scripts/terminal/command.ts';
+import { gitlabAt, type OpenDirectory, openDirectory } from '../../../../scripts/cli/tables/directory.ts';
+import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
 import { aProject, runDesk } from '../desk-run.ts';
@@ -20,12 +18,12 @@ function desk() {
       closed.times += 1;
     },
   });
-  const commands: CommandEntry[] = [
-    directoryShowCommandOn(open),
-    syncCommandOn({ open, gitlabAt: () => bench.gitlab, clock: bench.clock }),
-  ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
+  const standIns = new Map<unknown, unknown>([
+    [openDirectory, open],
+    [gitlabAt, () => ({ gitlab: bench.gitlab, clock: bench.clock })],
+  ]);
   const root = aProject({ token: 'glpat-secret\n' });
-  return { bench, closed, tell: (...args: string[]) => runDesk(args, root, {}, commands) };
+  return { bench, closed, tell: (...args: string[]) => runDesk(args, root, { standIns }) };
 }
 
 test('a sync goes on until what it began is through, and show tells what is known then', async () => {

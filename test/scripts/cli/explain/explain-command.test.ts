@@ -2,14 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
-import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import { replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import type { RequeueEntry } from '../../../../functions/core/requeue/requeue-list.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { explainCommandOn } from '../../../../scripts/cli/explain/explain-command.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { type OpenLedger, openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const RULES = [
@@ -28,7 +27,10 @@ type Bench = ReturnType<typeof bench>;
 
 async function explained(house: Bench, word: string, ...more: string[]) {
   const { io, told } = house.desk();
-  const code = await explainCommandOn(house.opening()).run([word, ...house.flags, ...more], io);
+  const code = await listed('explain', [openLedger, house.opening()]).run(
+    [word, ...house.flags, ...more],
+    io,
+  );
   return { code, ...told };
 }
 
@@ -44,7 +46,7 @@ test('people read the times of the deployment, with the name of its zone; --json
   await house.ask([aRequest(1)]);
   const { io, told } = house.desk();
   const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
-  await explainCommandOn(house.opening()).run(['d-1-1', ...house.flags], { ...io, env });
+  await listed('explain', [openLedger, house.opening()]).run(['d-1-1', ...house.flags], { ...io, env });
   expect(told.out).toMatch(/decided +21 Nov 2026 13:00 Europe\/Berlin, answered by/);
   expect(told.out).not.toContain('UTC');
   expect((await explanationOf(house, 'd-1-1')).decidedAtMs).toBe(Date.parse('2026-11-21T12:00:00Z'));
@@ -269,7 +271,7 @@ test.each([
 ])('%j is wrong usage', async (words) => {
   const house = bench();
   const { io } = house.desk();
-  const run = explainCommandOn(house.opening()).run([...words, ...house.flags], io);
+  const run = listed('explain', [openLedger, house.opening()]).run([...words, ...house.flags], io);
   await expect(run).rejects.toThrow(UsageError);
 });
 
@@ -280,7 +282,7 @@ test('a table that does not answer is a failure, and the ledger is closed all th
     readRecords: () => Promise.reject(new LedgerError('ledger_unavailable', 'no answer')),
   };
   const { io } = house.desk();
-  const run = explainCommandOn(house.opening(gone)).run(['1', ...house.flags], io);
+  const run = listed('explain', [openLedger, house.opening(gone)]).run(['1', ...house.flags], io);
   await expect(run).rejects.toThrow(/no answer/);
   expect(house.stillOpen()).toBe(0);
 });
@@ -339,7 +341,7 @@ test('a job that is retried says so, with what became of the new one', async () 
       ...(await house.opening()(...asked)),
       requeue: { read: async (groupId) => ({ groupId, entries: entries as RequeueEntry[], rev: 1 }) },
     });
-    await explainCommandOn(open).run(['2', ...house.flags, ...more], io);
+    await listed('explain', [openLedger, open]).run(['2', ...house.flags, ...more], io);
     return told.out;
   };
   expect(await read([])).toContain(

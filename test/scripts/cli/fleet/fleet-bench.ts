@@ -1,9 +1,9 @@
 import { createFleet } from '../../../../functions/core/gitlab/index.ts';
 import { fleetLsCommandOn } from '../../../../scripts/cli/fleet/ls-command.ts';
 import { migrateCommandOn } from '../../../../scripts/cli/fleet/migrate-command.ts';
-import type { LocalManager } from '../../../../scripts/local/gitlab/jobs.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { LocalManager } from '../../../../scripts/local/gitlab/state.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

@@ -1,14 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
-import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
+import { type PseudonymKeys, replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import { eachSum, FIGURES } from '../../../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
-import { forgetUserCommandOn } from '../../../../scripts/cli/forget/forget-user-command.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type OpenLedger, openToRepair } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { confirmOnTerminal } from '../../../../scripts/cli/truth/confirm.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const DAY_MS = 86_400_000;
@@ -85,7 +85,11 @@ async function house() {
   });
   const forget = async (...args: string[]) => {
     const { io, told } = bench.desk();
-    const code = await forgetUserCommandOn({ open, confirm: async () => undefined }).run(args, io);
+    const code = await listed(
+      'forget user',
+      [openToRepair, open],
+      [confirmOnTerminal, async () => undefined],
+    ).run(args, io);
     expect(bench.stillOpen()).toBe(0);
     return { code, ...told };
   };

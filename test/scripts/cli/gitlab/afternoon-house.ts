@@ -7,41 +7,35 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createAdmitApp } from '../../../../functions/admit/app.ts';
-import { handOutKnown } from '../../../../functions/core/directory/hand-out-known.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { handOutKnown } from '../../../../functions/core/directory/hand-out.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import type { JobStatus } from '../../../../functions/core/gitlab/gitlab.ts';
 import { createGitLab } from '../../../../functions/core/gitlab/index.ts';
-import type { JobStatus } from '../../../../functions/core/gitlab/job-truth.ts';
+import { dynamoSweepMarks } from '../../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { recordItem } from '../../../../functions/core/ledger/dynamo-write.ts';
-import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
+import { inboxItem, recordItem } from '../../../../functions/core/ledger/items.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { dynamoSweepMarks } from '../../../../functions/core/ledger/sweep-marks.ts';
-import type { LimitTable } from '../../../../functions/core/limits/limit-table.ts';
-import { LimitsError } from '../../../../functions/core/limits/limits-error.ts';
-import { rulesInForce } from '../../../../functions/core/rules/rules-in-force.ts';
+import { LimitsError, type LimitTable } from '../../../../functions/core/limits/limit-table.ts';
+import { rulesInForce } from '../../../../functions/core/rules/rules.ts';
 import type { Item } from '../../../../functions/core/store/index.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { settleTruths } from '../../../../functions/core/truth/index.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { rollUp } from '../../../../functions/core/usage/roll-up.ts';
-import { createSettleApp } from '../../../../functions/settle/app.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import { createSettleApp, JOBS_PATH } from '../../../../functions/settle/app.ts';
 import { consume } from '../../../../functions/settle/consume.ts';
-import { JOBS_PATH } from '../../../../functions/settle/contract.ts';
+import { newSweepMemory } from '../../../../functions/sweep/run.ts';
 import { sweep } from '../../../../functions/sweep/sweep.ts';
-import { newSweepMemory } from '../../../../functions/sweep/sweep-memory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
-import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
+import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
+import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
+import { COMMANDS } from '../../../../scripts/cli/commands.ts';
 import { enableCommandOn } from '../../../../scripts/cli/controller/controller-command.ts';
 import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
-import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
-import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
-import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
-import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
-import { rolloutBackCommandOn, rolloutNextCommandOn } from '../../../../scripts/cli/rollout/move-commands.ts';
-import { rolloutReportCommandOn } from '../../../../scripts/cli/rollout/report-command.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLimits } from '../../../../scripts/cli/limits/live-set.ts';
 import { readRules } from '../../../../scripts/cli/rules-flags.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { policyDocument } from '../../../policies/documents.ts';
@@ -261,44 +255,39 @@ export async function afternoonHouse(version: GitLabVersion) {
     },
   }) as LimitTable;
   const open = async () => ({ table: mortalTable, description: 'the test table', close: async () => {} });
-  const desk: BudgetDeps = {
-    open: async () => ({
-      limits: mortalTable,
-      ledger: readOnly(store),
-      rollup,
-      directory: memoryDirectoryTable(),
-      description: 'the test table',
-      close: async () => {},
-    }),
-    userName: () => 'jane',
-  };
   const openBooks = async () => ({
     store: readOnly(store),
     description: 'the test ledger',
     instance: INSTANCE,
     close: async () => {},
   });
-  const commands = [
-    publishCommandOn({ open, userName: () => 'jane' }),
-    coverageCommandOn(desk),
-    shadowReportCommandOn(openBooks),
-    rolloutLsCommandOn(desk),
-    rolloutReportCommandOn(desk),
-    rolloutNextCommandOn(desk),
-    rolloutBackCommandOn(desk),
-    enableCommandOn({
-      controllersAt: ({ baseUrl, token }) =>
-        createRunnerControllers({
-          baseUrl,
-          token: async () => token,
-          fetch: bench.killable,
-          clock,
-          random: () => 0,
-        }),
-      open: openBooks,
-      confirm: async () => true,
-    }),
-  ].map((command) => ({ ...command, load: async () => command }));
+  const openTables = async () => ({
+    limits: mortalTable,
+    ledger: readOnly(store),
+    rollup,
+    directory: memoryDirectoryTable(),
+    description: 'the test table',
+    close: async () => {},
+  });
+  const standIns = new Map<unknown, unknown>([
+    [openLimits, open],
+    [openLedger, openBooks],
+    [openBudget, openTables],
+    [osUserName, () => 'jane'],
+  ]);
+  const enable = enableCommandOn({
+    controllersAt: ({ baseUrl, token }) =>
+      createRunnerControllers({
+        baseUrl,
+        token: async () => token,
+        fetch: bench.killable,
+        clock,
+        random: () => 0,
+      }),
+    open: openBooks,
+    confirm: async () => true,
+  });
+  const commands = [{ ...enable, load: async () => enable }, ...COMMANDS];
   const documents = ['--policy', 'policy.yaml', '--limits', 'limits.yaml', '--directory', 'directory.yaml'];
   const tollgate = async (line: string): Promise<DeskRun> => {
     if (line.startsWith('gitlab ')) return bench.run(line.slice('gitlab '.length));
@@ -306,7 +295,7 @@ export async function afternoonHouse(version: GitLabVersion) {
     const words = line.split(' ');
     const more =
       words[0] === 'limits' ? ['--policy', 'policy.yaml', '--directory', 'directory.yaml'] : documents;
-    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140 }, commands);
+    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140, standIns }, commands);
   };
 
   return {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createGitLabAdministration } from '../../../../functions/core/gitlab/admin/gitlab-admin.ts';
+import { createGitLabAdministration } from '../../../../functions/core/gitlab/administration.ts';
 import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
 import { hookKeyCommandOn } from '../../../../scripts/cli/gitlab/hook-key-command.ts';
 import { rotateCommandOn } from '../../../../scripts/cli/gitlab/rotate-command.ts';
@@ -9,12 +9,11 @@ import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts'
 import { setupCommandOn, statusCommandOf } from '../../../../scripts/cli/gitlab/setup-command.ts';
 import type { SetupDeps } from '../../../../scripts/cli/gitlab/setup-flags.ts';
 import { teardownCommandOn } from '../../../../scripts/cli/gitlab/teardown-command.ts';
-import { machineClock } from '../../../../scripts/local/clock/clock.ts';
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { handClock, machineClock } from '../../../../scripts/local/clock.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 

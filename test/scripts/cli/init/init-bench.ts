@@ -1,9 +1,9 @@
 import { createFleet, createGitLab, createGitLabDirectory } from '../../../../functions/core/gitlab/index.ts';
 import { initCommandOn } from '../../../../scripts/cli/init/init-command.ts';
 import { validateCommand } from '../../../../scripts/cli/policy/validate-command.ts';
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readLocalRules } from '../../../../scripts/local/rules.ts';
+import { readLocalRules } from '../../../../scripts/local/admit.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { manager } from '../fleet/fleet-bench.ts';
 import { initBench, URL_FLAGS } from './init-bench.ts';

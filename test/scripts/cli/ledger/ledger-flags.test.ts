@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { ledgerPlace } from '../../../../scripts/cli/ledger/ledger-flags.ts';
-import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 
 const NO_ENV = { env: {} };

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
+import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { type LedgerAccess, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { ledgerFolder, openOwn } from '../../../../scripts/local/sqlite/ledger-folder.ts';
+import { ledgerFolder, openOwn } from '../../../../scripts/local/ledger-folder.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { KnownInstance } from '../../../../functions/core/ledger/instance-register.ts';
-import { whichInstance } from '../../../../scripts/cli/ledger/which-instance.ts';
-import { whoseJobs } from '../../../../scripts/local/whose-jobs.ts';
+import type { KnownInstance } from '../../../../functions/core/ledger/instances.ts';
+import { whichInstance } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { whoseJobs } from '../../../../scripts/local/options.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 
 const known = (instance: string, openedAtMs: number, more: Partial<KnownInstance> = {}): KnownInstance => ({

@@ -3,13 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chunkOfRoot } from '../../../../functions/core/limits/limit-set.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
-import { limitsCheckCommandOn } from '../../../../scripts/cli/limits/check-command.ts';
-import type { OpenLimits } from '../../../../scripts/cli/limits/open-limits.ts';
-import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
-import { setsCommandOn } from '../../../../scripts/cli/limits/sets-command.ts';
-import { limitsShowCommandOn } from '../../../../scripts/cli/limits/show-command.ts';
+import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
+import { type OpenLimits, openLimits } from '../../../../scripts/cli/limits/live-set.ts';
 import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
-import type { Command } from '../../../../scripts/terminal/command.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
@@ -35,20 +31,17 @@ function desk() {
     };
     return { table, directory: groups.table, description: 'the test table', close };
   };
-  const commands: readonly Command[] = [
-    limitsShowCommandOn(opening),
-    publishCommandOn({ open: opening, userName: () => 'jane' }),
-    setsCommandOn(opening),
-    limitsCheckCommandOn(opening),
-  ];
   const root = aProject({
     'policies/policy.yaml': JSON.stringify(policyDocument()),
     'policies/directory.yaml': JSON.stringify({ groups: [{ id: 100, path: 'acme' }] }),
     'limits.yaml': LIMITS,
   });
   const run = async (...args: readonly string[]): Promise<DeskRun> => {
-    const entries = commands.map((each) => ({ ...each, load: async () => each }));
-    const result = await runDesk(['limits', ...args], root, {}, entries);
+    const standIns = new Map<unknown, unknown>([
+      [openLimits, opening],
+      [osUserName, () => 'jane'],
+    ]);
+    const result = await runDesk(['limits', ...args], root, { standIns });
     expect(open).toBe(0);
     return result;
   };
@@ -170,9 +163,7 @@ test('an edit is undone with the document of the set before it', async () => {
   await publish();
   const shown = await run('show', '--document', '--set', `${first}`);
   expect(shown.out.split('\n').slice(1)).toEqual(before);
-  expect(shown.out).toMatch(
-    /^# Set \w+ of 21 Nov 2026 12:00 UTC\. Publish it, and what was done since is undone\n/,
-  );
+  expect(shown.out).toMatch(/^# Set \w+ of 21 Nov 2026 12:00 UTC\. Publish it to undo all later edits\n/);
   expect(JSON.parse((await run('show', '--json', '--set', `${first}`)).out).kept).toMatchObject({
     set: first,
     actor: 'jane',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { itemAt, putItem, TimeLimit } from '../../../../functions/core/store/index.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { retiredCommandOn } from '../../../../scripts/cli/limits/retired-command.ts';
+import { openTableAccess } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 
 const INSTANCE = 'gitlab.example.com';
@@ -22,12 +22,9 @@ async function retired(...args: readonly string[]) {
     await put('@views', 'everybody', { vi: { S: '[{"name":"Projects","query":"kind=project"}]' } });
     await put('@views', 'user/12', { vi: { S: '[{"name":"Mine","query":""}]' } });
   }
-  const command = retiredCommandOn(async () => ({
-    ...{ table, instance: INSTANCE, description: 'the test table' },
-    close: async () => {},
-  }));
+  const open = async () => ({ table, instance: INSTANCE, description: '', close: async () => {} });
   const words = ['limits', 'retired', ...args.filter((arg) => arg !== '--empty')];
-  return runDesk(words, aProject(), {}, [{ ...command, load: async () => command }]);
+  return runDesk(words, aProject(), { standIns: new Map([[openTableAccess, open]]) });
 }
 
 test('an upgrade lists plans and views that are left, with whom they belong to', async () => {

@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { serve } from '@hono/node-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
+import { commandFetch } from '../../../../scripts/cli/command-fetch.ts';
 import { COMMANDS } from '../../../../scripts/cli/commands.ts';
-import { loginCommandOn } from '../../../../scripts/cli/login/login-command.ts';
 import { startSignInGitLab } from '../../../../scripts/local/gitlab/sign-in-gitlab.ts';
 import { consoleHouse, LIMITS } from '../../../functions/console/house.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
@@ -89,9 +90,11 @@ async function openConsole({ isConfigured = true } = {}) {
         page = String(((await response.clone().json()) as { verificationUri: string }).verificationUri);
       return response;
     };
-    const command = loginCommandOn({ fetch: send, sleep });
-    const entry = { name: 'login', summary: command.summary, load: async () => command };
-    return runDesk(['login'], root, { env, nowMs: clock.nowMs }, [entry]);
+    const standIns = new Map<unknown, unknown>([
+      [commandFetch, () => send],
+      [pause, sleep],
+    ]);
+    return runDesk(['login'], root, { env, nowMs: clock.nowMs, standIns });
   };
   const run = (...args: string[]) => runDesk(args, root, { env }, COMMANDS);
   const file = join(home, 'tollgate', 'sessions.json');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { openCommandOn } from '../../../../scripts/cli/login/open-command.ts';
+import { openBrowser } from '../../../../scripts/cli/login/login.ts';
 import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
+import { listed } from '../desk-run.ts';
 
 async function opened(args: readonly string[], parts: { progress?: boolean; browser?: boolean } = {}) {
   const shown: string[] = [];
@@ -18,11 +19,11 @@ async function opened(args: readonly string[], parts: { progress?: boolean; brow
     env: { TOLLGATE_CONSOLE: 'https://budget.example.com' },
     nowMs: () => 0,
   };
-  const openBrowser = async (address: string): Promise<boolean> => {
+  const show = async (address: string): Promise<boolean> => {
     shown.push(address);
     return parts.browser ?? true;
   };
-  const code = await openCommandOn({ openBrowser }).run(args, io);
+  const code = await listed('open', [openBrowser, show]).run(args, io);
   return { code, out, shown };
 }
 

@@ -6,9 +6,10 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { parsePolicy } from '../../../../policies/document/parse-policy.ts';
 import { pricesAt } from '../../../../policies/prices/price.ts';
-import { pricesCompareCommandOn } from '../../../../scripts/cli/prices/compare-command.ts';
-import { comparePrices, proposedRates } from '../../../../scripts/cli/prices/compare-prices.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { comparePrices, proposedRates } from '../../../../scripts/cli/prices/compare.ts';
 import { policyDocument } from '../../../policies/documents.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 /** Ten minutes on `small` at 0.10 and five on `large` at 0.60. */
@@ -24,7 +25,7 @@ async function house() {
   const run = async (name: string, bill: string | Uint8Array, ...args: string[]) => {
     writeFileSync(join(bench.folder, name), bill);
     const { io, told } = bench.desk();
-    const command = pricesCompareCommandOn(bench.opening());
+    const command = listed('prices compare', [openLedger, bench.opening()]);
     const code = await command.run([name, '--month', '2026-11', ...args, ...bench.flags], io);
     expect(bench.stillOpen()).toBe(0);
     return { code, out: told.out };

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { forecastCommandOn } from '../../../../scripts/cli/report/forecast-command.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 
 /** On 21 November: three euros a working day since the first days of August. */
@@ -12,7 +11,7 @@ async function house() {
 
 test('the forecast of a limit stands above every month that was forecast, and how far off they were', async () => {
   const { run, json } = await house();
-  const { out, code } = await run(forecastCommandOn, ['acme/payments']);
+  const { out, code } = await run('report forecast', ['acme/payments']);
   expect(code).toBe(0);
   const [head, sentence, , titles, first] = out.split('\n');
   expect(head).toBe('acme/payments money-month: 7.50 EUR/month');
@@ -30,7 +29,7 @@ test('the forecast of a limit stands above every month that was forecast, and ho
   ]);
   expect(first).toMatch(/^2026-09 +7 /);
   expect(out).toMatch(/Off by [\d.]+ % on average over 2 months; the band held [\d.]+ % of them\.\n/);
-  const told = await json(forecastCommandOn, 'acme/payments');
+  const told = await json('report forecast', 'acme/payments');
   expect(told).toMatchObject({ subject: 'group/101', path: 'acme/payments', currency: 'EUR' });
   const [{ tested }] = told.limits;
   expect(tested.forecasts).toHaveLength(6);
@@ -46,7 +45,7 @@ test.each([
   },
 ])('without a forecast the command says why: $guarantee', async ({ of, said }) => {
   const { run } = await house();
-  const { out, code } = await run(forecastCommandOn, [of]);
+  const { out, code } = await run('report forecast', [of]);
   expect(code).toBe(0);
   expect(out).toContain(said);
 });

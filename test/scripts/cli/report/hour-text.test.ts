@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spendText } from '../../../../scripts/cli/report/spend-text.ts';
+import { spendText } from '../../../../scripts/cli/report/spend.ts';
 import { spendAnswer } from '../../../functions/console/pages/fake-report.ts';
 
 test('hours are a line for each hour of the day and a column for each weekday, with the total below', () => {

@@ -6,10 +6,10 @@ import type { ShadowReport } from '../../../../functions/answers/rollout/shadow-
 import { csvField } from '../../../../functions/answers/statement/csv.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
-import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { escaped } from '../../../../scripts/cli/report/shadow-html.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const RULES = [
@@ -44,7 +44,10 @@ type House = Awaited<ReturnType<typeof house>>;
 
 async function report(bench: House, ...args: string[]) {
   const { io, told } = bench.desk();
-  const code = await shadowReportCommandOn(bench.opening()).run([...args, ...bench.flags], io);
+  const code = await listed('report shadow', [openLedger, bench.opening()]).run(
+    [...args, ...bench.flags],
+    io,
+  );
   expect(bench.stillOpen()).toBe(0);
   return { code, ...told };
 }
@@ -63,7 +66,7 @@ test.each(['terminal', 'html'])('people read days and times of the deployment: %
   const { io, told } = bench.desk();
   const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
   const args = ['--since', '2026-11-01', '--until', '2026-11-21', '--format', format, ...bench.flags];
-  await shadowReportCommandOn(bench.opening()).run(args, { ...io, env });
+  await listed('report shadow', [openLedger, bench.opening()]).run(args, { ...io, env });
   expect(told.out).toContain('1 Nov 2026 00:00 Europe/Berlin to 22 Nov 2026 00:00 Europe/Berlin');
   expect(told.out).toContain('21 Nov 2026 13:05 Europe/Berlin');
   expect(told.out).not.toContain('UTC');
@@ -365,9 +368,9 @@ test('nothing is written, and a table that stops answering closes the ledger', a
     },
   };
   const { io } = bench.desk();
-  await expect(shadowReportCommandOn(bench.opening(gone)).run([...bench.flags], io)).rejects.toThrow(
-    /no answer/,
-  );
+  await expect(
+    listed('report shadow', [openLedger, bench.opening(gone)]).run([...bench.flags], io),
+  ).rejects.toThrow(/no answer/);
   expect(bench.stillOpen()).toBe(0);
 });
 
@@ -383,6 +386,9 @@ test('progress is shown where somebody watches, and cleared', async () => {
     },
   };
   const { io, told } = bench.desk();
-  await shadowReportCommandOn(bench.opening(many)).run([...bench.flags], { ...io, progress: true });
+  await listed('report shadow', [openLedger, bench.opening(many)]).run([...bench.flags], {
+    ...io,
+    progress: true,
+  });
   expect(told.err).toBe('\r1,000 items read\r2,000 items read\r\u001b[K');
 });

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobEnd } from '../../../../functions/core/ledger/ledger.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
-import { spendCommandOn } from '../../../../scripts/cli/report/spend-command.ts';
+import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { readDirectory } from '../../../../scripts/policy/read-documents.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 async function house() {
@@ -32,7 +33,7 @@ async function house() {
       ...(await bench.opening()(...how)),
       usage,
     });
-    await spendCommandOn(open).run([...args, ...bench.flags], io);
+    await listed('report spend', [openLedger, open]).run([...args, ...bench.flags], io);
     expect(bench.stillOpen()).toBe(0);
     return told.out;
   };

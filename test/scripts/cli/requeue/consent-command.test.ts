@@ -1,23 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { consentCommandOn, noteConsentOn } from '../../../../scripts/cli/requeue/consent-command.ts';
+import { ssmSecretStore } from '../../../../scripts/cli/gitlab/ssm-secret-store.ts';
+import { readStandardInput } from '../../../../scripts/cli/jobs/requeue.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
+import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
 const TOKEN = 'glpat-of-payments';
 
-function house(commandOn: typeof noteConsentOn = consentCommandOn) {
+function house(name = 'requeue consent') {
   const bench = ledgerBench({ limits: [] });
   writeFileSync(join(bench.folder, 'token'), `${TOKEN}\n`);
   const kept = new Map<string, string>();
-  const command = commandOn({
-    keep: (path) => ({
-      place: (name) => `ssm:${path}/${name}`,
-      write: async (name, value) => void kept.set(`${path}/${name}`, value),
-    }),
-    standardInput: () => 'not a token at all',
+  const store = (path: string) => ({
+    place: (name: string) => `ssm:${path}/${name}`,
+    write: async (name: string, value: string) => void kept.set(`${path}/${name}`, value),
   });
+  const command = listed(name, [ssmSecretStore, store], [readStandardInput, () => 'not a token at all']);
   const { io, told } = bench.desk();
   const run = (...args: string[]) => command.run([...args, ...bench.flags], { ...io, cwd: bench.folder });
   return { run, kept, told };
@@ -33,10 +33,10 @@ test('a token is kept by the number of the group, and never shown', async () => 
 });
 
 test.each([
-  [[], /which group/],
+  [[], /expected one group/],
   [['acme/nobody', ...PATH, '--token-from', 'token'], /"acme\/nobody" is not in the directory/],
   [['101', '--tokens', 'requeue', '--token-from', 'token'], /--tokens "requeue"/],
-  [['101', ...PATH], /--token-from is missing/],
+  [['101', ...PATH], /--token-from is missing: expected a file with the token/],
   [['101', ...PATH, '--token-from', '-'], /what was read is no token/],
 ])('%j keeps nothing and says why', async (args, says) => {
   const { run, kept } = house();
@@ -47,7 +47,7 @@ test.each([
 });
 
 test('the token for notes is another one, with the same care', async () => {
-  const { run, kept, told } = house(noteConsentOn);
+  const { run, kept, told } = house('notes consent');
   expect(await run('acme/payments', '--tokens', '/tollgate/prod/notes', '--token-from', 'token')).toBe(0);
   expect([...kept]).toEqual([['/tollgate/prod/notes/101', TOKEN]]);
   expect(told.out).not.toContain(TOKEN);

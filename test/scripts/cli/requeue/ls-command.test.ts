@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RequeueEntry } from '../../../../functions/core/requeue/requeue-list.ts';
-import { requeueLsOn } from '../../../../scripts/cli/requeue/ls-command.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
 const ENTRIES: readonly RequeueEntry[] = [
@@ -22,7 +23,7 @@ async function list(requeue: readonly object[], ...args: string[]) {
     ...(await open(...asked)),
     requeue: { read: async (groupId) => ({ groupId, entries: ENTRIES, rev: 1 }) },
   });
-  const code = await requeueLsOn(withLists).run([...args, ...bench.flags], io);
+  const code = await listed('requeue ls', [openLedger, withLists]).run([...args, ...bench.flags], io);
   expect(bench.stillOpen()).toBe(0);
   return { code, ...told };
 }

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { WaitingLine } from '../../../../functions/core/contract/heartbeat.ts';
-import { reservationsCommandOn } from '../../../../scripts/cli/reservations/ls-command.ts';
+import type { WaitingLine } from '../../../../functions/core/contract/admissions.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';
+import { listed as command } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 async function house() {
@@ -11,7 +12,10 @@ async function house() {
   await bench.ledger.settle([{ jobId: 3, durationSeconds: 60, endedAtMs: bench.clock.nowMs() }]);
   const run = async (...args: string[]) => {
     const { io, told } = bench.desk();
-    const code = await reservationsCommandOn(bench.opening()).run([...args, ...bench.flags], io);
+    const code = await command('reservations ls', [openLedger, bench.opening()]).run(
+      [...args, ...bench.flags],
+      io,
+    );
     expect(bench.stillOpen()).toBe(0);
     return { code, ...told };
   };
@@ -30,7 +34,7 @@ async function waitingHouse() {
       ...(await open(...asked)),
       relayBeats: async () => beats,
     });
-    await reservationsCommandOn(withBeats).run([...args, ...bench.flags], io);
+    await command('reservations ls', [openLedger, withBeats]).run([...args, ...bench.flags], io);
     return told;
   };
   return { bench, run };
@@ -96,7 +100,7 @@ test('a slot that is kept for a retried job is listed, and holds no money', asyn
   expect(await ledger.reserve({ jobId: 2, claims, untilMs: clock.nowMs() + 180_000 })).toBe('reserved');
   const listed = async () => {
     const { io, told } = desk();
-    await reservationsCommandOn(opening()).run(['--json', ...flags], io);
+    await command('reservations ls', [openLedger, opening()]).run(['--json', ...flags], io);
     return JSON.parse(told.out).jobs;
   };
   expect(await listed()).toMatchObject([{ jobId: 2, state: 'RESERVED', heldMicros: 0 }]);

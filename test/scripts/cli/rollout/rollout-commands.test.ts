@@ -4,14 +4,11 @@ import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import type { RolloutView } from '../../../../functions/answers/rollout/model.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
-import { createUploads } from '../../../../functions/core/limits/uploads.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
-import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
-import { rolloutBackCommandOn, rolloutNextCommandOn } from '../../../../scripts/cli/rollout/move-commands.ts';
-import { rolloutReportCommandOn } from '../../../../scripts/cli/rollout/report-command.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { servedTo, USERS } from '../../../functions/console/house.ts';
 import { someLimits } from '../../../policies/documents.ts';
@@ -31,7 +28,7 @@ async function bench() {
         return 'sent' as const;
       },
   });
-  expect(await made.run(rolloutBackCommandOn, ['instance', '--to', 'shadow', ...WHY])).toMatchObject({
+  expect(await made.run('rollout back', ['instance', '--to', 'shadow', ...WHY])).toMatchObject({
     code: 0,
   });
   const worked = async (subject: string, days: number): Promise<void> => {
@@ -52,7 +49,7 @@ async function bench() {
 test('a list says where everybody stands, since when, and what is missing; one group has every need', async () => {
   const { run, worked } = await bench();
   await worked('group/100', 3);
-  const { out, code, err } = await run(rolloutLsCommandOn, []);
+  const { out, code, err } = await run('rollout', []);
   expect([code, err]).toEqual([0, '']);
   expect(out.split('\n').map((line) => line.replace(/ +/g, ' ').trim())).toEqual([
     'group rules step since days jobs violations asked the next step needs',
@@ -62,23 +59,23 @@ test('a list says where everybody stands, since when, and what is missing; one g
     'capacity shadow as instance 3 30 0 100 % reported: 3 of 7 days, no report',
     '',
   ]);
-  const one = await run(rolloutLsCommandOn, ['acme/payments/checkout']);
+  const one = await run('rollout', ['acme/payments/checkout']);
   expect(one.out).toContain('cost: shadow → reported\n  missing  0 of 7 days with jobs on this step\n');
 });
 
 test('the way of one group: held, reported, on, forced, and one command back', async () => {
   const { run, worked, told } = await bench();
-  const held = await run(rolloutNextCommandOn, ['acme', ...WHY]);
+  const held = await run('rollout next', ['acme', ...WHY]);
   expect(held).toMatchObject({ code: 2, out: '' });
   expect(held.err).toContain(
     'stays  acme: 0 of 7 days with jobs on this step; the owner has no report yet\n',
   );
 
-  const unsent = await run(rolloutReportCommandOn, ['acme']);
+  const unsent = await run('rollout report', ['acme']);
   expect(unsent.code).toBe(2);
   expect(unsent.out).toContain('acme  not sent to finance\n\nCI limits of acme: what would have failed\n');
   expect(unsent.err).toContain('Nothing was sent, and nothing was written down');
-  const sent = await run(rolloutReportCommandOn, [
+  const sent = await run('rollout report', [
     ...['acme', '--topic', 'arn:aws:sns:eu-central-1:1:owners'],
     ...['--console', 'https://budget.example.com'],
   ]);
@@ -88,40 +85,40 @@ test('the way of one group: held, reported, on, forced, and one command back', a
   ]);
 
   await worked('group/100', 7);
-  const dry = await run(rolloutNextCommandOn, ['acme', '--dry-run']);
+  const dry = await run('rollout next', ['acme', '--dry-run']);
   expect(dry).toMatchObject({ code: 0, err: '' });
   expect(dry.out).toContain('reported → warn');
-  const on = await run(rolloutNextCommandOn, ['acme', ...WHY]);
+  const on = await run('rollout next', ['acme', ...WHY]);
   expect(on.code).toBe(0);
   expect(on.out).toMatch(/^If enforced now: 0 of 0 jobs of the last 7 days would have failed/);
   expect(on.out).toMatch(
     /acme {2}cost {6}reported → warn\s+acme {2}capacity {2}reported → warn\s+live {2}set \w+, edit \d+/,
   );
 
-  const forced = await run(rolloutNextCommandOn, ['acme', 'acme/payments', '--force', ...WHY]);
+  const forced = await run('rollout next', ['acme', 'acme/payments', '--force', ...WHY]);
   expect(forced.code).toBe(0);
   expect(forced.out).toMatch(/acme\/payments +cost +warn → enforce/);
-  const back = await run(rolloutBackCommandOn, ['acme/payments', ...WHY]);
+  const back = await run('rollout back', ['acme/payments', ...WHY]);
   expect(back).toMatchObject({ code: 0, err: '' });
   expect(back.out).toMatch(/acme\/payments {2}cost {6}enforce → warn/);
-  const out = await run(rolloutBackCommandOn, ['acme/payments/checkout', '--to', 'off', ...WHY]);
+  const out = await run('rollout back', ['acme/payments/checkout', '--to', 'off', ...WHY]);
   expect(out.out).toMatch(/acme\/payments\/checkout {2}cost {6}warn → off/);
 });
 
 test('a project with a step of its own stands in the list with its own figures, and its owner gets a report about it', async () => {
   const { run, worked, told } = await bench();
   const project = 'project/1001';
-  await run(rolloutBackCommandOn, [project, '--to', 'off', ...WHY]);
-  await run(rolloutNextCommandOn, [project, ...WHY]);
+  await run('rollout back', [project, '--to', 'off', ...WHY]);
+  await run('rollout next', [project, ...WHY]);
   await worked('project/1001', 2);
-  expect((await run(rolloutLsCommandOn, [])).out).toMatch(
+  expect((await run('rollout', [])).out).toMatch(
     /^acme\/payments\/checkout +cost +shadow +2 days +2 +20 +0 +100 % +reported: 2 of 7 days, no report$/m,
   );
   const topic = ['--topic', 'arn:aws:sns:eu-central-1:1:owners', '--console', 'https://budget.example.com'];
-  const sent = await run(rolloutReportCommandOn, [project, ...topic]);
+  const sent = await run('rollout report', [project, ...topic]);
   expect(sent).toMatchObject({ code: 0, out: `acme/payments/checkout  sent to payments-leads\n` });
   expect(told[0]).toContain('https://budget.example.com/projects/1001');
-  expect((await run(rolloutLsCommandOn, [project])).out).toContain('cost: reported → warn');
+  expect((await run('rollout', [project])).out).toContain('cost: reported → warn');
 });
 
 test('before a step is made, it says which jobs of the last week would have failed', async () => {
@@ -132,14 +129,14 @@ test('before a step is made, it says which jobs of the last week would have fail
     watched,
   );
   clock.advance(60_000);
-  const { out } = await run(rolloutNextCommandOn, ['acme', '--force', '--dry-run']);
+  const { out } = await run('rollout next', ['acme', '--force', '--dry-run']);
   expect(out).toMatch(
     /^If enforced now: 1 of 8 jobs of the last 7 days would have failed that run as it is\.\n/,
   );
   expect(out).toMatch(
     /acme\/payments {2}budgets {2}BUDGET_EXHAUSTED {2}acme\/payments money-month {2}1\n +job 8\n/,
   );
-  const told = await json(rolloutNextCommandOn, 'acme', '--force', '--dry-run');
+  const told = await json('rollout next', 'acme', '--force', '--dry-run');
   expect(told).toMatchObject({
     dryRun: true,
     forecast: { wouldFail: 1 },
@@ -148,21 +145,17 @@ test('before a step is made, it says which jobs of the last week would have fail
 });
 
 test.each([
-  [rolloutNextCommandOn, [], 'expected a group, or --all'],
-  [rolloutNextCommandOn, ['acme', '--all'], '--all "acme": expected no group beside it'],
+  ['rollout next', [], 'expected a group, or --all'],
+  ['rollout next', ['acme', '--all'], '--all "acme": expected no group beside it'],
+  ['rollout next', ['acme', '--class', 'security', ...WHY], '--class "security": expected cost or capacity'],
+  ['rollout next', ['acme'], '--reason: expected why'],
+  ['rollout next', ['acme/paymets', ...WHY], 'did you mean acme/payments?'],
   [
-    rolloutNextCommandOn,
-    ['acme', '--class', 'security', ...WHY],
-    '--class "security": expected cost or capacity',
-  ],
-  [rolloutNextCommandOn, ['acme'], '--reason: expected why'],
-  [rolloutNextCommandOn, ['acme/paymets', ...WHY], 'did you mean acme/payments?'],
-  [
-    rolloutNextCommandOn,
+    'rollout next',
     ['777', ...WHY],
     '"777": no group or project that can be rolled out; see tollgate rollout',
   ],
-  [rolloutBackCommandOn, ['acme', '--to', 'enforce', ...WHY], '--to "enforce": expected warn, shadow or off'],
+  ['rollout back', ['acme', '--to', 'enforce', ...WHY], '--to "enforce": expected warn, shadow or off'],
 ] as const)('%o: what cannot be meant is named with its remedy', async (command, args, message) => {
   const { run } = await bench();
   const { code, err } = await run(command, args);
@@ -172,10 +165,10 @@ test.each([
 
 test('a weaker role is refused what it may not do, and a set that is not live any more', async () => {
   const { run } = await bench();
-  const denied = await run(rolloutBackCommandOn, ['acme', '--to', 'off', '--as', 'finance', ...WHY]);
+  const denied = await run('rollout back', ['acme', '--to', 'off', '--as', 'finance', ...WHY]);
   expect(denied).toMatchObject({ code: 2, out: '' });
   expect(denied.err).toContain('You may not do this; nothing was changed.');
-  const stale = await run(rolloutBackCommandOn, ['acme', '--to', 'off', '--base', 'another', ...WHY]);
+  const stale = await run('rollout back', ['acme', '--to', 'off', '--base', 'another', ...WHY]);
   expect(stale.code).toBe(2);
   expect(stale.err).toContain('Others changed the limits');
 });
@@ -183,8 +176,8 @@ test('a weaker role is refused what it may not do, and a set that is not live an
 test('page, API and command line say the same of every group', async () => {
   const { run, json, worked, tables, clock, folder } = await bench();
   await worked('group/100', 7);
-  await run(rolloutReportCommandOn, ['acme', '--told']);
-  await run(rolloutNextCommandOn, ['acme', '--class', 'cost', '--force', ...WHY]);
+  await run('rollout report', ['acme', '--told']);
+  await run('rollout next', ['acme', '--class', 'cost', '--force', ...WHY]);
   const files = `${folder}/`;
   const [policy, directory] = [readPolicy(`${files}policy.yaml`), readDirectory(`${files}directory.yaml`)];
   const ledger = createLedger({ store: tables.ledger, clock });
@@ -210,7 +203,7 @@ test('page, API and command line say the same of every group', async () => {
   const uploads = createUploads({ table: tables.limits, clock, newId: () => 'u' });
   const pages = servedTo(USERS.admin, '/', createPages({ ...rest, uploads, origin: 'http://localhost' }));
 
-  const byCommand: RolloutView = await json(rolloutLsCommandOn);
+  const byCommand: RolloutView = await json('rollout');
   const byApi = (await (await api.request(`${API_PATH}/rollout`)).json()) as RolloutView;
   expect(byCommand.rows).toEqual(byApi.rows);
   const page = await (await pages.request('/rollout')).text();

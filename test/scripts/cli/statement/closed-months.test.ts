@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
-import { sealed } from '../../../../functions/core/statements/closed-statement.ts';
-import { dynamoStatementChain } from '../../../../functions/core/statements/statement-chain.ts';
+import { dynamoStatementChain, sealed } from '../../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../../functions/core/store/operation.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { closedCommandOn } from '../../../../scripts/cli/statement/closed-command.ts';
-import { verifyCommandOn } from '../../../../scripts/cli/statement/verify-command.ts';
+import { type OpenLedger, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { aClosedStatement, closeMonths } from '../../../support/statements/closed-months.ts';
+import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 import { focusProblems, readCsv } from './focus-rules.ts';
 
@@ -20,7 +18,7 @@ async function bench() {
   const open: OpenLedger = async (flags, io) => ({ ...(await house.opening()(flags, io)), chain });
   const run = async (what: 'verify' | 'closed', ...args: string[]) => {
     const { io, told } = house.desk();
-    const command = what === 'verify' ? verifyCommandOn(open) : closedCommandOn(open);
+    const command = listed(`statement ${what}`, [openLedger, open]);
     return { code: await command.run([...args, ...house.flags], io), ...told };
   };
   const remove = async (pkEnd: string, sk: string): Promise<void> => {

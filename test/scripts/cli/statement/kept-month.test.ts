@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
-import { createClosing } from '../../../../functions/core/ledger/close-periods.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import { createClosing } from '../../../../functions/core/ledger/rebuild.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
-import { usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-item.ts';
-import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
-import type { UsageKey } from '../../../../functions/core/usage/usage.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
+import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
+import { MemoryRollupStore, usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-store.ts';
+import type { UsageKey, UsageTally } from '../../../../functions/core/usage/usage.ts';
+import { type OpenLedger, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const DAY_MS = 86_400_000;
@@ -80,7 +78,7 @@ async function books(usageZone: string) {
     const month = args.includes('--month') ? [] : ['--month', '2026-12'];
     const asked = [...month, '--group', '101', ...how, ...args, ...bench.flags];
     const env = { TOLLGATE_ROLLUP_ZONE: usageZone };
-    expect(await statementCommandOn(open).run(asked, { ...io, env })).toBe(0);
+    expect(await listed('statement', [openLedger, open]).run(asked, { ...io, env })).toBe(0);
     return told.out;
   };
   const json = async (...asked: Parameters<typeof december>): Promise<Statement> =>

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
-import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const ROOTS = [100, 200, 300];
@@ -153,7 +154,7 @@ test('the statements of all roots add up to all jobs, and each group has those d
 async function statementOf(group: number, bench: ReturnType<typeof ledgerBench>): Promise<Statement> {
   const { io, told } = bench.desk();
   const asked = ['--month', NOVEMBER, '--group', String(group), '--by', 'job', '--json'];
-  await statementCommandOn(bench.opening()).run([...asked, ...bench.flags], io);
+  await listed('statement', [openLedger, bench.opening()]).run([...asked, ...bench.flags], io);
   return JSON.parse(told.out);
 }
 

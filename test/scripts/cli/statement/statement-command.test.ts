@@ -2,10 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
-import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
+import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 import { focusProblems } from './focus-rules.ts';
 
@@ -71,7 +72,10 @@ async function house() {
 async function run(bench: Awaited<ReturnType<typeof house>>, ...args: string[]) {
   const { io, told } = bench.desk();
   const env = { TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
-  const code = await statementCommandOn(bench.opening()).run([...args, ...bench.flags], { ...io, env });
+  const code = await listed('statement', [openLedger, bench.opening()]).run([...args, ...bench.flags], {
+    ...io,
+    env,
+  });
   expect(bench.stillOpen()).toBe(0);
   return { code, ...told };
 }
@@ -101,7 +105,7 @@ test('the month is the one of the deployment, whatever zone a limit has', async 
   const { io, told } = bench.desk();
   const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Asia/Tokyo' };
   const args = ['--month', '2026-11', '--group', '101', '--json', ...bench.flags];
-  await statementCommandOn(bench.opening()).run(args, { ...io, env });
+  await listed('statement', [openLedger, bench.opening()]).run(args, { ...io, env });
   expect(JSON.parse(told.out)).toMatchObject({ zone: 'Asia/Tokyo', startMs: Date.UTC(2026, 9, 31, 15) });
 });
 
@@ -117,7 +121,10 @@ test('a fiscal year moves the month, by the limits that are live, and of a file 
   ] as const) {
     const { io, told } = bench.desk();
     const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
-    await statementCommandOn(async () => opened).run([...NOVEMBER, '--json', ...files, ...more], io);
+    await listed('statement', [openLedger, async () => opened]).run(
+      [...NOVEMBER, '--json', ...files, ...more],
+      io,
+    );
     expect(JSON.parse(told.out)).toMatchObject({ month });
   }
 });

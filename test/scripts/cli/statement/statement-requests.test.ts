@@ -2,18 +2,18 @@
 import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
-import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
-import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
+import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
+import { DynamoRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
+import { type OpenLedger, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { consoleHouse, USERS } from '../../../functions/console/house.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
+import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
 const INSTANCE = 'gitlab.example.com';
@@ -74,7 +74,7 @@ async function december(jobs: number) {
     const { io, told } = bench.desk();
     found.requests = 0;
     const asked = ['--month', '2026-12', '--group', '101', '--json', ...args, ...bench.flags];
-    expect(await statementCommandOn(open).run(asked, io)).toBe(0);
+    expect(await listed('statement', [openLedger, open]).run(asked, io)).toBe(0);
     return { statement: JSON.parse(told.out) as Statement, requests: found.requests };
   };
   /** As a console answers, which reads no record. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import { rebuildCommandOn } from '../../../../scripts/cli/truth/rebuild-command.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';

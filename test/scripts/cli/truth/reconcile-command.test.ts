@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type GitLab, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import { type GitLab, GitLabError, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import {
   proofCommandOn,
   type ReconcileDeps,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { fastClock } from '../../../../scripts/local/clock/clock.ts';
+import { fastClock } from '../../../../scripts/local/clock.ts';
 
 afterEach(() => void vi.useRealTimers());
 

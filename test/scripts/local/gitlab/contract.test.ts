@@ -1,7 +1,7 @@
 /** Each answer of the local GitLab against GitLab's documentation, in both directions: nothing is missing, nothing is made up. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { DOCUMENTED, type DocumentedEntity } from './documented-api.ts';
 
@@ -233,7 +233,7 @@ test.each(VERSIONS)('GitLab %s answers each route as its documentation shows', a
 });
 
 test('every route of these files has its example', () => {
-  const files = ['controllers', 'group-hooks', 'instance', 'places'];
+  const files = ['controllers', 'webhooks', 'instance', 'places'];
   const played = files.flatMap((name) => {
     const file = new URL(`../../../../scripts/local/gitlab/${name}.ts`, import.meta.url);
     const routes = readFileSync(file, 'utf8').matchAll(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
-import { jobFromQuestion } from '../../../../scripts/local/gitlab/played-gitlab.ts';
+import { parseJobHook } from '../../../../functions/core/gitlab/job-reader.ts';
+import { jobFromQuestion } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { hookBench, newJob, RUNNER, START_MS } from '../../../support/hook-bench.ts';
 
 test('a job tells of every change of its status, and ends with what it took', async () => {
@@ -33,27 +33,6 @@ test('a job tells of every change of its status, and ends with what it took', as
   });
 });
 
-test('a body has the traps of the real one', async () => {
-  const { local, delivered } = hookBench();
-  local.create(newJob(5));
-  await local.hooksIdle();
-  expect(delivered[0]?.body).toMatchObject({
-    object_kind: 'build',
-    build_created_at: '2026-10-01 08:00:00 UTC',
-    build_created_at_iso: '2026-10-01T08:00:00Z',
-    build_started_at: null,
-    build_duration: null,
-    build_failure_reason: 'unknown_failure',
-    runner: null,
-    environment: null,
-    project_name: 'Shop / Web app',
-    project: { path_with_namespace: 'shop/web-app' },
-    pipeline_id: 900,
-    commit: { id: 900 },
-    user: { email: '[REDACTED]' },
-  });
-});
-
 test('a rejected job runs for an instant and fails for the router', async () => {
   const { local, delivered, clock } = hookBench();
   local.create(newJob(5));
@@ -76,16 +55,6 @@ test('a job that was canceled while it waited never starts', () => {
   expect(local.job(5)?.startedAtMs).toBeUndefined();
 });
 
-test('a job that was forgotten does not end', () => {
-  const { local, clock } = hookBench();
-  local.create(newJob(5));
-  local.play(5, { runner: RUNNER, runsMs: 1_000 });
-  clock.advance(500);
-  local.forget(5);
-  clock.advance(10_000);
-  expect(local.job(5)).toBeUndefined();
-});
-
 test('an ended job does not change, and an id is given once', () => {
   const { local } = hookBench();
   local.create(newJob(5));
@@ -94,15 +63,6 @@ test('an ended job does not change, and an id is given once', () => {
   expect(() => local.end(5, { status: 'canceled' })).toThrow(/job 5 has ended with success/);
   expect(() => local.create(newJob(5))).toThrow(/job 5 is there already/);
   expect(() => local.start(6, RUNNER)).toThrow(/there is no job 6/);
-});
-
-test('after stop nothing happens any more', () => {
-  const { local, clock } = hookBench();
-  local.create(newJob(5));
-  local.play(5, { runner: RUNNER, runsMs: 1_000 });
-  local.stop();
-  clock.advance(10_000);
-  expect(local.job(5)?.status).toBe('pending');
 });
 
 test("a router's question becomes the job and the runner it is about", () => {

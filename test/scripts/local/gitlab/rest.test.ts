@@ -68,16 +68,6 @@ test('a keyset page has a link only, and the last one none', async () => {
   expect(await last.json()).toMatchObject([5, 4, 3, 2, 1].map((id) => ({ id })));
 });
 
-test('faults of the REST API are used up one by one', async () => {
-  const { local, get } = bench();
-  local.faults.answerRest({ status: 429, retryAfterSeconds: 7 });
-  local.faults.answerRest({ status: 502 });
-  const limited = await get('/runners/all');
-  expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7']);
-  expect((await get('/runners/all')).status).toBe(502);
-  expect((await get('/runners/all')).status).toBe(200);
-});
-
 test('a project with a pipeline is a project like any other, in a group that is there as well', async () => {
   const { local } = hookBench({
     projects: [{ id: 900, path: 'platform/tools/canary', defaultBranch: 'trunk', jobs: [] }],

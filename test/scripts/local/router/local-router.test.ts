@@ -2,7 +2,6 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { loadSchema } from '../../../../relay/wire/schema.ts';
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import {
   type LocalRouter,
   type LocalRouterOptions,
@@ -108,15 +107,6 @@ test('a replaced token is refused while streams opened with the old one live on'
   expect(router.waitingStreams(1)).toBe(2);
 });
 
-test('registrations keep the instance id until it is taken back', async () => {
-  const router = await aRouter();
-  const client = aClient(router);
-  await client.register(-5n);
-  await client.register(9n);
-  await client.unregister(-5n);
-  expect(router.registrations.present()).toMatchObject([{ controllerId: 1, instanceId: 9n }]);
-});
-
 test('no stream is asked twice', async () => {
   const router = await aRouter();
   const client = aClient(router);
@@ -149,32 +139,6 @@ test('a job without a stream waits for the next one, and the oldest job gets it'
     await stream.ended;
   }
   expect((await Promise.all([first, second])).map(({ result }) => result)).toEqual(['admitted', 'admitted']);
-});
-
-test('a job that finds no stream within the find timeout fails, not one millisecond earlier', async () => {
-  const clock = handClock();
-  const router = await aRouter({ clock });
-  const admission = router.admit(job);
-  clock.advance(19_999);
-  expect(router.waitingJobs()).toBe(1);
-  clock.advance(1);
-  expect(await admission).toMatchObject({
-    result: 'failed',
-    reason: 'Agent connection not found',
-    latencyMs: 20_000,
-  });
-  expect(router.counters.job_router_admission_control_requests_total.failed).toEqual({ true: 0, false: 1 });
-});
-
-test('a job whose answer does not come in time fails and the stream ends with DEADLINE_EXCEEDED', async () => {
-  const clock = handClock();
-  const router = await aRouter({ clock, decisionTimeoutMs: 3_000 });
-  const stream = await aStream(router, aClient(router));
-  const admission = router.admit(job);
-  await stream.question;
-  clock.advance(3_000);
-  expect(await admission).toMatchObject({ result: 'failed', reason: 'no answer within 3000 ms' });
-  expect((await stream.ended).code).toBe(4);
 });
 
 describe('several controllers', () => {
@@ -234,19 +198,4 @@ describe('several controllers', () => {
     const router = await aRouter({ controllers: [] });
     expect(await router.admit(job)).toMatchObject({ result: 'disabled', perController: [] });
   });
-});
-
-test('a router over TLS serves both listeners', async () => {
-  const { key, cert } = await import('../../../../scripts/proof/bench/self-signed.ts');
-  const router = await aRouter({ tls: { key, cert }, wsPort: 0 });
-  for (const url of [router.grpcUrl ?? '', router.wsUrl ?? '']) {
-    const client = bareClient(url, { schema, token: 'glrct-one', ca: cert });
-    closers.push(() => client.close());
-    const stream = await aStream(router, client);
-    const admission = router.admit(job);
-    await stream.question;
-    stream.admit();
-    expect((await admission).result).toBe('admitted');
-  }
-  expect(router.resetConnections()).toBe(2);
 });

@@ -2,9 +2,8 @@
 import { status } from '@grpc/grpc-js';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadSchema } from '../../../../relay/wire/schema.ts';
-import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
-import { startRoutedGitLab } from '../../../../scripts/local/runner/routed-gitlab.ts';
-import { createRunnerClient } from '../../../../scripts/local/runner/runner-client.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
+import { createRunnerClient, startRoutedGitLab } from '../../../../scripts/local/gitlab/runner-client.ts';
 import { DOCUMENTED_PIPELINE, DOCUMENTED_PIPELINES, keepsTo } from '../gitlab/documented-examples.ts';
 import { bareClient } from '../router/bare-client.ts';
 
@@ -139,21 +138,6 @@ test('a router that stays away is passed by after three failures in five seconds
   expect(router.counters.job_router_admission_control_total.disabled).toBe(0);
 });
 
-test('a trial that fails opens the breaker for another thirty seconds', async () => {
-  const { router, runner, clock } = await aBench({ withController: false });
-  router.faults.refuseCalls(status.DEADLINE_EXCEEDED, { method: 'get_job', calls: Number.POSITIVE_INFINITY });
-  for (let failures = 0; failures < 3; failures += 1) {
-    await runner.poll();
-    clock.advance(2_500);
-  }
-  expect(runner.breaker.phase).toBe('open');
-  clock.advance(30_000);
-  expect(await runner.poll()).toMatchObject({ way: 'gitlab' });
-  clock.advance(29_999);
-  await runner.poll();
-  expect(runner.fallbacks).toMatchObject({ breaker_tripped: 2, breaker_open: 1 });
-});
-
 test('a router that says it hands out no jobs is looked for again, and GitLab is asked meanwhile', async () => {
   const { rest, router, runner } = await aBench({ withController: false });
   router.faults.refuseCalls(status.UNIMPLEMENTED, { method: 'get_job' });
@@ -176,17 +160,4 @@ test('pipelines answer with every documented field, and end only where they can'
     message: { base: ['Reference not found'] },
   });
   expect(await rest('GET', '/projects/901/pipelines')).toEqual({ message: '404 Not found' });
-});
-
-test('without the flag the router is never asked; an error of the router is no reason to pass it by', async () => {
-  const without = await aBench({ usesRouter: false, withController: false });
-  await startPipeline(without.rest);
-  expect(await without.runner.poll()).toMatchObject({ jobId: 1, way: 'gitlab' });
-  const { router, runner, clock } = await aBench({ withController: false });
-  router.faults.refuseCalls(status.INTERNAL, { method: 'get_job', calls: 3 });
-  for (let times = 0; times < 3; times += 1) {
-    expect(await runner.poll()).toEqual({ jobId: undefined, way: 'router', healthy: false });
-    clock.advance(10_000);
-  }
-  expect(runner.breaker.phase).toBe('closed');
 });

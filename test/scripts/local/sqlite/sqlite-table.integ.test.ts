@@ -8,12 +8,12 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { itemAt } from '../../../../functions/core/store/calls.ts';
-import { versioned } from '../../../../functions/core/store/item-version.ts';
-import { olderBooks, openKept, openOwn } from '../../../../scripts/local/sqlite/ledger-folder.ts';
-import { SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';
+import { versioned } from '../../../../functions/core/store/operation.ts';
+import { openKept, openOwn } from '../../../../scripts/local/ledger-folder.ts';
+import { SqliteTable } from '../../../../scripts/local/sqlite-table.ts';
 import { ledgerContract } from '../../../functions/core/ledger/contract.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 
@@ -72,7 +72,7 @@ ledgerContract((instance, clock) => {
 test('two programs that ask for the same limit at once admit exactly as many jobs as it has', async () => {
   const { file, table } = aTable();
   const asking = (first: number): string => `
-    const { SqliteTable } = await import(${module('scripts/local/sqlite/sqlite-table.ts')});
+    const { SqliteTable } = await import(${module('scripts/local/sqlite-table.ts')});
     const { DynamoStore } = await import(${module('functions/core/ledger/dynamo-store.ts')});
     const { createLedger } = await import(${module('functions/core/ledger/create-ledger.ts')});
     const { systemClock } = await import(${module('functions/core/environment/machine.ts')});
@@ -110,7 +110,7 @@ test('two programs that ask for the same limit at once admit exactly as many job
 test('whenever the program is killed, what it was told is written is there, and the next one may begin', async () => {
   const dataDir = join(folder, 'killed', 'ledger');
   const { child, lines } = program(`
-    const { openOwn } = await import(${module('scripts/local/sqlite/ledger-folder.ts')});
+    const { openOwn } = await import(${module('scripts/local/ledger-folder.ts')});
     const { table } = openOwn(${JSON.stringify(dataDir)}, false);
     for (;;) {
       await table.send('TransactWriteItems', { writes: [${JSON.stringify(add(1))}] });
@@ -153,7 +153,7 @@ test('the stream tells what another program writes, and our own writes at once',
   expect((await both.next()).value).toMatchObject([change]);
 
   const { child, said } = program(`
-    const { SqliteTable } = await import(${module('scripts/local/sqlite/sqlite-table.ts')});
+    const { SqliteTable } = await import(${module('scripts/local/sqlite-table.ts')});
     const table = new SqliteTable({ file: ${JSON.stringify(file)}, makes: false, nowMs: Date.now });
     await table.send('DeleteItem', { key: ${JSON.stringify(COUNTER)} });
   `);
@@ -243,11 +243,4 @@ test('a command that has the file open sees it emptied, and goes on with it', as
   expect(await counted(fresh.table)).toBe(5);
   command.close();
   fresh.close();
-});
-
-test('who has books of an older version is told once, in one line', () => {
-  const root = `${mkdtempSync(join(folder, 'older-'))}/`;
-  expect(olderBooks(root)).toBeUndefined();
-  mkdirSync(`${root}.tollgate/dynamodb`, { recursive: true });
-  expect(olderBooks(root)).toMatch(/^\.tollgate\/dynamodb has the books of an older version; .*$/);
 });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { DYNAMODB_THROTTLES, FaultProxy } from '../../../../scripts/proof/chaos/fault-proxy.ts';
+import { DYNAMODB_THROTTLES, FaultProxy } from '../../../../scripts/proof/chaos/scene.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

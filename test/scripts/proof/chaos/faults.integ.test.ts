@@ -36,7 +36,7 @@ async function aScene() {
   return { router, relays, admitToTable: way, settleToTable: way };
 }
 
-const begin = (name: string, scene: { readonly router: LocalRouter }): Promise<void> | void =>
+const begin = (name: string, scene: { readonly router: LocalRouter }): unknown =>
   FAULTS.find((fault) => fault.name === name)?.begin(scene as unknown as ChaosScene, 0);
 
 test('cut off from the relays, the router has no stream left to ask on', async () => {

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
-import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
-import { DecisionLog } from '../../../../scripts/proof/chaos/decision-log.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { drawFaults, FAULTS } from '../../../../scripts/proof/chaos/faults.ts';
-import { OverLimit } from '../../../../scripts/proof/chaos/over-limit.ts';
-import { chaosText, promisesOf } from '../../../../scripts/proof/chaos/report-text.ts';
-import { type ChaosRun, roomError } from '../../../../scripts/proof/chaos/room-error.ts';
-import type { ChaosResult } from '../../../../scripts/proof/chaos/run-chaos.ts';
+import { type ChaosRun, DecisionLog, OverLimit, roomError } from '../../../../scripts/proof/chaos/observe.ts';
+import { type ChaosResult, chaosText, promisesOf } from '../../../../scripts/proof/chaos/run-chaos.ts';
 
 const GOOD: ChaosResult = {
   asked: 10,

@@ -1,5 +1,5 @@
 /** Ways of breaking one of the product's parts. */
-import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
+import type { Rules } from '../../../../functions/core/admission/judge.ts';
 import type { HoldAsk, JobRecord, JobState, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import type { LimitClaim } from '../../../../policies/claim.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';

@@ -1,5 +1,5 @@
 /** Products that are wrong in one thing each. A month must notice every one of them. */
-import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
+import type { Rules } from '../../../../functions/core/admission/judge.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { pricesAt } from '../../../../policies/prices/price.ts';
 import { WaitQueue } from '../../../../relay/waiting/wait-queue.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { STAGES } from '../../../../scripts/local/workload/draw-pipeline.ts';
+import { STAGES } from '../../../../scripts/local/random.ts';
 import { drawEditions } from '../../../../scripts/proof/simulate/draw-editions.ts';
 import { workloadOf } from '../../../../scripts/proof/simulate/draw-workload.ts';
 import { trueMicros } from '../../../../scripts/proof/simulate/true-cost.ts';

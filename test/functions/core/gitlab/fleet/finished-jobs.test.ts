@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { GitLabError } from '../../../../../functions/core/gitlab/gitlab.ts';
 import {
   type FinishedJobsPage,
   finishedJobs,
   type JobsMark,
-} from '../../../../../functions/core/gitlab/fleet/finished-jobs.ts';
-import { GitLabError } from '../../../../../functions/core/gitlab/gitlab.ts';
+} from '../../../../../functions/core/gitlab/runners.ts';
 import { fill, restBench } from '../rest-bench.ts';
 
 const SPAN = {

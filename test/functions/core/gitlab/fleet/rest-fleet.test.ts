@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createFleet } from '../../../../../functions/core/gitlab/fleet/rest-fleet.ts';
+import { createFleet } from '../../../../../functions/core/gitlab/runners.ts';
 import { createLocalGitLab } from '../../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../../scripts/local/seeded-random.ts';
+import { seededRandom } from '../../../../../scripts/local/random.ts';
 import {
   DOCUMENTED_CREATION,
   DOCUMENTED_LIST,

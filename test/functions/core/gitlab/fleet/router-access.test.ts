@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  byVersion,
-  fallsBack,
-  routerAccess,
-} from '../../../../../functions/core/gitlab/fleet/router-access.ts';
+import { byVersion, fallsBack, routerAccess } from '../../../../../functions/core/gitlab/runners.ts';
 
 test.each([
   ['17.11.3', 'none'],

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import type { FleetRunner, RunnerManager } from '../../../../../functions/core/gitlab/fleet/fleet.ts';
-import { runnerDetails } from '../../../../../functions/core/gitlab/fleet/runner-details.ts';
-import { GitLabError } from '../../../../../functions/core/gitlab/gitlab.ts';
+import {
+  type FleetRunner,
+  GitLabError,
+  type RunnerManager,
+} from '../../../../../functions/core/gitlab/gitlab.ts';
+import { runnerDetails } from '../../../../../functions/core/gitlab/kept-answers.ts';
 import { manualClock } from '../../../../support/ledger/test-clock.ts';
 
 interface Bench {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toHoldAsk } from '../../../../../functions/core/admission/judge.ts';
-import { changeRows } from '../../../../../functions/core/limits/changes/change-rows.ts';
+import { changeRows } from '../../../../../functions/core/limits/change-rows.ts';
 import { counterName } from '../../../../../policies/claim.ts';
 import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
 import { timeoutEstimator } from '../../../../../policies/estimate.ts';

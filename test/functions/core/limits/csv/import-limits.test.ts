@@ -63,7 +63,7 @@ const HEAD = 'group_id,unit,limit,period';
 
 test('the export is what FEATURES promise, and keeps spreadsheets from spoiling it', () => {
   expect(exported().split('\r\n').slice(0, 3)).toEqual([
-    'group_path,group_id,unit,limit,last_year_mean,last_year_most,forecast,period,timezone,soft_pct,mode,owner,cost_center,valid_from,valid_until,reason,subject,limit_id,soft,grace,carry,overdraft,thresholds,fiscal_start,contact,when_unreachable,wait,cohort,borrow,lend,version',
+    'group_path,group_id,unit,limit,last_year_mean,last_year_most,forecast,period,timezone,soft_pct,mode,owner,cost_center,valid_from,valid_until,reason,subject,limit_id,soft,thresholds,grace,carry,overdraft,when_unreachable,wait,cohort,borrow,lend,fiscal_start,contact,version',
     ',,jobs,2,,,,,,,,,,,,,runner-class/large,jobs-now,,,,,,,,,,,,,set-1',
     "acme/payments,101,money,7.50,,,,month,,80,,payments,'0042,,,,,money-month,,,,,,,,,,,,,set-1",
   ]);

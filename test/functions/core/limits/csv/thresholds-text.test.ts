@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  readThresholdsText,
-  thresholdsText,
-} from '../../../../../functions/core/limits/csv/thresholds-text.ts';
+import { readThresholdsText, thresholdsText } from '../../../../../functions/core/limits/csv/read-cells.ts';
 
 test.each([
   ['50 75 90', [50, 75, 90]],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
+import type { LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../../policies/documents.ts';
 import { ADMIN, aDesk, aLiveDesk, FINANCE, ownerOf } from './desk.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
-import type { Asker } from '../../../../../functions/core/limits/desk/limit-request.ts';
+import type { Asker, LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
 import { memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
 import { ADMIN, aDesk, aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 

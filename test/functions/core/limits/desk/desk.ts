@@ -1,7 +1,9 @@
-import type { LimitsDesk, LimitsDeskDeps } from '../../../../../functions/core/limits/desk/contract.ts';
-import { createLimitsDesk } from '../../../../../functions/core/limits/desk/create-limits-desk.ts';
-import type { EditAuthor } from '../../../../../functions/core/limits/desk/outcome.ts';
-import type { Rights } from '../../../../../functions/core/limits/desk/role.ts';
+import {
+  createLimitsDesk,
+  type LimitsDesk,
+} from '../../../../../functions/core/limits/create-limits-desk.ts';
+import type { EditAuthor, Rights } from '../../../../../functions/core/limits/edit-model.ts';
+import type { LimitsDeskDeps } from '../../../../../functions/core/limits/limit-reads.ts';
 import type { LimitTable } from '../../../../../functions/core/limits/limit-table.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../../policies/documents.ts';
 import { memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';

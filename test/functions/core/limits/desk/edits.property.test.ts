@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { changeRows, NO_LIMITS } from '../../../../../functions/core/limits/changes/change-rows.ts';
-import { editDocument } from '../../../../../functions/core/limits/desk/edit-document.ts';
-import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
+import { changeRows, NO_LIMITS } from '../../../../../functions/core/limits/change-rows.ts';
+import { editDocument } from '../../../../../functions/core/limits/edit-document.ts';
+import type { LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
 import type { LimitsDocument } from '../../../../../functions/core/limits/limit-set.ts';
-import { withRolloutTimes } from '../../../../../functions/core/limits/rollout-times.ts';
+import { withRolloutTimes } from '../../../../../functions/core/limits/publish-limits.ts';
 import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
 import type { LimitSet } from '../../../../../policies/limits/limits.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../../policies/documents.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
+import type { LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
 import { publishLimits } from '../../../../../functions/core/limits/publish-limits.ts';
 import { aDirectory, aPolicy } from '../../../../policies/documents.ts';
 import { memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';

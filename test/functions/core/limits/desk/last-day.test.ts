@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LimitsDeskDeps } from '../../../../../functions/core/limits/desk/contract.ts';
-import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
+import type { LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
+import type { LimitsDeskDeps } from '../../../../../functions/core/limits/limit-reads.ts';
 import type { LimitSet } from '../../../../../policies/limits/limits.ts';
 import { aDesk, type TestDesk } from './desk.ts';
 

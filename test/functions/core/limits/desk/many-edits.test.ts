@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { editDocument } from '../../../../../functions/core/limits/desk/edit-document.ts';
-import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
+import { editDocument } from '../../../../../functions/core/limits/edit-document.ts';
+import type { LimitEdit } from '../../../../../functions/core/limits/edit-model.ts';
 
 const CONTEXT = { actor: 'ann', nowMs: Date.parse('2026-11-21T12:00:00Z'), newId: () => 'x' };
 

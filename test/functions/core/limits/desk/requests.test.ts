@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Asker, GrantAsk } from '../../../../../functions/core/limits/desk/limit-request.ts';
+import type { Asker, GrantAsk } from '../../../../../functions/core/limits/edit-model.ts';
 import { type LimitOperation, memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
 import { aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 

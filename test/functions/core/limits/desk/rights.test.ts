@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
-import { RIGHTS, type Rights, ROLES } from '../../../../../functions/core/limits/desk/role.ts';
+import type { LimitEdit, Rights } from '../../../../../functions/core/limits/edit-model.ts';
+import { RIGHTS, ROLES } from '../../../../../functions/core/limits/rights.ts';
 import { ADMIN, aLiveDesk, FINANCE, ownerOf } from './desk.ts';
 
 const set = (subject: string, amount: string | number): LimitEdit => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { editDocument } from '../../../../../functions/core/limits/desk/edit-document.ts';
-import type { ScaleLimits } from '../../../../../functions/core/limits/desk/limit-edit.ts';
+import { editDocument } from '../../../../../functions/core/limits/edit-document.ts';
+import type { ScaleLimits } from '../../../../../functions/core/limits/edit-model.ts';
 
 const DOCUMENT = {
   limits: [

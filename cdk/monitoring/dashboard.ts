@@ -1,0 +1,177 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  AlarmStatusWidget,
+  AlarmStatusWidgetSortBy,
+  Color,
+  GraphWidget,
+  type HorizontalAnnotation,
+  type IAlarm,
+  type IMetric,
+  type IWidget,
+  LegendPosition,
+  LogQueryVisualizationType,
+  LogQueryWidget,
+  SingleValueWidget,
+  TextWidget,
+  TextWidgetBackground,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Settings } from '../settings/deployment.ts';
+import type { DeploymentMetrics } from './alarm-set.ts';
+import { type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
+import type { Graph, GraphLine, Panel, Row } from './dashboard-rows.ts';
+import { RUNBOOK_FILE, runbookLink } from './runbook.ts';
+
+interface GlanceProps {
+  readonly settings: Settings;
+  readonly alarms: readonly IAlarm[];
+  readonly metrics: DeploymentMetrics;
+}
+
+const NUMBERS: readonly GraphLine[] = [
+  { formula: 'streamsMost', label: 'Streams' },
+  { formula: 'questions', label: 'Questions' },
+  { formula: 'rejected', label: 'Rejected' },
+  { formula: 'fallbacks', label: 'Without the ledger' },
+  { formula: 'latencyP99', label: 'p99, ms' },
+  { formula: 'liveHolds', label: 'Live holds' },
+];
+const NUMBERS_PERIOD_MINUTES = 5;
+
+/** The first look: what this is, what is wrong, how much goes on. */
+export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): readonly (readonly IWidget[])[] {
+  const { stage, gitlab, alarms: targets } = settings;
+  const id = gitlab.controllerId ?? '<controller id>';
+  const disarm = `glab runner-controller update ${id} --state dry_run`;
+  const link = runbookLink(COMPOSITE.name, targets.runbookUrl);
+  const words = new TextWidget({
+    markdown: [
+      `# Tollgate ${stage}: ${gitlab.instance}`,
+      `Jobs fail and nobody knows why? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``,
+    ].join('\n'),
+    width: GRID_COLUMNS,
+    height: 2,
+  });
+  const left = metrics.has('streamsMost') ? GRID_COLUMNS / 2 : GRID_COLUMNS;
+  const status = new AlarmStatusWidget({
+    title: 'Alarms',
+    alarms: [...alarms],
+    sortBy: AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
+    width: left,
+    height: 5,
+  });
+  const shown = NUMBERS.filter(({ formula }) => metrics.has(formula));
+  const numbers = new SingleValueWidget({
+    title: 'Last five minutes',
+    metrics: shown.map(({ formula, label }) =>
+      metrics.of(formula, { periodMinutes: NUMBERS_PERIOD_MINUTES, label }),
+    ),
+    period: Duration.minutes(NUMBERS_PERIOD_MINUTES),
+    sparkline: true,
+    width: GRID_COLUMNS - left,
+    height: 5,
+  });
+  return [[words], shown.length === 0 ? [status] : [status, numbers]];
+}
+
+interface WidgetDeps {
+  readonly specs: readonly AlarmSpec[];
+  readonly metrics: DeploymentMetrics;
+  /** The decision log. */
+  readonly logGroupName: string;
+  readonly runbookUrl: string | undefined;
+}
+
+/** A dashboard's grid. */
+export const GRID_COLUMNS = 24;
+const HEIGHT = 6;
+const HEADING_HEIGHT = 2;
+const PERIOD_MINUTES = 5;
+/** Narrower graphs have no room for their words. */
+const PER_LINE_MAX = 4;
+
+/** The row's heading and below it its panels; nothing where nothing of it is deployed. */
+export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): readonly (readonly IWidget[])[] {
+  const shown = panels.filter((panel) => panel.kind !== 'graph' || linesOf(panel, deps).length > 0);
+  if (shown.length === 0) return [];
+  const alarms = shown.flatMap((panel) => (panel.kind === 'graph' ? (specOf(panel, deps) ?? []) : []));
+  const links = alarms.map(({ name }) => runbookLink(name, deps.runbookUrl)).join(' · ');
+  const runbook = alarms.length === 0 ? '' : ` Runbook: ${links}`;
+  const heading = new TextWidget({
+    markdown: `## ${title}\n${says}${runbook}`,
+    width: GRID_COLUMNS,
+    height: HEADING_HEIGHT,
+    background: TextWidgetBackground.TRANSPARENT,
+  });
+  return [
+    [heading],
+    ...sideBySide(shown).map((line) => {
+      const width = Math.floor(GRID_COLUMNS / line.length);
+      return line.map((panel) => panelWidget(panel, width, deps));
+    }),
+  ];
+}
+
+/** Lines of about the same length: five panels are three and two. */
+function sideBySide(panels: readonly Panel[]): readonly (readonly Panel[])[] {
+  const lines = Math.ceil(panels.length / PER_LINE_MAX);
+  const perLine = Math.ceil(panels.length / lines);
+  return Array.from({ length: lines }, (_, index) => panels.slice(index * perLine, (index + 1) * perLine));
+}
+
+function panelWidget(panel: Panel, width: number, deps: WidgetDeps): IWidget {
+  const place = { title: panel.title, width, height: HEIGHT };
+  switch (panel.kind) {
+    case 'graph':
+      return graphWidget(panel, width, deps);
+    case 'top-ten':
+      return new LogQueryWidget({
+        ...place,
+        logGroupNames: [deps.logGroupName],
+        queryLines: [panel.query.join('\n')],
+        view: LogQueryVisualizationType.TABLE,
+      });
+    case 'words':
+      return new TextWidget({ markdown: `### ${panel.title}\n${panel.markdown}`, width, height: HEIGHT });
+  }
+}
+
+function graphWidget(graph: Graph, width: number, deps: WidgetDeps): IWidget {
+  const { title, right = [], stacked = false, marks = [] } = graph;
+  const spec = specOf(graph, deps);
+  const periodMinutes = graph.periodMinutes ?? spec?.periodMinutes ?? PERIOD_MINUTES;
+  const drawn = (lines: readonly GraphLine[]): IMetric[] =>
+    lines
+      .filter(({ formula }) => deps.metrics.has(formula))
+      .map(({ formula, label }) => deps.metrics.of(formula, { periodMinutes, label }));
+  const annotations = [...marks, ...(spec === undefined ? [] : [thresholdOf(spec)])];
+  return new GraphWidget({
+    title,
+    width,
+    height: HEIGHT,
+    stacked,
+    period: Duration.minutes(periodMinutes),
+    left: drawn(linesOf(graph, deps)),
+    right: drawn(right),
+    leftAnnotations: annotations.map((each): HorizontalAnnotation => ({ color: Color.RED, ...each })),
+    leftYAxis: { min: 0, showUnits: false },
+    rightYAxis: { min: 0, showUnits: false },
+    legendPosition: LegendPosition.BOTTOM,
+  });
+}
+
+/** Reads the alarm's own spec: a threshold that is changed moves on the graph, too. */
+const thresholdOf = ({ name, severity, breach: [direction, value] }: AlarmSpec) => ({
+  value,
+  label: `${name}: ${severity} ${direction} ${value}`,
+});
+
+const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined =>
+  specs.find(({ name }) => name === alarm);
+
+/** Returns the deployed lines of the left axis. */
+function linesOf(graph: Graph, deps: WidgetDeps): readonly GraphLine[] {
+  const spec = specOf(graph, deps);
+  return [...(spec === undefined ? [] : [spec]), ...(graph.lines ?? [])].filter(({ formula }) =>
+    deps.metrics.has(formula),
+  );
+}

@@ -1,0 +1,170 @@
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+
+/** Why a connection failed, in words, with what to do about it: one table for the relay, the functions and the commands. */
+
+interface NetworkFailure {
+  readonly kind: FailureKind;
+  /** In a few words. */
+  readonly cause: string;
+  /** The error's code and the address that was dialled; may be empty. */
+  readonly detail: string;
+  /** A sentence. Undefined: the cause is unknown. */
+  readonly remedy: string | undefined;
+}
+
+type FailureKind = keyof typeof KINDS | 'unknown';
+
+/** The first match counts: by the code or the text that Node, ws and grpc-js give. */
+const KINDS = {
+  expired: {
+    error: /CERT_HAS_EXPIRED|certificate has expired/,
+    cause: 'its certificate has expired',
+    remedy: 'Renew the certificate of the server, or of the proxy in front of it.',
+  },
+  notYetValid: {
+    error: /CERT_NOT_YET_VALID|certificate is not yet valid/,
+    cause: 'its certificate is not valid yet',
+    remedy: "Check this machine's clock and the dates of the server's certificate.",
+  },
+  otherHost: {
+    error: /ERR_TLS_CERT_ALTNAME_INVALID|altnames/,
+    cause: 'its certificate names another host',
+    remedy: 'Use a host that the certificate names, or have the certificate issued for this one.',
+  },
+  unknownAuthority: {
+    error: /SELF_SIGNED|self-signed|UNABLE_TO_|unable to (?:verify|get)/,
+    cause: 'its certificate is signed by an unknown authority',
+    remedy:
+      "Set TOLLGATE_CA_FILE to a file with your authority's certificate (deployed: gitlab.caParameter in cdk/tollgate.config.ts).",
+  },
+  notTls: {
+    error: /ERR_SSL_|EPROTO|wrong version number/,
+    cause: 'this port does not speak TLS',
+    remedy: 'Use the TLS port, or the address of the service without TLS.',
+  },
+  proxyStatus: {
+    error: /ERR_PROXY_TUNNEL/,
+    cause: 'the proxy refused the connection',
+    remedy: "Have the proxy's operator allow this host and port.",
+  },
+  unknownName: {
+    error: /ENOTFOUND|Name resolution failed/,
+    cause: 'its name is unknown here',
+    remedy: 'Check the host in the address, and the resolver.',
+  },
+  noResolver: {
+    error: /EAI_AGAIN/,
+    cause: 'the resolver does not answer',
+    remedy: 'Try again, then check the resolver.',
+  },
+  refused: {
+    error: /ECONNREFUSED/,
+    cause: 'nothing listens there',
+    remedy: 'Check host and port, and that the service runs.',
+  },
+  timeout: {
+    error: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timed out|TimeoutError|AbortError/,
+    cause: 'it did not answer in time',
+    remedy: 'Check firewalls, security groups and routes between here and there.',
+  },
+  cut: {
+    error:
+      /ECONNRESET|EPIPE|UND_ERR_SOCKET|socket hang up|Socket closed|before secure TLS|Failed to connect|Connection closed/,
+    cause: 'the connection was cut',
+    remedy: 'Check that this port speaks the scheme of the address, then try again.',
+  },
+} as const;
+
+export const PROXY_CREDENTIALS =
+  'Put them into HTTPS_PROXY, as http://user:password@host:port (deployed: parameters.proxyCredentials in cdk/tollgate.config.ts).';
+
+/** @param error - of fetch, a socket or TLS. Its own text is not quoted, because it can hold the password of a proxy. */
+export function networkFailure(error: unknown): NetworkFailure {
+  const { code, text, address, statusCode } = innermost(error);
+  const detail = [statusCode ?? code, address].filter((each) => each !== undefined && each !== '').join(' ');
+  if (statusCode === 407)
+    return { kind: 'proxyStatus', cause: 'the proxy wants credentials', detail, remedy: PROXY_CREDENTIALS };
+  const found = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((kind) => KINDS[kind].error.test(text));
+  if (found === undefined) return { kind: 'unknown', cause: 'the call failed', detail, remedy: undefined };
+  const { cause, remedy } = KINDS[found];
+  return { kind: found, cause, detail, remedy };
+}
+
+/** One line: what was tried, where, why it failed, and what to do. @param what - `GET /user: GitLab` */
+export function notReached(what: string, url: string, error: unknown): string {
+  const { cause, detail, remedy = '' } = networkFailure(error);
+  return `${what} at ${new URL(url).origin} was not reached: ${cause}${detail && ` (${detail})`}. ${remedy}`.trim();
+}
+
+const CAUSES_MAX = 5;
+
+/** `fetch failed` and errors of several addresses keep the reason inside. */
+function innermost(error: unknown) {
+  let reason = error;
+  for (let depth = 0; depth < CAUSES_MAX; depth += 1) {
+    const inner = fieldsOf(reason);
+    const next = Array.isArray(inner.errors) ? inner.errors[0] : inner.cause;
+    if (!(next instanceof Error)) break;
+    reason = next;
+  }
+  const { code, name, message, address, hostname, port, statusCode } = fieldsOf(reason);
+  const host = typeof address === 'string' ? address : typeof hostname === 'string' ? hostname : '';
+  return {
+    code: typeof code === 'string' ? code : typeof name === 'string' ? name : undefined,
+    text: [code, name, message].map((part) => String(part ?? '')).join(' '),
+    address: typeof port === 'number' && host !== '' ? `${host}:${port}` : host,
+    statusCode: typeof statusCode === 'number' ? statusCode : undefined,
+  };
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)
+    : { message: value };
+
+type Secret = string | ArrayBuffer | ArrayBufferView;
+
+/** SHA-256 and its HMAC as the signer wants them, by Node's own crypto. */
+export class NodeSha256 {
+  readonly #secret: Uint8Array | string | undefined;
+  #hash: Hash | Hmac;
+
+  constructor(secret?: Secret) {
+    this.#secret = secret === undefined || typeof secret === 'string' ? secret : bytesOf(secret);
+    this.#hash = this.#fresh();
+  }
+
+  update(chunk: string | Uint8Array): void {
+    this.#hash.update(chunk);
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest();
+  }
+
+  reset(): void {
+    this.#hash = this.#fresh();
+  }
+
+  #fresh(): Hash | Hmac {
+    return this.#secret === undefined ? createHash('sha256') : createHmac('sha256', this.#secret);
+  }
+}
+
+const bytesOf = (secret: ArrayBuffer | ArrayBufferView): Uint8Array =>
+  ArrayBuffer.isView(secret)
+    ? new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength)
+    : new Uint8Array(secret);
+
+/** Proxies of an environment are addresses without a password; a password comes from where secrets are kept. */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** @param credentials - `user:password`, as they are: nothing is to be escaped in them. */
+export function withProxyCredentials(env: Variables, credentials: string | undefined): Variables {
+  const proxy = env.https_proxy === undefined ? null : URL.parse(env.https_proxy);
+  const [, user, password] = /^([^:]*):(.*)$/s.exec(credentials?.trim() ?? '') ?? [];
+  if (proxy === null || user === undefined || password === undefined) return env;
+  proxy.username = encodeURIComponent(user);
+  proxy.password = encodeURIComponent(password);
+  return { ...env, https_proxy: proxy.href };
+}

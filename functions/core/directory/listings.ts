@@ -1,0 +1,339 @@
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { type GitLabDirectory, GitLabError, type GitLabProject } from '../gitlab/index.ts';
+import {
+  beforeProjectChunk,
+  type GroupChunk,
+  type NamespaceRow,
+  type ProjectChunk,
+  type ProjectRow,
+  projectChunk,
+  projectChunkNamed,
+  projectChunkNumber,
+  projectChunkNumberOf,
+  type StoredGroupRow,
+  type SyncProgress,
+  visibilityCode,
+} from './chunks.ts';
+import { type DirectoryDraft, type GroupTree, rowOf } from './draft.ts';
+
+/**
+ * GitLab calls per run of the sync. 400 sequential calls take two minutes at 300 ms each, and stay below
+ * GitLab's default rate limits per user (200 listings of groups a minute, 2 000 of projects in ten).
+ */
+export const CALLS_MAX = 400;
+/** The schedule comes every five minutes; Lambda's own time is longer, for what is written at the end. */
+const RUN_MS = 150_000;
+
+interface RunBudgetOptions {
+  readonly clock: { monotonicMs(): number };
+  readonly callsMax?: number;
+  readonly runMs?: number;
+}
+
+/** Counts calls to GitLab, and ends the asking for all when GitLab fails: what was learned until then is kept. */
+export class RunBudget {
+  readonly #clock: { monotonicMs(): number };
+  readonly #callsMax: number;
+  readonly #startMs: number;
+  readonly #runMs: number;
+  calls = 0;
+  failure: GitLabError | undefined;
+
+  constructor({ clock, callsMax = CALLS_MAX, runMs = RUN_MS }: RunBudgetOptions) {
+    this.#clock = clock;
+    this.#callsMax = callsMax;
+    this.#startMs = clock.monotonicMs();
+    this.#runMs = runMs;
+  }
+
+  /**
+   * Undefined: nothing more is to be asked in this run.
+   * @param share - of the whole budget that may be spent by then.
+   */
+  async ask<T>(call: () => Promise<T>, share = 1): Promise<{ readonly answer: T } | undefined> {
+    if (this.failure !== undefined || this.calls >= this.#callsMax * share) return undefined;
+    if (this.#clock.monotonicMs() - this.#startMs >= this.#runMs * share) return undefined;
+    this.calls += 1;
+    try {
+      return { answer: await call() };
+    } catch (error) {
+      if (!(error instanceof GitLabError)) throw error;
+      this.failure = error;
+      return undefined;
+    }
+  }
+}
+
+/**
+ * A truncated list (a token with fewer rights, a database that is being restored) looks like deletions. A
+ * loss of more than a fifth is treated as truncated.
+ */
+const DROPPED_SHARE_MAX = 0.2;
+/** In a small instance one group is more than a fifth. */
+const DROPPED_MIN = 3;
+
+export const answeredShort = (dropped: number, known: number): boolean =>
+  dropped === known ? known > 0 : dropped >= DROPPED_MIN && dropped > known * DROPPED_SHARE_MAX;
+
+/** Projects into their chunks, one chunk in memory at a time. */
+
+/** Changed projects of a run: the one that was learned last of each id. */
+export type ChangedProjects = Map<number, GitLabProject>;
+
+/** Adds and replaces. How many chunks changed. */
+export async function writeChanged(changed: ChangedProjects, draft: DirectoryDraft): Promise<number> {
+  const byChunk = Map.groupBy(changed.values(), ({ id }) => projectChunk(id));
+  let chunks = 0;
+  for (const [name, projects] of byChunk) {
+    const [before] = await draft.read<ProjectChunk>([name]);
+    if (await draft.write(name, merged(before, projects))) chunks += 1;
+  }
+  return chunks;
+}
+
+interface ChunkListed {
+  /** Projects that are not there any more. */
+  readonly removed: number;
+  /** Projects missing from a listing that is not believed. */
+  readonly refused: number;
+}
+
+/** A chunk's projects are these and no others, unless too many are missing. */
+export async function writeListed(
+  name: string,
+  projects: readonly GitLabProject[],
+  draft: DirectoryDraft,
+  force: boolean,
+): Promise<ChunkListed> {
+  const [before] = await draft.read<ProjectChunk>([name]);
+  const ids = new Set(projects.map(({ id }) => id));
+  const known = before?.projects.length ?? 0;
+  const missing = before?.projects.filter(([id]) => !ids.has(id)).length ?? 0;
+  if (!force && answeredShort(missing, known)) {
+    await draft.write(name, merged(before, projects));
+    return { removed: 0, refused: missing };
+  }
+  if (projects.length === 0) draft.remove(name);
+  else await draft.write(name, merged(undefined, projects));
+  return { removed: missing, refused: 0 };
+}
+
+function merged(before: ProjectChunk | undefined, projects: readonly GitLabProject[]): ProjectChunk {
+  const rows = new Map<number, ProjectRow>((before?.projects ?? []).map((row) => [row[0], row]));
+  const spaces = new Map<number, NamespaceRow>((before?.namespaces ?? []).map((row) => [row[0], row]));
+  for (const { id, slug, visibility, namespace } of projects) {
+    rows.set(id, [id, namespace.id, slug, visibilityCode(visibility)]);
+    spaces.set(namespace.id, [namespace.id, namespace.path, namespace.personal ? 1 : 0]);
+  }
+  const inUse = new Set([...rows.values()].map(([, namespaceId]) => namespaceId));
+  return {
+    namespaces: [...spaces.values()].filter(([id]) => inUse.has(id)).sort((a, b) => a[0] - b[0]),
+    projects: [...rows.values()].sort((a, b) => a[0] - b[0]),
+  };
+}
+
+export const chunkNumberOfLast = (projects: readonly GitLabProject[]): number =>
+  projectChunkNumber(projects.reduce((last, { id }) => Math.max(last, id), 0));
+
+export interface GroupListing {
+  readonly outcome:
+    | 'listed'
+    /** The next run goes on. */
+    | 'going'
+    /** GitLab listed so few that it is believed what is there, but not what is not. */
+    | 'refused';
+  readonly pass: SyncProgress['groupsPass'];
+  /** Groups in this listing; 0 while it is going. */
+  readonly listed: number;
+  /** Known before and not in this listing. */
+  readonly missing: number;
+  /** Entries GitLab sent that could not be read. */
+  readonly unreadable: number;
+}
+
+interface ListGroupsDeps {
+  readonly gitlab: Pick<GitLabDirectory, 'groups'>;
+  readonly draft: DirectoryDraft;
+  readonly budget: RunBudget;
+  /** Believes a short answer. */
+  readonly force: boolean;
+}
+
+/** A listing of a million groups takes fewer runs: one that has not ended by then goes round in circles. */
+const RUNS_MAX = 60;
+/** The part of a run that groups may take: however many there are, projects get their turn. */
+const SHARE = 0.7;
+const LISTING = 'listing';
+
+/**
+ * Lists all groups, over several runs if need be, and puts them into `groups`. A group that is missing once is kept: pages
+ * by number skip one where another was deleted meanwhile. It goes when it is missing twice in a row.
+ */
+export async function listGroups(groups: GroupTree, deps: ListGroupsDeps): Promise<GroupListing> {
+  const { gitlab, draft, budget } = deps;
+  const before = draft.progress.groupsPass;
+  const rows: StoredGroupRow[] = [];
+  let unreadable = 0;
+  let page = before?.page;
+  for (;;) {
+    const asked = page;
+    const got = await budget.ask(() => gitlab.groups(asked === undefined ? {} : { page: asked }), SHARE);
+    if (got === undefined) {
+      return { outcome: 'going', pass: await setAside(page, rows, draft), listed: 0, missing: 0, unreadable };
+    }
+    rows.push(...got.answer.groups.map(rowOf));
+    unreadable += got.answer.unreadable ?? 0;
+    page = got.answer.next;
+    if (page === undefined) break;
+  }
+  const earlier = await draft.readAside<GroupChunk>(before?.listed ?? []);
+  draft.dropAside();
+  const listed = new Map(
+    [...earlier.flatMap((chunk) => chunk?.groups ?? []), ...rows].map((row) => [row[0], row]),
+  );
+  return { ...believe(listed, groups, deps.force), pass: undefined, listed: listed.size, unreadable };
+}
+
+async function setAside(
+  page: string | undefined,
+  rows: readonly StoredGroupRow[],
+  draft: DirectoryDraft,
+): Promise<SyncProgress['groupsPass']> {
+  const before = draft.progress.groupsPass;
+  if (page === undefined || rows.length === 0) return before;
+  const runs = before?.listed.length ?? 0;
+  if (runs >= RUNS_MAX) {
+    draft.dropAside();
+    return undefined;
+  }
+  const name = `${LISTING}/${runs}`;
+  await draft.writeAside(name, { groups: rows } satisfies GroupChunk);
+  return { page, listed: [...(before?.listed ?? []), name] };
+}
+
+function believe(
+  listed: ReadonlyMap<number, StoredGroupRow>,
+  groups: GroupTree,
+  force: boolean,
+): Pick<GroupListing, 'outcome' | 'missing'> {
+  const missing = [...groups.values()].filter(([id]) => !listed.has(id));
+  // Those that were missing before and were believed then count no second time.
+  const newly = missing.filter(([, , , , missed]) => missed === 0).length;
+  const refused = !force && (listed.size === 0 || answeredShort(newly, groups.size));
+  for (const row of listed.values()) groups.set(row[0], row);
+  if (refused) return { outcome: 'refused', missing: missing.length };
+  for (const [id, parentId, path, visibility, missed] of missing) {
+    if (missed > 0 || force) groups.delete(id);
+    else groups.set(id, [id, parentId, path, visibility, 1]);
+  }
+  return { outcome: 'listed', missing: missing.length };
+}
+
+/** Deleted projects run no jobs: finding them can wait for a day. */
+const LIST_AGAIN_MS = DAY_MS;
+/** GitLab's clock and ours may differ by so much, and an answer may be so late. */
+const OVERLAP_MS = 10 * 60_000;
+/** More changes than these, after an outage, are no fewer calls than listing everything. */
+const CHANGED_PAGES_MAX = 50;
+
+interface ProjectsDeps {
+  readonly gitlab: Pick<GitLabDirectory, 'projects' | 'projectsChanged'>;
+  readonly draft: DirectoryDraft;
+  readonly budget: RunBudget;
+  readonly nowMs: number;
+  readonly force: boolean;
+}
+
+type Marks = Pick<SyncProgress, 'projectsPass' | 'projectsListedAtMs' | 'projectsSinceMs'>;
+
+/** Lists changes since the last call. If there are too many, it lists everything. */
+export async function listChanged(
+  changed: ChangedProjects,
+  { gitlab, budget, draft, nowMs }: ProjectsDeps,
+): Promise<Marks> {
+  const marks = marksOf(draft.progress, nowMs);
+  const sinceMs = draft.progress.projectsSinceMs;
+  if (sinceMs === undefined) return marks;
+  let page: string | undefined;
+  for (let pages = 0; pages < CHANGED_PAGES_MAX; pages += 1) {
+    const asked = page;
+    const got = await budget.ask(() =>
+      gitlab.projectsChanged(asked === undefined ? { sinceMs } : { sinceMs, page: asked }),
+    );
+    // The latest come first: what was not reached is asked for again.
+    if (got === undefined) return marks;
+    for (const project of got.answer.projects) if (!changed.has(project.id)) changed.set(project.id, project);
+    page = got.answer.next;
+    if (page === undefined) return { ...marks, projectsSinceMs: nowMs - OVERLAP_MS };
+  }
+  return { projectsPass: { chunk: 0 }, projectsListedAtMs: nowMs, projectsSinceMs: nowMs - OVERLAP_MS };
+}
+
+/** Decides if a full listing is due, so that its changes are requested from its start on. */
+function marksOf(progress: SyncProgress, nowMs: number): Marks {
+  const { projectsPass, projectsListedAtMs, projectsSinceMs } = progress;
+  const isDue = projectsListedAtMs === undefined || nowMs - projectsListedAtMs >= LIST_AGAIN_MS;
+  const sinceMs = projectsSinceMs ?? nowMs - OVERLAP_MS;
+  if (projectsPass === undefined && isDue)
+    return { projectsPass: { chunk: 0 }, projectsListedAtMs: nowMs, projectsSinceMs: sinceMs };
+  return {
+    ...withoutAbsent({ projectsPass, projectsListedAtMs }),
+    projectsSinceMs: sinceMs,
+  };
+}
+
+interface ProjectsListed {
+  readonly pass: SyncProgress['projectsPass'];
+  /** Projects this run listed in full chunks. */
+  readonly listed: number;
+  readonly removed: number;
+  readonly refused: number;
+  readonly unreadable: number;
+}
+
+/** Lists projects by id from where the last run stopped. A chunk is written when a project behind it was seen. */
+export async function listProjects(
+  pass: SyncProgress['projectsPass'],
+  { gitlab, draft, budget, force }: ProjectsDeps,
+): Promise<ProjectsListed> {
+  const sum = { listed: 0, removed: 0, refused: 0, unreadable: 0 };
+  if (pass === undefined) return { pass, ...sum };
+  let { chunk } = pass;
+  let page: string | undefined;
+  let pending: GitLabProject[] = [];
+
+  const writeUpTo = async (end: number): Promise<void> => {
+    const byNumber = Map.groupBy(pending, ({ id }) => projectChunkNumber(id));
+    const stored = draft.names.flatMap((name) => projectChunkNumberOf(name) ?? []);
+    const numbers = [...new Set([...byNumber.keys(), ...stored])].filter(
+      (each) => each >= chunk && each < end,
+    );
+    for (const number of numbers.sort((a, b) => a - b)) {
+      const projects = byNumber.get(number) ?? [];
+      const { removed, refused } = await writeListed(projectChunkNamed(number), projects, draft, force);
+      sum.listed += projects.length;
+      sum.removed += removed;
+      sum.refused += refused;
+    }
+    pending = pending.filter(({ id }) => projectChunkNumber(id) >= end);
+    chunk = end;
+  };
+
+  const afterId = beforeProjectChunk(chunk);
+  for (;;) {
+    const asked = page;
+    const got = await budget.ask(() =>
+      gitlab.projects(asked === undefined ? { afterId } : { afterId, page: asked }),
+    );
+    if (got === undefined) return { pass: { chunk }, ...sum };
+    pending.push(...got.answer.projects);
+    sum.unreadable += got.answer.unreadable ?? 0;
+    page = got.answer.next;
+    if (page === undefined) break;
+    const last = chunkNumberOfLast(got.answer.projects);
+    if (last > chunk) await writeUpTo(last);
+  }
+  await writeUpTo(Number.POSITIVE_INFINITY);
+  return { pass: undefined, ...sum };
+}

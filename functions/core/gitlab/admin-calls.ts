@@ -1,0 +1,315 @@
+import type { z } from 'zod';
+import { GitLabError } from './gitlab.ts';
+import { nextPage, pageQuery, type RestCallDeps, restCall, restChange } from './rest-call.ts';
+
+/** The subject of a call: a status means different things in different places. */
+export type AdminTopic =
+  | 'access token'
+  | 'metadata'
+  | 'licence'
+  | 'flags'
+  | 'settings'
+  | 'router'
+  | 'controllers'
+  | 'scopes'
+  | 'controller tokens'
+  | 'groups'
+  | 'webhooks'
+  | 'webhook deliveries'
+  | 'runners'
+  | 'projects'
+  | 'pipelines';
+
+/** GitLab did not do or say what was asked, in words, with what to do about it. */
+export interface AdminRefusal {
+  readonly code:
+    | 'unauthorised'
+    | 'forbidden'
+    | 'absent'
+    | 'conflict'
+    | 'invalid'
+    | 'rate_limited'
+    | 'unavailable'
+    | 'unreadable';
+  /** E.g. `POST /groups/7/hooks`. */
+  readonly call: string;
+  /** Undefined: no answer, or one that cannot be read. */
+  readonly status: number | undefined;
+  readonly says: string;
+  readonly remedy: string;
+}
+
+export type AdminAnswer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: AdminRefusal };
+
+type Words = readonly [says: string, remedy: string];
+
+const WITHOUT_LICENCE: Words = [
+  'GitLab has no runner controllers here, or none of this number',
+  'they need GitLab 18.9 or newer and an Ultimate licence; if it has both, check the number of the controller',
+];
+const ABSENT: Partial<Record<AdminTopic, Words>> = {
+  controllers: WITHOUT_LICENCE,
+  scopes: [
+    'GitLab knows no such controller, runner or kind of scope',
+    'scopes of single runners need GitLab 18.10; check the numbers, and that the licence is Ultimate',
+  ],
+  'controller tokens': WITHOUT_LICENCE,
+  licence: ['GitLab tells of no licence', 'runner controllers need the Enterprise Edition with Ultimate'],
+  flags: ['GitLab offers no feature flags here', 'GitLab Dedicated has none to read; ask its support'],
+  settings: [
+    'GitLab offers no settings of the instance here',
+    'GitLab.com has none to read; send a test of the webhook',
+  ],
+  webhooks: [
+    'GitLab has no webhooks of groups here, or the group is gone',
+    'they need a Premium or Ultimate licence; check that the group still exists',
+  ],
+  'webhook deliveries': [
+    'GitLab knows no such webhook or delivery any more',
+    'run tollgate gitlab setup again',
+  ],
+  projects: [
+    'GitLab knows no such project, or hides it from this token',
+    'check its path or number, and that the token may see it',
+  ],
+  runners: ['GitLab knows no such runner', 'check its number: tollgate fleet ls'],
+  router: ['GitLab has no discovery of its job router', 'it needs GitLab 18.7 or newer'],
+};
+const CONFLICT: Partial<Record<AdminTopic, Words>> = {
+  scopes: [
+    'the controller has a scope already that excludes this one',
+    'a controller has the whole instance or single runners, never both: remove one of them (glab runner-controller scope delete)',
+  ],
+};
+const INVALID: Partial<Record<AdminTopic, Words>> = {
+  scopes: [
+    'GitLab takes no such runner',
+    'only runners of the instance can be scoped, none of a group or project',
+  ],
+  webhooks: [
+    'GitLab takes no such webhook',
+    'check its address; for one in the local network an administrator allows "requests to the local network from webhooks"; a group has 50 webhooks at most',
+  ],
+  pipelines: [
+    'GitLab starts no pipeline there',
+    'the .gitlab-ci.yml of the default branch needs jobs for pipelines of source api: docs/platform.md has them',
+  ],
+  'webhook deliveries': [
+    'the receiver did not answer with success, or the group has no job to send',
+    'look at the webhook’s recent events in GitLab and at the log of the receiver',
+  ],
+};
+
+/** A call that was made. */
+export interface AdminCall {
+  readonly topic: AdminTopic;
+  /** E.g. `POST /groups/7/hooks`. */
+  readonly call: string;
+  /** The GitLab that was called. */
+  readonly baseUrl: string;
+}
+
+/** Explains an answer without success. @param status - 3xx, 4xx, or 200 with a body that is not readable */
+export function refusalOf(made: AdminCall, status: number): AdminRefusal {
+  const [code, [says, remedy]] = wordsOf(made.topic, status);
+  return { code, call: made.call, status, says: `${says} ${answer(made, status)}`, remedy };
+}
+
+const answer = ({ call, baseUrl }: AdminCall, status: number): string => `(${call} at ${baseUrl}: ${status})`;
+
+function wordsOf(topic: AdminTopic, status: number): readonly [AdminRefusal['code'], Words] {
+  if (status === 401)
+    return [
+      'unauthorised',
+      ['GitLab does not take the token', 'it is wrong, revoked or expired: make another one'],
+    ];
+  if (status === 403) return ['forbidden', FORBIDDEN];
+  if (status === 404 || status === 405)
+    return ['absent', ABSENT[topic] ?? ['GitLab has nothing there', "check GitLab's address and version"]];
+  if (status === 409)
+    return ['conflict', CONFLICT[topic] ?? ['somebody else changed the same', 'run the command again']];
+  if (status === 400 || status === 412 || status === 422)
+    return [
+      'invalid',
+      INVALID[topic] ?? ['GitLab does not take what was sent', 'is this GitLab newer than Tollgate knows?'],
+    ];
+  if (status >= 300 && status < 400)
+    return ['unreadable', ['GitLab sends elsewhere', "give the address it leads to as GitLab's own"]];
+  return ['unreadable', ['the answer is not what GitLab documents', "check GitLab's address and version"]];
+}
+
+const FORBIDDEN: Words = [
+  'GitLab does not let the token do this',
+  "it needs an administrator's token of scope api, with admin_mode where Admin Mode is on; to look, read_api is enough",
+];
+
+/** Explains a call that failed. The message of the error names the call and the address. */
+export function refusalOfFailure(made: AdminCall, error: GitLabError): AdminRefusal {
+  const { code, status } = error;
+  const { call } = made;
+  if (code === 'gitlab_rate_limited')
+    return {
+      code: 'rate_limited',
+      call,
+      status,
+      says: `GitLab asks to wait, again and again ${answer(made, 429)}`,
+      remedy: 'run the command again later; GITLAB_THROTTLE_USER_ALLOWLIST frees a user of limits',
+    };
+  if (code === 'gitlab_unavailable' && status === 501)
+    return {
+      code: 'absent',
+      call,
+      status,
+      says: `GitLab's job router is not available for this runner ${answer(made, 501)}`,
+      remedy: 'switch on KAS and the flags job_router and job_router_instance_runners',
+    };
+  if (code === 'gitlab_unavailable')
+    return {
+      code: 'unavailable',
+      call,
+      status,
+      says: error.says,
+      remedy: 'run the command again: it goes on where it stopped',
+    };
+  if (status !== undefined && status >= 400) return refusalOf(made, status);
+  return code === 'gitlab_refused'
+    ? { code: 'unauthorised', call, status, says: 'the token is empty or no token', remedy: 'store it again' }
+    : {
+        code: 'unreadable',
+        call,
+        status,
+        says: error.says,
+        remedy: "check GitLab's address: it must be the one of the web pages, without /api/v4",
+      };
+}
+
+/** A person waits, who would only run the command again. */
+const WAITS_MAX = 6;
+/** GitLab's limiter for single routes names no time: it counts by the minute. */
+const WAIT_MS = 60_000;
+const WAIT_MS_MAX = 120_000;
+/** Idempotent calls may be repeated: a state that is set, an item that is deleted. */
+const REPEATS_MAX = 3;
+const REPEAT_MS = 1_000;
+const CHANGE_TIMEOUT_MS = 15_000;
+/** 50 000 entries: more than GitLab pages through by number. */
+const PAGES_MAX = 500;
+
+type Change = readonly [method: 'POST' | 'PUT' | 'DELETE', path: string, change?: object];
+
+/** Calls of the administration: answers as values, checked once, with the waits GitLab asks for. */
+export class AdminCalls {
+  readonly #deps: RestCallDeps;
+
+  constructor(deps: RestCallDeps) {
+    this.#deps = deps;
+  }
+
+  async read<S extends z.ZodType>(
+    topic: AdminTopic,
+    schema: S,
+    path: string,
+    query = new URLSearchParams(),
+  ): Promise<AdminAnswer<z.output<S>>> {
+    const answer = await this.#get(topic, path, query);
+    return answer.ok ? checked(this.#made(topic, `GET ${path}`), schema, answer.value.body) : answer;
+  }
+
+  /** All pages, sorted by id: GitLab orders some lists in no way at all. */
+  async list<T extends { readonly id: number }>(
+    topic: AdminTopic,
+    schema: z.ZodType<T>,
+    path: string,
+    asked: Readonly<Record<string, string>> = {},
+  ): Promise<AdminAnswer<readonly T[]>> {
+    const found: T[] = [];
+    let page: string | undefined;
+    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+      const answer = await this.#get(topic, path, pageQuery(asked, page));
+      if (!answer.ok) return answer;
+      const entries = checked(this.#made(topic, `GET ${path}`), schema.array(), answer.value.body);
+      if (!entries.ok) return entries;
+      found.push(...entries.value);
+      page = nextPage(answer.value.headers);
+      if (page === undefined) break;
+    }
+    return { ok: true, value: found.toSorted((a, b) => a.id - b.id) };
+  }
+
+  /** Sets or makes something; what is made is said once only, because the first time may have worked. */
+  async change<S extends z.ZodType>(
+    topic: AdminTopic,
+    schema: S,
+    ...said: Change
+  ): Promise<AdminAnswer<z.output<S>>> {
+    const answer = await this.#changed(topic, said);
+    if (!answer.ok) return answer;
+    const [method, path] = said;
+    const { status, body } = answer.value;
+    return status === 200 || status === 201
+      ? checked(this.#made(topic, `${method} ${path}`), schema, body)
+      : { ok: false, refusal: refusalOf(this.#made(topic, `${method} ${path}`), status) };
+  }
+
+  /** Deletes; what is gone already is as good. */
+  async remove(topic: AdminTopic, path: string): Promise<AdminAnswer<undefined>> {
+    const answer = await this.#changed(topic, ['DELETE', path]);
+    if (!answer.ok) return answer;
+    const { status } = answer.value;
+    return (status >= 200 && status < 300) || status === 404
+      ? { ok: true, value: undefined }
+      : { ok: false, refusal: refusalOf(this.#made(topic, `DELETE ${path}`), status) };
+  }
+
+  async #get(topic: AdminTopic, path: string, query: URLSearchParams) {
+    const made = this.#made(topic, `GET ${path}`);
+    const answer = await this.#waiting(made, () => restCall(path, query, this.#deps));
+    if (!answer.ok || answer.value.status === 200) return answer;
+    return { ok: false, refusal: refusalOf(made, answer.value.status) } as const;
+  }
+
+  async #changed(topic: AdminTopic, [method, path, change]: Change) {
+    const once = () => restChange(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
+    const say = () => this.#waiting(this.#made(topic, `${method} ${path}`), once);
+    let answer = await say();
+    if (method === 'POST') return answer;
+    for (
+      let tries = 1;
+      tries < REPEATS_MAX && !answer.ok && answer.refusal.code === 'unavailable';
+      tries += 1
+    ) {
+      await this.#deps.clock.sleep(REPEAT_MS * 2 ** tries);
+      answer = await say();
+    }
+    return answer;
+  }
+
+  #made(topic: AdminTopic, call: string): AdminCall {
+    return { topic, call, baseUrl: this.#deps.baseUrl };
+  }
+
+  /** A call answered with 429 was not executed. */
+  async #waiting<T>(made: AdminCall, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
+    for (let waits = 0; ; waits += 1) {
+      try {
+        return { ok: true, value: await ask() };
+      } catch (error) {
+        if (!(error instanceof GitLabError)) throw error;
+        if (error.code !== 'gitlab_rate_limited' || waits >= WAITS_MAX)
+          return { ok: false, refusal: refusalOfFailure(made, error) };
+        await this.#deps.clock.sleep(Math.min(WAIT_MS_MAX, error.retryAfterMs ?? WAIT_MS));
+      }
+    }
+  }
+}
+
+/** Names fields in errors, never their values. */
+function checked<S extends z.ZodType>(made: AdminCall, schema: S, body: unknown): AdminAnswer<z.output<S>> {
+  const read = schema.safeParse(body);
+  if (read.success) return { ok: true, value: read.data };
+  const fields = [...new Set(read.error.issues.map(({ path }) => path.join('.') || 'the whole'))];
+  const refusal = refusalOf(made, 200);
+  return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${fields.slice(0, 3).join(', ')}` } };
+}

@@ -1,0 +1,222 @@
+/** Schemas of GitLab's responses. Unused fields are ignored. */
+import { z } from 'zod';
+import { type AdminAnswer, AdminCalls } from './admin-calls.ts';
+import { HOOK_EVENTS, type HookSetting } from './group-hooks.ts';
+import { checkBaseUrl, type RestCallDeps } from './rest-call.ts';
+
+const id = z.int().positive();
+/** GitLab writes null for unset values. */
+const text = z
+  .string()
+  .nullish()
+  .transform((said) => said ?? '');
+const accessTokenSchema = z.object({
+  scopes: z.array(z.string()),
+  active: z.boolean(),
+  /** The day at whose beginning, in UTC, it dies. */
+  expires_at: z.string().nullish(),
+});
+
+const metadataSchema = z.object({
+  /** E.g. `19.4.1-ee`. */
+  version: z.string().regex(/^\d+\.\d+/),
+  /** The code, which says nothing of a licence. */
+  enterprise: z.boolean().optional(),
+  kas: z
+    .object({
+      enabled: z.boolean(),
+      externalUrl: z.string().nullish(),
+      /** Null also where GitLab cannot reach it. */
+      version: z.string().nullish(),
+    })
+    .optional(),
+});
+
+/** Without a licence GitLab answers null. */
+const licenceSchema = z
+  .object({ plan: z.string(), expired: z.boolean().optional(), expires_at: z.string().nullish() })
+  .nullish();
+
+/** Only flags that were set. */
+const flagsSchema = z.array(z.object({ name: z.string(), state: z.enum(['on', 'off', 'conditional']) }));
+
+/** All flags this build knows. */
+const flagDefinitionsSchema = z.array(
+  z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
+);
+
+/** Instance settings that limit webhooks. GitLab Self-Managed returns all of them. */
+const settingsSchema = z.object({
+  silent_mode_enabled: z.boolean().optional(),
+  allow_local_requests_from_web_hooks_and_services: z.boolean().optional(),
+  outbound_local_requests_whitelist: z.array(z.string()).nullish(),
+});
+
+const discoverySchema = z.object({ server_url: z.string() });
+
+/** Description of the temporary controller of a canary run. */
+export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
+
+const controllerSchema = z.object({
+  id,
+  description: text,
+  state: z.enum(['enabled', 'dry_run', 'disabled']),
+  /** True if one of its tokens was used within the last hour. Absent in lists, and before 18.10. */
+  connected: z.boolean().optional(),
+});
+
+const scopesSchema = z.object({
+  instance_level_scopings: z.array(z.unknown()),
+  /** Since 18.10. */
+  runner_level_scopings: z.array(z.object({ runner_id: id })).optional(),
+});
+
+const instantMs = z.string().transform((said) => Date.parse(said));
+
+const controllerTokenSchema = z
+  .object({
+    id,
+    description: text,
+    /** Since 18.10; null before the first use. */
+    last_used_at: instantMs.nullable().optional(),
+    created_at: instantMs,
+  })
+  .transform((token) => ({
+    id: token.id,
+    description: token.description,
+    lastUsedAtMs: token.last_used_at,
+    createdAtMs: token.created_at,
+  }));
+
+const madeTokenSchema = z.object({
+  id,
+  /** An instance may have a prefix of its own before GitLab's. */
+  token: z.string().regex(/glrct-/),
+});
+
+const groupSchema = z.object({ id, full_path: z.string(), parent_id: z.int().nullish() });
+
+const hookSchema = z.object({
+  id,
+  url: z.string(),
+  name: text,
+  description: text,
+  push_events: z.boolean(),
+  job_events: z.boolean(),
+  enable_ssl_verification: z.boolean(),
+  alert_status: z.string().optional(),
+  custom_webhook_template: text,
+  /** Since 19.0. */
+  signing_token_present: z.boolean().optional(),
+});
+
+const hookEventSchema = z.object({
+  id,
+  /** A status as text, or `internal error`. */
+  response_status: z.coerce.string(),
+});
+
+const runnerSchema = z.object({
+  id,
+  runner_type: z.string().optional(),
+  created_by: z.object({ id, username: text }).nullish(),
+});
+
+export type AdminController = z.output<typeof controllerSchema>;
+/** Last use: null before the first, undefined where GitLab (before 18.10) does not say. */
+export type ControllerToken = z.output<typeof controllerTokenSchema>;
+export type GroupHook = z.output<typeof hookSchema>;
+export type GitLabAdministration = ReturnType<typeof createGitLabAdministration>;
+
+/**
+ * GitLab's administration, as an administrator's token sees it. No call throws for what GitLab answers. Lists are sorted by id.
+ *
+ * @throws {Error} if `baseUrl` is no plain http or https address.
+ */
+export function createGitLabAdministration(deps: RestCallDeps) {
+  checkBaseUrl(deps.baseUrl);
+  const calls = new AdminCalls(deps);
+  const controller = (id: number): string => `/runner_controllers/${id}`;
+  const hooks = (groupId: number): string => `/groups/${groupId}/hooks`;
+  const hook = (groupId: number, hookId: number): string => `${hooks(groupId)}/${hookId}`;
+  return {
+    /** The token itself. */
+    self: () => calls.read('access token', accessTokenSchema, '/personal_access_tokens/self'),
+    metadata: () => calls.read('metadata', metadataSchema, '/metadata'),
+    licence: () => calls.read('licence', licenceSchema, '/license'),
+    /** Flags that were set. Others have their default. */
+    flags: () => calls.read('flags', flagsSchema, '/features'),
+    flagDefinitions: () => calls.read('flags', flagDefinitionsSchema, '/features/definitions'),
+    /** Settings of the instance; administrators only. */
+    settings: () => calls.read('settings', settingsSchema, '/application/settings'),
+    /** The router's address for one runner. @param runnerToken - `glrt-…` */
+    discovery: (runnerToken: string) =>
+      new AdminCalls({ ...deps, token: async () => runnerToken, tokenHeader: 'runner-token' }).read(
+        'router',
+        discoverySchema,
+        '/runners/router/discovery',
+      ),
+
+    controllers: () => calls.list('controllers', controllerSchema, '/runner_controllers'),
+    controller: (id: number) => calls.read('controllers', controllerSchema, controller(id)),
+    createController: (description: string) =>
+      calls.change('controllers', controllerSchema, 'POST', '/runner_controllers', {
+        description,
+        state: 'dry_run',
+      }),
+    setState: (id: number, state: AdminController['state']) =>
+      calls.change('controllers', controllerSchema, 'PUT', controller(id), { state }),
+    deleteController: (id: number) => calls.remove('controllers', controller(id)),
+    scopes: (id: number) => calls.read('scopes', scopesSchema, `${controller(id)}/scopes`),
+    /** @param scope - id of an instance runner, or all runners */
+    addScope: (id: number, scope: number | 'instance') => {
+      const path = scope === 'instance' ? scope : `runners/${scope}`;
+      return calls.change('scopes', z.unknown(), 'POST', `${controller(id)}/scopes/${path}`);
+    },
+
+    /** Active ones; never their values. */
+    tokens: (id: number) =>
+      calls.list('controller tokens', controllerTokenSchema, `${controller(id)}/tokens`),
+    /** GitLab returns the token only here. */
+    createToken: (id: number, description: string) =>
+      calls.change('controller tokens', madeTokenSchema, 'POST', `${controller(id)}/tokens`, { description }),
+    revokeToken: (id: number, tokenId: number) =>
+      calls.remove('controller tokens', `${controller(id)}/tokens/${tokenId}`),
+
+    topLevelGroups: async (): Promise<AdminAnswer<readonly z.output<typeof groupSchema>[]>> => {
+      const asked = { top_level_only: 'true', all_available: 'true', order_by: 'id', sort: 'asc' };
+      const answer = await calls.list('groups', groupSchema, '/groups', asked);
+      if (!answer.ok) return answer;
+      return { ok: true, value: answer.value.filter(({ parent_id }) => parent_id == null) };
+    },
+    hooks: (groupId: number) => calls.list('webhooks', hookSchema, hooks(groupId)),
+    createHook: (groupId: number, setting: HookSetting) =>
+      calls.change('webhooks', hookSchema, 'POST', hooks(groupId), { ...setting, ...HOOK_EVENTS }),
+    changeHook: (groupId: number, hookId: number, setting: HookSetting) =>
+      calls.change('webhooks', hookSchema, 'PUT', hook(groupId, hookId), { ...setting, ...HOOK_EVENTS }),
+    deleteHook: (groupId: number, hookId: number) => calls.remove('webhooks', hook(groupId, hookId)),
+    /** Sends the newest job of the group once more; success enables a webhook that GitLab gave up. Five a minute. */
+    testHook: (groupId: number, hookId: number) =>
+      calls.change('webhook deliveries', z.unknown(), 'POST', `${hook(groupId, hookId)}/test/job_events`),
+    /** The newest deliveries of the last seven days, the newest first. */
+    deliveries: (groupId: number, hookId: number) =>
+      calls.read(
+        'webhook deliveries',
+        hookEventSchema.array(),
+        `${hook(groupId, hookId)}/events`,
+        new URLSearchParams({ per_page: '20' }),
+      ),
+    /** Sends one delivery again under its old id. Five a minute, tests included. */
+    resend: (groupId: number, hookId: number, eventId: number) => {
+      const path = `${hook(groupId, hookId)}/events/${eventId}/resend`;
+      return calls.change('webhook deliveries', z.unknown(), 'POST', path);
+    },
+
+    /** Runners of the instance that have all these tags. */
+    instanceRunners: (tags: readonly string[]) =>
+      calls.list('runners', runnerSchema, '/runners/all', {
+        type: 'instance_type',
+        ...(tags.length > 0 && { tag_list: tags.join(',') }),
+      }),
+  };
+}

@@ -1,0 +1,318 @@
+import { z } from 'zod';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import {
+  type CreatedRunner,
+  type FleetGitLab,
+  type FleetRunner,
+  type GitLab,
+  GitLabError,
+  isTerminal,
+  type JobTruth,
+  type ListedRunner,
+  type NewRunner,
+  REJECTED_BY_ROUTER,
+  RUNNER_TYPES,
+  type RunnerManager,
+} from './gitlab.ts';
+import { readGitLabInstant } from './job-reader.ts';
+import {
+  checkBaseUrl,
+  pageEnd,
+  pageQuery,
+  patiently,
+  type RestCallDeps,
+  readFound,
+  readList,
+  restCall,
+  restChange,
+} from './rest-call.ts';
+
+/** A change is sent once; the caller checks its result. */
+const CHANGE_TIMEOUT_MS = 10_000;
+/** As GitLab bounds them; longer texts were not written by GitLab. */
+const TEXT_CHARACTERS_MAX = 4_096;
+const LIST_MAX = 10_000;
+
+const id = z.int().positive();
+const text = z.string().max(TEXT_CHARACTERS_MAX);
+/** GitLab's instants; one that no calendar shows reads as absent. */
+const instantMs = text.transform((written) => readGitLabInstant(written)).nullish();
+const version = text.transform((written) => (written === '' ? undefined : written)).nullish();
+
+const listedFields = {
+  id,
+  description: text.nullish(),
+  runner_type: z.enum(RUNNER_TYPES),
+  paused: z.boolean(),
+  status: text,
+};
+const ListedAnswer = z.object(listedFields);
+
+const RunnerAnswer = z.object({
+  ...listedFields,
+  tag_list: z.array(text).max(LIST_MAX),
+  run_untagged: z.boolean().nullish(),
+  locked: z.boolean().nullish(),
+  access_level: text,
+  maximum_timeout: z.int().positive().nullish(),
+  maintenance_note: text.nullish(),
+  contacted_at: instantMs,
+  created_by: z.object({ id }).nullish(),
+  groups: z.array(z.object({ id })).nullish(),
+  projects: z.array(z.object({ id })).nullish(),
+});
+
+const ManagerAnswer = z.object({
+  system_id: text,
+  version,
+  platform: version,
+  architecture: version,
+  contacted_at: instantMs,
+  status: text,
+});
+
+const CreatedAnswer = z.object({ id, token: z.string().regex(/^[\x21-\x7e]+$/) });
+
+/**
+ * Reads runners through GitLab's REST API with a read-only token.
+ *
+ * @throws {Error} if `baseUrl` is not a plain http or https address.
+ * @see https://docs.gitlab.com/api/runners/
+ */
+export function createFleetReader(deps: RestCallDeps): Omit<FleetGitLab, 'create' | 'pause'> {
+  checkBaseUrl(deps.baseUrl);
+  const call = (path: string, query: URLSearchParams) => restCall(path, query, deps);
+
+  return {
+    async listed({ page }) {
+      const path = '/runners/all';
+      const answer = await call(path, pageQuery({}, page));
+      const entries = readList(path, answer);
+      const runners = entries.flatMap((entry) => parsed(ListedAnswer, entry, listedOf) ?? []);
+      return { runners, ...pageEnd(entries.length - runners.length, answer.headers) };
+    },
+
+    async runner(runnerId) {
+      const path = `/runners/${runnerId}`;
+      const answer = await call(path, new URLSearchParams());
+      if (answer.status === 404) return undefined;
+      return required(path, RunnerAnswer, readFound(path, answer), runnerOf);
+    },
+
+    async managers(runnerId) {
+      const path = `/runners/${runnerId}/managers`;
+      const answer = await call(path, new URLSearchParams());
+      const entries = readList(path, answer);
+      const managers = entries.flatMap((entry) => parsed(ManagerAnswer, entry, managerOf) ?? []);
+      const unreadable = entries.length - managers.length;
+      return { managers, ...(unreadable > 0 && { unreadable }) };
+    },
+  };
+}
+
+/** The reader, and the two changes. @throws as {@link createFleetReader} */
+export const createFleet = (deps: RestCallDeps): FleetGitLab => ({
+  ...createFleetReader(deps),
+
+  async create(runner): Promise<CreatedRunner> {
+    const path = '/user/runners';
+    const { status, body } = await restChange('POST', path, creationOf(runner), CHANGE_TIMEOUT_MS, deps);
+    const read = CreatedAnswer.safeParse(body);
+    if (status === 201 && read.success) return read.data;
+    throw new GitLabError(
+      'gitlab_unreadable',
+      `POST ${path}: GitLab answered ${status} and told no new runner`,
+    );
+  },
+
+  async pause(runnerId) {
+    const path = `/runners/${runnerId}`;
+    const { status, body } = await restChange('PUT', path, { paused: true }, CHANGE_TIMEOUT_MS, deps);
+    if (status === 200 && z.object({ paused: z.literal(true) }).safeParse(body).success) return;
+    throw new GitLabError(
+      'gitlab_unreadable',
+      `PUT ${path}: GitLab answered ${status}, and it is not paused`,
+    );
+  },
+});
+
+function parsed<Answer, Value>(
+  schema: z.ZodType<Answer>,
+  entry: unknown,
+  toValue: (answer: Answer) => Value,
+): Value | undefined {
+  const read = schema.safeParse(entry);
+  return read.success ? toValue(read.data) : undefined;
+}
+
+function required<Answer, Value>(
+  path: string,
+  schema: z.ZodType<Answer>,
+  body: unknown,
+  toValue: (answer: Answer) => Value,
+): Value {
+  const read = schema.safeParse(body);
+  if (read.success) return toValue(read.data);
+  // Which fields, never what is in them.
+  const fields = [...new Set(read.error.issues.map((issue) => issue.path.join('.') || 'the answer'))];
+  throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields.join(', ')}`);
+}
+
+const listedOf = (answer: z.infer<typeof ListedAnswer>): ListedRunner => ({
+  id: answer.id,
+  description: answer.description ?? '',
+  type: answer.runner_type,
+  paused: answer.paused,
+  status: answer.status,
+});
+
+function runnerOf(answer: z.infer<typeof RunnerAnswer>): FleetRunner {
+  const owners = answer.runner_type === 'group_type' ? answer.groups : answer.projects;
+  return {
+    ...listedOf(answer),
+    tags: answer.tag_list,
+    runUntagged: answer.run_untagged ?? answer.tag_list.length === 0,
+    locked: answer.locked ?? false,
+    accessLevel: answer.access_level,
+    ownerIds: answer.runner_type === 'instance_type' ? [] : (owners ?? []).map((owner) => owner.id),
+    ...withoutAbsent({
+      maximumTimeoutSeconds: answer.maximum_timeout ?? undefined,
+      maintenanceNote: answer.maintenance_note ?? undefined,
+      contactedAtMs: answer.contacted_at ?? undefined,
+    }),
+    ...(answer.created_by !== undefined && { createdBy: answer.created_by === null ? 'token' : 'user' }),
+  };
+}
+
+const managerOf = (answer: z.infer<typeof ManagerAnswer>): RunnerManager => ({
+  systemId: answer.system_id,
+  status: answer.status,
+  ...withoutAbsent({
+    version: answer.version ?? undefined,
+    platform: answer.platform ?? undefined,
+    architecture: answer.architecture ?? undefined,
+    contactedAtMs: answer.contacted_at ?? undefined,
+  }),
+});
+
+/** @see https://docs.gitlab.com/api/users/#create-a-runner-linked-to-a-user */
+const creationOf = (runner: NewRunner): object => ({
+  runner_type: runner.type,
+  description: runner.description,
+  tag_list: runner.tags,
+  run_untagged: runner.runUntagged,
+  locked: runner.locked,
+  access_level: runner.accessLevel,
+  maintenance_note: runner.maintenanceNote,
+  ...withoutAbsent({
+    maximum_timeout: runner.maximumTimeoutSeconds,
+    group_id: runner.type === 'group_type' ? runner.ownerId : undefined,
+    project_id: runner.type === 'project_type' ? runner.ownerId : undefined,
+  }),
+});
+
+/** Support of the job router in a version of GitLab Runner. */
+export type RouterAccess =
+  /** Before 18.9: it asks GitLab for jobs past the router. */
+  | 'none'
+  /** 18.9 and 18.10: `FF_USE_JOB_ROUTER=true` in the environment of the process. */
+  | 'environment'
+  /** Since 18.11: `[runners.feature_flags]` of the runner's configuration. */
+  | 'feature_flag'
+  | 'unknown';
+
+/** Two versions of a fleet, compared by their first two numbers: patches differ every week. */
+export const byVersion = (a: string, b: string): number => {
+  const [left, right] = [minorOf(a), minorOf(b)];
+  return (left?.major ?? 0) - (right?.major ?? 0) || (left?.minor ?? 0) - (right?.minor ?? 0);
+};
+
+/** `18.11.2`, `v18.11.2`, `19.0.0~pre.3` and the like → `18.11`; undefined for what is no version. */
+function minorOf(version: string): { readonly major: number; readonly minor: number } | undefined {
+  const [, major, minor] = /^v?(\d{1,4})\.(\d{1,4})(?!\d)/.exec(version) ?? [];
+  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
+}
+
+/** `development`, as people call what they built themselves, may be anything. */
+export function routerAccess(version: string | undefined): RouterAccess {
+  if (version === undefined || minorOf(version) === undefined) return 'unknown';
+  if (byVersion(version, '18.9') < 0) return 'none';
+  return byVersion(version, '18.11') < 0 ? 'environment' : 'feature_flag';
+}
+
+/**
+ * Since about 19.2 a runner bypasses the router for half a minute after three router failures in a row. Jobs
+ * in that time have no admission request.
+ */
+export const fallsBack = (version: string | undefined): boolean =>
+  version !== undefined && minorOf(version) !== undefined && byVersion(version, '19.2') >= 0;
+
+/** One page of a runner's jobs, those that ended in the span; the whole of it is to be kept before the next is asked for. */
+export interface FinishedJobsPage {
+  readonly runnerId: number;
+  readonly jobs: readonly JobTruth[];
+  readonly unreadable: number;
+  /** The page to go on with; absent: the runner's jobs of the span are all read. */
+  readonly next?: string;
+  /** This runner has more jobs in the span than pages are read: what is older is missing. */
+  readonly cut: boolean;
+}
+
+/** Checkpoint of one runner: `done`, or the next page and the number of pages read. */
+export type JobsMark = 'done' | { readonly page: string; readonly pages: number };
+
+interface JobSpan {
+  /** Unix ms: jobs that ended before are left out, and reading stops at one created before. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** Read per runner at most; a page has 100 jobs. */
+  readonly pagesMax: number;
+  /** Checkpoints of an interrupted run. @default none */
+  readonly marks?: ReadonlyMap<number, JobsMark>;
+  readonly sleep: (delayMs: number) => Promise<void>;
+}
+
+/**
+ * Yields finished jobs runner by runner, newest first by id: `GET /runners/:id/jobs` in keyset pages, which
+ * are stable while jobs start and end. GitLab has no filter by time there, so newer jobs are read as well,
+ * and a job that waited since before the span is missed.
+ *
+ * @throws {GitLabError}
+ */
+export async function* finishedJobs(
+  gitlab: Pick<GitLab, 'listJobs'>,
+  runnerIds: readonly number[],
+  span: JobSpan,
+): AsyncGenerator<FinishedJobsPage> {
+  for (const runnerId of runnerIds) {
+    const mark = span.marks?.get(runnerId);
+    if (mark === 'done') continue;
+    let page = mark?.page;
+    for (let pages = mark?.pages ?? 0; ; ) {
+      const found = await patiently(
+        () => gitlab.listJobs(`runners/${runnerId}`, page === undefined ? {} : { page }),
+        span.sleep,
+      );
+      pages += 1;
+      const oldest = found.jobs.at(-1)?.createdAtMs ?? Number.POSITIVE_INFINITY;
+      const isOver = found.next === undefined || oldest < span.sinceMs;
+      const cut = !isOver && pages >= span.pagesMax;
+      page = isOver || cut ? undefined : found.next;
+      yield {
+        runnerId,
+        jobs: found.jobs.filter((job) => ranIn(job, span)),
+        unreadable: found.unreadable ?? 0,
+        cut,
+        ...(page !== undefined && { next: page }),
+      };
+      if (page === undefined) break;
+    }
+  }
+}
+
+/** A job that the router refused did not run, nor one that was canceled while it waited. */
+function ranIn({ status, startedAtMs, finishedAtMs, failureReason }: JobTruth, span: JobSpan): boolean {
+  if (!isTerminal(status) || startedAtMs === undefined || finishedAtMs === undefined) return false;
+  if (status === 'failed' && failureReason === REJECTED_BY_ROUTER) return false;
+  return finishedAtMs >= span.sinceMs && finishedAtMs < span.untilMs;
+}

@@ -1,0 +1,142 @@
+/** What is stored about GitLab's runner controller: its scope, and the result of the last canary run. */
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { type InstanceTable, ledgerKeys, type SingleItem, singleItem } from '../store/index.ts';
+import { numberValue, readNumber, readText, textValue } from './record.ts';
+
+/**
+ * The scope of the runner controller, as the sweep last read it. Programs that learn of jobs and cannot ask
+ * GitLab use it: a job out of scope is not a bypass.
+ */
+export interface ControllerScope {
+  readonly controllerId: number;
+  /** Only `enabled` makes GitLab follow an answer. */
+  readonly state: 'enabled' | 'dry_run' | 'disabled';
+  /** Unix ms. */
+  readonly readAtMs: number;
+  /** Unix ms since when every runner is in scope; 0: always. Absent: not every runner is. */
+  readonly instanceSinceMs?: number;
+  /** The same of single runners, by id. */
+  readonly runners: ReadonlyMap<number, number>;
+}
+
+/** Before the first read every job is in scope. */
+export type ControllerScopeStore = SingleItem<ControllerScope>;
+
+/** An older scope is stale; then every job is in scope. */
+const BELIEVED_MS = DAY_MS;
+
+/**
+ * Returns true if GitLab did not have to ask about this job. A job that started before its runner came into
+ * scope is out of scope; without a runner id it is in scope.
+ */
+export function isOutOfScope(
+  { runnerId, startedAtMs }: { readonly runnerId?: number; readonly startedAtMs?: number },
+  scope: ControllerScope | undefined,
+  nowMs: number,
+): boolean {
+  if (scope === undefined || runnerId === undefined || nowMs - scope.readAtMs > BELIEVED_MS) return false;
+  const sinceMs = scope.instanceSinceMs ?? scope.runners.get(runnerId);
+  return sinceMs === undefined || (startedAtMs !== undefined && startedAtMs < sinceMs);
+}
+
+/** Returns true in dry run: GitLab asks but ignores decisions, so a rejected job that ran is not a bypass. */
+export const followsNoAnswer = (scope: ControllerScope | undefined): boolean =>
+  scope !== undefined && scope.state !== 'enabled';
+
+interface ScopeRead extends Pick<ControllerScope, 'controllerId' | 'state'> {
+  readonly instance: boolean;
+  readonly runnerIds: readonly number[];
+}
+
+/** Keeps the start time of runners that were in scope before. A first read, or another controller, has none. */
+export function scopeAfter(
+  before: ControllerScope | undefined,
+  { controllerId, state, instance, runnerIds }: ScopeRead,
+  nowMs: number,
+): ControllerScope {
+  const known = before?.controllerId === controllerId ? before : undefined;
+  const newSinceMs = known === undefined ? 0 : nowMs;
+  return {
+    ...{ controllerId, state, readAtMs: nowMs },
+    ...(instance && { instanceSinceMs: known?.instanceSinceMs ?? newSinceMs }),
+    runners: new Map(
+      runnerIds.map((id) => [id, known?.instanceSinceMs ?? known?.runners.get(id) ?? newSinceMs]),
+    ),
+  };
+}
+
+/** One item; a runner takes some twenty bytes, so ten thousand fit. */
+export const dynamoControllerScope = ({ table, instance }: InstanceTable): ControllerScopeStore =>
+  singleItem<ControllerScope>({
+    ...{ table, key: ledgerKeys(instance).controllerScope, name: 'the scope', consistent: true },
+    encode: ({ controllerId, state, readAtMs, instanceSinceMs, runners }) => ({
+      ci: numberValue(controllerId),
+      st: textValue(state),
+      at: numberValue(readAtMs),
+      ...(instanceSinceMs !== undefined && { is: numberValue(instanceSinceMs) }),
+      rs: { M: Object.fromEntries([...runners].map(([id, sinceMs]) => [String(id), numberValue(sinceMs)])) },
+    }),
+    decode: (item) => {
+      const state = readText(item, 'st');
+      if (state !== 'enabled' && state !== 'dry_run' && state !== 'disabled') return undefined;
+      const runners = Object.entries(item.rs?.M ?? {});
+      return {
+        ...{ controllerId: readNumber(item, 'ci'), state, readAtMs: readNumber(item, 'at') },
+        ...(item.is !== undefined && { instanceSinceMs: readNumber(item, 'is') }),
+        runners: new Map(runners.map(([id, { N }]) => [Number(id), Number(N ?? 0)])),
+      };
+    },
+  });
+
+/**
+ * Result of one of the two decisions at the real GitLab. `contrary`: GitLab did the opposite. `bypassed`:
+ * the job ran without an admission request. `unreached`: the job got no decision, or failed for another
+ * reason.
+ */
+export type ArmOutcome = (typeof ARM_OUTCOMES)[number];
+const ARM_OUTCOMES = ['proven', 'contrary', 'bypassed', 'unreached'] as const;
+
+/** Result of the last canary run. Arming reads it. */
+export interface CanaryOutcome {
+  /** Unix ms. */
+  readonly checkedAtMs: number;
+  readonly admitted: ArmOutcome;
+  readonly rejected: ArmOutcome;
+  /** Hash of the descriptors that the answers were written with. */
+  readonly descriptors: string;
+  /** E.g. `19.4.0-ee`. */
+  readonly gitlabVersion: string;
+  readonly runnerId: number;
+  /** Absent: this GitLab was never made to wait. */
+  readonly patience?: RouterPatience;
+}
+
+/** The measured router timeout. */
+export interface RouterPatience {
+  readonly waitedMs: number;
+  /** True if GitLab gave up then; else it took the answer, and may have waited longer. */
+  readonly gaveUp: boolean;
+}
+
+/** One item, replaced by each canary run. Only the operator's command may write it. */
+export const dynamoCanaryOutcomes = ({ table, instance }: InstanceTable): SingleItem<CanaryOutcome> =>
+  singleItem<CanaryOutcome>({
+    ...{ table, key: ledgerKeys(instance).canaryOutcome, name: 'what the canary found', consistent: false },
+    encode: ({ checkedAtMs, admitted, rejected, descriptors, gitlabVersion, runnerId, patience }) => ({
+      ...{ at: numberValue(checkedAtMs), ad: textValue(admitted), re: textValue(rejected) },
+      ...{ dh: textValue(descriptors), gv: textValue(gitlabVersion), ru: numberValue(runnerId) },
+      ...(patience && { wm: numberValue(patience.waitedMs), gu: { BOOL: patience.gaveUp } }),
+    }),
+    decode: (item) => {
+      const armIn = (name: string) => ARM_OUTCOMES.find((each) => each === item[name]?.S);
+      const [admitted, rejected] = [armIn('ad'), armIn('re')];
+      if (admitted === undefined || rejected === undefined) return undefined;
+      const waited = { waitedMs: readNumber(item, 'wm'), gaveUp: item.gu?.BOOL === true };
+      return {
+        ...{ checkedAtMs: readNumber(item, 'at'), admitted, rejected, runnerId: readNumber(item, 'ru') },
+        ...{ descriptors: readText(item, 'dh'), gitlabVersion: readText(item, 'gv') },
+        ...withoutAbsent({ patience: item.wm === undefined ? undefined : waited }),
+      };
+    },
+  });

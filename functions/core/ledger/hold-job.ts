@@ -1,0 +1,238 @@
+/** One job on its way through a hold: what it asks, what was found, the record and the answer that this becomes. */
+import { counterName } from '../../../policies/claim.ts';
+import { keepLatest } from '../../../policies/keep-latest.ts';
+import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
+import { type CounterMerge, fitsBound, type KnownCounter } from './counter.ts';
+import type { HoldAsk, HoldOutcome, JobRecord, RecordClaim } from './ledger.ts';
+
+/** One job on its way through a hold. */
+export interface HoldJob {
+  readonly ask: HoldAsk;
+  /** `counterName` of each claim, same order. */
+  readonly names: readonly string[];
+  /** The same job with what it asks where glass is broken for it. */
+  readonly otherwise?: Pick<HoldJob, 'ask' | 'names'>;
+  /** The record the decision will replace; absent: none is known. */
+  prior: JobRecord | undefined;
+  /** The table has been asked for this job's record and no standing answer came back. */
+  asked: boolean;
+  outcome: HoldOutcome | undefined;
+  /** True once a reservation under another job was looked up. */
+  sought: boolean;
+}
+
+export const isOpen = ({ outcome }: HoldJob): boolean => outcome === undefined;
+
+export const newJob = (ask: HoldAsk): HoldJob => ({
+  ask,
+  names: namesOf(ask),
+  ...(ask.breakGlass !== undefined && { otherwise: otherwiseOf(ask, ask.breakGlass) }),
+  prior: undefined,
+  asked: false,
+  sought: false,
+  outcome:
+    isLawful(ask.claims, ask) && isLawful(ask.breakGlass?.claims ?? [], ask)
+      ? undefined
+      : { outcome: 'undecided', cause: 'error' },
+});
+
+const namesOf = ({ claims }: Pick<HoldAsk, 'claims'>): readonly string[] =>
+  claims.map((claim) => counterName(claim.counter));
+
+function otherwiseOf(
+  { jobId, facts }: HoldAsk,
+  breakGlass: NonNullable<HoldAsk['breakGlass']>,
+): Pick<HoldJob, 'ask' | 'names'> {
+  return { ask: { jobId, facts, ...breakGlass, unchecked: 'exempt' }, names: namesOf(breakGlass) };
+}
+
+/** The sums of a whole pack must stay safe integers. */
+const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
+
+const isLawful = (claims: HoldAsk['claims'], { jobId }: HoldAsk): boolean =>
+  isAmount(jobId) &&
+  claims.length <= COUNTERS_PER_JOB_MAX &&
+  claims.every(
+    ({ amount, bound, soft, grace }) =>
+      isAmount(amount) &&
+      amount <= AMOUNT_MAX &&
+      [bound, soft?.bound, grace?.bound].every((each) => each === undefined || Number.isSafeInteger(each)),
+  );
+
+const isAmount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+export interface WeighedVerdict {
+  readonly job: HoldJob;
+  /** Empty: the job is kept. */
+  readonly violations: readonly Violation[];
+  /** Violations that would reject it in mode `enforce`, and soft limits it passed. */
+  readonly shadow: readonly Violation[];
+  /** Claims that the job will hold; for a rejected one they only name its counters. */
+  readonly claims: readonly RecordClaim[];
+  /** True if its reservation is counted as returned. */
+  readonly reserved: boolean;
+  /** The final request, with or without break-glass. */
+  readonly ask: Pick<HoldJob, 'ask' | 'names'>;
+  /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
+  readonly graceUnknown: boolean;
+  /** All that refuses it lets it wait so long. Absent: something does not. */
+  readonly waitMs?: number;
+  /** Counters, by name, that it would wait for. */
+  readonly awaited?: readonly string[];
+}
+
+export interface WeighingResult {
+  readonly verdicts: readonly WeighedVerdict[];
+  /** Keyed by counter name: one merged write per counter of the kept jobs. */
+  readonly merges: ReadonlyMap<string, CounterMerge>;
+}
+
+/** Returns true if others wait for this claim and its limit has a wait queue. */
+export const isBehind = ({ ask, names }: Pick<HoldJob, 'ask' | 'names'>, index: number): boolean =>
+  ask.wait !== undefined &&
+  ask.claims[index]?.waitMs !== undefined &&
+  ask.wait.behind.has(names[index] ?? '');
+
+/** Its job expired with the hold charged. */
+export const isCharged = (record: JobRecord | undefined): record is JobRecord =>
+  record?.state === 'EXPIRED' && record.claims.some(({ corrected }) => corrected !== 0);
+
+// The record a verdict becomes.
+
+/** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */
+export const GRACE_SECONDS = 15 * 60;
+
+/** @param nowMs - stands in where the ask does not say when it was evaluated. */
+export function draftRecord(verdict: WeighedVerdict, nowMs: number): JobRecord {
+  const { prior } = verdict.job;
+  const { decidedAtMs = nowMs } = verdict.job.ask;
+  const { ask } = verdict.ask;
+  const rejected = verdict.violations.length > 0;
+  return {
+    jobId: ask.jobId,
+    state: rejected ? 'REJECTED' : 'HELD',
+    generation: (prior?.generation ?? 0) + 1,
+    rev: (prior?.rev ?? 0) + 1,
+    facts: ask.facts,
+    claims: verdict.claims,
+    violations: verdict.violations,
+    shadow: verdict.shadow,
+    answered: 'ledger',
+    ...(ask.unchecked === undefined ? {} : { unchecked: ask.unchecked }),
+    flagged: false,
+    decidedAtMs,
+    ...(rejected ? { endedAtMs: decidedAtMs } : { dueAtMs: dueAtMs(decidedAtMs, ask.facts.timeoutSeconds) }),
+    entries: prior?.entries ?? 0,
+  };
+}
+
+export const dueAtMs = (heldAtMs: number, timeoutSeconds: number): number =>
+  heldAtMs + (timeoutSeconds + GRACE_SECONDS) * 1000;
+
+export function decided(verdict: WeighedVerdict): HoldOutcome {
+  const generation = (verdict.job.prior?.generation ?? 0) + 1;
+  const [first, ...rest] = verdict.violations;
+  return first === undefined
+    ? { outcome: 'admitted', generation, repeated: false, shadow: verdict.shadow }
+    : {
+        outcome: 'rejected',
+        generation,
+        repeated: false,
+        violations: [first, ...rest],
+        shadow: verdict.shadow,
+      };
+}
+
+/** Decides repeated admission requests from the record. */
+
+/**
+ * A rejection is repeated for this time. Then the job is evaluated again, because the limit may have been
+ * raised.
+ */
+export const REJECTION_STANDS_MS = 60_000;
+
+/**
+ * Returns the earlier decision, or undefined to evaluate the job again with generation + 1.
+ *
+ * | record | repeated request |
+ * | --- | --- |
+ * | HELD, RUNNING, SETTLED | the same decision always |
+ * | REJECTED | the same decision for 60 s, then a new evaluation |
+ * | RELEASED, EXPIRED, RESERVED | a new evaluation |
+ */
+export function answerFromRecord(record: JobRecord, nowMs: number): HoldOutcome | undefined {
+  const { generation, shadow } = record;
+  switch (record.state) {
+    case 'HELD':
+    case 'RUNNING':
+    case 'SETTLED':
+      return { outcome: 'admitted', generation, repeated: true, shadow };
+    case 'REJECTED': {
+      const [first, ...rest] = record.violations;
+      // The fallback may have rejected without a reason of ours: then there is no answer to repeat.
+      if (first === undefined || !stillStands(record.decidedAtMs, nowMs)) return undefined;
+      return { outcome: 'rejected', generation, repeated: true, violations: [first, ...rest], shadow };
+    }
+    case 'RELEASED':
+    case 'EXPIRED':
+    case 'RESERVED':
+      return undefined;
+  }
+}
+
+/** Two writers' clocks may differ: a rejection from a little in the future stands as well. */
+const stillStands = (decidedAtMs: number, nowMs: number): boolean =>
+  Math.abs(nowMs - decidedAtMs) < REJECTION_STANDS_MS;
+
+// The last known amounts of the busiest counters: a hint to read before a write, never a reason to refuse.
+
+/** One line per counter of the groups one process serves; beyond it the longest unused goes. */
+const COUNTERS_MAX = 10_000;
+
+type Seen = Pick<KnownCounter, 'committed' | 'fitted'>;
+
+const NOTHING: Seen = { committed: 0, fitted: 0 };
+
+export class SeenCounters {
+  readonly #counters = new Map<string, Seen>();
+
+  see(name: string, { committed, fitted }: Seen): void {
+    keepLatest(this.#counters, name, { committed, fitted }, COUNTERS_MAX);
+  }
+
+  /** Applies our own write. A counter never seen stays unknown. */
+  move(name: string, committed: number, fitted: number): void {
+    const seen = this.#counters.get(name);
+    if (seen !== undefined)
+      this.see(name, { committed: seen.committed + committed, fitted: seen.fitted + fitted });
+  }
+
+  /**
+   * Lists the counters of jobs that may be refused. All counters of such a job are listed, so that its rejection reports
+   * every violation.
+   */
+  nearlyFull(jobs: readonly HoldJob[]): ReadonlySet<string> {
+    const sums = new Map<string, number>();
+    const named = new Set<string>();
+    for (const { ask, names } of jobs) {
+      const rejected = ask.violations.some(({ mode }) => mode === 'enforce');
+      let full = rejected;
+      for (const [index, claim] of ask.claims.entries()) {
+        const name = names[index] ?? '';
+        const seen = this.#counters.get(name) ?? NOTHING;
+        const sum = sums.get(name) ?? 0;
+        if (!rejected) sums.set(name, sum + claim.amount);
+        // Past the soft part every job is noted with what the counter shows; past its own a job borrows.
+        const bound = claim.own ?? claim.soft?.bound ?? claim.bound;
+        if (bound === undefined) continue;
+        if (isBehind({ ask, names }, index)) full = true;
+        const taken = sum + (claim.mode === 'enforce' ? seen.committed : seen.fitted);
+        if (!fitsBound(taken, claim.amount, bound)) full = true;
+      }
+      if (full) for (const name of names) named.add(name);
+    }
+    return named;
+  }
+}

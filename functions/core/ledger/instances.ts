@@ -1,0 +1,200 @@
+import { type Environment, type LedgerClock, systemClock } from '../environment/index.ts';
+import {
+  answered,
+  getItem,
+  INSTANCES_PK,
+  type InstanceTable,
+  type Item,
+  type ItemPage,
+  type ItemTable,
+  itemAt,
+  type Key,
+  LedgerError,
+  putItem,
+  queryPage,
+  SK,
+  signedTable,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
+
+/**
+ * Lists the GitLab instances of a table. The host starts every key, so a different spelling would see an
+ * empty table. The register stores the spelling.
+ */
+export interface InstanceRegister {
+  /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
+  list(): Promise<readonly KnownInstance[]>;
+  /** Replaces the stored entry of this instance. @throws {LedgerError} `ledger_unavailable` */
+  remember(known: KnownInstance): Promise<void>;
+}
+
+export interface KnownInstance {
+  /** As it begins the keys, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+  /** GitLab's address, without a trailing slash. Its host may differ from `instance` after a rename. */
+  readonly gitlabUrl?: string;
+  /** Host of the job router whose questions are in these books: seldom GitLab's own. */
+  readonly routerHost?: string;
+  /** Last write under this name, Unix ms. */
+  readonly openedAtMs: number;
+}
+
+/** No job waits for it, and it is often the first thing a database hears that has just started. */
+export const REGISTER_TIMEOUT_MS = 15_000;
+const GITLAB_URL_ATTRIBUTE = 'gu';
+const ROUTER_HOST = 'rh';
+const OPENED_AT = 'at';
+
+/** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
+export async function knownInstances(
+  table: ItemTable,
+  timeoutMs = REGISTER_TIMEOUT_MS,
+): Promise<readonly KnownInstance[]> {
+  const ask = { pk: INSTANCES_PK, consistent: true };
+  const { items } = await answered('read whose books these are', unavailable(table), () =>
+    queryPage(table, ask, new TimeLimit(timeoutMs)).catch(noneWithoutTable),
+  );
+  return items.map(decode);
+}
+
+/** Key of an instance's entry. */
+export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
+
+/** One item instead of a page. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
+export async function isKnownInstance(
+  table: ItemTable,
+  instance: string,
+  timeoutMs: number,
+): Promise<boolean> {
+  const known = await answered('read whether these books are ours', unavailable(table), () =>
+    getItem(table, registerKey(instance), new TimeLimit(timeoutMs)).catch((error: unknown) => {
+      noneWithoutTable(error);
+      return undefined;
+    }),
+  );
+  return known !== undefined;
+}
+
+/** Treats a missing table as empty; callers report a missing table themselves. */
+function noneWithoutTable(error: unknown): ItemPage {
+  if (error instanceof Error && error.name === 'ResourceNotFoundException') return { items: [] };
+  throw error;
+}
+
+function decode(item: Item): KnownInstance {
+  const gitlabUrl = item[GITLAB_URL_ATTRIBUTE]?.S;
+  const routerHost = item[ROUTER_HOST]?.S;
+  return {
+    instance: item[SK]?.S ?? '',
+    openedAtMs: Number(item[OPENED_AT]?.N ?? 0),
+    ...(gitlabUrl !== undefined && { gitlabUrl }),
+    ...(routerHost !== undefined && { routerHost }),
+  };
+}
+
+/** One item per instance, outside of every instance's own keys. */
+export const dynamoInstanceRegister = ({ table }: Pick<InstanceTable, 'table'>): InstanceRegister => ({
+  list: () => knownInstances(table),
+  async remember(known) {
+    await answered('remember whose books these are', unavailable(table), () =>
+      putItem(table, encode(known), new TimeLimit(REGISTER_TIMEOUT_MS)),
+    );
+  },
+});
+
+const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) =>
+  itemAt(registerKey(instance), {
+    [OPENED_AT]: { N: String(openedAtMs) },
+    ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
+    ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
+  });
+
+/** The table of a deployed program, and the check that its books are of the GitLab that the program serves. */
+
+interface DeployedTable {
+  readonly table: ItemTable;
+  /** Begins every key, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+  readonly clock: LedgerClock;
+  readonly random: () => number;
+}
+
+interface TableConfig {
+  readonly ledgerTable: string;
+  readonly gitlabInstance: string;
+  /** Only for DynamoDB Local. */
+  readonly dynamodbEndpoint: string | undefined;
+}
+
+/** The table as a deployed function's configuration names it: what every store over it is made of. */
+export const deployedTable = (config: TableConfig, env: Environment): DeployedTable => ({
+  table: signedTable(config.ledgerTable, env, config.dynamodbEndpoint),
+  instance: config.gitlabInstance,
+  clock: systemClock,
+  random: Math.random,
+});
+
+interface OwnBooksDeps {
+  /** Lists the instances whose books the table has. @throws {LedgerError} */
+  readonly list: () => Promise<readonly Pick<KnownInstance, 'instance'>[]>;
+  /** The configured host, e.g. `gitlab.example.com`. */
+  readonly instance: string;
+}
+
+/**
+ * Refuses a table with data of other GitLab instances and none of this one. After a rename of the host, all
+ * keys would start empty: no budget spent, no limit, no hold. An empty table is accepted.
+ *
+ * @returns a check that runs until it has succeeded once.
+ * @throws {LedgerError} `foreign_books` with both names and the remedy, `ledger_unavailable`
+ */
+export function ownBooks({ list, instance }: OwnBooksDeps): () => Promise<void> {
+  let known: Promise<void> | undefined;
+  const ask = async (): Promise<void> => {
+    const names = (await list()).map((each) => each.instance);
+    if (names.length === 0 || names.includes(instance)) return;
+    throw new LedgerError(
+      'foreign_books',
+      `the table has books of ${names.join(' and ')}, and none of ${instance}. If that host was renamed, set gitlab.instance: '${names[0]}' in cdk/tollgate.config.ts and deploy; if ${instance} is another GitLab: npx tollgate instance add ${instance} --ledger <table>`,
+    );
+  };
+  return () => {
+    known ??= ask().catch((error: unknown) => {
+      // Retry on the next call, so that a repair needs no new process.
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+}
+
+/** The invocation waits for it. */
+const TIMEOUT_MS = 1_000;
+
+/**
+ * Wraps a handler so that it runs only on its own GitLab's table. The check starts immediately. A table that
+ * does not answer refuses nothing, and the next invocation checks again.
+ *
+ * @throws {LedgerError} `foreign_books`, on each invocation until it is repaired.
+ */
+export function onOwnBooks<Args extends readonly unknown[], Answer>(
+  { table, instance }: InstanceTable,
+  handler: (...args: Args) => Promise<Answer>,
+): (...args: Args) => Promise<Answer> {
+  const check = ownBooks({
+    list: async () => {
+      if (await isKnownInstance(table, instance, TIMEOUT_MS)) return [{ instance }];
+      return knownInstances(table, TIMEOUT_MS);
+    },
+    instance,
+  });
+  // Lambda's wait for the first invocation hides it; a failure is the invocation's, which asks again.
+  void check().catch(() => {});
+  return async (...args) => {
+    await check().catch((error: unknown) => {
+      if (!(error instanceof LedgerError && error.retryable)) throw error;
+    });
+    return handler(...args);
+  };
+}

@@ -1,0 +1,513 @@
+/** Converts counters and their side items to table items and back. */
+
+import type { Violation } from '../../../policies/reason.ts';
+import {
+  absent,
+  all,
+  any,
+  atRev,
+  CLOSING_SK,
+  COUNTER_SK,
+  DUE_AT,
+  DUE_PK,
+  ENTRY_SK_PREFIX,
+  INBOX_SK,
+  type Item,
+  type ItemCondition,
+  type ItemWrite,
+  isNewer,
+  itemBytes,
+  type LedgerKeys,
+  numberIs,
+  PK,
+  type PutWrite,
+  present,
+  putOf,
+  RECORD_SK,
+  SK,
+  TTL_ATTRIBUTE,
+  type UpdateWrite,
+  versioned,
+} from '../store/index.ts';
+import type {
+  ClosingEntry,
+  CorrectionEntry,
+  Counter,
+  CounterAmounts,
+  EntryCause,
+  JobFacts,
+  JobRecord,
+  UncheckedCause,
+} from './ledger.ts';
+import {
+  decodeDeltas,
+  decodeRecord,
+  encodeDeltas,
+  encodeRecord,
+  type ItemValues,
+  numberValue,
+  readLines,
+  readNumber,
+  readText,
+  shortLabel,
+  textValue,
+  textValues,
+  ttl,
+} from './record.ts';
+import { NO_AMOUNTS, UNCHECKED_CAUSES } from './recount.ts';
+import { expiresAtSeconds } from './retention.ts';
+import type {
+  Announcement,
+  CounterReset,
+  CounterWrite,
+  InboxItem,
+  StoredItem,
+  TransactOutcome,
+  Write,
+} from './store.ts';
+
+/** When a closing entry was written. */
+export const CLOSED_AT = 'at';
+
+/** Attribute names of a counter; `ADD` in a transaction names them too. */
+export const COMMITTED = 'c';
+export const FITTED = 'f';
+export const SETTLED = 's';
+export const REV = 'r';
+export const RECLAIMED_UNTIL = 'ru';
+export const DRIFTS = 'dr';
+/** One attribute for each job that is being retried, `rv4711`: the number of its pipeline. */
+export const reservedName = (jobId: number): string => `${RESERVED_PREFIX}${jobId}`;
+const RESERVED_PREFIX = 'rv';
+export const UNCHECKED: Readonly<Record<UncheckedCause, string>> = {
+  exempt: 'ux',
+  unmetered: 'um',
+  bypass: 'ub',
+};
+
+function encodeAmounts(amounts: CounterAmounts): ItemValues {
+  const item: ItemValues = {
+    [COMMITTED]: numberValue(amounts.committed),
+    [FITTED]: numberValue(amounts.fitted),
+    [SETTLED]: numberValue(amounts.settled),
+  };
+  for (const cause of UNCHECKED_CAUSES) {
+    if (amounts.unchecked[cause] !== 0) item[UNCHECKED[cause]] = numberValue(amounts.unchecked[cause]);
+  }
+  return item;
+}
+
+const decodeAmounts = (item: Item): CounterAmounts => ({
+  committed: readNumber(item, COMMITTED),
+  fitted: readNumber(item, FITTED),
+  settled: readNumber(item, SETTLED),
+  unchecked: {
+    exempt: readNumber(item, UNCHECKED.exempt),
+    unmetered: readNumber(item, UNCHECKED.unmetered),
+    bypass: readNumber(item, UNCHECKED.bypass),
+  },
+});
+
+/** @param closeAtMs - when its period is to be closed: it is in the due index as long as that is not done. */
+export const encodeCounter = (
+  counter: Counter,
+  keys: LedgerKeys,
+  expiresAtSeconds?: number,
+  closeAtMs?: number,
+): Item => {
+  const { pk, sk } = keys.counter(counter.key);
+  return {
+    [PK]: textValue(pk),
+    [SK]: textValue(sk),
+    ...versioned,
+    ...encodeAmounts(counter),
+    [REV]: numberValue(counter.rev),
+    ...(counter.drifts && { [DRIFTS]: { BOOL: true } }),
+    ...ttl(expiresAtSeconds),
+    ...(closeAtMs !== undefined && {
+      [DUE_PK]: textValue(keys.closingPk(counter.key)),
+      [DUE_AT]: numberValue(closeAtMs),
+    }),
+  };
+};
+
+/** A counter as a reset leaves it. */
+export const encodeReset = (write: CounterReset, keys: LedgerKeys): Item => {
+  const { key, amounts, rev, drifts, expiresAtSeconds, closeAtMs } = write;
+  const counter = { key, ...amounts, rev: rev + 1, ...(drifts && { drifts }) };
+  return encodeCounter(counter, keys, expiresAtSeconds, closeAtMs);
+};
+
+export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
+  key: keys.counterOf(readText(item, PK)),
+  ...decodeAmounts(item),
+  rev: readNumber(item, REV),
+  ...(item[RECLAIMED_UNTIL] !== undefined && { reclaimedUntilMs: readNumber(item, RECLAIMED_UNTIL) }),
+  ...(item[DRIFTS]?.BOOL === true && { drifts: true }),
+  ...reservedOf(item),
+});
+
+function reservedOf(item: Item): Pick<Counter, 'reserved'> {
+  const names = Object.keys(item).filter((name) => name.startsWith(RESERVED_PREFIX));
+  if (names.length === 0) return {};
+  const reserved = names.map((name) => ({
+    jobId: Number(name.slice(RESERVED_PREFIX.length)),
+    pipelineId: readNumber(item, name),
+  }));
+  return { reserved };
+}
+
+export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.entry(entry.jobId, entry.number);
+  return {
+    [PK]: textValue(pk),
+    [SK]: textValue(sk),
+    ...versioned,
+    g: numberValue(entry.generation),
+    ca: textValue(entry.cause),
+    at: numberValue(entry.atMs),
+    de: textValues(encodeDeltas(entry.deltas)),
+    ...(entry.unchecked === undefined ? {} : { un: textValue(entry.unchecked) }),
+    ...ttl(expiresAtSeconds(entry.atMs, entry.deltas)),
+  };
+}
+
+export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
+  jobId: keys.jobIdOf(readText(item, PK)),
+  number: Number(readText(item, SK).slice(ENTRY_SK_PREFIX.length)),
+  generation: readNumber(item, 'g'),
+  cause: readText(item, 'ca') as EntryCause,
+  atMs: readNumber(item, 'at'),
+  deltas: decodeDeltas(readLines(item, 'de')),
+  ...(item.un?.S === undefined ? {} : { unchecked: item.un.S as UncheckedCause }),
+});
+
+export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => {
+  const { pk, sk } = keys.closing(closing.key);
+  return {
+    [PK]: textValue(pk),
+    [SK]: textValue(sk),
+    ...versioned,
+    ...encodeAmounts(closing),
+    [CLOSED_AT]: numberValue(closing.closedAtMs),
+  };
+};
+
+const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
+  key: keys.counterOf(readText(item, PK)),
+  ...decodeAmounts(item),
+  closedAtMs: readNumber(item, CLOSED_AT),
+  ...(item.ad !== undefined && { adjusted: readNumber(item, 'ad') }),
+});
+
+/** Credits by hand of older versions. */
+const CREDIT_SK_PREFIX = 'adjustment#';
+
+/** One item of a scan. `unknown`: this version does not know its kind or form; it is taken for nothing else. */
+export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
+  const sk = readText(item, SK);
+  if (isNewer(item)) return { kind: 'unknown', sk };
+  if (sk === RECORD_SK) return { kind: 'record', record: decodeRecord(item, keys) };
+  if (sk === COUNTER_SK) return { kind: 'counter', counter: decodeCounter(item, keys) };
+  if (sk.startsWith(ENTRY_SK_PREFIX)) return { kind: 'entry', entry: decodeEntry(item, keys) };
+  if (sk.startsWith(CREDIT_SK_PREFIX)) return { kind: 'retired' };
+  if (sk === CLOSING_SK) return { kind: 'closing', closing: decodeClosing(item, keys) };
+  return { kind: 'unknown', sk };
+}
+
+/** Converts received webhooks to inbox items. The table's stream hands them to their reader. */
+
+export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.inbox(id, receivedAtMs);
+  return {
+    [PK]: { S: pk },
+    [SK]: { S: sk },
+    ...versioned,
+    b: { S: body },
+    at: { N: String(receivedAtMs) },
+    [TTL_ATTRIBUTE]: { N: String(Math.ceil(untilMs / 1000)) },
+  };
+}
+
+/** The body of an inbox item of this instance; undefined for every other item of the table. */
+export function inboxBody(item: Item, keys: LedgerKeys): string | undefined {
+  return keys.isInboxPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
+}
+
+/** The body of an item that a relay wrote: answers given without the ledger. */
+export function journalBody(item: Item, keys: LedgerKeys): string | undefined {
+  return item[SK]?.S === INBOX_SK && keys.isJournalPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
+}
+
+/** The ledger's writes as writes of items. The condition on a counter is the check: there is no read before it. */
+
+export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
+  switch (write.kind) {
+    case 'record':
+      return putOf(recordItem(write.record, keys), sameAs(REV, write.replaces?.rev), 'old');
+    case 'counter':
+      return counterUpdate(write, keys);
+    case 'entry':
+      return putOf(encodeEntry(write.entry, keys), absent(), 'old');
+    case 'closing':
+      return putOf(encodeClosing(write.closing, keys), sameAs(CLOSED_AT, write.replaces?.closedAtMs), 'old');
+    case 'reset':
+      return resetUpdate(write, keys);
+  }
+}
+
+/** Sets every attribute of a counter but the slots that older versions kept. */
+function resetUpdate(write: CounterReset, keys: LedgerKeys): UpdateWrite {
+  const whole = Object.entries(encodeReset(write, keys));
+  const set = Object.fromEntries(whole.filter(([name]) => ![PK, SK].includes(name) && !(name in versioned)));
+  return {
+    kind: 'update',
+    key: keys.counter(write.key),
+    setIfAbsent: versioned,
+    set,
+    remove: RESET_ATTRIBUTES.filter((name) => !(name in set)),
+    condition: atRev(REV, write.rev),
+    showsOld: true,
+  };
+}
+
+const RESET_ATTRIBUTES = [...Object.values(UNCHECKED), DRIFTS, TTL_ATTRIBUTE, DUE_PK, DUE_AT];
+
+/** The item it replaces has this value; undefined: there must be no item. */
+const sameAs = (attribute: string, value: number | undefined): ItemCondition =>
+  value === undefined ? absent() : numberIs(attribute, '=', value);
+
+/** At its own rev: the same record in other words. */
+export const rewriteOf = (record: JobRecord, keys: LedgerKeys): PutWrite =>
+  putOf(recordItem(record, keys), numberIs(REV, '=', record.rev));
+
+export const rewriteOfEntry = (entry: CorrectionEntry, keys: LedgerKeys): PutWrite =>
+  putOf(encodeEntry(entry, keys), present());
+
+function counterUpdate(write: CounterWrite, keys: LedgerKeys): UpdateWrite {
+  const add: Record<string, number> = {
+    [COMMITTED]: write.committed,
+    [FITTED]: write.fitted,
+    [SETTLED]: write.settled,
+    [REV]: 1,
+  };
+  for (const cause of UNCHECKED_CAUSES) {
+    const amount = write.unchecked[cause] ?? 0;
+    if (amount !== 0) add[UNCHECKED[cause]] = amount;
+  }
+  const bounds = [
+    ...atMost(COMMITTED, write.maxCommitted),
+    ...atMost(FITTED, write.maxFitted),
+    ...atMost(RECLAIMED_UNTIL, write.borrowedAtMs),
+  ];
+  const [bound, ...others] = bounds;
+  return {
+    kind: 'update',
+    key: keys.counter(write.key),
+    setIfAbsent: versioned,
+    set: {
+      ...(write.expiresAtSeconds !== undefined && { [TTL_ATTRIBUTE]: { N: String(write.expiresAtSeconds) } }),
+      ...(write.closeAtMs !== undefined && {
+        [DUE_PK]: { S: keys.closingPk(write.key) },
+        [DUE_AT]: { N: String(write.closeAtMs) },
+      }),
+      ...(write.reclaimUntilMs !== undefined && { [RECLAIMED_UNTIL]: { N: String(write.reclaimUntilMs) } }),
+      ...(write.reserves !== undefined && {
+        [reservedName(write.reserves.jobId)]: { N: String(write.reserves.pipelineId) },
+      }),
+    },
+    add,
+    ...(write.unreserves !== undefined && { remove: write.unreserves.map(reservedName) }),
+    ...(bound !== undefined && { condition: others.length === 0 ? bound : all(bounds), showsOld: true }),
+  };
+}
+
+/** An absent counter is one of zeros; without its arm even the first batch of a period meets a bound below its own sum. */
+function atMost(attribute: string, max: number | undefined): readonly ItemCondition[] {
+  if (max === undefined) return [];
+  const fits = numberIs(attribute, '<=', max);
+  return [max >= 0 ? any([absent(attribute), fits]) : fits];
+}
+
+/** Two keys, the version and a time: DynamoDB removes it when that has passed, hours late at worst. */
+export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
+  const { pk, sk } = keys.announcement(announcement.key);
+  return {
+    [PK]: { S: pk },
+    [SK]: { S: sk },
+    ...versioned,
+    [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) },
+  };
+}
+
+export const seconds = (ms: number): number => Math.ceil(ms / 1000);
+
+// Keeps a record within one write unit. Labels and surplus violations go, in a fixed order; the claims never do.
+
+/** One write unit. A second one would double what every job costs. */
+const RECORD_BYTES_MAX = 1024;
+
+/** The record's item, shortened until it fits. Twenty-four claims on long names may still exceed it: they are the charge. */
+export function recordItem(record: JobRecord, keys: LedgerKeys): Item {
+  let item = encodeRecord(record, keys);
+  if (itemBytes(item) <= RECORD_BYTES_MAX) return item;
+  // If the record is too large without these bytes as well, keep them and shorten the request instead.
+  const unqueued = encodeRecord(withoutQueue(record), keys);
+  if (itemBytes(unqueued) <= RECORD_BYTES_MAX) return unqueued;
+  let shorter = record;
+  for (const shorten of SHORTENINGS) {
+    for (;;) {
+      const next = shorten(shorter);
+      if (next === undefined) break;
+      shorter = next;
+      item = encodeRecord(shorter, keys);
+      if (itemBytes(item) <= RECORD_BYTES_MAX) return item;
+    }
+  }
+  return item;
+}
+
+/** From what is missed least to what is missed most. Each is applied until it has nothing left to take. */
+const SHORTENINGS: readonly ((record: JobRecord) => JobRecord | undefined)[] = [
+  (record) => {
+    const shadow = record.shadow.map(withoutExtras);
+    return shadow.some((each, index) => each !== record.shadow[index]) ? { ...record, shadow } : undefined;
+  },
+  withoutRequest,
+  (record) =>
+    withFacts(record, {
+      jobName: record.facts.jobName && shortLabel(record.facts.jobName),
+      projectPath: record.facts.projectPath && shortLabel(record.facts.projectPath),
+    }),
+  (record) => (record.shadow.length === 0 ? undefined : { ...record, shadow: record.shadow.slice(0, -1) }),
+  (record) => withFacts(record, { jobName: undefined, projectPath: undefined }),
+  (record) => withViolations(record, record.violations.map(withoutExtras)),
+  (record) =>
+    record.violations.length <= 1 ? undefined : { ...record, violations: record.violations.slice(0, -1) },
+  (record) => withViolations(record, record.violations.map(withShortTexts)),
+];
+
+function withoutQueue(record: JobRecord): JobRecord {
+  const { retryCount: _r, queuedSeconds: _q, ...facts } = record.facts;
+  return { ...record, facts };
+}
+
+/** Whole: half a question asked again would get half an answer. */
+function withoutRequest(record: JobRecord): JobRecord | undefined {
+  const { asked, ...facts } = record.facts;
+  return asked === undefined ? undefined : { ...record, facts };
+}
+
+function withFacts(
+  record: JobRecord,
+  labels: { readonly jobName: string | undefined; readonly projectPath: string | undefined },
+): JobRecord | undefined {
+  const { jobName, projectPath, ...rest } = record.facts;
+  if (labels.jobName === jobName && labels.projectPath === projectPath) return undefined;
+  const facts: JobFacts = {
+    ...rest,
+    ...(labels.jobName === undefined ? {} : { jobName: labels.jobName }),
+    ...(labels.projectPath === undefined ? {} : { projectPath: labels.projectPath }),
+  };
+  return { ...record, facts };
+}
+
+function withViolations(record: JobRecord, violations: readonly Violation[]): JobRecord | undefined {
+  const changed = violations.some((violation, index) => violation !== record.violations[index]);
+  return changed ? { ...record, violations } : undefined;
+}
+
+/** Details that can be looked up elsewhere: the owner, the zone, further patterns. */
+const EXTRAS: readonly string[] = ['owner', 'zone', 'allowed'];
+
+const withoutExtras = (violation: Violation): Violation =>
+  withReason(violation, (name, value) =>
+    !EXTRAS.includes(name) || isEmptyList(value) ? value : Array.isArray(value) ? [] : undefined,
+  );
+
+const withShortTexts = (violation: Violation): Violation =>
+  withReason(violation, (_, value) => (typeof value === 'string' ? shortLabel(value) : value));
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+/** The same violation object when nothing changes. */
+function withReason(violation: Violation, change: (name: string, value: unknown) => unknown): Violation {
+  let changed = false;
+  const entries = Object.entries(violation.reason).flatMap(([name, value]) => {
+    const next = change(name, value);
+    if (next !== value) changed = true;
+    return next === undefined ? [] : [[name, next] as const];
+  });
+  return changed
+    ? { ...violation, reason: Object.fromEntries(entries) as unknown as Violation['reason'] }
+    : violation;
+}
+
+/**
+ * Computes the write units of a transaction, because DynamoDB Local reports a flat figure and a failed
+ * transaction reports none.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes
+ * per item)
+ */
+
+interface WriteUnits {
+  /** Every item twice (prepare and commit), per started KB. */
+  readonly table: number;
+  /** Entries put into or taken out of the due index, which holds keys only: one each. */
+  readonly index: number;
+}
+
+const NOTHING: WriteUnits = { table: 0, index: 0 };
+
+/** A refused or conflicted transaction pays for the table as if it had worked; the index follows only what is committed. */
+export function writeUnits(
+  writes: readonly Write[],
+  outcome: TransactOutcome['outcome'],
+  keys: LedgerKeys,
+): WriteUnits {
+  if (outcome === 'throttled') return NOTHING;
+  let table = 0;
+  let index = 0;
+  for (const write of writes) {
+    table += 2 * Math.max(1, Math.ceil(bytesOf(write, keys) / 1024));
+    if (outcome === 'committed') index += indexWrites(write);
+  }
+  return { table, index };
+}
+
+function bytesOf(write: Write, keys: LedgerKeys): number {
+  switch (write.kind) {
+    case 'record':
+      return itemBytes(recordItem(write.record, keys));
+    case 'entry':
+      return itemBytes(encodeEntry(write.entry, keys));
+    case 'closing':
+      return itemBytes(encodeClosing(write.closing, keys));
+    case 'reset':
+      return itemBytes(encodeReset(write, keys));
+    case 'counter':
+      // The item holds sums rather than these amounts, which adds some bytes to two hundred.
+      return itemBytes(
+        encodeCounter(
+          { ...write, unchecked: { ...NO_AMOUNTS.unchecked, ...write.unchecked }, rev: 1 },
+          keys,
+          write.expiresAtSeconds,
+          write.closeAtMs,
+        ),
+      );
+  }
+}
+
+/**
+ * One to add, one to remove; an entry whose due time does not change costs nothing. A counter is in the index from its
+ * first write, which these figures leave out, until the reset that closes its period.
+ */
+function indexWrites(write: Write): number {
+  if (write.kind === 'reset') return 1;
+  if (write.kind !== 'record') return 0;
+  const before = write.replaces?.dueAtMs;
+  const after = write.record.dueAtMs;
+  if (before === after) return 0;
+  return (before === undefined ? 0 : 1) + (after === undefined ? 0 : 1);
+}

@@ -1,0 +1,259 @@
+/** The bound of a limit in whole units: its amount plus what it lets pass beyond. */
+
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { type Grant, type Limit, SHARE_PARTS } from '../../../policies/limits/limit.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { defaultsInstead, limitsByPlace } from './change-rows.ts';
+import { binds, type ChangeRow, type Fields, type FieldValue, limitFieldsOf } from './limit-changes.ts';
+import type { ApprovalSettings, LimitsDeskDeps } from './limit-reads.ts';
+import type { LimitTable } from './limit-table.ts';
+import { type LoggedChange, loggedChangeOf, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
+
+/** Without grants. Infinity: no bound. */
+export const reachOfLimit = (limit: Limit): number =>
+  binds(limit) ? (reachOfFields(limitFieldsOf(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+
+/** The bound by a limit's fields in the change log. Undefined: there was no limit. */
+export function reachOfFields(fields: Fields): number | undefined {
+  const amount = fields.get('amount');
+  if (amount === undefined) return undefined;
+  if (typeof amount !== 'number' || fields.get('mode') !== 'enforce') return Number.POSITIVE_INFINITY;
+  return amount + partOf(fields.get('grace'), amount) + partOf(fields.get('carry'), amount);
+}
+
+/** `20%` of the amount, or whole units. */
+function partOf(value: FieldValue | undefined, amount: number): number {
+  if (typeof value === 'number') return value;
+  const share = typeof value === 'string' ? /^([\d.]+)%$/.exec(value)?.[1] : undefined;
+  if (share === undefined) return 0;
+  return Number(
+    (BigInt(amount) * BigInt(Math.round((Number(share) * SHARE_PARTS) / 100))) / BigInt(SHARE_PARTS),
+  );
+}
+
+/** Computes which changes raise a limit, by how much, and relative to the lowest recent value. */
+
+/** A limit that an edit lets jobs go further with. Whole units; Infinity: without an end. */
+export interface Gain {
+  readonly subject: string;
+  readonly limit: string;
+  /** The differences that give more. */
+  readonly rows: readonly ChangeRow[];
+  /** The limit as it was, where it had one of its own. */
+  readonly own: Limit | undefined;
+  /** The bound before, without grants. */
+  readonly before: number;
+  /** The amount of approved grants. */
+  readonly approved: number;
+  /** The bound after, with all current and future grants. */
+  readonly after: number;
+}
+
+export interface GainsInput {
+  readonly from: LimitSet;
+  readonly to: LimitSet;
+  readonly directory: Directory | undefined;
+  readonly nowMs: number;
+}
+
+/** Measurable fields. Any other loosening counts as unlimited. */
+const MEASURED: ReadonlySet<string> = new Set(['amount', 'grace', 'carry']);
+
+/** Limits and their grants. Freezes, break-glasses and rollouts have rights and an end of their own. */
+const isAboutLimit = ({ about, limit, effect }: ChangeRow): boolean =>
+  effect === 'loosens' &&
+  (about === 'limit' || about === 'grant' || (about === 'document' && limit === 'group_defaults'));
+
+export function gainsOf(rows: readonly ChangeRow[], between: GainsInput): readonly Gain[] {
+  const byLimit = Map.groupBy(rows.filter(isAboutLimit), limitPlaceText);
+  if (byLimit.size === 0) return [];
+  const [before, after] = [limitsByPlace(between.from), limitsByPlace(between.to)];
+  const find = (places: ReadonlyMap<string, readonly Limit[]>, { subject, limit }: ChangeRow) =>
+    places.get(subject)?.find(({ id }) => id === limit);
+  return [...byLimit.values()].flatMap((some): readonly Gain[] => {
+    const [row] = some;
+    if (row === undefined) return [];
+    const [own, then] = [find(before, row), find(after, row)];
+    const was = own ?? then;
+    const gain = { subject: row.subject, limit: row.limit, rows: some, own };
+    // The order of the defaults: which limit whose group gets is then another.
+    if (was === undefined) return [{ ...gain, before: 0, approved: 0, after: Number.POSITIVE_INFINITY }];
+    const counted = some.every(({ about, field }) => about === 'grant' || MEASURED.has(field));
+    const grants = (then?.grants ?? []).filter(({ untilMs }) => untilMs > between.nowMs);
+    const instead = (set: LimitSet): number | undefined =>
+      reachInstead(was, row.subject, set, between.directory);
+    const reach = then === undefined ? (instead(between.to) ?? Number.POSITIVE_INFINITY) : reachOfLimit(then);
+    return [
+      {
+        ...gain,
+        before: own === undefined ? (instead(between.from) ?? 0) : reachOfLimit(own),
+        approved: sumOf((own?.grants ?? []).filter((grant) => isApproved(grant) && isAmong(grant, grants))),
+        after: counted ? reach + sumOf(grants) : Number.POSITIVE_INFINITY,
+      },
+    ];
+  });
+}
+
+/** Names a limit: `group/101 money-month`. */
+export const limitPlaceText = ({ subject, limit }: Pick<ChangeRow, 'subject' | 'limit'>): string =>
+  `${subject} ${limit}`;
+
+/** Returns the bound of the defaults that apply without such a limit. Undefined: they count another unit. */
+export function reachInstead(
+  limit: Limit,
+  subject: string,
+  set: LimitSet,
+  directory: Directory | undefined,
+): number | undefined {
+  const all = subject.startsWith('groups/')
+    ? (set.groupDefaults?.all ?? []).map((each) => each.limit).filter(({ kind }) => kind === limit.kind)
+    : defaultsInstead(subject, limit, set, directory);
+  const instead = all.filter(binds);
+  if (instead.length === 0) return Number.POSITIVE_INFINITY;
+  return instead.every(({ id, per }) => id === limit.id && per === limit.per)
+    ? Math.min(...instead.map(reachOfLimit))
+    : undefined;
+}
+
+const isApproved = ({ approvedBy }: Grant): boolean => approvedBy !== undefined;
+
+/** Unchanged: one that was made larger or longer since is to be approved again. */
+const isAmong = ({ id, amount, fromMs, untilMs }: Grant, grants: readonly Grant[]): boolean =>
+  grants.some(
+    (each) => each.id === id && each.amount === amount && each.fromMs === fromMs && each.untilMs === untilMs,
+  );
+
+const sumOf = (grants: readonly Grant[]): number => grants.reduce((sum, { amount }) => sum + amount, 0);
+
+/* The least that limits were lately, from the change log: many small steps are a large one. */
+/** Budgets are by the month, and a request waits as long. */
+const WINDOW_MS = 30 * DAY_MS;
+const PAGE_MAX = 100;
+/** Edits that are read. More per month come from a machine. */
+const LOOKED_AT_MAX = 2_000;
+/** Large edits opened; each may have megabytes. */
+const OPENED_MAX = 50;
+
+/** One limit on its way back through the log. */
+interface Walked {
+  readonly fields: Map<string, number | string>;
+  /** Whole units. */
+  least: number;
+}
+
+interface LeastAsked {
+  /** As they are live, by `limitPlaceText`. */
+  readonly live: ReadonlyMap<string, Limit>;
+  /** The bound by a default while the limit did not exist. */
+  readonly instead: (place: string) => number;
+  readonly nowMs: number;
+}
+
+/**
+ * Returns the lowest bound, without grants, in the last thirty days or since the last approval. 0 if the log
+ * does not have it. @throws {LimitsError}
+ */
+export async function leastLately(
+  { live, instead, nowMs }: LeastAsked,
+  table: LimitTable,
+): Promise<ReadonlyMap<string, number>> {
+  const least = new Map<string, number>();
+  const walking = new Map<string, Walked>(
+    [...live].map(([place, limit]) => [
+      place,
+      { fields: new Map(limitFieldsOf(limit)), least: reachOfLimit(limit) },
+    ]),
+  );
+  const end = (place: string, reach: number): void => {
+    least.set(place, reach);
+    walking.delete(place);
+  };
+  const endAll = (reachOf: (walked: Walked) => number): ReadonlyMap<string, number> => {
+    for (const [place, walked] of [...walking]) end(place, reachOf(walked));
+    return least;
+  };
+  let before: number | undefined;
+  let opened = 0;
+  for (let looked = 0; walking.size > 0; ) {
+    const items = await table.readLog(before, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
+    for (const item of items) {
+      const logged = loggedChangeOf(item);
+      if (logged.atMs <= nowMs - WINDOW_MS) return endAll((walked) => walked.least);
+      looked += 1;
+      before = item.edit;
+      if (!mayConcern(logged, walking)) continue;
+      if (logged.rows === undefined) opened += 1;
+      const rows = opened > OPENED_MAX || looked > LOOKED_AT_MAX ? undefined : await rowsOf(logged, table);
+      if (rows === undefined) return endAll(() => 0);
+      for (const [place, some] of Map.groupBy(rows.filter(isOfLimit), limitPlaceText)) {
+        const walked = walking.get(place);
+        if (walked === undefined) continue;
+        if (logged.request !== undefined) end(place, walked.least);
+        else takeBack(walked, some, () => instead(place));
+      }
+    }
+    if (items.length < PAGE_MAX) return endAll((walked) => walked.least);
+    if (looked > LOOKED_AT_MAX) return endAll(() => 0);
+  }
+  return least;
+}
+
+const isOfLimit = ({ about }: ChangeRow): boolean => about === 'limit' || about === 'grant';
+
+const mayConcern = ({ subjects, count }: LoggedChange, walking: ReadonlyMap<string, Walked>): boolean =>
+  subjects === undefined
+    ? true
+    : count > 0 && [...walking.keys()].some((place) => subjects.some((each) => place.startsWith(`${each} `)));
+
+/** The limit as it was before an edit. */
+function takeBack(walked: Walked, rows: readonly ChangeRow[], instead: () => number): void {
+  const own = rows.filter(({ about }) => about === 'limit');
+  if (own.length === 0) return;
+  for (const { field, from } of own) {
+    if (from === null) walked.fields.delete(field);
+    else walked.fields.set(field, from);
+  }
+  const reach = reachOfFields(walked.fields) ?? instead();
+  walked.least = Math.min(walked.least, reach);
+}
+
+/**
+ * Decides which changes need two people: any that raises the bound of a limit by more than a share. All ways
+ * use it: edits, imports, grants, removed limits, weaker modes, Parameter Store, the command line and undo.
+ */
+
+/** An increase by more than half needs two people. */
+const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
+
+/** Returns the changes that need approval. @throws {LimitsError} the log does not answer */
+export async function toApprove(
+  rows: readonly ChangeRow[],
+  between: GainsInput,
+  { table, approval = APPROVAL_DEFAULT }: Pick<LimitsDeskDeps, 'table' | 'approval'>,
+): Promise<readonly ChangeRow[]> {
+  const gains = gainsOf(rows, between);
+  const above = (gain: Gain, before: number): boolean => isAbove(gain, before, approval);
+  const live = new Map(
+    gains.flatMap((gain) =>
+      gain.own === undefined || above(gain, gain.before) ? [] : [[limitPlaceText(gain), gain.own] as const],
+    ),
+  );
+  const instead = (place: string): number => insteadOf(live.get(place), between);
+  const least = await leastLately({ live, instead, nowMs: between.nowMs }, table);
+  const two = gains.filter((gain) =>
+    above(gain, Math.min(gain.before, least.get(limitPlaceText(gain)) ?? gain.before)),
+  );
+  const found = new Set(two.flatMap((gain) => gain.rows));
+  return rows.filter((row) => found.has(row));
+}
+
+const insteadOf = (own: Limit | undefined, { from, directory }: GainsInput): number =>
+  (own && reachInstead(own, own.subject, from, directory)) ?? Number.POSITIVE_INFINITY;
+
+function isAbove({ approved, after }: Gain, before: number, { abovePercent }: ApprovalSettings): boolean {
+  const was = before + approved;
+  if (!Number.isFinite(was)) return false;
+  if (!Number.isFinite(after)) return true;
+  return after > was && BigInt(after) * 100n > BigInt(was) * BigInt(100 + abovePercent);
+}

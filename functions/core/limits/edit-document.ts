@@ -1,0 +1,449 @@
+import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
+import { readInstant } from '../../../policies/document/values.ts';
+import { readWrittenAmount } from '../../../policies/document/written.ts';
+import { capOf } from '../../../policies/limits/cap.ts';
+import { type Limit, lineOf } from '../../../policies/limits/limit.ts';
+import { limitFields } from '../../../policies/limits/limit-fields.ts';
+import { isValidAt } from '../../../policies/limits/period.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { type EditContext, type Entry, LimitsDraft } from './edit-draft.ts';
+import type {
+  BreakGlassEdit,
+  FreezeSubject,
+  GiveGrant,
+  LimitEdit,
+  LimitFields,
+  ScaleLimits,
+  SetLimit,
+} from './edit-model.ts';
+import type { LimitsDocument } from './limit-set.ts';
+import { rolledOutSubject, writtenSecond } from './publish-limits.ts';
+import {
+  type LimitList,
+  limitListOf,
+  SUBJECTS_EXPECTED,
+  subjectOf,
+  subjectOfEntry,
+  writtenField,
+  writtenSubject,
+} from './subject-text.ts';
+
+const kindOf = (entry: Entry): LimitKind | undefined =>
+  LIMIT_KINDS.find((kind) => entry[kind] !== undefined && entry[kind] !== null);
+
+/** As the parser makes it where none is written. */
+const idOf = (entry: Entry): string =>
+  typeof entry.id === 'string' ? entry.id : `${kindOf(entry)}-${entry.per ?? 'now'}`;
+
+/** When it is in force, on the calendar of its zone. */
+export function spanOf(entry: Entry): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'> {
+  const zone = typeof entry.zone === 'string' ? entry.zone : 'UTC';
+  const at = (edge: unknown, which: 'start' | 'end'): number | undefined =>
+    typeof edge === 'string' ? readInstant(edge, which, zone) : undefined;
+  const edges = withoutAbsent({ fromMs: at(entry.from, 'start'), untilMs: at(entry.until, 'end') });
+  return { id: idOf(entry), zone, ...edges };
+}
+
+type NamesOf = Readonly<Record<LimitList, (entry: Entry) => string>>;
+
+const namesBy = (name: (entry: Entry) => string): NamesOf => {
+  const of = (list: LimitList) => (entry: Entry) => limitName(subjectOfEntry(list, entry) ?? '', name(entry));
+  return {
+    limits: of('limits'),
+    personal_default: of('personal_default'),
+    group_defaults: of('group_defaults'),
+  };
+};
+
+const limitName = (subject: string, limit: string): string => `${subject} ${limit}`;
+
+const NAME_OF = namesBy(idOf);
+/** One key for a limit and its successors. */
+const LINE_OF = namesBy((entry) => lineOf(spanOf(entry)));
+
+const findLine = (draft: LimitsDraft, subject: string, line: string): readonly Entry[] => {
+  const list = limitListOf(subject);
+  return draft.findAll(list, limitName(subject, line), LINE_OF[list]);
+};
+
+export const findLimit = (draft: LimitsDraft, subject: string, limit: string): Entry | undefined => {
+  const list = limitListOf(subject);
+  return draft.find(list, limitName(subject, limit), NAME_OF[list]);
+};
+
+export function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
+  const { subject } = edit;
+  const on = writtenSubject(subject);
+  if (on === undefined) return draft.refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
+  const limit = edit.limit ?? (edit.unit && `${edit.unit}-${edit.per ?? 'now'}`);
+  if (limit === undefined)
+    return draft.refuse('limit', 'missing; expected the id of a limit, or unit and per of a new one');
+  // Without an id, the limit that is in force now is meant.
+  const inForce = edit.limit === undefined ? findLine(draft, subject, limit).find(isNow) : undefined;
+  const entry = inForce ?? findLimit(draft, subject, limit);
+  if (entry === undefined) return addLimit(draft, edit, limit, on);
+  const unit = kindOf(entry);
+  if (edit.unit !== undefined && edit.unit !== unit)
+    return draft.refuse(
+      'unit',
+      `'${edit.unit}'; ${limit} counts ${unit}: remove it, and add one that counts ${edit.unit}`,
+    );
+  const per = edit.per === undefined ? entry.per : (edit.per ?? undefined);
+  if (per !== entry.per && entry.id === undefined)
+    return draft.refuse(
+      'per',
+      `'${per}'; ${limit} is named by its period: remove it, and add one per ${per}`,
+    );
+  return draft.put(limitListOf(subject), entry, withFields(entry, unit, edit));
+
+  function isNow(each: Entry): boolean {
+    return isValidAt(spanOf(each), draft.context.nowMs);
+  }
+}
+
+function addLimit(draft: LimitsDraft, edit: SetLimit, limit: string, on: Entry): undefined {
+  const { unit, amount, subject } = edit;
+  if (unit === undefined || amount === undefined)
+    return draft.refuse(
+      unit === undefined ? 'unit' : 'amount',
+      `missing; ${subject} has no limit ${limit}, and a new one needs unit and amount`,
+    );
+  const fresh = withFields({ ...on, [unit]: amount }, unit, edit);
+  return draft.add(limitListOf(subject), idOf(fresh) === limit ? fresh : { ...fresh, id: limit });
+}
+
+function withFields(entry: Entry, unit: LimitKind | undefined, edit: LimitFields): Entry {
+  const next: Record<string, unknown> = { ...entry };
+  if (edit.amount !== undefined && unit !== undefined) next[unit] = edit.amount;
+  for (const { name } of limitFields) put(next, name, writtenField(name, edit[name]));
+  return next;
+}
+
+function put(entry: Record<string, unknown>, field: string, value: unknown): void {
+  if (value === null) delete entry[field];
+  else if (value !== undefined) entry[field] = value;
+}
+
+const limitOfGrant = (grant: Entry): string => limitName(subjectOf(grant.on) ?? '', String(grant.limit));
+
+/** Removes the grants on it, too, unless they go on with the limit that took over. */
+export function removeLimit(
+  draft: LimitsDraft,
+  { subject, limit }: Extract<LimitEdit, { kind: 'remove' }>,
+): undefined {
+  const entry = findLimit(draft, subject, limit);
+  if (entry === undefined)
+    return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own`);
+  draft.put(limitListOf(subject), entry, undefined);
+  if (findLine(draft, subject, lineOf(spanOf(entry))).length > 0) return undefined;
+  for (const grant of draft.findAll('grants', limitName(subject, limit), limitOfGrant))
+    draft.put('grants', grant, undefined);
+  return undefined;
+}
+
+/**
+ * Scales all limits of a kind in a subtree by a share. Exact decimal arithmetic, without floats. An empty
+ * result is no change.
+ */
+
+const SHARE = /^[-+]\s*\d{1,4}(?:[.,]\d{1,3})?\s*%$/;
+const STEP = /^\d{1,12}(?:\.\d{1,6})?$/;
+const PLACES = 6;
+
+export function scaleLimits(draft: LimitsDraft, edit: ScaleLimits): undefined {
+  const { subject, unit = 'money', round, below = true } = edit;
+  const share = edit.by.replace(/^([-+])\s+/, '$1').trim();
+  if (!SHARE.test(share)) return draft.refuse('by', `'${edit.by}'; expected a share such as +8% or -12.5%`);
+  const step = round === undefined ? undefined : microsOf(String(round));
+  if (round !== undefined && (step === undefined || step === 0n))
+    return draft.refuse('round', `'${round}'; expected a step above 0, such as 10 or 0.5`);
+  const { reaches } = draft.context;
+  const meant = draft.list('limits').filter((entry) => {
+    const of = subjectOfEntry('limits', entry);
+    // A cap is a bound for one pipeline or user, and no budget.
+    if (of === undefined || capOf(of) !== undefined || !isScaled(entry, unit)) return false;
+    const { untilMs = Number.POSITIVE_INFINITY } = spanOf(entry);
+    if (untilMs <= draft.context.nowMs) return false;
+    return of === subject || (below && (subject === 'instance' || reaches?.(subject, of) === true));
+  });
+  for (const entry of meant) {
+    const was = String(entry[unit]);
+    // A share has no currency.
+    const read = readWrittenAmount(share, { currency: '', was });
+    if (!read.ok) return draft.refuse('by', read.message);
+    draft.put('limits', entry, {
+      ...entry,
+      [unit]: step === undefined ? read.text : rounded(read.text, step),
+    });
+  }
+  return undefined;
+}
+
+/** It has an amount of the kind: not `unlimited`, and not 0, which blocks. */
+function isScaled(entry: Entry, unit: ScaleLimits['unit'] & string): boolean {
+  const micros = microsOf(String(entry[unit] ?? ''));
+  return micros !== undefined && micros > 0n;
+}
+
+/** To the nearest step, a half up; never to nothing, which would block. */
+function rounded(text: string, step: bigint): string {
+  const micros = microsOf(text) ?? 0n;
+  const steps = (micros + step / 2n) / step;
+  return decimalText((steps === 0n ? 1n : steps) * step);
+}
+
+function microsOf(text: string): bigint | undefined {
+  if (!STEP.test(text)) return undefined;
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(whole + fraction.padEnd(PLACES, '0'));
+}
+
+function decimalText(micros: bigint): string {
+  const digits = micros.toString().padStart(PLACES + 1, '0');
+  const fraction = digits.slice(-PLACES).replace(/0+$/, '');
+  return `${digits.slice(0, -PLACES)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Grants, freezes, break-glasses and rollouts in the document. */
+
+type Of<Kind extends LimitEdit['kind']> = Extract<LimitEdit, { readonly kind: Kind }>;
+
+export function giveGrant(draft: LimitsDraft, edit: GiveGrant): undefined {
+  const { subject, limit, amount, from, until, reason, ticket } = edit;
+  const on = onOf(draft, subject);
+  if (on === undefined) return undefined;
+  if (findLimit(draft, subject, limit) === undefined)
+    return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own to add to`);
+  const { asked, actor, userId, newId } = draft.context;
+  const id = asked !== undefined && asked.edits === undefined ? asked.id : `g-${newId()}`;
+  return draft.add('grants', {
+    ...on,
+    id,
+    limit,
+    amount,
+    from,
+    until,
+    reason,
+    ...(ticket !== undefined && { ticket }),
+    ...writtenBy(draft),
+    ...(asked !== undefined && {
+      requested_by: asked.requestedBy,
+      ...(asked.requestedByUser !== undefined && { requested_by_user: asked.requestedByUser }),
+      approved_by: actor,
+      ...(userId !== undefined && { approved_by_user: userId }),
+    }),
+  });
+}
+
+const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string' ? id : undefined);
+/** Those without an id are called by their place: `grant-3`. */
+const grantIdOf = (grant: Entry, index: number): string =>
+  typeof grant.id === 'string' ? grant.id : `grant-${index + 1}`;
+
+export function revokeGrant(draft: LimitsDraft, { grant: id }: Of<'revoke'>): undefined {
+  const grant =
+    draft.find('grants', id, writtenId) ??
+    draft.list('grants').find((each, index) => grantIdOf(each, index) === id);
+  if (grant === undefined) return draft.refuse('grant', `'${id}'; no grant has this id`);
+  return end(draft, 'grants', grant, 'grant');
+}
+
+export function editFreeze(
+  draft: LimitsDraft,
+  { subject, from, until, reason, owner }: FreezeSubject,
+): undefined {
+  const on = onOf(draft, subject);
+  if (on === undefined) return undefined;
+  const { newId } = draft.context;
+  return draft.add('freezes', {
+    ...on,
+    id: `f-${newId()}`,
+    from: from ?? writtenNow(draft),
+    ...(until !== undefined && { until }),
+    ...zoneWritten(draft, subject),
+    reason,
+    ...(owner !== undefined && { owner }),
+    ...writtenBy(draft),
+  });
+}
+
+export function unfreeze(draft: LimitsDraft, { freeze: id }: Of<'unfreeze'>): undefined {
+  const found =
+    draft.find('freezes', id, writtenId) ??
+    draft.list('freezes').find((each, index) => (each.id ?? `freeze-${index + 1}`) === id);
+  return found === undefined
+    ? draft.refuse('freeze', `'${id}'; no freeze has this id`)
+    : draft.put('freezes', found, undefined);
+}
+
+export function editBreakGlass(draft: LimitsDraft, edit: BreakGlassEdit): undefined {
+  const { subject, users, jobs, per, from, until, reason, ticket } = edit;
+  const on = onOf(draft, subject);
+  if (on === undefined) return undefined;
+  const { newId } = draft.context;
+  return draft.add('breakglass', {
+    ...on,
+    id: `b-${newId()}`,
+    ...(users !== undefined && { users }),
+    ...(edit.protected === true && { protected: true }),
+    jobs,
+    ...(per !== undefined && { per }),
+    from: from ?? writtenNow(draft),
+    until,
+    ...zoneWritten(draft, subject),
+    reason,
+    ...(ticket !== undefined && { ticket }),
+    ...writtenBy(draft),
+  });
+}
+
+export function endBreakGlass(draft: LimitsDraft, { breakglass: id }: Of<'end-breakglass'>): undefined {
+  const glass = draft.find('breakglass', id, writtenId);
+  return glass === undefined
+    ? draft.refuse('breakglass', `'${id}'; no break-glass has this id`)
+    : end(draft, 'breakglass', glass, 'breakglass');
+}
+
+export function reviewBreakGlass(
+  draft: LimitsDraft,
+  { breakglass: id, note }: Of<'review-breakglass'>,
+): undefined {
+  const glass = draft.find('breakglass', id, writtenId);
+  if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
+  const reviewed = { ...writtenBy(draft), at: writtenNow(draft), note };
+  return draft.put('breakglass', glass, { ...glass, reviewed });
+}
+
+export function rollOut(draft: LimitsDraft, edit: Of<'rollout'>): undefined {
+  const { subject, cost, capacity, reportedMs } = edit;
+  const [kind = '', id] = subject.split('/');
+  if (!/^(?:instance|(?:group|project)\/[1-9]\d{0,14})$/.test(subject))
+    return draft.refuse('subject', `'${subject}'; expected instance, group/<id> or project/<id>`);
+  const entry = draft.find('rollout', subject, rolledOutSubject);
+  const next: Record<string, unknown> = {
+    ...(entry ?? { [kind]: kind === 'instance' ? true : Number(id) }),
+  };
+  const put = (field: string, value: unknown): void => {
+    if (value === null) delete next[field];
+    else next[field] = value;
+  };
+  for (const [ruleClass, mode] of Object.entries({ cost, capacity })) {
+    if (mode !== undefined) put(ruleClass, mode);
+  }
+  if (reportedMs !== undefined) put('reported', reportedMs && writtenSecond(reportedMs));
+  const says = ['cost', 'capacity', 'reported'].some((field) => next[field] !== undefined);
+  if (entry !== undefined) return draft.put('rollout', entry, says ? next : undefined);
+  return says ? draft.add('rollout', next) : undefined;
+}
+
+/** Ends a started entry now and keeps it for reports; an entry that has not started is removed. */
+function end(draft: LimitsDraft, list: string, entry: Entry, field: string): undefined {
+  const { nowMs, writtenAtMs = nowMs } = draft.context;
+  const zone = writtenZone(draft, list, entry);
+  const edge = (at: unknown, which: 'start' | 'end'): number =>
+    (typeof at === 'string' ? readInstant(at, which, zone) : undefined) ?? Number.NaN;
+  if (edge(entry.until, 'end') <= nowMs) return draft.refuse(field, `'${entry.id}'; it is over already`);
+  const endMs = Math.floor(writtenAtMs / 1000) * 1000;
+  return draft.put(
+    list,
+    entry,
+    edge(entry.from, 'start') < endMs ? { ...entry, until: writtenSecond(endMs) } : undefined,
+  );
+}
+
+/** Days are meant where the limits of the subject count theirs. */
+const zoneWritten = ({ context }: LimitsDraft, subject: string): Entry => {
+  const zone = context.zoneOf?.(subject) ?? 'UTC';
+  return zone === 'UTC' ? {} : { zone };
+};
+
+/** A grant's days are its limit's; everything else names its zone itself. */
+function writtenZone(draft: LimitsDraft, list: string, entry: Entry): string {
+  const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
+  return typeof of?.zone === 'string' ? of.zone : 'UTC';
+}
+
+const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: LimitsDraft): string =>
+  writtenSecond(writtenAtMs);
+
+/** The author: name for people, id for checks. */
+const writtenBy = ({ context: { actor, userId } }: LimitsDraft): Entry => ({
+  by: actor,
+  ...(userId !== undefined && { by_user: userId }),
+});
+
+function onOf(draft: LimitsDraft, subject: string): Entry | undefined {
+  const on = writtenSubject(subject);
+  if (on !== undefined && 'on' in on && subjectOf(on.on) === subject) return on;
+  draft.refuse(
+    'subject',
+    `'${subject}'; expected one of its own, such as ${SUBJECTS_EXPECTED.split(', personal')[0]}`,
+  );
+  return undefined;
+}
+
+/** More than any import of ours; a bound for memory. */
+const EDITS_MAX = 100_000;
+
+type Edited =
+  | {
+      readonly ok: true;
+      readonly document: LimitsDocument;
+      /** Maps a problem of the document to its edit: `edits[3].amount`. */
+      readonly told: (problem: DocumentProblem) => DocumentProblem;
+    }
+  | { readonly ok: false; readonly problems: readonly DocumentProblem[] };
+
+/** The document with these edits made in their order. What they come to is not yet checked; the document given is left alone. */
+export function editDocument(
+  document: LimitsDocument,
+  edits: readonly LimitEdit[],
+  context: EditContext,
+): Edited {
+  if (edits.length === 0 || edits.length > EDITS_MAX)
+    return {
+      ok: false,
+      problems: [{ path: ['edits'], message: `has ${edits.length}; expected 1 to ${EDITS_MAX}` }],
+    };
+  const draft = new LimitsDraft(document, context);
+  for (const [index, edit] of edits.entries()) {
+    draft.begin(index);
+    make(edit, draft, edits.length);
+  }
+  return draft.problems.length > 0
+    ? { ok: false, problems: draft.problems }
+    : { ok: true, document: draft.document, told: (problem) => draft.told(problem) };
+}
+
+function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {
+  switch (edit.kind) {
+    case 'set':
+      return setLimit(draft, edit);
+    case 'scale':
+      return scaleLimits(draft, edit);
+    case 'remove':
+      return removeLimit(draft, edit);
+    case 'grant':
+      return giveGrant(draft, edit);
+    case 'revoke':
+      return revokeGrant(draft, edit);
+    case 'freeze':
+      return editFreeze(draft, edit);
+    case 'unfreeze':
+      return unfreeze(draft, edit);
+    case 'breakglass':
+      return editBreakGlass(draft, edit);
+    case 'end-breakglass':
+      return endBreakGlass(draft, edit);
+    case 'review-breakglass':
+      return reviewBreakGlass(draft, edit);
+    case 'rollout':
+      return rollOut(draft, edit);
+    case 'replace':
+      if (count > 1) return draft.refuse('kind', "'replace'; expected no other edits beside it");
+      return isRecord(edit.document)
+        ? draft.replace(edit.document)
+        : draft.refuse('document', 'is no object; expected a limits document');
+  }
+}

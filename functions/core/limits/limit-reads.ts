@@ -1,0 +1,171 @@
+/** Reads for edits: the published set, the base of an edit, the history. */
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { LedgerClock } from '../environment/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import type { HistoryPage, HistoryQuery, LiveLimits, LogEntry } from './edit-model.ts';
+import type { LimitsDocument } from './limit-set.ts';
+import { LimitsError, type LimitTable } from './limit-table.ts';
+import { type ReadLimitSet, readDocument } from './plan-edits.ts';
+import { type LoggedChange, loggedChangeOf, readLimitSet, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
+
+export interface LimitsDeskDeps {
+  readonly table: LimitTable;
+  /** The one in force: it names the runner classes, and jobs that must never be locked out. */
+  readonly policy: Policy;
+  /** Limits in force until a set is published; the first edit starts from them. @default nothing */
+  readonly packed?: LimitsDocument;
+  /** The current groups. Undefined: unknown, and then no user owns a subtree. */
+  readonly directory: () => Promise<Directory | undefined>;
+  /** Reads counters, for the remaining amounts of break-glasses. */
+  readonly ledger: Pick<Ledger, 'readCounters'>;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  /** A new text of letters and digits, at most 32: part of the ids of grants, freezes and requests, in small letters. */
+  readonly newId: () => string;
+  /** IANA zone of days about a subject that no limit with a period holds. @default UTC */
+  readonly zone?: string;
+  /** @default above 50 percent */
+  readonly approval?: ApprovalSettings;
+}
+
+/** The largest increase by one person alone. */
+export interface ApprovalSettings {
+  /** Increases by more than this percentage need another user's approval. 0: all of them. */
+  readonly abovePercent: number;
+}
+
+export class LimitReads {
+  readonly #deps: LimitsDeskDeps;
+  /** A set never changes once it is written, and pages ask for the live one again and again. */
+  #last: LiveLimits | undefined;
+  #packed: ReadLimitSet | undefined;
+
+  constructor(deps: LimitsDeskDeps) {
+    this.#deps = deps;
+  }
+
+  async live(): Promise<LiveLimits | undefined> {
+    const { table, policy } = this.#deps;
+    const pointer = await table.getPointer({ timeoutMs: TIMEOUT_MS });
+    if (pointer === undefined) return undefined;
+    if (this.#last?.pointer.set === pointer.set) return this.#last;
+    const { change, document } = await readLimitSet(pointer.set, table);
+    this.#last = { pointer, change, ...readDocument(document, pointer.set, policy) };
+    return this.#last;
+  }
+
+  /** The published set, the limits in force (those packed with the code if there is none), and the groups. */
+  async inForce() {
+    const [live, directory] = await Promise.all([this.live(), this.#deps.directory()]);
+    return { live, directory, read: live ?? (await this.base(undefined)) };
+  }
+
+  /** Reads the base of edits. @throws {LimitsError} `limits_unreadable`: it is gone, or never existed. */
+  async base(set: string | undefined): Promise<ReadLimitSet> {
+    const { table, policy, packed = {} } = this.#deps;
+    if (set === undefined) {
+      this.#packed ??= readDocument(packed, 'packed', policy);
+      return this.#packed;
+    }
+    if (this.#last?.pointer.set === set) return this.#last;
+    return readDocument((await readLimitSet(set, table)).document, set, policy);
+  }
+
+  /** The same for optional information: undefined if it cannot be read any more. */
+  async baseIfThere(set: string | undefined): Promise<ReadLimitSet | undefined> {
+    try {
+      return await this.base(set);
+    } catch (error) {
+      if (error instanceof LimitsError && error.code === 'limits_unreadable') return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Stands for the set where none is live yet: in `If-Match`, and in the column `version` of a file. */
+export const NO_SET = 'none';
+
+/** The content of a limits file, and its base. */
+interface ExportedLimits {
+  readonly document: LimitsDocument;
+  readonly limits: LimitSet;
+  /** Undefined: none is live, and these are the limits packed with the deployment. */
+  readonly set: string | undefined;
+  /** 0: none was ever made. */
+  readonly edit: number;
+}
+
+/** The limits in force. @throws {LimitsError} */
+export async function exportedLimits(desk: {
+  readonly live: () => Promise<LiveLimits | undefined>;
+  readonly at: (set: string | undefined) => Promise<ReadLimitSet | undefined>;
+}): Promise<ExportedLimits> {
+  const live = await desk.live();
+  const { document, limits } = live ?? (await desk.at(undefined)) ?? {};
+  if (document === undefined || limits === undefined) throw new Error('no limits are packed with the code');
+  return { document, limits, set: live?.pointer.set, edit: live?.pointer.edit ?? 0 };
+}
+
+/** The set the rows of a file are edits of: the one they name, else the one in force. */
+export const baseOfFile = (version: string | undefined, inForce: string | undefined): string | undefined =>
+  version === NO_SET ? undefined : (version ?? inForce);
+
+const PAGE_MAX = 100;
+/** Edits looked through for one page: years of edits, in some twenty reads. */
+const LOOKED_AT_MAX = 2_000;
+/** Large edits opened for one page; each may have megabytes. */
+const OPENED_MAX = 10;
+
+/** Newest first, without a gap: `next` begins where this page stopped looking. */
+export async function readHistory(
+  { subject, before, max }: HistoryQuery,
+  table: LimitTable,
+): Promise<HistoryPage> {
+  const wanted = Math.min(Math.max(1, Math.trunc(max)), PAGE_MAX);
+  const entries: LogEntry[] = [];
+  let from = before;
+  let opened = 0;
+  for (let looked = 0; looked < LOOKED_AT_MAX; ) {
+    const items = await table.readLog(from, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
+    for (const item of items) {
+      const logged = loggedChangeOf(item);
+      // Only its rows show the subjects.
+      if (subject !== undefined && logged.subjects === undefined && logged.count > 0) {
+        if (opened === OPENED_MAX) return { entries, next: item.edit + 1 };
+        opened += 1;
+      }
+      const rows = subject === undefined ? logged.rows : await rowsAbout(subject, logged, table);
+      if (subject === undefined || rows !== undefined) entries.push(entryOf(item.edit, logged, rows));
+      from = item.edit;
+      looked += 1;
+      if (entries.length === wanted) return { entries, ...(item.edit > 1 && { next: item.edit }) };
+    }
+    if (items.length < PAGE_MAX) return { entries };
+  }
+  return { entries, ...(from !== undefined && from > 1 && { next: from }) };
+}
+
+/** Undefined: none. */
+async function rowsAbout(
+  subject: string,
+  logged: LoggedChange,
+  table: LimitTable,
+): Promise<LogEntry['rows']> {
+  if (logged.subjects !== undefined && !logged.subjects.includes(subject)) return undefined;
+  const rows = (await rowsOf(logged, table))?.filter((row) => row.subject === subject);
+  return rows?.length === 0 ? undefined : rows;
+}
+
+/** One edit with all its rows. */
+export async function readEntry(edit: number, table: LimitTable): Promise<LogEntry | undefined> {
+  const [item] = await table.readLog(edit + 1, 1, { timeoutMs: TIMEOUT_MS });
+  if (item?.edit !== edit) return undefined;
+  const logged = loggedChangeOf(item);
+  return entryOf(edit, logged, await rowsOf(logged, table));
+}
+
+const entryOf = (edit: number, logged: LoggedChange, rows: LogEntry['rows']): LogEntry => {
+  const { subjects: _, request: __, rows: ___, ...entry } = logged;
+  return { edit, ...entry, ...(rows !== undefined && { rows }) };
+};

@@ -1,0 +1,171 @@
+/** Requests as they are kept: filed once, decided once, gone after 30 days. The edits of a request are stored separately. */
+import { createHash } from 'node:crypto';
+import { isRecord } from '../../../policies/document/reading.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import {
+  type EditAuthor,
+  type EditRequest,
+  isSamePerson,
+  type LimitEdit,
+  type LimitRequest,
+  mayBeSame,
+  type Person,
+} from './edit-model.ts';
+import type { ChangeRow } from './limit-changes.ts';
+import { LimitsError, type LimitTable, packJson, unpackJson } from './limit-table.ts';
+import { TIMEOUT_MS } from './publish-limits.ts';
+
+const WITHIN = { timeoutMs: TIMEOUT_MS };
+/** An undecided request expires after this time. */
+const KEPT_MS = 30 * DAY_MS;
+/** All requesters together; with the decided ones there are twice as many at most. */
+export const PENDING_MAX = 500;
+export const PENDING_OF_ONE_MAX = 5;
+const READ_MAX = 2_000;
+/** Rows kept with the request itself. */
+const ROWS_MAX = 20;
+const TIME_CHARACTERS = 9;
+
+export interface StoredRequest {
+  readonly rev: number;
+  readonly request: LimitRequest;
+}
+
+/** Newest first, without those that expired. @throws {LimitsError} either code */
+export async function readRequests(table: LimitTable, nowMs: number): Promise<readonly StoredRequest[]> {
+  const items = await table.readRequests(READ_MAX, WITHIN);
+  return items
+    .map(({ id, rev, bytes }) => ({ rev, request: requestOf(id, bytes) }))
+    .filter(({ request }) => request.expiresAtMs > nowMs);
+}
+
+function requestOf(id: string, bytes: Uint8Array): LimitRequest {
+  try {
+    const request: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    // Only `writeRequest` writes it.
+    if (isRecord(request) && request.id === id) return request as unknown as LimitRequest;
+  } catch {
+    // Reported below without values.
+  }
+  throw new LimitsError('limits_unreadable', `request ${id}: is damaged`);
+}
+
+/** @returns false: it was changed meanwhile. */
+export const writeRequest = ({ rev, request }: StoredRequest, table: LimitTable): Promise<boolean> =>
+  table.putRequest(
+    {
+      id: request.id,
+      rev,
+      bytes: Buffer.from(JSON.stringify(request)),
+      expiresAtSeconds: Math.ceil(request.expiresAtMs / 1000),
+    },
+    WITHIN,
+  );
+
+export const isPending = ({ request }: StoredRequest): boolean => request.state === 'pending';
+
+/** An approved request without its grant is not final: approving it again continues. */
+export const isDecided = ({ request: { state, granted } }: StoredRequest): boolean =>
+  state === 'declined' || (state === 'approved' && granted);
+
+export const requesterOf = ({ requestedBy: actor, requestedByUser: userId }: LimitRequest): Person => ({
+  actor,
+  ...withoutAbsent({ userId }),
+});
+
+export const isOwn = (request: LimitRequest, by: Person): boolean => isSamePerson(requesterOf(request), by);
+
+/** Says whose requests are too many. Undefined: one more is possible. @throws {LimitsError} */
+export async function fullOf(
+  by: Person,
+  table: LimitTable,
+  nowMs: number,
+): Promise<'yours' | 'all' | undefined> {
+  const pending = (await readRequests(table, nowMs)).filter(isPending);
+  const own = pending.filter(({ request }) => mayBeSame(requesterOf(request), by));
+  if (own.length >= PENDING_OF_ONE_MAX) return 'yours';
+  return pending.length >= PENDING_MAX ? 'all' : undefined;
+}
+
+/** The fields of a new request. Later ids sort higher. */
+export const filedBy = ({ actor, userId }: Person, nowMs: number, unique: string) => ({
+  id: `r-${nowMs.toString(36).padStart(TIME_CHARACTERS, '0')}-${unique.toLowerCase()}`,
+  state: 'pending' as const,
+  requestedBy: actor,
+  ...withoutAbsent({ requestedByUser: userId }),
+  requestedAtMs: nowMs,
+  granted: false,
+  expiresAtMs: nowMs + KEPT_MS,
+});
+
+export interface ApprovalNeed {
+  /** All changes of the edits. */
+  readonly rows: readonly ChangeRow[];
+  readonly toApprove: readonly ChangeRow[];
+  readonly nowMs: number;
+}
+
+/**
+ * Files edits for approval by another user. Undefined: too many requests are waiting. The caller has checked
+ * the author's rights and texts. @throws {LimitsError}
+ */
+export async function fileEdits(
+  edits: readonly LimitEdit[],
+  by: EditAuthor,
+  { rows, toApprove, nowMs }: ApprovalNeed,
+  { table, newId }: { readonly table: LimitTable; readonly newId: () => string },
+): Promise<EditRequest | undefined> {
+  if ((await fullOf(by, table, nowMs)) !== undefined) return undefined;
+  const subjects = new Set(rows.map(({ subject }) => subject));
+  const [first] = toApprove;
+  const request: EditRequest = {
+    ...filedBy(by, nowMs, newId()),
+    subject: subjects.size === 1 ? (first?.subject ?? 'instance') : 'instance',
+    limit: first?.limit ?? '',
+    reason: by.why,
+    edit: {
+      rows: toApprove.slice(0, ROWS_MAX),
+      count: rows.length,
+      units: [...new Set(toApprove.flatMap(({ unit }) => unit ?? []))],
+      fingerprint: fingerprintOf(rows),
+    },
+  };
+  const set = editsSet(request.id);
+  await table.putChunk(set, { name: EDITS, bytes: packJson(edits) }, WITHIN);
+  await table.retire(set, Math.ceil(request.expiresAtMs / 1000), WITHIN);
+  await writeRequest({ rev: 1, request }, table);
+  return request;
+}
+
+const EDITS = 'edits';
+const editsSet = (request: string): string => `asked#${request}`;
+
+/** The edits of a request. Undefined: they are gone. @throws {LimitsError} */
+export async function readEdits(
+  request: string,
+  table: LimitTable,
+): Promise<readonly LimitEdit[] | undefined> {
+  const [bytes] = await table.readChunks(editsSet(request), [EDITS], WITHIN);
+  return bytes && (unpackJson(bytes, `the chunk of edits of request ${request}`) as readonly LimitEdit[]);
+}
+
+/** Ids and names that are new with every try: the request does not depend on them. */
+const WRITTEN_FIELDS = /^(?:by|requested_by|approved_by|reviewed)(?:_user)?$/;
+
+/** Fingerprint of the result of edits, independent of author and time. */
+export function fingerprintOf(rows: readonly ChangeRow[]): string {
+  const lines = rows
+    .filter(({ field }) => !WRITTEN_FIELDS.test(field))
+    .map(({ about, subject, limit, id, field, from, to, whole }) => {
+      const named = whole === 'added' ? about === 'limit' || about === 'grant' || about === 'rollout' : true;
+      return JSON.stringify([
+        about,
+        subject,
+        named ? limit : null,
+        whole === 'added' ? null : (id ?? null),
+        ...[field, from, to, whole ?? null],
+      ]);
+    });
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,214 @@
+/** Roles, their rights on limits, and their texts. */
+import { placeOfSubject } from '../../../policies/limits/cap.ts';
+import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { isValidAt } from '../../../policies/limits/period.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { joinedText } from '../../../policies/text/plain-text.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
+import {
+  type Act,
+  type Denial,
+  isSamePerson,
+  type LimitRequest,
+  type Person,
+  type Rights,
+  type Role,
+  type RoleName,
+} from './edit-model.ts';
+import { binds, type ChangeRow } from './limit-changes.ts';
+import { groupsAround } from './subject-text.ts';
+
+/**
+ * Reach of a role. `subtree`: its groups and everything below. `below`: only below them, and only in a unit
+ * with an enforced limit above, so that a loosened limit is still bounded by one that the role may not
+ * loosen.
+ */
+type Reach = 'none' | 'below' | 'subtree' | 'all';
+
+/**
+ * Rights on limits. Loosening needs a stronger right than tightening. No limits document weakens a security
+ * rule, so no right here does.
+ */
+export const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = {
+  /** Read limits, usage and history. */
+  view: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
+  /** Ask for more. */
+  ask: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
+  /** Changes without effect on jobs: owner, contact, soft part, thresholds, reason; a review. */
+  describe: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
+  /** Lower, enforce, freeze, revoke, end a break-glass. */
+  tighten: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
+  /** Raise, lift, remove, make milder. An owner may also lift a freeze that was the owner's own. */
+  loosen: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  /** Give more for a time. */
+  grant: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  /** Approve another user's request. */
+  approve: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
+  /** Let jobs pass all limits for a time. */
+  'break-glass': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
+  /** Let the rules of a class go further in a group. */
+  'roll-out': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
+  /** The other way: it may switch off every limit below a group. */
+  'roll-back': { viewer: 'none', owner: 'none', finance: 'none', admin: 'all' },
+};
+
+/** Weakest first. */
+export const ROLES: readonly RoleName[] = ['viewer', 'owner', 'finance', 'admin'];
+
+const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
+  viewer: 'a member of the group',
+  finance: 'of finance',
+  admin: 'an administrator',
+};
+
+/** Texts of acts, for `to … you must be …`. */
+export const ACT_WORDS: Readonly<Record<Act, string>> = {
+  view: 'see it',
+  describe: 'describe it',
+  tighten: 'tighten it',
+  loosen: 'loosen it',
+  grant: 'give a grant',
+  'break-glass': 'break glass',
+  approve: 'approve it',
+  'roll-out': 'roll rules out',
+  'roll-back': 'roll rules back',
+  ask: 'ask for more',
+};
+
+/** `an owner of a group above, of finance or an administrator`: what one must be, for `you must be …`. */
+export function whoMayText(act: Act, roles: readonly RoleName[]): string {
+  const words = roles.map((role) => (role === 'owner' ? ownerWords(act) : WORDS[role]));
+  return words.length === 0 ? 'nobody' : joinedText(words, 'or');
+}
+
+/** Owners cannot loosen their own bounds: it takes an owner further up. */
+const ownerWords = (act: Act): string =>
+  RIGHTS[act].owner === 'below' ? 'an owner of a group above' : 'an owner of the group';
+
+/** Context of a check of rights. */
+export interface RightsContext {
+  /** As they are before the change. */
+  readonly limits: LimitSet;
+  /** Undefined: unknown, and then no user has a subtree. */
+  readonly directory: Directory | undefined;
+  readonly nowMs: number;
+}
+
+/** Returns the act that a change needs. */
+function actOf({ about, effect }: ChangeRow): Act {
+  if (effect === 'neutral') return 'describe';
+  if (effect === 'tightens') return about === 'rollout' ? 'roll-out' : 'tighten';
+  switch (about) {
+    case 'grant':
+      return 'grant';
+    case 'breakglass':
+      return 'break-glass';
+    case 'rollout':
+      return 'roll-back';
+    default:
+      return 'loosen';
+  }
+}
+
+/** Returns the changes that a user may not make. */
+export function deniedOf(
+  rows: readonly ChangeRow[],
+  by: Person & { readonly rights: Rights },
+  context: RightsContext,
+): readonly Denial[] {
+  return rows.flatMap((row): readonly Denial[] => {
+    const act = actOf(row);
+    if (mayDo(act, row.subject, by.rights, context, row.unit)) return [];
+    if (liftsOwnFreeze(row, by, context) && mayDo('tighten', row.subject, by.rights, context)) return [];
+    return [{ row, act, needs: rolesFor(act, row.subject, { ...context, unit: row.unit }) }];
+  });
+}
+
+/** @param unit - of the limit it is about: `below` asks for a limit of this unit above. */
+export function mayDo(
+  act: Act,
+  subject: string,
+  rights: Rights,
+  context: RightsContext,
+  unit?: Unit,
+): boolean {
+  return rights.some((role) => reaches(RIGHTS[act][role.role], role, subject, context, unit));
+}
+
+/**
+ * Lists roles with the right, weakest first. Without a subtree, only roles that reach everything.
+ *
+ * @param held - the subject; owners are listed only if a group above has one with the right.
+ */
+export const rolesFor = (
+  act: Act,
+  subject?: string,
+  held?: RightsContext & { readonly unit: Unit | undefined },
+): readonly RoleName[] =>
+  ROLES.filter((role) => {
+    const reach = RIGHTS[act][role];
+    if (reach === 'all' || reach === 'none') return reach === 'all';
+    if (subject === undefined) return true;
+    if (!/^(?:group|project)\//.test(subject)) return false;
+    if (reach === 'subtree' || held === undefined) return true;
+    const { unit } = held;
+    return unit !== undefined && groupsAbove(subject, held.directory).some((id) => holds(id, unit, held));
+  });
+
+function reaches(
+  reach: Reach,
+  role: Role,
+  subject: string,
+  context: RightsContext,
+  unit: Unit | undefined,
+): boolean {
+  if (reach === 'none' || reach === 'all') return reach === 'all';
+  const groups = role.role === 'viewer' || role.role === 'owner' ? role.groups : [];
+  if (groups === 'all') return true;
+  const above = groupsAbove(subject, context.directory);
+  const place = placeOfSubject(subject);
+  const own = place.startsWith('group/') ? Number(place.slice('group/'.length)) : undefined;
+  if (reach === 'subtree')
+    return above.some((id) => groups.includes(id)) || (own !== undefined && groups.includes(own));
+  const top = above.findIndex((id) => groups.includes(id));
+  return top >= 0 && unit !== undefined && above.slice(0, top + 1).some((id) => holds(id, unit, context));
+}
+
+/** Root first, without the subject itself. */
+const groupsAbove = (subject: string, directory: Directory | undefined): readonly number[] =>
+  groupsAround(subject, directory)
+    .slice(0, subject.startsWith('group/') ? -1 : undefined)
+    .map(({ id }) => id);
+
+const holds = (group: number, unit: Unit, { limits, nowMs }: RightsContext): boolean =>
+  limits.bySubject
+    .get(`group/${group}`)
+    ?.some((limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs)) === true;
+
+function liftsOwnFreeze(
+  { about, subject, limit }: ChangeRow,
+  by: Person,
+  { limits }: RightsContext,
+): boolean {
+  if (about !== 'freeze') return false;
+  const freeze = limits.freezes?.get(subject)?.find(({ id }) => id === limit);
+  if (freeze?.by === undefined) return false;
+  const frozenBy = { actor: freeze.by, ...(freeze.byUser !== undefined && { userId: freeze.byUser }) };
+  return isSamePerson(frozenBy, by);
+}
+
+/** Returns true if a user may approve every part of a request. */
+export const mayApprove = (request: LimitRequest, rights: Rights, context: RightsContext): boolean =>
+  unitsOf(request, context).every((unit) => mayDo('approve', request.subject, rights, context, unit));
+
+/** Lists roles that may approve, weakest first. */
+export const approversOf = (request: LimitRequest, context: RightsContext): readonly RoleName[] =>
+  rolesFor('approve', request.subject, { ...context, unit: unitsOf(request, context)[0] });
+
+/** Units of the raised limits; an owner needs a limit of each above. */
+function unitsOf(request: LimitRequest, { limits }: RightsContext): readonly (Unit | undefined)[] {
+  const { edit, subject, limit } = request;
+  return edit === undefined || edit.units.length === 0
+    ? [limitsOn(limits, subject).find(({ id }) => id === limit)?.unit]
+    : edit.units;
+}

@@ -1,0 +1,84 @@
+/** `group/101` ↔ `{group: 101}`: subjects as the desk names them, and as limits.yaml writes them. */
+
+import { isRecord } from '../../../policies/document/reading.ts';
+import { CAP_KINDS, capOf, capSubject } from '../../../policies/limits/cap.ts';
+import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
+
+const PERSONAL = 'personal';
+const PATTERN_PREFIX = 'groups/';
+
+/** Which list of the document a subject's limits stand in. */
+export type LimitList = 'limits' | 'personal_default' | 'group_defaults';
+
+export const limitListOf = (subject: string): LimitList =>
+  subject === PERSONAL
+    ? 'personal_default'
+    : subject.startsWith(PATTERN_PREFIX)
+      ? 'group_defaults'
+      : 'limits';
+
+/** Returns the fields that name the subject in an entry. Undefined for an invalid subject. */
+export function writtenSubject(subject: string): Readonly<Record<string, unknown>> | undefined {
+  if (subject === PERSONAL) return {};
+  if (subject === 'instance') return { on: 'instance' };
+  if (subject.startsWith(PATTERN_PREFIX) && subject.length > PATTERN_PREFIX.length)
+    return { groups: subject.slice(PATTERN_PREFIX.length) };
+  const cap = capOf(subject);
+  if (cap !== undefined) return cap.name === undefined ? { on: writtenCap(cap) } : undefined;
+  const [kind = '', name = '', ...more] = subject.split('/');
+  if (more.length > 0 || name === '') return undefined;
+  if (kind === 'runner-class') return { on: { runner_class: name } };
+  if (!['group', 'project', 'runner', 'user'].includes(kind) || !/^[1-9]\d{0,15}$/.test(name))
+    return undefined;
+  return { on: { [kind]: Number(name) } };
+}
+
+function writtenCap({ place, kind }: { readonly place: string; readonly kind: string }) {
+  const [of = '', id] = place.split('/');
+  return { each: kind, ...(id !== undefined && { [of]: Number(id) }) };
+}
+
+/** The other way, of `on`; undefined: it is none. */
+export function subjectOf(on: unknown): string | undefined {
+  if (on === 'instance') return 'instance';
+  if (!isRecord(on)) return undefined;
+  const { each, ...place } = on;
+  const [[key, name] = []] = Object.entries(place);
+  const kind = CAP_KINDS.find((one) => one === each);
+  if (kind !== undefined) return capSubject(key === undefined ? 'instance' : `${key}/${String(name)}`, kind);
+  return key === undefined ? undefined : `${key.replace('_', '-')}/${String(name)}`;
+}
+
+/** The subject of an entry of a list of limits. */
+export function subjectOfEntry(
+  list: LimitList,
+  entry: Readonly<Record<string, unknown>>,
+): string | undefined {
+  switch (list) {
+    case 'limits':
+      return subjectOf(entry.on);
+    case 'personal_default':
+      return PERSONAL;
+    case 'group_defaults':
+      return typeof entry.groups === 'string' ? `${PATTERN_PREFIX}${entry.groups}` : undefined;
+  }
+}
+
+export const SUBJECTS_EXPECTED =
+  'instance, group/101, project/7, runner-class/large, runner/41, user/5, personal, groups/acme/team-* or, for each pipeline of a place, group/101/each/pipeline';
+
+/** The value of a field as limits.yaml has it: the amount that is carried over stands below `max`. */
+export const writtenField = (name: string, value: unknown): unknown =>
+  name === 'carry' && value !== null && value !== undefined ? { max: value } : value;
+
+/** The other way. */
+export const readField = (name: string, value: unknown): unknown =>
+  name === 'carry' && isRecord(value) ? value.max : value;
+
+/** The groups around a group or project, root first; a group is the last of its own. Empty if unknown. */
+export function groupsAround(subject: string, directory: Directory | undefined): readonly DirectoryGroup[] {
+  const [kind, id] = subject.split('/');
+  const groupId = kind === 'project' ? directory?.projectById.get(Number(id))?.groupId : Number(id);
+  const isPlaced = (kind === 'group' || kind === 'project') && groupId !== undefined;
+  return (isPlaced ? directory?.chainById.get(groupId) : undefined) ?? [];
+}

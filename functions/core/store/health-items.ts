@@ -1,0 +1,104 @@
+import { isRecord } from '../../../policies/document/reading.ts';
+import * as names from '../../names.ts';
+import { type Beat, WAITING_LINES_MAX, type WaitingLine } from '../contract/index.ts';
+import { queryPage, type SingleItem, singleItem } from './calls.ts';
+import { ledgerKeys } from './keys.ts';
+import { type InstanceTable, type Item, TimeLimit } from './operation.ts';
+import { answered, unavailable } from './table-failure.ts';
+
+/** A relay sends a heartbeat every 30 s; after four missing ones it is gone. */
+export const SILENT_MS = 120_000;
+
+/** The last sign of life of one relay; kept for an hour. */
+export interface RelayBeat extends Beat {
+  readonly relayId: string;
+}
+
+/** Read by people who want to arm; no job waits for it. */
+const TIMEOUT_MS = 15_000;
+
+/**
+ * Returns heartbeats, newest first; `[]` if relays do not write any. @throws {LedgerError}
+ * `ledger_unavailable`
+ */
+export async function readRelayBeats({ table, instance }: InstanceTable): Promise<readonly RelayBeat[]> {
+  const ask = { pk: ledgerKeys(instance).heartbeatPk, consistent: true };
+  const { items } = await answered('read the heartbeats', unavailable(table), () =>
+    queryPage(table, ask, new TimeLimit(TIMEOUT_MS)),
+  );
+  return items.map(beatOf).sort((a, b) => b.atMs - a.atMs);
+}
+
+function beatOf(item: Item): RelayBeat {
+  const source = item[names.HEARTBEAT_SCHEMA]?.S;
+  const hash = item[names.HEARTBEAT_SCHEMA_HASH]?.S;
+  const standing = item[names.HEARTBEAT_SCHEMA_STANDING]?.S;
+  const directoryAge = item[names.HEARTBEAT_DIRECTORY_AGE]?.N;
+  const breaker = item[names.HEARTBEAT_BREAKER]?.S;
+  const policyVersion = item[names.HEARTBEAT_POLICY]?.S;
+  const answerWithin = item[names.HEARTBEAT_ANSWER_WITHIN]?.N;
+  const waiting = waitingIn(item[names.HEARTBEAT_WAITING]?.S);
+  return {
+    relayId: item[names.SK]?.S ?? '',
+    atMs: Number(item[names.HEARTBEAT_AT]?.N ?? 0),
+    openStreams: Number(item[names.HEARTBEAT_STREAMS]?.N ?? 0),
+    ...(directoryAge !== undefined && { directoryAgeMs: Number(directoryAge) }),
+    ...(breaker !== undefined && { breaker }),
+    ...(policyVersion !== undefined && { policyVersion }),
+    ...(answerWithin !== undefined && { answerWithinMs: Number(answerWithin) }),
+    ...(waiting.length > 0 && { waiting }),
+    ...(source !== undefined && {
+      schema: {
+        source,
+        ...(hash !== undefined && { hash }),
+        ...(standing !== undefined && { standing }),
+        ...(item[names.HEARTBEAT_SCHEMA_PLACEHOLDER]?.BOOL === true && { placeholder: true }),
+      },
+    }),
+  };
+}
+
+/** Keeps entries with a known format; another version may write more. */
+function waitingIn(json: string | undefined): readonly WaitingLine[] {
+  if (json === undefined) return [];
+  let lines: unknown;
+  try {
+    lines = JSON.parse(json);
+  } catch {
+    return [];
+  }
+  return (Array.isArray(lines) ? lines : [])
+    .slice(0, WAITING_LINES_MAX)
+    .filter(isRecord)
+    .flatMap(({ root, counter, jobs, longestMs }) =>
+      typeof root === 'string' && typeof counter === 'string' && typeof jobs === 'number'
+        ? [{ root, counter, jobs, ...(typeof longestMs === 'number' && { longestMs }) }]
+        : [],
+    );
+}
+
+/** The job found last that was admitted here and that GitLab's job router failed all the same. */
+export interface YetFailedMark {
+  readonly jobId: number;
+  /** When it was found, Unix ms. */
+  readonly atMs: number;
+}
+
+export type YetFailedStore = SingleItem<YetFailedMark>;
+
+/** One item: settlement writes it, the watchdog reads it. */
+export const dynamoYetFailed = ({ table, instance }: InstanceTable): YetFailedStore =>
+  singleItem({
+    table,
+    key: ledgerKeys(instance).yetFailed,
+    name: 'the job that failed last',
+    consistent: true,
+    encode: ({ jobId, atMs }) => ({
+      [names.YET_FAILED_JOB]: { N: String(jobId) },
+      [names.YET_FAILED_AT]: { N: String(atMs) },
+    }),
+    decode: (item) => {
+      const [jobId, atMs] = [Number(item[names.YET_FAILED_JOB]?.N), Number(item[names.YET_FAILED_AT]?.N)];
+      return Number.isSafeInteger(jobId) && Number.isSafeInteger(atMs) ? { jobId, atMs } : undefined;
+    },
+  });

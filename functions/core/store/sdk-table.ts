@@ -1,0 +1,65 @@
+/** A table through the AWS SDK, for the command line, which runs with any AWS profile, and for tests. */
+import {
+  BatchGetItemCommand,
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { type DynamoAnswer, tableOn } from './dynamo-calls.ts';
+import type { ItemTable, Operations } from './operation.ts';
+
+/** @param client - must have `maxAttempts: 1` where a deadline matters, as `dynamoClient` makes it. */
+export const dynamoTable = (client: DynamoDBClient, tableName: string): ItemTable =>
+  tableOn(
+    (operation, input, abortSignal) =>
+      client.send(new COMMANDS[operation](input as never) as GetItemCommand, {
+        abortSignal,
+      }) as Promise<DynamoAnswer>,
+    tableName,
+  );
+
+const COMMANDS: Readonly<Record<keyof Operations, new (input: never) => object>> = {
+  GetItem: GetItemCommand,
+  BatchGetItem: BatchGetItemCommand,
+  Query: QueryCommand,
+  Scan: ScanCommand,
+  PutItem: PutItemCommand,
+  UpdateItem: UpdateItemCommand,
+  DeleteItem: DeleteItemCommand,
+  TransactWriteItems: TransactWriteItemsCommand,
+};
+
+/** A slower connection attempt has failed; connect again. */
+const CONNECTION_TIMEOUT_MS = 500;
+/** The last resort; every call has its own, shorter time from the ledger's deadline. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** DynamoDB Local shares the processors with its caller: slow there is not dead. */
+const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
+const LOCAL_REQUEST_TIMEOUT_MS = 300_000;
+/** One transaction per root group may be under way; waiting for a socket would be taken for silence. */
+const SOCKETS_MAX = 256;
+
+/**
+ * A client that never retries by itself: only the ledger knows what is left of the deadline and which token to repeat.
+ *
+ * @param endpoint - of DynamoDB Local, e.g. `http://127.0.0.1:8000`; absent: the service, with the usual credentials.
+ */
+export const dynamoClient = (endpoint?: string): DynamoDBClient =>
+  new DynamoDBClient({
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: endpoint === undefined ? CONNECTION_TIMEOUT_MS : LOCAL_CONNECTION_TIMEOUT_MS,
+      requestTimeout: endpoint === undefined ? REQUEST_TIMEOUT_MS : LOCAL_REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      httpAgent: { keepAlive: true, maxSockets: SOCKETS_MAX },
+      httpsAgent: { keepAlive: true, maxSockets: SOCKETS_MAX },
+    },
+    ...(endpoint === undefined
+      ? {}
+      : { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }),
+  });

@@ -1,0 +1,136 @@
+import { counterName } from '../../policies/claim.ts';
+import type { Log } from '../core/environment/index.ts';
+import {
+  type Counter,
+  type Drift,
+  type JobRecord,
+  namesNeedlessly,
+  type RebuildReport,
+  type RecordVisit,
+  type RecountOutcome,
+  type RecountOutcomes,
+  recountOutcome,
+  type UsageLook,
+} from '../core/ledger/index.ts';
+import { type CountRecordsDeps, rebuildUsage, type UsageRebuild } from '../core/usage/index.ts';
+
+interface TellDriftDeps {
+  readonly outcomes: Pick<RecountOutcomes, 'write'>;
+  readonly log: Log;
+}
+
+/** Result of a recount. Without drift, counters are correct. */
+interface DriftReport {
+  readonly records: number;
+  readonly counters: number;
+  /** Counters that do not show what their records make. */
+  readonly drifting: number;
+  /** Periods that ought to be closed and are not. */
+  readonly unclosed: number;
+  /** Differing counters whose records may have expired: the correct amount is unknown. */
+  readonly unproven: number;
+  /** Items a newer program wrote. Above 0, the run proves nothing: it found no drift because it could not. */
+  readonly passedOver: number;
+}
+
+/** More lines do not help; `tollgate rebuild` lists all. */
+const LINES_MAX = 20;
+
+/**
+ * Reports and stores the result of a recount. It repairs nothing: find the cause of drift first.
+ *
+ * @param recountedAtMs - Unix ms, start of the recount
+ */
+export async function tellDrift(
+  found: Omit<RebuildReport, 'repaired'> & { readonly usage?: UsageLook },
+  recountedAtMs: number,
+  { outcomes, log }: TellDriftDeps,
+): Promise<DriftReport> {
+  const { records, counters, drift, unproven, passedOver, unclosed } = found;
+  for (const each of drift.slice(0, LINES_MAX)) log.error('counter drifts', fieldsOf(each));
+  const report = {
+    records,
+    counters,
+    drifting: drift.length,
+    unclosed,
+    unproven: unproven.length,
+    passedOver,
+  };
+  if (passedOver > 0)
+    log.error('items of a newer program passed over, nothing proven', { items: passedOver });
+  if (unclosed > 0) log.warn('periods not closed yet', { periods: unclosed });
+  if (drift.length > 0) log.error('drift: look with `tollgate rebuild`', report);
+  else if (passedOver === 0) log.info('no drift', report);
+  await note(recountOutcome({ records, drift, unproven }, recountedAtMs, found.usage), outcomes, log);
+  return report;
+}
+
+/** If storing fails, only pages lack the result; the alarm still works. */
+async function note(outcome: RecountOutcome, outcomes: TellDriftDeps['outcomes'], log: Log): Promise<void> {
+  try {
+    await outcomes.write(outcome);
+  } catch (error) {
+    log.error('outcome of the recount not written', { error: String(error) });
+  }
+}
+
+const fieldsOf = ({ key, counter, recount }: Drift) => ({
+  counter: counterName(key),
+  committed: counter.committed,
+  committedRecount: recount.committed,
+  settled: counter.settled,
+  settledRecount: recount.settled,
+  fitted: counter.fitted,
+  fittedRecount: recount.fitted,
+});
+
+/** Some 1 KB each. */
+const ITEMS_MAX = 20_000;
+
+interface VisitWork {
+  /** Records of jobs that were decided or ended since `sinceMs`. */
+  readonly mend: (recent: readonly JobRecord[]) => Promise<UsageLook>;
+  /** Ids of jobs whose records name a user and need not any more. */
+  readonly replaceUserIds: (jobIds: readonly number[]) => Promise<void>;
+  readonly keepCounters: (counters: readonly Counter[]) => Promise<void>;
+}
+
+/** Further work of the recount on the items it reads, some at a time. Times are Unix ms. */
+export function recordVisit(
+  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
+  { mend, replaceUserIds, keepCounters }: VisitWork,
+): RecordVisit {
+  let recent: JobRecord[] = [];
+  let aged: number[] = [];
+  let counters: Counter[] = [];
+  return {
+    see(record) {
+      const { decidedAtMs, endedAtMs = 0 } = record;
+      if (decidedAtMs >= sinceMs || endedAtMs >= sinceMs) recent.push(record);
+      if (namesNeedlessly(record, nowMs)) aged.push(record.jobId);
+    },
+    seeCounter: (counter) => counters.push(counter),
+    isFull: () => [recent, aged, counters].some(({ length }) => length >= ITEMS_MAX),
+    async work() {
+      const [records, jobIds, met] = [recent, aged, counters];
+      [recent, aged, counters] = [[], [], []];
+      const usage = records.length > 0 ? await mend(records) : undefined;
+      if (jobIds.length > 0) await replaceUserIds(jobIds);
+      if (met.length > 0) await keepCounters(met);
+      return usage;
+    },
+  };
+}
+
+/** Adds to usage what the stream never delivered of these records; says so only where something was missing. */
+export async function mendUsage(
+  records: readonly JobRecord[],
+  deps: CountRecordsDeps,
+): Promise<UsageRebuild> {
+  const mended = await rebuildUsage(
+    records.map((record) => ({ kind: 'record' as const, record })),
+    deps,
+  );
+  if (mended.changed + mended.failed > 0) deps.log.warn('usage mended', { ...mended });
+  return mended;
+}

@@ -1,0 +1,204 @@
+/** What the parts of one sweep share: the state of the run, what a process remembers, and bounded calls to GitLab. */
+import { keepLatest } from '../../policies/keep-latest.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import {
+  type GitLab,
+  GitLabError,
+  type GitLabErrorCode,
+  type JobList,
+  type JobsPage,
+  type JobTruth,
+  type RunnersPage,
+} from '../core/gitlab/index.ts';
+import type { ControllerScope, DueJob, Ledger, ReportedEnds, SweepMarkStore } from '../core/ledger/index.ts';
+import { type ConcludeDeps, errorMs, type VerdictWriter } from '../core/truth/index.ts';
+import type { SweepTally } from './report.ts';
+
+/** The sweep's interface to the ledger: it never admits. */
+export type SweepLedger = Pick<
+  Ledger,
+  'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
+>;
+
+/** Shared by the parts of one run. */
+export interface SweepRun {
+  readonly ledger: SweepLedger;
+  readonly clock: LedgerClock;
+  readonly asking: SweepGitLab;
+  readonly concluding: VerdictWriter;
+  /** Dependencies for writing decisions. */
+  readonly concludeDeps: ConcludeDeps;
+  readonly marks: SweepMarkStore;
+  readonly reported: ReportedEnds | undefined;
+  /** Undefined: every job is to be asked about. */
+  readonly scope: ControllerScope | undefined;
+  readonly memory: SweepMemory;
+  readonly tally: SweepTally;
+  /** Jobs GitLab was asked about in this run. */
+  readonly looked: Set<number>;
+  /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */
+  readonly live: readonly DueJob[];
+  readonly liveIds: ReadonlySet<number>;
+  /** Running jobs without a live hold, by job id: perhaps unadmitted. */
+  readonly strangers: Map<number, JobTruth>;
+}
+
+/** State that a process keeps between sweeps. It only saves calls: a new process learns it again. */
+export interface SweepMemory {
+  /** Runners that had live holds when last seen: one list of each shows most running jobs. */
+  readonly runners: Set<number>;
+  /** When GitLab last said that a live job is not over; who waits longest is asked about first. */
+  readonly lookedAtMs: Map<number, number>;
+  /** On which runner a live job was seen running. */
+  readonly runnerOf: Map<number, number>;
+  /** When the search for bypass last visited a runner, and when it last met a new job there. */
+  readonly visits: Map<number, RunnerVisit>;
+  /** Jobs the search need not look at again, and since when: they were admitted, or are over and charged. */
+  readonly seenAtMs: Map<number, number>;
+  /** GitLab wants to be left alone until then, Unix ms. */
+  quietUntilMs: number;
+  /** When it last looked for periods to close, Unix ms. */
+  closedAtMs: number;
+  /** Progress in one half hour of reported ends: ids of compared jobs, and the pages with which GitLab's lists go on. */
+  confirming: { readonly slot: number; readonly done: Set<number>; readonly pages: Map<JobList, string> };
+}
+
+export interface RunnerVisit {
+  readonly atMs: number;
+  readonly newAtMs: number;
+}
+
+/** Installations with a runner per job would fill it; others are asked individually. */
+const RUNNERS_MAX = 2_000;
+/** Some hours of a large instance, a few megabytes; what does not fit is read from the ledger once more. */
+const SEEN_MAX = 50_000;
+
+export const newSweepMemory = (): SweepMemory => ({
+  runners: new Set(),
+  lookedAtMs: new Map(),
+  runnerOf: new Map(),
+  visits: new Map(),
+  seenAtMs: new Map(),
+  quietUntilMs: 0,
+  closedAtMs: Number.NEGATIVE_INFINITY,
+  confirming: { slot: 0, done: new Set(), pages: new Map() },
+});
+
+/** Called for live jobs that run. */
+export function rememberRunner(memory: SweepMemory, jobId: number, runnerId: number | undefined): void {
+  if (runnerId === undefined) return;
+  memory.runnerOf.set(jobId, runnerId);
+  if (memory.runners.size < RUNNERS_MAX) memory.runners.add(runnerId);
+}
+
+/** Jobs that appear count as looked at now: what was there before them comes first. */
+export function keepLive(memory: SweepMemory, liveIds: ReadonlySet<number>, nowMs: number): void {
+  for (const map of [memory.lookedAtMs, memory.runnerOf]) {
+    for (const jobId of map.keys()) if (!liveIds.has(jobId)) map.delete(jobId);
+  }
+  for (const jobId of liveIds) if (!memory.lookedAtMs.has(jobId)) memory.lookedAtMs.set(jobId, nowMs);
+}
+
+export function rememberSeen({ seenAtMs }: SweepMemory, jobId: number, nowMs: number): void {
+  keepLatest(seenAtMs, jobId, nowMs, SEEN_MAX);
+}
+
+/** In the order in which they were seen. */
+export function forgetSeen({ seenAtMs }: SweepMemory, beforeMs: number): void {
+  for (const [jobId, atMs] of seenAtMs) {
+    if (atMs >= beforeMs) return;
+    seenAtMs.delete(jobId);
+  }
+}
+
+// GitLab with bounds on calls and time, and silence when it wants to be left alone. Errors become values.
+
+export type GitLabAnswer<T> =
+  | { readonly kind: 'said'; readonly value: T }
+  /** GitLab did not say; `againMs`: how long to leave this question alone. */
+  | { readonly kind: 'failed'; readonly code: GitLabErrorCode; readonly againMs: number }
+  /** Never asked: out of time, out of calls, or GitLab is silent. */
+  | { readonly kind: 'unasked' };
+
+/** One odd job fails alone; this many failures with no answer between them are GitLab itself, its URL or our token. */
+const FAILURES_MAX = 5;
+
+/** In one run. GitLab allows a user 600 calls a minute for lists of projects' jobs; other programs use the token, too. */
+const PROJECT_PAGES_MAX = 400;
+
+const UNASKED = { kind: 'unasked' } as const;
+
+export interface SweepGitLab {
+  job(projectId: number, jobId: number): Promise<GitLabAnswer<JobTruth | undefined>>;
+  listJobs(list: JobList, options: JobsOptions): Promise<GitLabAnswer<JobsPage>>;
+  runners(page: string | undefined): Promise<GitLabAnswer<RunnersPage>>;
+  /** Returns true if another call is allowed. */
+  mayAsk(): boolean;
+  /** From now on: until this time (monotonic), and at most so many calls more. */
+  allow(untilMs: number, callsMax: number): void;
+}
+
+type JobsOptions = Parameters<GitLab['listJobs']>[1];
+
+interface AskingDeps {
+  readonly gitlab: GitLab;
+  readonly clock: LedgerClock;
+  readonly tally: SweepTally;
+  readonly memory: SweepMemory;
+}
+
+export function createSweepGitLab({ gitlab, clock, tally, memory }: AskingDeps): SweepGitLab {
+  let untilMs = 0;
+  let callsLeft = 0;
+  let failures = 0;
+  let projectPages = 0;
+
+  const quiet = (): boolean => failures >= FAILURES_MAX || clock.nowMs() < memory.quietUntilMs;
+  const mayAsk = (): boolean => {
+    if (quiet()) tally.gitlabSilent = true;
+    else if (callsLeft > 0 && clock.monotonicMs() < untilMs) return true;
+    else tally.cutShort = true;
+    return false;
+  };
+
+  async function ask<T>(call: () => Promise<T>): Promise<GitLabAnswer<T>> {
+    if (!mayAsk()) return UNASKED;
+    callsLeft -= 1;
+    tally.calls += 1;
+    try {
+      const value = await call();
+      failures = 0;
+      return { kind: 'said', value };
+    } catch (error) {
+      if (!(error instanceof GitLabError)) throw error;
+      tally.errors[error.code] += 1;
+      tally.gitlabError = error.message;
+      const againMs = errorMs(error.code, error.retryAfterMs);
+      failures += 1;
+      if (error.code === 'gitlab_rate_limited') memory.quietUntilMs = clock.nowMs() + againMs;
+      if (quiet()) tally.gitlabSilent = true;
+      return { kind: 'failed', code: error.code, againMs };
+    }
+  }
+
+  return {
+    job: (projectId, jobId) => ask(() => gitlab.job(projectId, jobId)),
+    listJobs: async (list, options) => {
+      if (list.startsWith('projects/')) projectPages += 1;
+      if (list.startsWith('projects/') && projectPages > PROJECT_PAGES_MAX) {
+        tally.cutShort = true;
+        return UNASKED;
+      }
+      const answer = await ask(() => gitlab.listJobs(list, options));
+      // Unreadable jobs are missing in a list; their holders ask individually.
+      if (answer.kind === 'said') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
+      return answer;
+    },
+    runners: (page) => ask(() => gitlab.runners(page === undefined ? {} : { page })),
+    mayAsk,
+    allow: (newUntilMs, callsMax) => {
+      untilMs = newUntilMs;
+      callsLeft = callsMax;
+    },
+  };
+}

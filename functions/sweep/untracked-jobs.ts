@@ -1,0 +1,192 @@
+import { atOnce } from '../core/environment/index.ts';
+import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
+import {
+  type ControllerScope,
+  followsNoAnswer,
+  isLive,
+  isOutOfScope,
+  type JobRecord,
+  wasRejected,
+} from '../core/ledger/index.ts';
+import { concludeAll, endOfJob, type JobVerdict, verdictOn } from '../core/truth/index.ts';
+import { CALLS_AT_ONCE } from './look-up.ts';
+import { rememberSeen, type SweepRun } from './run.ts';
+
+interface Judged {
+  /** Running jobs without an admission: charged at their end. */
+  readonly strangers: readonly JobTruth[];
+  /** The table did not answer for all; repeat the rest. */
+  readonly undecided: boolean;
+}
+
+/** GitLab's lists have a hundred jobs per page; untracked jobs come in groups. */
+const BATCH = 100;
+
+/**
+ * Judges jobs that the search meets first, and untracked jobs at their end. Ended jobs are charged by
+ * GitLab's outcome if the ledger lacks it, which also repairs lost webhooks. Running, held jobs belong to
+ * the check of live holds.
+ *
+ * @param isFirst - true if this process certainly meets it first; otherwise it counts only if it makes a
+ * difference.
+ */
+export async function judgePage(
+  truths: readonly JobTruth[],
+  run: SweepRun,
+  isFirst: (truth: JobTruth) => boolean,
+): Promise<Judged> {
+  const strangers: JobTruth[] = [];
+  let undecided = false;
+  for (let start = 0; start < truths.length; start += BATCH) {
+    const judged = await judgeBatch(truths.slice(start, start + BATCH), run, isFirst);
+    strangers.push(...judged.strangers);
+    undecided ||= judged.undecided;
+  }
+  return { strangers, undecided };
+}
+
+async function judgeBatch(
+  truths: readonly JobTruth[],
+  run: SweepRun,
+  isFirst: (truth: JobTruth) => boolean,
+): Promise<Judged> {
+  const { ledger, clock, memory, tally, liveIds, scope } = run;
+  const nowMs = clock.nowMs();
+  const held = truths.filter((truth) => isUnderWay(truth) && liveIds.has(truth.jobId));
+  // A job that never ran is not a bypass; its hold is found with the live holds.
+  const asked = truths.filter((truth) =>
+    isUnderWay(truth) ? !liveIds.has(truth.jobId) : endOfJob(truth, nowMs).kind === 'ran',
+  );
+  const records = asked.length === 0 ? [] : await ledger.readRecords(asked.map(({ jobId }) => jobId));
+
+  const strangers: JobTruth[] = [];
+  const over: { readonly truth: JobTruth; readonly verdict: JobVerdict; readonly fate: Fate }[] = [];
+  asked.forEach((truth, index) => {
+    const record = records[index];
+    if (record === undefined && isOutOfScope(truth, scope, nowMs)) {
+      // Counted once, and never charged: neither while it runs nor at its end.
+      rememberSeen(memory, truth.jobId, nowMs);
+      tally.outOfScope += 1;
+    } else if (isTerminal(truth.status)) {
+      over.push({ truth, verdict: verdictOn(record, truth, nowMs), fate: fateOf(record, scope) });
+    } else if (record !== undefined && isLive(record)) held.push(truth);
+    else strangers.push(truth);
+  });
+  const decided = await concludeAll(
+    over.map(({ verdict }) => verdict),
+    run.concludeDeps,
+  );
+  if (!decided) return { strangers, undecided: true };
+  for (const truth of held) {
+    rememberSeen(memory, truth.jobId, nowMs);
+    if (isFirst(truth)) tally.ran += 1;
+  }
+  for (const { truth, verdict, fate } of over) {
+    rememberSeen(memory, truth.jobId, nowMs);
+    if (!isFirst(truth) && verdict.do === 'keep') continue;
+    tally.ran += 1;
+    if (fate !== 'admitted') tally[fate] += 1;
+  }
+  return { strangers, undecided: false };
+}
+
+/** A runner has it. */
+export const isUnderWay = ({ status }: JobTruth): boolean => status === 'running' || status === 'canceling';
+
+type Fate = 'admitted' | 'ranRejected' | 'unadmitted';
+
+/** Classifies a running job's record; later fallback decisions count. In dry run no decision counts. */
+function fateOf(record: JobRecord | undefined, scope: ControllerScope | undefined): Fate {
+  if (record === undefined) return 'unadmitted';
+  if (wasRejected(record)) return followsNoAnswer(scope) ? 'ranRejected' : 'unadmitted';
+  return record.unchecked === 'bypass' ? 'unadmitted' : 'admitted';
+}
+
+/** Jobs that run without an admission: they can only be charged at their end, wherever lists show it, or nowhere. */
+
+/**
+ * About 25 KB of the checkpoints. More means that GitLab does not ask at all; then checkpoints wait until
+ * some have ended.
+ */
+const OPEN_MAX = 2_000;
+/** Those that no list shows cost a call each; the others of a run can wait a minute. */
+const ASKED_MAX = 100;
+
+export class OpenStrangers {
+  /** Project's id by job id, longest not asked about first. */
+  readonly open: Map<number, number>;
+  changed = false;
+  readonly #shown = new Set<number>();
+
+  constructor(before: ReadonlyMap<number, number>) {
+    this.open = new Map(before);
+  }
+
+  has(jobId: number): boolean {
+    return this.open.has(jobId);
+  }
+
+  /** Stores running, unadmitted jobs of a list. */
+  async meet(truths: readonly JobTruth[], run: SweepRun): Promise<void> {
+    const unknown = truths.filter(
+      (truth) =>
+        !run.memory.seenAtMs.has(truth.jobId) && (!this.has(truth.jobId) || this.show(truth, run) === 'over'),
+    );
+    if (unknown.length === 0) return;
+    const { strangers } = await judgePage(unknown, run, () => true);
+    // If there is no space, its runner's checkpoint or the next list brings it again.
+    this.add(strangers);
+  }
+
+  /** A list shows one of these: it need not be asked about. */
+  show({ jobId, status }: JobTruth, run: SweepRun): 'open' | 'over' {
+    if (isTerminal(status)) return 'over';
+    this.#shown.add(jobId);
+    if (!run.liveIds.has(jobId)) return 'open';
+    // GitLab calls it running a moment before the router asks about it, and we said yes.
+    run.tally.ran += 1;
+    this.remove(jobId);
+    return 'open';
+  }
+
+  /** @returns false if there is no space for all. */
+  add(truths: readonly JobTruth[]): boolean {
+    for (const { jobId, projectId } of truths) {
+      this.#shown.add(jobId);
+      if (this.has(jobId)) continue;
+      if (this.open.size >= OPEN_MAX) return false;
+      this.open.set(jobId, projectId);
+      this.changed = true;
+    }
+    return true;
+  }
+
+  remove(jobId: number): void {
+    if (this.open.delete(jobId)) this.changed = true;
+  }
+
+  /** @param seesEverything - the token lists all runners: to one that does not, everything looks removed. */
+  async askAboutUnshown(run: SweepRun, seesEverything: boolean): Promise<void> {
+    const unshown = [...this.open].filter(([jobId]) => !this.#shown.has(jobId));
+    const over: JobTruth[] = [];
+    await atOnce(unshown.slice(0, ASKED_MAX), CALLS_AT_ONCE, async ([jobId, projectId]) => {
+      const answer = await run.asking.job(projectId, jobId);
+      if (answer.kind === 'unasked') return;
+      const truth = answer.kind === 'said' ? answer.value : undefined;
+      if (truth !== undefined && isTerminal(truth.status)) over.push(truth);
+      // Its project is deleted and cannot be charged; a job that waits again will start again.
+      else if (answer.kind === 'said' && (truth === undefined ? seesEverything : !isUnderWay(truth)))
+        this.remove(jobId);
+      else this.#putLast(jobId, projectId);
+    });
+    if (over.length === 0) return;
+    const { undecided } = await judgePage(over, run, () => true);
+    if (!undecided) for (const { jobId } of over) this.remove(jobId);
+  }
+
+  #putLast(jobId: number, projectId: number): void {
+    this.open.delete(jobId);
+    this.open.set(jobId, projectId);
+    this.changed = true;
+  }
+}

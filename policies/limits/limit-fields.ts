@@ -1,0 +1,312 @@
+/**
+ * Every field of a limit, once. Documents, CSV, edits, the API, forms, flags, diffs and help read this table. A new field needs its row
+ * here, and its meaning: `readLimit`, and what the ledger does with it.
+ */
+import { MODES } from '../mode.ts';
+import { isAtOnce, isAwaitable, isSpent, outageOfKind } from '../units/unit.ts';
+import { type Limit, OUTAGE_POLICIES, SHARE_PARTS } from './limit.ts';
+import { PERIOD_KINDS } from './period.ts';
+
+export interface LimitField {
+  /** Key in limits.yaml, in edits, in the API and in the change log. */
+  readonly name: string;
+  /**
+   * `part`: a share of the limit (`80%`) or an amount in its unit. `day`: a day or an instant. `percents`: of the limit, and
+   * `forecast 100` of the forecast for the end of the period.
+   */
+  readonly type: 'part' | 'choice' | 'word' | 'text' | 'day' | 'percents';
+  readonly choices?: readonly string[];
+  /** Their texts in a form; that of '' if none is chosen. @default the choice */
+  readonly choiceTexts?: Readonly<Record<string, string>>;
+  /** For people: the heading of its form field, and a sentence for forms, the API and the command line. */
+  readonly label: string;
+  readonly help: string;
+  readonly example?: string | readonly (string | number)[];
+  /** Column of the finance file. @default the name */
+  readonly column?: string;
+  /** Name in rows of the API, where it stands as it was written. @default left out, or part of another field */
+  readonly row?: string;
+  /** Flag of `tollgate budget set`; absent: it has none. */
+  readonly flag?: string;
+  /** Limits whose form has it. The form of a new limit has all fields with this entry. @default none */
+  readonly form?: (limit: FormLimit) => boolean;
+  /** As it was written; undefined: it was not. */
+  readonly written: (limit: Limit) => Written | undefined;
+  /** How far it lets jobs go. More of it loosens the limit. Absent: it has no effect on jobs. `any`: every change may loosen it. */
+  readonly reach?: ((limit: Limit) => number) | 'any';
+}
+
+type FormLimit = Pick<Limit, 'kind' | 'per'> & { readonly each?: string | undefined };
+type Written = string | number | readonly (string | number)[];
+
+const always = (): boolean => true;
+/** The zone of a period that has begun stays. */
+const never = (): boolean => false;
+const isLent = ({ kind }: FormLimit): boolean => isAtOnce(kind);
+const isCounted = ({ per }: FormLimit): boolean => per !== undefined && per !== 'minute' && per !== 'hour';
+
+/** `80%`, `12.5%`. */
+const shareText = (parts: number | undefined): string | undefined =>
+  parts === undefined ? undefined : `${parts / (SHARE_PARTS / 100)}%`;
+
+/** `2026-12-01T00:00:00Z`. */
+export const writtenInstant = (atMs: number | undefined): string | undefined =>
+  atMs === undefined ? undefined : new Date(atMs).toISOString().replace('.000Z', 'Z');
+
+const graceOf = ({ graceAmount, amount }: Limit): number | undefined =>
+  graceAmount === undefined || amount === 'unlimited' ? undefined : graceAmount - amount;
+
+/** In the order of forms, files and differences. */
+export const LIMIT_FIELDS = [
+  {
+    name: 'soft',
+    type: 'part',
+    label: 'Warn from',
+    help: 'The owner is warned from this use on: a share like 80% or an amount.',
+    row: 'baseSoft',
+    flag: 'soft',
+    form: always,
+    written: ({ softShare, softAmount }) => shareText(softShare) ?? softAmount,
+  },
+  {
+    name: 'thresholds',
+    type: 'percents',
+    label: 'Alerts at',
+    help: 'Percent of the limit at which its owner is notified, like 50 80 100, or of the forecast for the end of the period: forecast 100. Empty: 50, 75, 90 and 100 of money and minutes.',
+    example: [80, 100, 'forecast 100'],
+    row: 'baseThresholds',
+    flag: 'thresholds',
+    form: (limit) => limit.each === undefined && isCounted(limit),
+    written: ({ thresholds, forecastThresholds = [] }) =>
+      thresholds && [...thresholds, ...forecastThresholds.map((percent) => `forecast ${percent}`)],
+  },
+  {
+    name: 'grace',
+    type: 'part',
+    label: 'Grace',
+    help: 'On top for pipelines that run already: a share like 10% or an amount.',
+    flag: 'grace',
+    written: (limit) => shareText(limit.graceShare) ?? graceOf(limit),
+    reach: (limit) => graceOf(limit) ?? 0,
+  },
+  {
+    name: 'carry',
+    type: 'part',
+    label: 'Carry over at most',
+    help: 'Unused budget that the next period has on top: a share like 20% or an amount.',
+    row: 'baseCarry',
+    flag: 'carry',
+    form: ({ kind, per }) => per !== undefined && isSpent(kind),
+    written: ({ carryShare, carryMax }) => shareText(carryShare) ?? carryMax,
+    reach: ({ carryMax = 0 }) => carryMax,
+  },
+  {
+    name: 'overdraft',
+    type: 'choice',
+    choices: ['absorb', 'carry', 'alert'],
+    label: 'Overdraft',
+    help: 'What is spent past the limit: absorb forgets it, carry takes it from the next period, alert notifies the owner.',
+    flag: 'overdraft',
+    written: ({ overdraft }) => overdraft,
+    reach: ({ overdraft }) => (overdraft === 'carry' ? 0 : 1),
+  },
+  {
+    name: 'mode',
+    type: 'choice',
+    choices: MODES,
+    label: 'Mode',
+    help: 'shadow records, warn also notifies the owner, enforce rejects.',
+    flag: 'mode',
+    written: ({ mode }) => mode,
+    reach: ({ mode }) => -MODES.indexOf(mode),
+  },
+  {
+    name: 'when_unreachable',
+    type: 'choice',
+    choices: OUTAGE_POLICIES,
+    label: 'While it cannot be asked',
+    choiceTexts: {
+      '': 'as its rule says, else by what is left for money and minutes, and all for the others',
+      admit: 'every job starts',
+      room: 'jobs start while they fit what was last known to be left',
+      reject: 'no job starts',
+    },
+    help: 'What becomes of jobs while the limit cannot be asked; room: what was last known to be left.',
+    row: 'whenUnreachable',
+    flag: 'when-unreachable',
+    form: always,
+    written: ({ whenUnreachable }) => whenUnreachable,
+    // An absent field counts as the kind's default, though the rule that asks the limit may say otherwise.
+    reach: ({ whenUnreachable, kind }) => -OUTAGE_POLICIES.indexOf(whenUnreachable ?? outageOfKind(kind)),
+  },
+  {
+    name: 'wait',
+    type: 'word',
+    label: 'Wait for room',
+    help: 'How long a job waits for a slot, CPU, memory or a start before it is rejected, like 20s.',
+    example: '20s',
+    row: 'wait',
+    flag: 'wait',
+    form: ({ kind }) => isAwaitable(kind),
+    written: ({ waitMs }) => (waitMs === undefined ? undefined : `${waitMs / 1_000}s`),
+  },
+  {
+    name: 'cohort',
+    type: 'word',
+    label: 'Cohort',
+    help: 'A name. Limits of one cohort and unit use each other’s idle jobs, CPU or memory.',
+    example: 'ci',
+    row: 'cohort',
+    flag: 'cohort',
+    form: isLent,
+    written: ({ cohort }) => cohort,
+  },
+  {
+    name: 'borrow',
+    type: 'part',
+    label: 'Borrow at most',
+    help: 'How far it may go above its own amount: a share like 50% or an amount. Empty: not at all.',
+    row: 'baseBorrow',
+    flag: 'borrow',
+    form: isLent,
+    written: ({ borrowShare, borrow }) => shareText(borrowShare) ?? borrow,
+  },
+  {
+    name: 'lend',
+    type: 'part',
+    label: 'Lend at most',
+    help: 'How much of its own others may use: a share or an amount. Empty: all that is idle.',
+    row: 'baseLend',
+    flag: 'lend',
+    form: isLent,
+    written: ({ lendShare, lend }) => shareText(lendShare) ?? lend,
+  },
+  {
+    name: 'per',
+    type: 'choice',
+    choices: PERIOD_KINDS,
+    label: 'Per',
+    help: 'The period that is counted in; absent for what is counted at once.',
+    column: 'period',
+    written: ({ per }) => per,
+    // A new counter begins, and what was spent counts no more.
+    reach: 'any',
+  },
+  {
+    name: 'zone',
+    type: 'word',
+    label: 'Zone',
+    help: 'Where its periods begin, like Europe/Berlin.',
+    column: 'timezone',
+    flag: 'zone',
+    form: never,
+    written: ({ zone }) => (zone === 'UTC' ? undefined : zone),
+    reach: 'any',
+  },
+  {
+    name: 'fiscal_start',
+    type: 'word',
+    label: 'Fiscal start',
+    help: 'The day the fiscal year begins, as MM-DD.',
+    written: ({ fiscalStart }) => fiscalStart,
+    reach: 'any',
+  },
+  {
+    name: 'owner',
+    type: 'text',
+    label: 'Owner',
+    help: 'Named to developers whose job is rejected.',
+    row: 'owner',
+    flag: 'owner',
+    form: always,
+    written: ({ owner }) => owner,
+  },
+  {
+    name: 'contact',
+    type: 'text',
+    label: 'Contact of the owner',
+    help: 'A mail address, a page or a channel.',
+    row: 'contact',
+    flag: 'contact',
+    form: always,
+    written: ({ contact }) => contact,
+  },
+  {
+    name: 'cost_center',
+    type: 'text',
+    label: 'Cost centre',
+    help: 'For reports of finance.',
+    row: 'costCenter',
+    flag: 'cost-center',
+    form: always,
+    written: ({ costCenter }) => costCenter,
+  },
+  {
+    name: 'from',
+    type: 'day',
+    label: 'Asks from',
+    help: 'A day such as 31.12.2026. The limit rejects nothing before it.',
+    column: 'valid_from',
+    flag: 'from',
+    form: always,
+    written: ({ fromMs }) => writtenInstant(fromMs),
+    // A later start lets more jobs pass.
+    reach: ({ fromMs }) => fromMs ?? Number.NEGATIVE_INFINITY,
+  },
+  {
+    name: 'until',
+    type: 'day',
+    label: 'Asks until',
+    help: 'The last day. The limit rejects nothing after it.',
+    column: 'valid_until',
+    flag: 'until',
+    form: always,
+    written: ({ untilMs }) => writtenInstant(untilMs),
+    reach: ({ untilMs }) => -(untilMs ?? Number.POSITIVE_INFINITY),
+  },
+  {
+    name: 'reason',
+    type: 'text',
+    label: 'Reason',
+    help: 'Stands on the limit.',
+    row: 'reason',
+    flag: 'note',
+    written: ({ reason }) => reason,
+  },
+] as const satisfies readonly LimitField[];
+
+type Row = (typeof LIMIT_FIELDS)[number];
+export type LimitFieldName = Row['name'];
+
+/** The rows by their common type. */
+export const limitFields: readonly (LimitField & { readonly name: LimitFieldName })[] = LIMIT_FIELDS;
+
+type ValueOf<Field extends Row> = Field extends { readonly choices: readonly (infer Choice)[] }
+  ? Choice
+  : {
+      part: string | number;
+      percents: readonly (number | string)[];
+      word: string;
+      text: string;
+      day: string;
+    }[Exclude<Field['type'], 'choice'>];
+
+/** The values of an edit. `null` takes a field out. */
+export type LimitFieldValues = { readonly [Field in Row as Field['name']]?: ValueOf<Field> | null };
+
+type RowField = Extract<Row, { readonly row: string }>;
+/** The fields that rows of the API have, as they were written. */
+export type WrittenLimit = {
+  readonly [Field in RowField as Field['row']]?: Field extends { readonly choices: readonly (infer Choice)[] }
+    ? Choice
+    : ValueOf<Field>;
+};
+
+/** The fields of a limit as rows of the API have them. */
+export const writtenLimit = (limit: Limit): WrittenLimit =>
+  Object.fromEntries(
+    limitFields.flatMap(({ row, written }) => {
+      const value = row === undefined ? undefined : written(limit);
+      return value === undefined ? [] : [[row, value]];
+    }),
+  );

@@ -1,0 +1,127 @@
+/** Checks before a deployment: causes that would fail it, or have failed the last one. */
+import type { Settings } from '../../cdk/settings/deployment.ts';
+import { webhooksAtOnce } from '../../cdk/settings/webhooks-at-once.ts';
+import type { StackProtection, StackStatus } from './cloudformation.ts';
+
+export interface PreflightDeps {
+  readonly status: StackStatus;
+  readonly protection: StackProtection;
+  /** Those of the SSM parameters that are not there. */
+  readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
+  /** Unreserved Lambda concurrency of the account and region. */
+  readonly unreservedConcurrency: () => Promise<number>;
+  readonly tell: (text: string) => void;
+}
+
+/** A creation that was undone: the stack has a name and nothing in it. */
+const NEVER_MADE = new Set(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED']);
+
+/**
+ * Looks at one stage. A first deployment that failed leaves a stack that CDK deletes before it makes it anew, and that is
+ * protected like every other: the protection of such a one is lifted, since it protects nothing. The next creation sets it again.
+ *
+ * What cannot be looked at, for want of a right for example, is told and stops nobody.
+ *
+ * @returns whether to go on.
+ */
+export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
+  const { stage } = settings;
+  const service = `Tollgate-${stage}-Service`;
+  const unlooked = (what: string) => (error: unknown) => {
+    deps.tell(`${what} could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  };
+  const problems: string[] = [];
+  let first = false;
+  for (const stack of [`Tollgate-${stage}-State`, service]) {
+    const status = await deps.status(stack).catch((error) => unlooked(stack)(error) ?? 'unknown');
+    if (status === undefined || NEVER_MADE.has(status)) first ||= stack === service;
+    if (status !== undefined) problems.push(...(await stackProblems(stack, status, deps)));
+  }
+  const missing = await deps.missingParameters(secretsOf(settings)).catch(unlooked('Parameters in SSM'));
+  if (missing !== undefined && missing.length > 0) {
+    const why = 'the relays and functions do not start or do not work without';
+    problems.push(
+      `no such parameter in SSM: ${missing.join(', ')}; ${why}. Put them there first: "First set-up" in cdk/RUNBOOK.md`,
+    );
+  }
+  const unreserved = first
+    ? await deps.unreservedConcurrency().catch(unlooked('Concurrency of Lambda'))
+    : undefined;
+  const needed = reservedConcurrency(settings) + UNRESERVED_MIN;
+  if (unreserved !== undefined && unreserved < needed) {
+    problems.push(
+      `Lambda may run ${unreserved} functions at once here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
+    );
+  }
+  for (const problem of problems) deps.tell(`${stage}: ${problem}`);
+  return problems.length === 0;
+}
+
+async function stackProblems(
+  stack: string,
+  status: string,
+  { protection, tell }: PreflightDeps,
+): Promise<readonly string[]> {
+  if (NEVER_MADE.has(status)) {
+    await protection.set(stack, false);
+    tell(`${stack} is left from a first deployment that failed (${status}): it is deleted and made anew.`);
+    return [];
+  }
+  if (status === 'UPDATE_ROLLBACK_FAILED')
+    return [
+      `${stack} could not go back (${status}): aws cloudformation continue-update-rollback --stack-name ${stack}`,
+    ];
+  if (status.endsWith('_IN_PROGRESS') && status !== 'REVIEW_IN_PROGRESS')
+    return [`${stack} is being changed (${status}); wait for its end`];
+  return [];
+}
+
+/** Secrets that an administrator must store. */
+function secretsOf({ parameters, watchdog, console }: Settings): readonly string[] {
+  const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
+  return [
+    parameters.routerToken,
+    parameters.gitlabToken,
+    // As long as nothing is signed, there need be no signing token.
+    webhookTokens ?? webhookSecrets,
+    ...[hookToken, chatWebhooks, approvalKey].filter((each) => each !== undefined),
+    ...(watchdog ? [parameters.controllerToken] : []),
+    ...(console === undefined ? [] : [parameters.signInSecret, parameters.consoleToken]),
+  ];
+}
+
+/** Concurrency that Lambda keeps for functions without a reservation. */
+const UNRESERVED_MIN = 100;
+/** As cdk/constructs reserve it, besides the webhooks: the console's pages, and one run at a time of each program by the clock. */
+const CONSOLE = 10;
+/** sweep, directory, drift, doctor, ssm-limits */
+const BY_THE_CLOCK = 5;
+
+export const reservedConcurrency = ({
+  console,
+  watchdog,
+  notices,
+  webhooks,
+  parameters,
+}: Pick<Settings, 'console' | 'watchdog' | 'notices' | 'webhooks' | 'parameters'>): number =>
+  webhooksAtOnce(webhooks.jobsPerSecond) +
+  BY_THE_CLOCK +
+  (notices.everyMinutes > 0 ? 1 : 0) +
+  (console === undefined ? 0 : CONSOLE) +
+  (watchdog ? 1 : 0) +
+  (parameters.requeueTokens === undefined ? 0 : 1);
+
+/** Settings that stand among the arguments of the CDK command line: `-c relayImage=…`, `--context stage=prod`. */
+export function contextIn(args: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = args.flatMap((arg, index) => {
+    const [, joined] = /^(?:--context=|-c=?)(.+=.*)$/.exec(arg) ?? [];
+    if (joined !== undefined) return [joined];
+    return arg === '-c' || arg === '--context' ? [args[index + 1] ?? ''] : [];
+  });
+  return Object.fromEntries(
+    pairs
+      .filter((pair) => pair.includes('='))
+      .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  );
+}

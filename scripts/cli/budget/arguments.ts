@@ -1,0 +1,263 @@
+/** What people type in commands about limits: flags, groups, amounts, and which limit of a group. */
+import { userInfo } from 'node:os';
+import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
+import { isSubject } from '../../../functions/answers/limits/edits.ts';
+import { closest } from '../../../policies/document/reading.ts';
+import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';
+import { capOf, capWords } from '../../../policies/limits/cap.ts';
+import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/units/unit.ts';
+import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { text, toggle } from '../../terminal/flags.ts';
+import { answeredInProcess, type Rights } from '../api/api-in-process.ts';
+import type { BudgetContext } from '../api/open-api.ts';
+import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+
+/** Flags of every command that reads limits. */
+export const BUDGET_FLAGS = {
+  policy: text('<file>', 'the policy they are used with (default: policies/policy.yaml of this project)'),
+  limits: text('<file>', 'the limits until a set is published (default: policies/limits.yaml)'),
+  directory: text(
+    '<file>',
+    'groups and projects (default: as synced from GitLab, else policies/directory.yaml)',
+  ),
+  ...LEDGER_FLAGS,
+};
+
+export const WHO_FLAGS = {
+  actor: text('<name>', 'who does it (default: the user of this machine)'),
+  as: text(
+    '<role>',
+    'admin (the default, as access to the table allows everything), finance, owner:<group> or viewer: the command refuses what that role may not do',
+  ),
+};
+
+export const REASON_FLAG = text('<text>', 'why, for the change log (needed unless it is a dry run)');
+export const BASE_FLAG = text(
+  '<set>',
+  'the set this is an edit of; refused if another is live (default: the live one; none: this edit begins the first set)',
+);
+
+/** Flags of every command that changes limits. */
+export const EDIT_FLAGS = {
+  'dry-run': toggle(
+    'shows what would change, and which jobs of the last 30 days would have failed; writes nothing',
+  ),
+  reason: REASON_FLAG,
+  ...WHO_FLAGS,
+  base: BASE_FLAG,
+  confirm: toggle('confirms what the command asks to be confirmed'),
+  ...BUDGET_FLAGS,
+};
+
+/** Exit codes of every command that changes limits. */
+export const EDIT_EXITS = {
+  0: 'live',
+  1: 'the table does not answer (see tollgate budget history)',
+  2: 'refused, or another edit was first',
+  3: 'invalid',
+} as const;
+
+const REASON_CHARACTERS_MAX = 500;
+const ACTOR_CHARACTERS_MAX = 200;
+
+/** The process's user name; undefined in containers without one. */
+export function osUserName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+interface WhoFlags {
+  readonly actor?: string | undefined;
+  readonly as?: string | undefined;
+}
+
+/** @throws {UsageError} without an actor. */
+export function readActor({ actor }: WhoFlags, io: TerminalIo): string {
+  const name = (actor ?? standIn(io, osUserName)() ?? '').trim();
+  if (name === '' || name.length > ACTOR_CHARACTERS_MAX)
+    throw new UsageError(`--actor: expected who does this, in at most ${ACTOR_CHARACTERS_MAX} characters`);
+  return name;
+}
+
+/** @throws {UsageError} if it is missing or too long. */
+export function readReason(reason: string | undefined, flag = 'reason'): string {
+  const why = reason?.trim() ?? '';
+  if (why === '' || why.length > REASON_CHARACTERS_MAX)
+    throw new UsageError(`--${flag}: expected why, in at most ${REASON_CHARACTERS_MAX} characters`);
+  return why;
+}
+
+/** @throws {UsageError} for an unknown role, or a role of an unknown group. */
+export function readRights({ as }: WhoFlags, directory: Directory): Rights {
+  if (as === undefined || as === 'admin') return [{ role: 'admin' }];
+  if (as === 'finance') return [{ role: 'finance' }];
+  if (as === 'viewer') return [{ role: 'viewer', groups: 'all' }];
+  const [, word] = /^owner:(.+)$/.exec(as) ?? [];
+  if (word === undefined)
+    throw new UsageError(`--as "${as}": expected admin, finance, owner:<group> or viewer`);
+  const group = directory.groupByPath.get(pathKey(word)) ?? directory.groupById.get(Number(word));
+  if (group === undefined) throw new UsageError(`--as "${as}": the directory knows no group ${word}`);
+  return [{ role: 'owner', groups: [group.id] }];
+}
+
+/** Reads a day as people write it. @throws {UsageError} if it could be two days. */
+export function readDayFlag(given: string, flag: string): string {
+  const read = readWrittenDay(given);
+  if (read.ok) return read.text;
+  throw new UsageError(`--${flag}: ${read.message}`);
+}
+
+/** Forms of a subject on the command line, for help texts. */
+export const SUBJECT_HELP =
+  'a full path such as acme/payments, or GitLab\'s id; also instance, a project\'s path, project/7, runner-class/large, user/5, personal, "groups/acme/team-*", or group/101/each/pipeline';
+
+/** @throws {UsageError} for an unknown name. */
+export function subjectOfWord(word: string, directory: Directory): string {
+  const group = directory.groupByPath.get(pathKey(word));
+  if (group !== undefined) return `group/${group.id}`;
+  // The group of an unknown id may be younger than the last sync.
+  if (/^[1-9]\d{0,14}$/.test(word)) return `group/${word}`;
+  const project = directory.projectByPath.get(pathKey(word));
+  if (project !== undefined) return `project/${project.id}`;
+  if (isSubject(word)) return word;
+  const like = closest(pathKey(word), [...directory.groupByPath.keys(), ...directory.projectByPath.keys()]);
+  const hint =
+    like === undefined
+      ? `expected a path, GitLab's id of a group, or a subject such as project/7`
+      : `did you mean ${like}?`;
+  throw new UsageError(`"${word}": the directory knows no group or project of this path; ${hint}`);
+}
+
+/**
+ * The same for views: a subject that neither the directory nor a limit knows would look as if it had no limit.
+ *
+ * @throws {UsageError}
+ */
+export async function knownSubject(
+  word: string,
+  { api, directory, policy }: Pick<BudgetContext, 'api' | 'directory' | 'policy'>,
+): Promise<string> {
+  const subject = subjectOfWord(word, directory);
+  if ((await ownLimits(subject, { api })).length > 0) return subject;
+  const [kind, name = ''] = subject.split('/');
+  const isUnknown =
+    (kind === 'group' && !directory.groupById.has(Number(name))) ||
+    (kind === 'project' && !directory.projectById.has(Number(name)));
+  if (isUnknown)
+    throw new UsageError(
+      `"${word}": the directory knows no ${kind} of this id; expected a path, or an id it has`,
+    );
+  const classes = runnerClassNames(policy.prices);
+  if (kind !== 'runner-class' || classes.includes(name)) return subject;
+  const like = closest(name, classes);
+  const hint = like === undefined ? `expected ${classes.join(', ')}` : `did you mean runner-class/${like}?`;
+  throw new UsageError(`"${word}": is no runner class of the policy; ${hint}`);
+}
+
+/** Returns the path of a group or project, else the subject itself. */
+export function subjectWord(subject: string, directory: Directory): string {
+  const cap = capOf(subject);
+  if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectWord(cap.place, directory)}`;
+  const [kind, id] = subject.split('/');
+  if (kind === 'group') return directory.groupById.get(Number(id))?.path ?? subject;
+  return (kind === 'project' ? directory.projectById.get(Number(id))?.path : undefined) ?? subject;
+}
+
+/** Selects a limit on the command line. */
+interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
+  /** The caller's word for the subject. */
+  readonly word: string;
+  /** `--limit`. */
+  readonly id?: string | undefined;
+}
+
+/** Returns the limit of a subject that is meant, if it has one. @throws {UsageError} if several fit. */
+export const pickLimit = async (
+  subject: string,
+  wanted: LimitWanted,
+  budget: Pick<BudgetContext, 'api'>,
+): Promise<OwnLimit | undefined> => picked(await ownLimits(subject, budget), wanted);
+
+/** The same for a limit that must be there. @throws {UsageError} */
+export async function neededLimit(
+  subject: string,
+  wanted: LimitWanted,
+  budget: Pick<BudgetContext, 'api'>,
+): Promise<OwnLimit> {
+  const own = await ownLimits(subject, budget);
+  const found = picked(own, wanted);
+  if (found !== undefined) return found;
+  const has =
+    own.length === 0 ? 'it has none of its own' : `expected one of ${own.map(({ id }) => id).join(', ')}`;
+  throw new UsageError(`${wanted.word} has no ${wanted.id ?? 'limit like this'}; ${has}`);
+}
+
+function picked(own: readonly OwnLimit[], { word, id, unit, per }: LimitWanted): OwnLimit | undefined {
+  if (id !== undefined) return own.find((limit) => limit.id === id);
+  const fitting = own.filter(
+    (limit) => (unit === undefined || limit.kind === unit) && (per === undefined || limit.per === per),
+  );
+  // One year's limit ends as the next one begins: the one in force now is meant.
+  const now = fitting.filter(({ inForce }) => inForce);
+  if (fitting.length <= 1 || now.length === 1) return now[0] ?? fitting[0];
+  throw new UsageError(
+    `${word} has several limits like this; expected --limit with one of ${fitting.map((each) => each.id).join(', ')}`,
+  );
+}
+
+/** Limits on the subject itself. */
+const ownLimits = (subject: string, { api }: Pick<BudgetContext, 'api'>): Promise<readonly OwnLimit[]> =>
+  answeredInProcess(api.limits.own.$get({ query: { subject } }));
+
+export interface AmountWords {
+  /** As in limits.yaml: `500.25`, `unlimited`, `+200`, `256Gi`; `+20%`, a share of the current amount. */
+  readonly amount: string;
+  readonly unit?: LimitKind;
+  readonly per?: PeriodKind;
+}
+
+const UNITS: Readonly<Record<string, LimitKind>> = Object.fromEntries(
+  LIMIT_KINDS.flatMap((kind) => UNIT_TEXTS[UNIT_OF[kind]].words.map((word) => [word, kind])),
+);
+const PERIOD = /^(.*?)\s*\/\s*([a-z]+)$/i;
+const UNIT = /^(.*\S)\s+([a-z]+)$/i;
+
+/**
+ * Reads `500 EUR/month`, `1000 min/week`, `20 jobs`, `256Gi memory`, `500`.
+ *
+ * @param example - of the expected form. @throws {UsageError}
+ */
+export function readAmountWords(
+  words: readonly string[],
+  currency: string,
+  example = `500 ${currency}/month or 20 jobs`,
+): AmountWords {
+  const written = words.join(' ');
+  const [, before = written, perWord] = PERIOD.exec(written) ?? [];
+  const [, number = before, unitWord] = UNIT.exec(before) ?? [];
+  const named = unitWord === undefined ? undefined : UNITS[unitWord.toLowerCase()];
+  // A share needs the limit's current amount.
+  const isShare = /^[-+][^%]*%$/.test(number);
+  const read = isShare ? undefined : readWrittenAmount(named === undefined ? before : number, { currency });
+  if (read?.ok === false) throw new UsageError(read.message);
+  if (unitWord !== undefined && named === undefined && (isShare || read?.isMoney !== true)) {
+    const units = LIMIT_KINDS.slice(1).map((kind) => UNIT_TEXTS[UNIT_OF[kind]].words[0]);
+    throw new UsageError(`"${unitWord}": expected ${[currency, ...units].join(', ')} after the amount`);
+  }
+  const amount = read?.text ?? number;
+  if (/\s/.test(amount) || amount === '')
+    throw new UsageError(`"${written}": expected an amount such as ${example}`);
+  const unit = named ?? (read?.isMoney ? 'money' : undefined);
+  const per = perWord === undefined ? undefined : PERIOD_KINDS.find((kind) => kind === perWord.toLowerCase());
+  if (perWord !== undefined && per === undefined)
+    throw new UsageError(`"${perWord}" in "${written}": expected a period: ${PERIOD_KINDS.join(', ')}`);
+  return { amount, ...withoutAbsent({ unit, per }) };
+}

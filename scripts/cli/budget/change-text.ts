@@ -1,0 +1,293 @@
+import type {
+  ChangeRow,
+  Oversubscription,
+  PreviewAnswer,
+} from '../../../functions/answers/limits/edit-models.ts';
+import { poolText } from '../../../functions/answers/status/texts.ts';
+import { problemText } from '../../../policies/document/reading.ts';
+import { readInstant } from '../../../policies/document/values.ts';
+import { edgeText } from '../../../policies/text/edge-text.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
+import { DocumentError } from '../../policy/read-documents.ts';
+import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
+import { type Paint, paintWhen, printable, widthOf } from '../../terminal/paint.ts';
+import { table, wrapped } from '../../terminal/table.ts';
+import { type ApiAnswer, type EditAnswer, setAnswered } from '../api/api-in-process.ts';
+import { type SetView, setText } from '../limits/live-set.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+import { rollupZone } from '../rollup-zone.ts';
+
+/** A screenful; --json has all. */
+const ROWS_SHOWN = 40;
+
+/** `loosens  acme/payments  money-month  amount  7.50 EUR → 9.00 EUR`; what is new or gone as a whole is one line. */
+export function changeRowsText(
+  rows: readonly ChangeRow[],
+  currency: string,
+  columns: number,
+  paint: Paint,
+): string {
+  const lines = together(rows);
+  const shown = lines.slice(0, ROWS_SHOWN).map((line) => {
+    const [row] = line;
+    return [
+      painted(line, paint),
+      printable(row.path ?? row.subject),
+      printable(row.about === 'limit' ? row.limit : `${row.about} ${row.id ?? row.limit}`),
+      row.whole ?? row.field,
+      row.whole === undefined ? amountDifferenceText(row, currency) : wholeText(line, currency),
+    ];
+  });
+  const more = lines.length - shown.length;
+  // A single row is never cut off: until when a freeze holds stands at the end of its line.
+  const only = shown.length === 1 ? (shown[0]?.join('  ') ?? '') : '';
+  if (widthOf(only) > columns) return `${wrapped(only, columns, '  ')}\n`;
+  const rest = more > 0 ? paint.dim(`… and ${shadowCount(more)} more (--json lists all)\n`) : '';
+  return table([{}, {}, {}, {}, {}], shown, columns) + rest;
+}
+
+type Line = readonly [ChangeRow, ...ChangeRow[]];
+
+/** Rows of one thing that came or went, which follow each other. */
+function together(rows: readonly ChangeRow[]): readonly Line[] {
+  const lines: [ChangeRow, ...ChangeRow[]][] = [];
+  for (const row of rows) {
+    const last = lines.at(-1);
+    if (last !== undefined && row.whole !== undefined && nameOf(row) === nameOf(last[0])) last.push(row);
+    else lines.push([row]);
+  }
+  return lines;
+}
+
+const nameOf = ({ about, subject, limit, id, whole }: ChangeRow): string =>
+  [whole, about, subject, limit, id].join('\n');
+
+/** The strongest of the line. */
+function painted(line: Line, paint: Paint): string {
+  const has = (effect: ChangeRow['effect']): boolean => line.some((row) => row.effect === effect);
+  return has('loosens')
+    ? paint.warn('loosens')
+    : has('tightens')
+      ? paint.good('tightens')
+      : paint.dim('changes');
+}
+
+/** `7.50 EUR → 9.00 EUR` */
+export const amountDifferenceText = (row: ChangeRow, currency: string): string =>
+  `${valueText(row.from, row, currency)} → ${valueText(row.to, row, currency)}`;
+
+const wholeText = (line: Line, currency: string): string =>
+  line.map((row) => `${row.field} ${valueText(row.to ?? row.from, row, currency)}`).join(', ');
+
+function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): string {
+  const { unit, field, zone = 'UTC' } = row;
+  if (value === null) return 'nothing';
+  if (typeof value === 'number' && unit !== undefined) return amountText(value, unit, currency);
+  const atMs = field === 'from' || field === 'until' ? readInstant(String(value), 'start') : undefined;
+  if (atMs !== undefined) return edgeText(atMs, field === 'from' ? 'start' : 'end', zone);
+  return printable(String(value));
+}
+
+/** Lists limits below the sum of their children; empty if there are none. */
+export function oversubscriptionText(all: readonly Oversubscription[], currency: string): string {
+  return all
+    .slice(0, ROWS_SHOWN)
+    .map((pool) => {
+      const { path, subject, limit, amount, unit, larger } = pool;
+      const sums = poolText(pool, amount, (whole) => amountText(whole, unit, currency));
+      const above =
+        larger.length === 0 ? '' : `; larger than it, or unlimited: ${larger.map(printable).join(', ')}`;
+      return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}${above}\n`;
+    })
+    .join('');
+}
+
+/** Output format. */
+export interface OutcomeFormat {
+  readonly currency: string;
+  readonly json: boolean;
+  readonly io: TerminalIo;
+}
+
+type Edited = Extract<EditAnswer, { ok: true }>['body'];
+type Refusal = Extract<ApiAnswer<never>, { ok: false }>;
+
+/** Prints the result of edits. @throws {DocumentError} with every problem. */
+export function printOutcome(
+  answer: EditAnswer,
+  base: string | undefined,
+  { currency, json, io }: OutcomeFormat,
+): ExitCode {
+  if (!answer.ok) return printRefusal(answer, base, { currency, json, io });
+  const { body } = answer;
+  const isDone = body.outcome !== 'needs_approval';
+  if (json) io.out(`${JSON.stringify(isDone ? liveJson(body) : body)}\n`);
+  else if (isDone) io.out(editedText(body, currency, io));
+  else io.err(editedText(body, currency, io));
+  return isDone ? EXIT.ok : EXIT.wouldReject;
+}
+
+/** Prints why edits or their preview were refused. @throws {DocumentError} {Error} */
+export function printRefusal(
+  { status, refused }: Refusal,
+  base: string | undefined,
+  { currency, json, io }: OutcomeFormat,
+): ExitCode {
+  const { error, problems, live, mine, theirs } = refused;
+  const of = refused.base ?? base;
+  if (problems !== undefined) throw new DocumentError(problems.map(editProblemText));
+  if (status === 429) throw new Error(`${error.message} ${error.remedy}`);
+  const { code } = error;
+  const set = live && setAnswered(live);
+  if (json) {
+    const both = { base: of ?? null, live: set ?? null, mine: mine ?? null, theirs: theirs ?? null };
+    io.out(`${JSON.stringify({ outcome: code, ...refused, ...(code === 'stale' && both) })}\n`);
+  } else if (code === 'stale') io.err(staleText({ live: set, mine, theirs }, of, currency, io));
+  else io.err(refusalText(refused, currency, io));
+  return EXIT.wouldReject;
+}
+
+/** A command makes one edit: which of the edits it was need not be said. */
+export const editProblemText = ({
+  path,
+  message,
+}: {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}): string => problemText({ path: path[0] === 'edits' && path.length > 2 ? path.slice(2) : path, message });
+
+function liveJson({ outcome, set, edit, atMs, rows }: Exclude<Edited, { outcome: 'needs_approval' }>) {
+  const pointer = set === undefined ? undefined : { set, edit, atMs };
+  return outcome === 'live' ? { outcome, pointer, rows } : { outcome, pointer };
+}
+
+function editedText(body: Edited, currency: string, io: TerminalIo): string {
+  const paint = paintWhen(io.colours);
+  const rows = changeRowsText(body.rows, currency, io.columns, paint);
+  if (body.outcome === 'needs_approval') {
+    const { request, who } = body;
+    return `Nothing was changed yet.\n${rows}Request ${request.id} waits for somebody else, who is ${who}: tollgate budget approve ${request.id}\n`;
+  }
+  if (body.outcome === 'unchanged') return 'It is so already; nothing was written.\n';
+  return `${rows}${paint.good('live')}  set ${body.set}, edit ${body.edit}\n`;
+}
+
+function refusalText(
+  { error, denied, rows = [], lockout = [] }: Refusal['refused'],
+  currency: string,
+  io: TerminalIo,
+) {
+  const paint: Paint = paintWhen(io.colours);
+  const isToConfirm = error.code === 'needs_confirmation';
+  const why = denied?.map(
+    ({ row, sentence }) =>
+      `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: ${sentence}\n`,
+  );
+  return [
+    isToConfirm
+      ? 'Nothing was changed yet. Say --confirm if this is meant:\n'
+      : `${paint.bad('Refused')}, nothing was changed:\n`,
+    rows.length === 0 ? '' : changeRowsText(rows, currency, io.columns, paint),
+    ...lockout.map((each) => `${printable(each)}\n`),
+    ...(why ?? (isToConfirm ? [] : [`${error.message} ${error.remedy}\n`])),
+  ].join('');
+}
+
+interface StaleChange {
+  readonly live: SetView | undefined;
+  /** The effect of the edits; undefined: their base cannot be read any more. */
+  readonly mine: readonly ChangeRow[] | undefined;
+  readonly theirs: readonly ChangeRow[] | undefined;
+}
+
+/** Both versions: what others did meanwhile, and what this would have done. */
+export function staleText(
+  { live, mine, theirs }: StaleChange,
+  base: string | undefined,
+  currency: string,
+  io: TerminalIo,
+): string {
+  const paint = paintWhen(io.colours);
+  const set = live === undefined ? '' : setText(live, rollupZone(io), paint);
+  const head = `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n${set}`;
+  if (mine === undefined)
+    return `${head}What it was an edit of is gone or too old to compare with: begin again with what is live.\n`;
+  const part = (title: string, changes: readonly ChangeRow[], none: string): string =>
+    `${paint.strong(title)}\n${changes.length === 0 ? `${none}\n` : changeRowsText(changes, currency, io.columns, paint)}`;
+  return [
+    head,
+    part('theirs', theirs ?? [], 'nothing about the same subjects'),
+    part('mine', mine, 'nothing'),
+    'Look at both, and make the edit again.\n',
+  ].join('');
+}
+
+/** Result of the backtest. */
+export interface BacktestLine {
+  readonly days: number;
+  /** Records read, of all subjects. */
+  readonly jobsRead: number;
+  readonly jobs: number;
+  /** Under the edited limits. */
+  readonly wouldFail: number;
+  /** Under the limits as they are: some jobs were decided by others. */
+  readonly wouldFailNow: number;
+  /** Get their room within the `wait` of an edited limit. Absent: none. */
+  readonly wouldWait?: number;
+  /** Real results. */
+  readonly failed: number;
+}
+
+type ValidPreview = Omit<Extract<PreviewAnswer, { outcome: 'valid' }>, 'effects'>;
+
+/** Prints the effect of edits. @param more - for --json. */
+export function printPreview(
+  preview: ValidPreview,
+  lived: BacktestLine | undefined,
+  { base, live }: { readonly base: string | undefined; readonly live: SetView | undefined },
+  { currency, json, io }: OutcomeFormat,
+  more: object = {},
+): ExitCode {
+  const { stale, theirs, rows, oversubscription, needsConfirmation, needsApproval, lockout } = preview;
+  const code = stale ? EXIT.wouldReject : EXIT.ok;
+  if (json) {
+    const both = stale && { live: live ?? null, theirs: theirs ?? null };
+    const told = { stale, rows, ...both, oversubscription, needsConfirmation, needsApproval, lockout };
+    io.out(
+      `${JSON.stringify({ outcome: 'dry_run', base: base ?? null, ...told, ...more, backtest: lived ?? null })}\n`,
+    );
+    return code;
+  }
+  const paint = paintWhen(io.colours);
+  // For an outdated set, the effect is only useful together with the changes since.
+  if (stale) {
+    io.err(staleText({ live, mine: rows, theirs }, base, currency, io));
+    return code;
+  }
+  const lines = [
+    rows.length === 0
+      ? 'No limit differs from the live set.\n'
+      : changeRowsText(rows, currency, io.columns, paint),
+    oversubscriptionText(oversubscription, currency),
+    lived === undefined ? '' : `${backtestLine(lived)}\n`,
+    needsConfirmation.length === 0
+      ? ''
+      : paint.warn(
+          `${needsConfirmation.length} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
+        ),
+    needsApproval.length === 0
+      ? ''
+      : paint.warn('somebody else has to approve this: it gives more than half as much again\n'),
+    ...lockout.map((each) => paint.bad(`${printable(each)}: --confirm is needed\n`)),
+  ];
+  io.out(`${lines.join('')}Nothing was written.\n`);
+  return code;
+}
+
+/** `last 30 days: 12 of 340 jobs would have failed; 3 with the limits as they are, 4 did`. */
+function backtestLine(line: BacktestLine): string {
+  const { days, jobsRead, jobs, wouldFail, wouldFailNow, wouldWait = 0, failed } = line;
+  if (jobs === 0) return `last ${days} days: no jobs, so nothing can be said about them`;
+  const waited = wouldWait === 0 ? '' : `, ${shadowCount(wouldWait)} would have waited for room`;
+  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} with the limits as they are, ${shadowCount(failed)} did${waited}; ${shadowCount(jobsRead)} records read`;
+}

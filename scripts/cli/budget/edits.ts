@@ -1,0 +1,354 @@
+/** Edits of limits: based on the live set, previewed or applied by the API, and reported. */
+
+import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
+import type { BacktestAnswer } from '../../../functions/answers/limits/edit-models.ts';
+import { readWrittenAmount } from '../../../policies/document/written.ts';
+import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
+import { shellWord } from '../../../policies/text/plain-text.ts';
+import { isAtOnce, readUnits, writtenUnits } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { DocumentError } from '../../policy/read-documents.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import {
+  choice,
+  optionalWord,
+  type Reader,
+  readChoice,
+  readWhole,
+  severalWords,
+  text,
+  toggle,
+  type ValuesOf,
+  word,
+} from '../../terminal/flags.ts';
+import { paintWhen } from '../../terminal/paint.ts';
+import { answerOf, countToTheEnd, liveSet, ofSet, type SentEdit } from '../api/api-in-process.ts';
+import { type BudgetContext, withBudget } from '../api/open-api.ts';
+import { NOTHING_LIVE, type SetView, setText } from '../limits/live-set.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import {
+  type AmountWords,
+  EDIT_EXITS,
+  EDIT_FLAGS,
+  neededLimit,
+  pickLimit,
+  readActor,
+  readAmountWords,
+  readDayFlag,
+  readReason,
+  readRights,
+  SUBJECT_HELP,
+  subjectOfWord,
+} from './arguments.ts';
+import {
+  type BacktestLine,
+  editProblemText,
+  type OutcomeFormat,
+  printOutcome,
+  printPreview,
+  printRefusal,
+} from './change-text.ts';
+
+type EditFlags = ValuesOf<typeof EDIT_FLAGS> & { readonly json: boolean };
+
+/**
+ * Opens the limits, and shows or makes an edit of them.
+ *
+ * @param make - @throws {UsageError} for an edit that makes no sense.
+ */
+export function editLimits(
+  flags: EditFlags,
+  io: TerminalIo,
+  make: (budget: BudgetContext) => readonly SentEdit[] | Promise<readonly SentEdit[]>,
+): Promise<ExitCode> {
+  const actor = readActor(flags, io);
+  const why = flags['dry-run'] && flags.reason === undefined ? 'dry run' : readReason(flags.reason);
+  return withBudget(flags, io, async (budget) => {
+    const base = await editBase(budget, flags.base);
+    return makeEdit({ edits: await make(budget), actor, why }, base, flags, budget, io);
+  });
+}
+
+interface EditWanted {
+  readonly edits: readonly SentEdit[];
+  readonly actor: string;
+  readonly why: string;
+}
+
+/** The base of edits. */
+interface EditBase {
+  readonly live: SetView | undefined;
+  /** Undefined: none was ever live, and the first edit edits the packed limits. */
+  readonly set: string | undefined;
+}
+
+/** `--base` of the first set, and the value that takes a field out. */
+const NONE = 'none';
+
+/**
+ * Without published limits, an edit would start from this project's file, which may differ from the deployed
+ * one; so that needs a flag.
+ *
+ * @param base - `--base`; absent: the published set. @throws {Error} with the remedy, if no set was ever published.
+ */
+export async function editBase(
+  { api, packedFile }: Pick<BudgetContext, 'api' | 'packedFile'>,
+  base: string | undefined,
+): Promise<EditBase> {
+  const live = await liveSet(api);
+  if (live === undefined && base !== NONE)
+    throw new Error(
+      `${NOTHING_LIVE}\nMake them live first: npx tollgate limits publish ${shellWord(packedFile)} --why "first set"; or say --base ${NONE}, and the first set is ${packedFile} with this edit`,
+    );
+  return { live, set: base === NONE ? undefined : (base ?? live?.set) };
+}
+
+/** @throws {LimitsError} where it may be live or not. */
+async function makeEdit(
+  { edits: made, actor, why }: EditWanted,
+  { live, set }: EditBase,
+  flags: Pick<EditFlags, 'as' | 'confirm' | 'dry-run' | 'json'>,
+  { apiOf, directory, policy }: BudgetContext,
+  io: TerminalIo,
+): Promise<ExitCode> {
+  const { limits } = apiOf(actor, readRights(flags, directory));
+  const format: OutcomeFormat = { currency: policy.currency, json: flags.json, io };
+  const [header, edits] = [ofSet(set), [...made]];
+  if (!flags['dry-run']) {
+    const json = { edits, why, confirmed: flags.confirm };
+    return printOutcome(await answerOf(limits.edits.$post({ header, json })), set, format);
+  }
+  const shown = await answerOf(limits.preview.$post({ header, json: { edits } }));
+  if (!shown.ok) return printRefusal(shown, set, format);
+  const preview = shown.body;
+  if (preview.outcome === 'invalid') throw new DocumentError(preview.problems.map(editProblemText));
+  const isEdit = !preview.stale && preview.rows.length > 0;
+  const replayed = isEdit
+    ? await countToTheEnd(
+        (query) => answerOf(limits.backtest.$post({ header, query, json: { edits } })),
+        (answer) => (answer.ok && answer.body.outcome === 'counted' ? answer.body : undefined),
+        io,
+      )
+    : undefined;
+  if (replayed?.ok === false) return printRefusal(replayed, set, format);
+  return printPreview(preview, replayed && countedJobs(replayed.body), { base: set, live }, format);
+}
+
+/** Undefined: nothing could be counted. */
+export function countedJobs(answer: BacktestAnswer): BacktestLine | undefined {
+  if (answer.outcome !== 'counted') return undefined;
+  const { jobs, wouldFail, wouldFailNow, wouldWait, failed } = answer.all;
+  const { days, jobsRead } = answer;
+  return { days, jobsRead, jobs, wouldFail, wouldFailNow, failed, ...withoutAbsent({ wouldWait }) };
+}
+
+/** A field that `none` takes out. */
+const field = <Value = string>(takes: string, help: string, read?: Reader<Value>) =>
+  text(takes, help, (given, flag): Value | string | null =>
+    given === NONE ? null : read === undefined ? given : read(given, flag),
+  );
+const readThresholds: Reader<(number | string)[]> = (given) =>
+  (given.match(/forecast +\d+|[^\s,]+/g) ?? []).map((each) =>
+    each.startsWith('forecast') ? each.replace(/ +/, ' ') : readWhole('thresholds', each, 1, 1_000),
+  );
+
+const TAKES: Readonly<Record<LimitField['type'], string>> = {
+  part: '<share or amount>',
+  choice: '<word>',
+  word: '<word>',
+  text: '<text>',
+  day: '<day>',
+  percents: '<list>',
+};
+const FIELDS = limitFields.filter(({ flag }) => flag !== undefined);
+
+/** Fields of a limit, by their flags. */
+const FIELD_FLAGS = Object.fromEntries(
+  FIELDS.map(({ flag = '', type, choices, help }) => [
+    flag,
+    field<unknown>(
+      TAKES[type],
+      choices === undefined ? help : `${help} ${choices.join(', ')}`,
+      type === 'percents'
+        ? readThresholds
+        : type === 'day'
+          ? readDayFlag
+          : choices && ((given, name) => readChoice(name, given, choices)),
+    ),
+  ]),
+);
+
+type SetLimit = Extract<SentEdit, { kind: 'set' }>;
+type Fields = Omit<SetLimit, 'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'>;
+
+/** As the API names them. */
+const fieldsOf = (flags: Readonly<Record<string, unknown>>): Fields =>
+  Object.fromEntries(
+    FIELDS.flatMap(({ flag = '', name }) => (flags[flag] === undefined ? [] : [[name, flags[flag]]])),
+  );
+
+const budgetSet = command({
+  name: 'budget set',
+  about: `Sets a limit, or changes fields of one: in force everywhere within five seconds, without a deploy. Fields that are not
+named stay; "none" takes a field out. --dry-run shows what would change, and which jobs of the last 30 days would have failed.`,
+  words: {
+    group: word('<group>', SUBJECT_HELP),
+    amount: severalWords(
+      '<amount>',
+      '500 EUR/month, 1000 min/week, 20 jobs, 100 starts/hour, 64 cpu, 256Gi memory; 0 EUR/month blocks, unlimited EUR/month lifts this level. A bare 500 changes the only limit of the group',
+      [0, 3],
+    ),
+  },
+  expects: 'a group and an amount such as 500 EUR/month',
+  flags: {
+    limit: text('<id>', 'which limit, if a group has several: money-month'),
+    ...FIELD_FLAGS,
+    ...EDIT_FLAGS,
+  },
+  examples: [
+    'tollgate budget set acme/payments 500 EUR/month --reason "budget 2027"',
+    'tollgate budget set acme/payments +20% --dry-run',
+    'tollgate budget set acme/payments 20 jobs --wait 20s --thresholds "80,100" --reason "queue"',
+  ],
+  exits: EDIT_EXITS,
+  run: async ({ flags, words: { group, amount: amountWords } }, io) => {
+    const fields = fieldsOf(flags);
+    if (amountWords.length === 0 && Object.keys(fields).length === 0)
+      throw new UsageError('expected a group and an amount such as 500 EUR/month, or a field such as --mode');
+    return editLimits(flags, io, async (budget) => {
+      const { policy, directory } = budget;
+      const subject = subjectOfWord(group, directory);
+      const written: Partial<AmountWords> =
+        amountWords.length === 0 ? {} : readAmountWords(amountWords, policy.currency);
+      const current = await pickLimit(subject, { ...written, word: group, id: flags.limit }, budget);
+      const unit = written.unit ?? current?.kind;
+      const missing = (what: string): UsageError =>
+        new UsageError(`${group} has no limit like this yet: expected ${what}`);
+      if (unit === undefined) throw missing(`its unit, e.g. 500 ${policy.currency}/month`);
+      if (current === undefined && written.amount === undefined) throw missing('an amount');
+      if (current === undefined && written.per === undefined && !isAtOnce(unit))
+        throw missing(`a period, e.g. 500 ${policy.currency}/month`);
+      const id = flags.limit ?? current?.id;
+      const edit: SetLimit = {
+        kind: 'set',
+        subject,
+        ...(id !== undefined && { limit: id }),
+        unit,
+        ...(written.amount !== undefined && { amount: amountOf(written.amount, current, policy.currency) }),
+        ...(written.per !== undefined && { per: written.per }),
+        ...fields,
+      };
+      return [edit];
+    });
+  },
+});
+
+/** A share refers to the limit's current amount. @throws {UsageError} */
+function amountOf(written: string, current: OwnLimit | undefined, currency: string): string {
+  if (!written.endsWith('%')) return written;
+  const read = readWrittenAmount(written, { currency, was: current && plainAmount(current) });
+  if (read.ok) return read.text;
+  throw new UsageError(read.message);
+}
+
+/** As limits.yaml has it; undefined if it is unlimited, or no decimal says it exactly. */
+function plainAmount({ amount, kind }: OwnLimit): string | undefined {
+  if (amount === 'unlimited') return undefined;
+  const written = writtenUnits(amount, kind);
+  const read = readUnits(written, kind);
+  return read.ok && read.amount === amount ? written : undefined;
+}
+
+const budgetRemove = command({
+  name: 'budget remove',
+  about: `Removes a limit: this level limits nothing any more, and those above it still do. Its counter is kept, and counts again if
+the limit comes back in the same period.`,
+  words: { group: word('<group>', SUBJECT_HELP), limit: word('<limit>', 'its id: money-month') },
+  expects: 'a group and the id of a limit',
+  flags: EDIT_FLAGS,
+  examples: ['tollgate budget remove acme/payments money-month --reason "reorganized"'],
+  exits: EDIT_EXITS,
+  run: ({ flags, words: { group, limit: id } }, io) =>
+    editLimits(flags, io, async (budget) => {
+      const subject = subjectOfWord(group, budget.directory);
+      const limit = await neededLimit(subject, { word: group, id }, budget);
+      return [{ kind: 'remove', subject, limit: limit.id }];
+    }),
+});
+
+const budgetScale = command({
+  name: 'budget scale',
+  about: `Changes all limits of a group and of everything below it by a share of what each has, as one edit. Limits that are unlimited
+or 0 stay, and so do caps.`,
+  words: {
+    group: word(
+      '<group>',
+      "a full path such as acme/payments, or GitLab's id; also a project, or instance: all",
+    ),
+    share: word('<share>', '+8%, -12.5%'),
+  },
+  expects: 'a group and a share such as +8%',
+  flags: {
+    unit: choice('<unit>', 'which limits (default: money): ', ['money', 'minutes', 'jobs']),
+    round: text('<step>', 'to the nearest multiple: 10, 0.5 (default: to the last digit)'),
+    only: toggle('its own limits, without those below it'),
+    ...EDIT_FLAGS,
+  },
+  examples: ['tollgate budget scale acme +8% --round 10 --dry-run'],
+  exits: EDIT_EXITS,
+  run: ({ flags, words: { group, share: by } }, io) =>
+    editLimits(flags, io, ({ directory }) => [
+      {
+        kind: 'scale',
+        subject: subjectOfWord(group, directory),
+        by,
+        ...withoutAbsent({ unit: flags.unit, round: flags.round }),
+        ...(flags.only && { below: false }),
+      },
+    ]),
+});
+
+const EDIT_MAX = 999_999_999;
+const WHY_CHARACTERS_MAX = 500;
+
+const budgetUndo = command({
+  name: 'budget undo',
+  about: `Takes the last edit back: the limits are again what it was an edit of. That is an edit like any other, with the same
+rights, in the log, and another undo takes it back. If it raises a limit, another person has to approve it.`,
+  words: {
+    edit: optionalWord(
+      '<edit>',
+      'its number, from tollgate budget history; refused if it is not the last one (default: the last one)',
+    ),
+  },
+  expects: 'the number of one edit',
+  flags: EDIT_FLAGS,
+  examples: ['tollgate budget undo', 'tollgate budget undo 42 --dry-run'],
+  exits: EDIT_EXITS,
+  run: async ({ flags, words }, io) => {
+    const asked = words.edit === undefined ? undefined : readWhole('edit', words.edit, 1, EDIT_MAX);
+    const actor = readActor(flags, io);
+    return withBudget(flags, io, async (budget) => {
+      const live = await liveSet(budget.api);
+      if (live === undefined) throw new UsageError(NOTHING_LIVE);
+      const { set, edit } = live;
+      const isOther = flags.base !== undefined && flags.base !== set;
+      if (isOther || (asked !== undefined && asked !== edit)) {
+        if (flags.json) io.out(`${JSON.stringify({ outcome: 'stale', live })}\n`);
+        else
+          io.err(
+            `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(live, rollupZone(io), paintWhen(io.colours))}`,
+          );
+        return EXIT.wouldReject;
+      }
+      const why =
+        flags.reason === undefined
+          ? `undoes edit ${edit}: ${live.why}`.slice(0, WHY_CHARACTERS_MAX)
+          : readReason(flags.reason);
+      return makeEdit({ edits: [{ kind: 'undo', edit }], actor, why }, { live, set }, flags, budget, io);
+    });
+  },
+});
+
+export const commands = [budgetSet, budgetRemove, budgetScale, budgetUndo];

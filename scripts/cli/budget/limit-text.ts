@@ -1,0 +1,164 @@
+import type { BudgetRow } from '../../../functions/answers/limits/budgets-model.ts';
+import { refusingText } from '../../../functions/answers/status/texts.ts';
+import { writtenDay } from '../../../policies/text/edge-text.ts';
+import { isMoney } from '../../../policies/units/unit.ts';
+import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
+import { type TerminalColumn, table, wrapped } from '../../terminal/table.ts';
+
+/** As a command line names it: only groups and projects by their path. */
+export const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
+  /^(group|project)\//.test(subject) ? path : subject;
+
+const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
+
+/** A row of `--json`. Amounts are whole units. */
+export const limitStandingJson = (row: BudgetRow): object => ({
+  subject: row.subject,
+  path: standingPath(row),
+  limit: row.id,
+  kind: row.kind,
+  unit: row.unit,
+  amount: row.amount,
+  per: row.per ?? null,
+  // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
+  mode: modeOf(row),
+  ...(row.each !== undefined && { each: row.each }),
+  used: row.settled ?? null,
+  held: row.held ?? null,
+  left: row.left ?? null,
+  percent: row.percent ?? null,
+  runsOut: runsOutOf(row),
+  ...(row.refusing !== undefined && { refusing: row.refusing }),
+  owner: row.owner ?? null,
+  thresholds: row.thresholds ?? [],
+  told: row.addressee,
+  ...(row.alerts !== undefined && { alerts: row.alerts }),
+  ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
+});
+
+/** Forecast with range and past errors; null if unknown. */
+export function forecastJson({ forecast }: BudgetRow): object | null {
+  if (forecast === undefined) return null;
+  const { atEndAmount, atEndLow, atEndHigh, tested } = forecast;
+  return {
+    atEnd: atEndAmount ?? null,
+    low: atEndLow ?? null,
+    high: atEndHigh ?? null,
+    tested: tested ?? null,
+  };
+}
+
+/** An instant, `lasts`, `used_up`; null if unknown. */
+const runsOutOf = ({ forecast }: BudgetRow): string | null =>
+  forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
+
+const right = { align: 'right' } as const;
+const amounts = { align: 'right', even: true } as const;
+const PATH_MIN = 12;
+const OWNER_ROOM = 8;
+
+/** The table of `budget ls`. Paths that are too long for the terminal lose their beginning, never the name at the end. */
+export function standingsText(
+  shown: readonly BudgetRow[],
+  { currency, nowMs, columns, paint }: { currency: string; nowMs: number; columns: number; paint: Paint },
+): string {
+  const rows = shown.map((each) => cellsOf(each, currency, nowMs, paint));
+  const titles: TerminalColumn[] = [
+    { title: 'group' },
+    { title: 'limit', ...amounts },
+    { title: 'used', ...amounts },
+    { title: 'held', ...amounts },
+    { title: 'left', ...amounts },
+    { title: '%', ...right },
+    { title: 'runs out' },
+    { title: 'owner' },
+  ];
+  const widest = (index: number): number =>
+    Math.max(widthOf(titles[index]?.title ?? ''), ...rows.map((row) => widthOf(row[index] ?? '')));
+  const owned = Math.min(OWNER_ROOM, widest(titles.length - 1)) + 2;
+  const middle = titles.slice(1, -1).reduce((sum, _, index) => sum + widest(index + 1) + 2, 0);
+  // A line that wraps is no table any more: who owns it is the first thing to go.
+  const isNarrow = columns - middle - owned < PATH_MIN;
+  const room = Math.max(PATH_MIN, columns - middle - (isNarrow ? 0 : owned));
+  const fitted = rows.map(([path = '', ...rest]) => [
+    endOf(path, room),
+    ...(isNarrow ? rest.slice(0, -1) : rest),
+  ]);
+  return table(isNarrow ? titles.slice(0, -1) : titles, fitted, columns, paint.dim);
+}
+
+function cellsOf(row: BudgetRow, currency: string, nowMs: number, paint: Paint): readonly string[] {
+  const { unit, settled, held, left, percent, owner, each } = row;
+  const bare = (amount: number): string => bareAmountText(amount, unit);
+  return [
+    printable(standingPath(row)),
+    limitText(row, currency),
+    settled !== undefined ? bare(settled) : each === undefined ? 'not counted' : '',
+    held === undefined ? '' : bare(held),
+    left === undefined ? '' : left < 0 ? paint.bad(bare(left)) : bare(left),
+    percent === undefined ? '' : percentText(percent, paint),
+    row.canRunOut && left !== undefined ? forecastText(row, nowMs, paint) : '',
+    printable(owner ?? ''),
+  ];
+}
+
+const percentText = (percent: number, paint: Paint): string =>
+  percent >= 100 ? paint.bad(`${percent}`) : percent >= 80 ? paint.warn(`${percent}`) : `${percent}`;
+
+/** `500.00 EUR/month`, `unlimited EUR/month`, `20 jobs`; a limit that does not reject says so. */
+export function limitText(row: BudgetRow, currency: string): string {
+  const { amount, unit, kind, per } = row;
+  const mode = modeOf(row);
+  const told =
+    amount === 'unlimited'
+      ? `unlimited ${isMoney(kind) ? currency : kind}`
+      : amountText(amount, unit, currency);
+  return `${told}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
+}
+
+function forecastText(row: BudgetRow, nowMs: number, paint: Paint): string {
+  const { forecast, zone } = row;
+  const refusing = refusingText(row, nowMs);
+  if (refusing !== undefined) return paint.bad(refusing);
+  if (forecast === undefined) return '?';
+  if (forecast.outcome === 'lasts') return paint.good('lasts');
+  if (forecast.atMs === undefined) return paint.bad('used up');
+  return paint.warn(writtenDay(forecast.atMs, zone));
+}
+
+function endOf(path: string, room: number): string {
+  const letters = [...path];
+  return letters.length <= room ? path : `…${letters.slice(letters.length - room + 1).join('')}`;
+}
+
+/** Less of the last column says nothing. */
+const LAST_ROOM = 12;
+const INDENT = '  ';
+
+/** A table where the terminal is wide enough for it; else one paragraph a row, its first cells above the others with their titles. */
+export function wideOrLong(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number,
+  paint: Paint,
+): string {
+  const widths = titles.map((title, at) =>
+    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[at] ?? ''))),
+  );
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + INDENT.length, 0);
+  if (before + Math.min(LAST_ROOM, widths.at(-1) ?? 0) <= columns)
+    return table(
+      titles.map((title) => ({ title })),
+      rows,
+      columns,
+      paint.dim,
+    );
+  return rows
+    .map((row) => {
+      const head = row.slice(0, 2).filter((cell) => cell !== '');
+      const rest = titles.flatMap((title, at) => (at < 2 || !row[at] ? [] : [`${title} ${row[at]}`]));
+      return `${head.join(INDENT)}\n${wrapped(`${INDENT}${rest.join(', ')}`, columns, INDENT)}\n`;
+    })
+    .join('');
+}

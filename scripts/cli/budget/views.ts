@@ -1,0 +1,368 @@
+/** Views of limits: the list, one group, and the change log. */
+
+import type { GroupSum, UsedInMonth } from '../../../functions/answers/groups/model.ts';
+import {
+  BUDGET_ORDERS,
+  type BudgetRow,
+  type Budgets,
+  type ExceptionRow,
+  type Reconciliation,
+  RISK_FILTERS,
+  SUBJECT_KINDS,
+} from '../../../functions/answers/limits/budgets-model.ts';
+import type { LogEntry } from '../../../functions/answers/limits/edit-models.ts';
+import {
+  agreementText,
+  alertsText,
+  forecastText,
+  lastAlertOf,
+} from '../../../functions/answers/status/texts.ts';
+import { readInstant } from '../../../policies/document/values.ts';
+import { isCap } from '../../../policies/limits/cap.ts';
+import { type Edge, edgeText, instantText } from '../../../policies/text/edge-text.ts';
+import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { choice, optionalWord, orElse, readWhole, text, toggle, whole } from '../../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { type ApiClient, answeredInProcess, found } from '../api/api-in-process.ts';
+import { type BudgetContext, withBudget } from '../api/open-api.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { BUDGET_FLAGS, knownSubject, SUBJECT_HELP, subjectOfWord, subjectWord } from './arguments.ts';
+import { changeRowsText } from './change-text.ts';
+import {
+  forecastJson,
+  limitStandingJson,
+  limitText,
+  standingPath,
+  standingsText,
+  wideOrLong,
+} from './limit-text.ts';
+
+/** Two or three screens; --all and --json have the rest. */
+const ROWS_SHOWN = 100;
+/** One call of many. */
+const PAGE_ROWS = 1_000;
+
+const budgetLs = command({
+  name: 'budget ls',
+  about: `Lists limits: used (final), held by running jobs, left, and when they run out by the usage of the last eight weeks. Limits
+that refuse jobs now come first. Amounts are those in force now: with grants and unused budget carried over.`,
+  flags: {
+    group: text('<group>', "only this group and below: a path or GitLab's id"),
+    search: text('<text>', 'only limits with this in their path, id or owner'),
+    kind: choice('<kind>', 'only limits of: ', SUBJECT_KINDS),
+    unit: choice('<unit>', 'only limits that count: ', LIMIT_KINDS),
+    over: text('<percent>', 'only limits that are used and held to at least this', (given, flag) =>
+      readWhole(flag, given.replace(/%$/, ''), 0, 1_000),
+    ),
+    trouble: choice(
+      '<which>',
+      'only limits that are used up; or that are used up, refuse jobs or run out before their period ends: ',
+      RISK_FILTERS,
+    ),
+    sort: choice('<order>', `(default: ${BUDGET_ORDERS[0]}) `, BUDGET_ORDERS),
+    alerts: toggle(
+      'the last alert of each limit: recipient, level, time and way. Failed alerts are always shown',
+    ),
+    all: toggle(`every row, not only the first ${ROWS_SHOWN}`),
+    ...BUDGET_FLAGS,
+  },
+  examples: ['tollgate budget ls --group acme --over 80%', 'tollgate budget ls --trouble used-up --json'],
+  exits: { 0: 'listed' },
+  run: ({ flags }, io) =>
+    withBudget(flags, io, async (budget) => {
+      const { search, kind, unit, trouble, sort, over } = flags;
+      const asked = {
+        ...(flags.group !== undefined && { below: await knownSubject(flags.group, budget) }),
+        ...withoutAbsent({ search, kind, unit, trouble, sort }),
+        ...(over !== undefined && { percent_min: String(over) }),
+      };
+      const isWhole = flags.all || flags.json;
+      const max = String(isWhole ? PAGE_ROWS : ROWS_SHOWN);
+      let page = await answeredInProcess(budget.api.budgets.$get({ query: { ...asked, max } }));
+      const rows = [...page.rows];
+      while (isWhole && page.next !== undefined) {
+        page = await answeredInProcess(
+          budget.api.budgets.$get({ query: { ...asked, max, cursor: page.next } }),
+        );
+        rows.push(...page.rows);
+      }
+      const reconciliation = await answeredInProcess(budget.api.reconciliation.$get());
+      const value = { currency: page.currency, limits: rows.map(limitStandingJson), reconciliation };
+      return print(io, flags, value, () => listText({ ...page, rows }, flags.alerts, io, reconciliation));
+    }),
+});
+
+function listText(
+  { set, currency, nowMs, rows, total, forecastMax, refusing, usedUp, runsOut }: Budgets,
+  alerts: boolean,
+  io: TerminalIo,
+  reconciliation: Reconciliation,
+): string {
+  const paint = paintWhen(io.colours);
+  const more = total - rows.length;
+  const notes = [
+    `${shadowCount(refusing)} refusing jobs, ${shadowCount(usedUp)} used up, ${shadowCount(runsOut)} gone before their period ends`,
+    ...(more > 0 ? [`… and ${shadowCount(more)} more: --all shows them`] : []),
+    ...(total > forecastMax ? [`forecasts are of the ${forecastMax} fullest only`] : []),
+    ...(set === undefined ? ['no set was ever published: these are those of policies/limits.yaml'] : []),
+  ];
+  return [
+    rows.length === 0
+      ? 'No limit is like this.\n'
+      : standingsText(rows, { currency, nowMs, columns: io.columns, paint }),
+    ...rows.map((row) => alertLine(row, currency, alerts, paint)),
+    ...notes.map((note) => paint.dim(`${note}\n`)),
+    `${reconciliation.state === 'differs' ? paint.bad(reconciliation.text) : paint.dim(reconciliation.text)}\n`,
+  ].join('');
+}
+
+/** The sentence that the page has at the limit. */
+function alertLine(row: BudgetRow, currency: string, isAsked: boolean, paint: Paint): string {
+  const last = lastAlertOf(row, currency);
+  if (last === undefined || (last.state !== 'failed' && !isAsked)) return '';
+  const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
+  return `${last.state === 'failed' ? paint.warn(text) : text}\n`;
+}
+
+const budgetShow = command({
+  name: 'budget show',
+  about: `Shows one group: its limits and those of the groups above it, the forecast of each period and how far off such forecasts
+were (tollgate report forecast has them all), the notes of each limit, and grants, freezes and break-glasses with their
+ids. Then what the groups right below it and its own projects used this month: spent and held, which adds up to what the
+group used. Days begin in $TOLLGATE_ROLLUP_ZONE, else UTC.`,
+  words: { group: optionalWord('<group>', `${SUBJECT_HELP} (default: instance)`) },
+  expects: 'one group',
+  flags: BUDGET_FLAGS,
+  examples: ['tollgate budget show acme/payments', 'tollgate budget show runner-class/large --json'],
+  exits: { 0: 'shown' },
+  run: ({ flags, words }, io) =>
+    withBudget(flags, io, async (budget) => {
+      const { api, directory } = budget;
+      const subject = await knownSubject(words.group ?? 'instance', budget);
+      const query = { holding: subject, max: '1000' } as const;
+      const { set, currency, rows } = await answeredInProcess(api.budgets.$get({ query }));
+      const { agreements, below } = await usedBy(subject, api);
+      const exceptions = await answeredInProcess(api.exceptions.$get({ query: { subject } }));
+      const path = subjectWord(subject, directory);
+      const limits = rows.map((row) => ({
+        ...limitStandingJson(row),
+        own: row.subject === subject,
+        zone: row.zone,
+        softAmount: row.softAmount ?? null,
+        contact: row.contact ?? null,
+        costCenter: row.costCenter ?? null,
+        reason: row.reason ?? null,
+        forecast: forecastJson(row),
+        agreement:
+          row.subject === subject ? (agreements.find(({ limit }) => limit === row.id) ?? null) : null,
+      }));
+      const value = { subject, path, set: set ?? null, currency, limits, exceptions, below: below ?? null };
+      return print(io, flags, value, () => {
+        const paint = paintWhen(io.colours);
+        return [
+          `${paint.strong(printable(path))}${path === subject ? '' : `  ${paint.dim(subject)}`}\n`,
+          ...(rows.length === 0
+            ? ['No limit holds here.\n']
+            : [
+                standingsText(rows, { currency, nowMs: io.nowMs(), columns: io.columns, paint }),
+                ...rows.map((row) => noteText(row, currency) + forecastLine(row, currency)),
+                ...agreements.map((each) => agreementLine(each, currency, rollupZone(io), paint)),
+              ]),
+          below === undefined ? '' : groupsBelowText(path, below, currency, io.columns, paint),
+          exceptionsText(exceptions, budget, io.columns, paint),
+        ].join('');
+      });
+    }),
+});
+
+function noteText(row: BudgetRow, currency: string): string {
+  const { contact, costCenter, reason, id } = row;
+  const alerts = alertsText(row);
+  const said = [
+    ...cohortWords(row, currency),
+    alerts && `${alerts}, to ${row.addressee}`,
+    lastAlertOf(row, currency)?.text,
+    costCenter && `cost center ${costCenter}`,
+    contact && `ask ${contact}`,
+    reason,
+  ].filter(Boolean);
+  if (said.length === 0) return '';
+  return `${printable(`${standingPath(row)} ${id}: ${limitText(row, currency)}, ${said.join(', ')}`)}\n`;
+}
+
+/** The sentence that the page has below its chart. */
+function forecastLine(row: BudgetRow, currency: string): string {
+  const text = forecastText(row, currency);
+  return text === undefined ? '' : `${printable(`${standingPath(row)} ${row.id}: ${text}`)}\n`;
+}
+
+function cohortWords({ cohort, shared, borrowed = 0, unit }: BudgetRow, currency: string): readonly string[] {
+  if (shared === undefined) return [];
+  const told = (units: number): string => amountText(units, unit, currency);
+  const lent = `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${told(shared.amount)} lent in use`;
+  return shared.mayBorrow === 0
+    ? [lent]
+    : [`${lent}, ${bareAmountText(borrowed, unit)} of at most ${told(shared.mayBorrow)} borrowed`];
+}
+
+function agreementLine(agreement: Agreement, currency: string, zone: string, paint: Paint): string {
+  const { tone, text } = agreementText(agreement, currency, zone);
+  return `${tone === 'fits' ? paint.good('figures agree') : paint.warn('figures differ')}  ${agreement.limit}: ${text}\n`;
+}
+
+interface GroupsBelow extends GroupSum {
+  /** Right below, by path, at most 25. */
+  readonly groups: readonly (UsedInMonth & { readonly subject: string; readonly path: string })[];
+}
+
+interface UsedBy {
+  readonly agreements: readonly Agreement[];
+  /** Absent: there are none. */
+  readonly below?: GroupsBelow;
+}
+
+type Agreement = Parameters<typeof agreementText>[0];
+
+/** Limits may be written for what the directory does not know yet. */
+const NOTHING: UsedBy = { agreements: [] };
+
+/** Use of a subject and its direct subgroups; other kinds of subjects have none. */
+async function usedBy(subject: string, api: ApiClient): Promise<UsedBy> {
+  if (isCap(subject)) return NOTHING;
+  const [kind = '', ...names] = subject.split('/');
+  const [name, query] = [names.join('/'), {}];
+  switch (kind) {
+    case 'instance': {
+      const { agreements } = await answeredInProcess(api.instance.$get({ query }));
+      const roots = { under: 'roots', sort: 'name', max: '25' } as const;
+      const { rows, sum } = await answeredInProcess(api.groups.$get({ query: roots }));
+      return { agreements, ...belowOf(rows, sum) };
+    }
+    case 'group': {
+      const view = await found(api.groups[':id'].$get({ param: { id: name }, query }));
+      return view === undefined ? NOTHING : { ...view, ...belowOf(view.children, view.childrenSum) };
+    }
+    case 'project':
+      return (await found(api.projects[':id'].$get({ param: { id: name }, query }))) ?? NOTHING;
+    case 'runner-class':
+      return (await found(api['runner-classes'][':name'].$get({ param: { name }, query }))) ?? NOTHING;
+    default:
+      return NOTHING;
+  }
+}
+
+interface ChildRow {
+  readonly subject: string;
+  readonly path: string;
+  readonly metered: UsedInMonth;
+}
+
+function belowOf(rows: readonly ChildRow[], sum: GroupSum | undefined): Pick<UsedBy, 'below'> {
+  if (rows.length === 0 || sum === undefined) return {};
+  const groups = rows.map(({ subject, path, metered: { settledMicros, heldMicros, seconds, jobs } }) => ({
+    ...{ subject, path, settledMicros, heldMicros, seconds, jobs },
+  }));
+  return { below: { groups, ...sum } };
+}
+
+/** A line for each group, one for the rest, one for the total. */
+function groupsBelowText(
+  label: string,
+  { groups, rest, restLabel, total }: GroupsBelow,
+  currency: string,
+  columns: number,
+  paint: Paint,
+): string {
+  const row = (name: string, { settledMicros, heldMicros, jobs }: UsedInMonth): readonly string[] => [
+    printable(name),
+    bareAmountText(settledMicros + heldMicros, 'micros'),
+    shadowCount(jobs),
+  ];
+  const rows = [...groups.map((each) => row(each.path, each)), row(restLabel, rest), row(label, total)];
+  const right = { align: 'right' } as const;
+  const titles = [{ title: 'this month' }, { title: currency, ...right }, { title: 'jobs', ...right }];
+  return `\n${table(titles, rows, columns, paint.dim)}`;
+}
+
+function edgeWords(written: string, which: Edge, zone: string): string {
+  const atMs = readInstant(written, which, zone);
+  return atMs === undefined ? written : edgeText(atMs, which, zone);
+}
+
+function exceptionsText(
+  all: readonly ExceptionRow[],
+  { directory }: Pick<BudgetContext, 'directory'>,
+  columns: number,
+  paint: Paint,
+): string {
+  if (all.length === 0) return '';
+  const titles = ['', 'id', 'on', 'what', 'from', 'until', 'by', 'why'];
+  const rows = all.map(({ kind, id, subject, what, from, until, zone, by, reason }) =>
+    [
+      kind,
+      id,
+      subjectWord(subject, directory),
+      what,
+      edgeWords(from, 'start', zone),
+      until === '' ? 'it is lifted' : edgeWords(until, 'end', zone),
+      by,
+      reason,
+    ].map(printable),
+  );
+  return `\n${wideOrLong(titles, rows, columns, paint)}`;
+}
+
+const PAGE_EDITS = 100;
+
+const budgetHistory = command({
+  name: 'budget history',
+  about: 'Lists who changed the limits, when, from what to what, why and where from; newest first.',
+  words: { group: optionalWord('<group>', `only changes of it: ${SUBJECT_HELP}`) },
+  expects: 'one group',
+  flags: { count: orElse(text('<n>', 'how many edits at most', whole(1, 500)), 10), ...BUDGET_FLAGS },
+  examples: ['tollgate budget history acme/payments --count 50'],
+  exits: { 0: 'listed' },
+  run: ({ flags, words }, io) =>
+    withBudget(flags, io, async (budget) => {
+      const { api, directory, policy } = budget;
+      const { group } = words;
+      const subject = group === undefined ? undefined : subjectOfWord(group, directory);
+      const edits: LogEntry[] = [];
+      let before: number | undefined;
+      do {
+        const max = String(Math.min(PAGE_EDITS, flags.count - edits.length));
+        const query = { ...withoutAbsent({ subject, before: before?.toString() }), max };
+        const page = await answeredInProcess(api.limits.history.$get({ query }));
+        edits.push(...page.entries);
+        before = page.next;
+      } while (before !== undefined && edits.length < flags.count);
+      // The log keeps deleted subjects; a subject it never had must exist.
+      if (group !== undefined && edits.length === 0) await knownSubject(group, budget);
+      return print(io, flags, { subject: subject ?? null, edits }, () => {
+        if (edits.length === 0) return 'Nothing was ever changed here.\n';
+        const paint = paintWhen(io.colours);
+        const zone = rollupZone(io);
+        return edits
+          .map(({ edit, set, atMs, actor, why, source, rows, count }) => {
+            const head = `${paint.strong(`${instantText(atMs, zone)}  ${printable(actor)}`)}: ${printable(why)}\n`;
+            const about = `edit ${edit}, set ${set}, from ${printable(source)}, ${count} ${count === 1 ? 'change' : 'changes'}`;
+            const changes =
+              rows !== undefined
+                ? changeRowsText(rows, policy.currency, io.columns, paint)
+                : count === 0
+                  ? '(what was changed is not kept any more)\n'
+                  : `(too much to list${subject === undefined ? ': tollgate budget history <group> has what it changed there' : ''})\n`;
+            return `${head}${paint.dim(about)}\n${changes}`;
+          })
+          .join('');
+      });
+    }),
+});
+
+export const commands = [budgetLs, budgetShow, budgetHistory];

@@ -1,0 +1,156 @@
+/** Shell completion and the manual page, made from the table of commands. */
+import { type CommandEntry, UsageError } from '../terminal/command.ts';
+import { command, print } from '../terminal/define-command.ts';
+import { optionalWord } from '../terminal/flags.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+interface CompletedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly flags: readonly string[];
+}
+
+/** @param entries - all commands; the two commands stand among them. */
+export const completionCommands = (entries: readonly CommandEntry[]) => [
+  command({
+    name: 'completion',
+    about: `Prints what a shell needs to complete commands and flags.
+
+  tollgate completion bash > /etc/bash_completion.d/tollgate
+  tollgate completion zsh > "\${fpath[1]}/_tollgate"
+  tollgate completion fish > ~/.config/fish/completions/tollgate.fish`,
+    words: { shell: optionalWord(`<${SHELLS.join(' | ')}>`, 'not needed with --json') },
+    expects: 'one shell',
+    json: 'commands with their flags as one JSON object',
+    examples: ['tollgate completion bash', 'tollgate completion --json'],
+    exits: { 0: 'printed' },
+    run: async ({ flags, words }, io) => {
+      const shell = SHELLS.find((each) => each === words.shell);
+      if (shell === undefined && (words.shell !== undefined || !flags.json))
+        throw new UsageError(
+          `${words.shell === undefined ? '' : `"${words.shell}": `}expected a shell: ${SHELLS.join(', ')}`,
+        );
+      const commands = await Promise.all(
+        entries.map(async ({ name, summary, load }) => {
+          const { help, flags: table } = await load();
+          const named = table ? Object.keys(table).map((each) => `--${each}`) : flagsInHelp(help);
+          return { name, summary, flags: [...new Set(['--help', '--json', ...named])] };
+        }),
+      );
+      return print(io, flags, { commands }, () => COMPLETIONS[shell ?? 'bash'](commands));
+    },
+  }),
+  command({
+    name: 'man',
+    about: 'Prints the manual page with the help of all commands.',
+    json: 'the page as one JSON object',
+    examples: ['tollgate man > tollgate.1'],
+    exits: { 0: 'printed' },
+    run: async ({ flags }, io) => {
+      const sections = await Promise.all(
+        entries.map(async ({ name, summary, load }) => {
+          const { help } = await load();
+          return `.SS ${roff(name)}\n${roff(summary)}\n.PP\n.nf\n${roff(help)}\n.fi`;
+        }),
+      );
+      const page = `.TH TOLLGATE 1
+.SH NAME
+tollgate \\- admission control for GitLab CI
+.SH SYNOPSIS
+.B tollgate
+<command> [flags]
+.SH COMMANDS
+${sections.join('\n')}
+`;
+      return print(io, flags, { page }, () => page);
+    },
+  }),
+];
+
+/** For commands that are not rows yet. */
+const flagsInHelp = (help: string): readonly string[] => help.match(/--[a-z][a-z-]*[a-z]/g) ?? [];
+
+/** Escapes text: no backslash escapes, no hyphen breaks, and no line begins a request. */
+const roff = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^(?=[.'])/gm, '\\&');
+
+/** Completions after the words of `at`: next words of names, or flags of a complete name. Longest names first. */
+function steps(
+  commands: readonly CompletedCommand[],
+): readonly { readonly at: string; readonly next: readonly string[] }[] {
+  const next = new Map<string, string[]>();
+  for (const { name, flags } of commands) {
+    const words = name.split(' ');
+    for (const [index, word] of words.entries()) {
+      const at = words.slice(0, index).join(' ');
+      const known = next.get(at) ?? [];
+      if (!known.includes(word)) known.push(word);
+      next.set(at, known);
+    }
+    next.set(name, [...(next.get(name) ?? []), ...flags]);
+  }
+  return [...next]
+    .map(([at, words]) => ({ at, next: at === '' ? [...words, '--help', '--version'] : words }))
+    .toSorted((a, b) => b.at.split(' ').length - a.at.split(' ').length || Number(b.at > a.at) - 1);
+}
+
+/** For bash and zsh: a case for each beginning of a command line without flags. */
+const cases = (commands: readonly CompletedCommand[], reply: (words: string) => string): string =>
+  steps(commands)
+    .map(({ at, next }) => `    '${at}'${at === '' ? '' : ` | '${at} '*`}) ${reply(next.join(' '))} ;;`)
+    .join('\n');
+
+const COMPLETIONS: Readonly<
+  Record<(typeof SHELLS)[number], (commands: readonly CompletedCommand[]) => string>
+> = {
+  bash: (commands) => `# tollgate completion bash > /etc/bash_completion.d/tollgate
+_tollgate() {
+  local line='' word words=''
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in -*) ;; *) line="\${line:+$line }$word" ;; esac
+  done
+  case "$line" in
+${cases(commands, (words) => `words='${words}'`)}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _tollgate tollgate
+`,
+  zsh: (commands) => `#compdef tollgate
+# tollgate completion zsh > "\${fpath[1]}/_tollgate"
+_tollgate() {
+  local line='' word
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "$word" in -*) ;; *) line="\${line:+$line }$word" ;; esac
+  done
+  case "$line" in
+${cases(commands, (words) => `compadd -- ${words}`)}
+  esac
+}
+compdef _tollgate tollgate
+`,
+  fish: (commands) => `# tollgate completion fish > ~/.config/fish/completions/tollgate.fish
+function __tollgate_line
+  string match -v -- '-*' (commandline -opc)[2..-1] | string join ' '
+end
+function __tollgate_at
+  test (__tollgate_line | string collect; or echo) = "$argv[1]"
+end
+function __tollgate_is
+  string match -q -- "$argv[1]*" (__tollgate_line | string collect; or echo)
+end
+${steps(commands)
+  .flatMap(({ at, next }) =>
+    next.map((word) =>
+      word.startsWith('--')
+        ? `complete -c tollgate -n "__tollgate_is '${at}'" -l ${word.slice(2)}`
+        : `complete -c tollgate -f -n "__tollgate_at '${at}'" -a '${word}'`,
+    ),
+  )
+  .join('\n')}
+`,
+};

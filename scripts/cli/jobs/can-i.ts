@@ -1,0 +1,279 @@
+import { waitText } from '../../../functions/answers/job/decision-lines.ts';
+import type { AskedPipeline, CheckedPipeline } from '../../../functions/answers/job/model.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { DynamoStore } from '../../../functions/core/ledger/index.ts';
+import { MemoryTable } from '../../../functions/core/store/index.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { resolveContainers } from '../../../relay/translate/resolution.ts';
+import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { readWhole, text, texts, type ValuesOf, whole } from '../../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { table, wrapped } from '../../terminal/table.ts';
+import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
+import { consoleAsked } from '../api/console-client.ts';
+import { type BudgetContext, withApi } from '../api/open-api.ts';
+import { leftSection } from '../check/console-lines.ts';
+import { jobAsked } from '../check/live-step.ts';
+import { allowedVariables } from '../evaluation/allowed-variables.ts';
+import { withClass } from '../evaluation/class-override.ts';
+import { PLACE_FLAGS, placeInLedger, readNow, readRunFlags } from '../evaluation/place-flags.ts';
+import { ruleNowLines, violationLine } from '../evaluation/rule-now-text.ts';
+import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
+import type { OpenLedger } from '../ledger/open-ledger.ts';
+import { parseDuration } from '../pipeline/durations.ts';
+import { runnerVariablesOf } from '../pipeline/variables.ts';
+import { type FileRules, RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
+
+const ID_MAX = 999_999_999_999_999;
+/** Nothing is written under it. */
+const JOB_ID = 1;
+/** A year: no job runs longer. */
+const MINUTES_MAX = 527_040;
+
+/** The job that is made up. */
+const REQUEST_FLAGS = {
+  ...PLACE_FLAGS,
+  image: text('<image>', 'its container image'),
+  service: texts('<image>', 'one of its services; may be repeated'),
+  class: text('<name>', 'its runner class'),
+  tag: texts('<tag>', 'a tag of its runner; may be repeated'),
+  minutes: text(
+    '<n>',
+    'how long it will run (default: as its last runs and the policy say)',
+    whole(1, MINUTES_MAX),
+  ),
+  timeout: text('<duration>', 'its timeout: 1h, 90m', readTimeout),
+  job: text('<name>', 'its name'),
+  environment: text('<name>', 'its environment'),
+  'pull-policy': texts('<policy>', 'a pull policy of its image; may be repeated'),
+  variable: texts('<NAME=value>', 'a variable; may be repeated'),
+};
+
+const FLAGS = {
+  ...REQUEST_FLAGS,
+  rerun: text(
+    '<job>',
+    'in place of all these: this job once more, 4711 or the address of its page; of a ledger or a console (default: $TOLLGATE_CONSOLE)',
+  ),
+  // Without --ledger no table is read.
+  ledger: text(
+    '<local | table>',
+    'by what is in force now: next to npm start on this machine, or in a DynamoDB table',
+  ),
+  ...{ instance: LEDGER_FLAGS.instance, region: LEDGER_FLAGS.region, endpoint: LEDGER_FLAGS.endpoint },
+  console: text(
+    '<url>',
+    'by what is in force at a console; after tollgate login, or in a CI job by its id_token in TOLLGATE_ID_TOKEN, and then for its own project',
+  ),
+  ...RULES_FLAGS,
+};
+
+const canI = command({
+  name: 'can-i',
+  about: `Decides one made-up admission request: with --ledger or --console by the limits, grants, freezes, rollout and counters of
+now; without, by the rules and limits of the documents alone, as if nothing was used. Facts without a flag are taken as not
+sent by GitLab. No counter is changed.`,
+  flags: FLAGS,
+  json: 'one object with everything',
+  examples: [
+    'tollgate can-i --project acme/payments/checkout --image node:24 --class large --minutes 20',
+    'tollgate can-i --rerun 4711 --ledger local',
+  ],
+  exits: {
+    0: 'admitted',
+    1: 'the ledger or console does not answer',
+    2: 'would be rejected or a rule needs to know more',
+    3: 'wrong usage or an invalid document',
+  },
+  run: async ({ flags }, io) => {
+    const nowMs = readNow(flags.now, io.nowMs);
+    let unseen: readonly string[] = [];
+    const by = decidedBy(flags, io);
+    const ask = async (api: ApiClient, books?: BudgetContext) => {
+      if (books === undefined && flags.now !== undefined)
+        throw new UsageError('--now: a console answers about now only');
+      const asked = flags.rerun === undefined ? madeUp(flags, nowMs, io, books) : undefined;
+      unseen = asked?.unseen ?? [];
+      const json = asked?.json ?? { rerun: jobIdIn(flags.rerun ?? '') };
+      return answeredInProcess(api.check.$post({ json }));
+    };
+    const checked = await withApi(by.flags, { ...io, nowMs: () => nowMs }, ask, by.open);
+    const answer = { ...checked, decidedBy: by.name, variablesNotSeen: unseen };
+    print(io, flags, answer, () => canIText(answer, by.note, io.columns, paintWhen(io.colours)));
+    return checked.jobs[0]?.outcome === 'admitted' ? EXIT.ok : EXIT.wouldReject;
+  },
+});
+
+type CanIFlags = ValuesOf<typeof FLAGS>;
+
+interface DecidedBy {
+  readonly name: CanIAnswer['decidedBy'];
+  readonly open?: OpenLedger;
+  readonly flags: LedgerFlags & RulesFlags;
+  /** For people. */
+  readonly note: string;
+}
+
+/** @throws {UsageError} for flags of a table that is not named. */
+function decidedBy(flags: CanIFlags, io: TerminalIo): DecidedBy {
+  const asksConsole =
+    flags.console !== undefined || (flags.rerun !== undefined && flags.ledger === undefined);
+  const origin = asksConsole ? consoleAsked(flags, io) : undefined;
+  if (origin !== undefined)
+    return { name: 'console', flags, note: `By what is in force at ${origin} now; nothing was held.` };
+  if (flags.ledger !== undefined)
+    return { name: 'ledger', flags, note: 'By what is in force in the ledger now; nothing was held.' };
+  if (flags.rerun !== undefined)
+    throw new UsageError('--rerun: expected --ledger, --console <url> or $TOLLGATE_CONSOLE');
+  refuseTableFlags(flags);
+  return {
+    name: 'rules',
+    open: noLedger,
+    flags: { ...flags, ledger: 'none' },
+    note: 'Only the rules and limits of the documents were judged, as if nothing was used. Grants, freezes and rollouts that are live were not read: --ledger or --console asks with what is in force now.',
+  };
+}
+
+/** A ledger without limits, groups and counters: the documents stand in for them. */
+const noLedger: OpenLedger = async () => ({
+  store: new DynamoStore({
+    ...{ table: new MemoryTable(), instance: 'none', clock: systemClock, random: Math.random },
+  }),
+  ...{ instance: 'none', description: 'no ledger', close: async () => {} },
+});
+
+interface MadeUp {
+  readonly json: AskedPipeline;
+  /** Names of variables that no rule sees. */
+  readonly unseen: readonly string[];
+}
+
+/** The documents here say which tags a class has and which variables rules see. A console finds the place itself. */
+function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetContext | undefined): MadeUp {
+  const { project, group } = flags;
+  if (project !== undefined && group !== undefined)
+    throw new UsageError('--project and --group: expected one of them, a project names its group');
+  const { request, unseen } = syntheticRequest(flags, readRules(flags, io), nowMs);
+  const { ref, refProtected, pipelineSource, userId } = request;
+  const { minutes } = flags;
+  const job = jobAsked({ ...request, jobName: request.jobName ?? 'job' }, []);
+  return {
+    json: {
+      ...(books === undefined
+        ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })
+        : placeInLedger(flags, books.directory)),
+      ...withoutAbsent({ ref, refProtected, pipelineSource, userId }),
+      jobs: [{ ...job, ...(minutes !== undefined && { estimateSeconds: minutes * 60 }) }],
+    },
+    unseen,
+  };
+}
+
+const jobIdIn = (word: string): number =>
+  readWhole('rerun', /\/-\/jobs\/(\d+)/.exec(word)?.[1] ?? word, 1, ID_MAX);
+
+const idOrPath = (word: string | undefined): number | string | undefined =>
+  word !== undefined && /^\d{1,15}$/.test(word) ? Number(word) : word;
+
+interface CanIAnswer extends CheckedPipeline {
+  /** `rules`: by the documents alone. */
+  readonly decidedBy: 'rules' | 'ledger' | 'console';
+  /** Names of variables that no rule sees. */
+  readonly variablesNotSeen: readonly string[];
+}
+
+/**
+ * The answer for people: yes or no first, then what is against the job, the rules, the limits and the text of its page.
+ *
+ * @param note - says what the decision rests on.
+ */
+function canIText(answer: CanIAnswer, note: string, columns: number, paint: Paint): string {
+  const [job] = answer.jobs;
+  if (job === undefined) return '';
+  const { outcome, costMicros, estimateSeconds, runnerClass, reasons, rules = [], text } = job;
+  const word = { admitted: paint.good('Yes'), rejected: paint.bad('No'), 'not sure': paint.warn('Not sure') };
+  const decision =
+    outcome === 'not sure' ? 'a rule needs to know more' : `would be ${outcome}${waitText(job)}`;
+  const cost = amountText(costMicros, 'micros', answer.currency, 'up');
+  const head = `${word[outcome]}: ${decision}; about ${cost}, ${durationText(estimateSeconds)} on ${printable(runnerClass)}, ${printable(answer.place.path)}.`;
+  const line = (each: string): string => `${wrapped(`  ${printable(each)}`, columns, '    ')}\n`;
+  const rows = rules.flatMap(({ id, kind, mode, now }) =>
+    ruleNowLines(now).map((each, index) => [
+      ...(index === 0 ? [id, kind, mode] : ['', '', '']),
+      printable(each),
+    ]),
+  );
+  const titles = ['rule', 'kind', 'mode', 'against the job'].map((title) => ({ title }));
+  const unseen = answer.variablesNotSeen.join(', ');
+  return [
+    `${wrapped(head, columns, '  ')}\n${paint.dim(wrapped(note, columns, '  '))}\n`,
+    reasons.map((each) => line(`${each.rule}: ${violationLine(each)}`)).join(''),
+    rows.length === 0 ? '' : table(titles, rows, columns, paint.strong),
+    leftSection(answer, true, { columns, paint }),
+    unseen === '' ? '' : line(`Not seen by any rule, as it does not leave the relay: ${unseen}`),
+    text === undefined
+      ? ''
+      : `${paint.strong('The job page would say')}\n${text.split('\n').map(line).join('')}`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+/** One request made up from flags, without its place. */
+interface SyntheticRequest {
+  readonly request: AdmissionRequest;
+  /** Names of variables that no rule would see. */
+  readonly unseen: readonly string[];
+}
+
+/** @throws {UsageError} for a value that makes no sense. */
+function syntheticRequest(
+  flags: ValuesOf<typeof REQUEST_FLAGS>,
+  documents: FileRules,
+  nowMs: number,
+): SyntheticRequest {
+  const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class, nowMs);
+  const variables = readVariables(flags.variable);
+  const { kept, hidden, dropped } = allowedVariables(variables, documents.policy.variables);
+  const { image, job, environment } = flags;
+  const pullPolicies = flags['pull-policy'];
+  const timeoutSeconds = flags.timeout;
+  const request: AdmissionRequest = {
+    ...readRunFlags(flags),
+    jobId: JOB_ID,
+    ...withoutAbsent({ jobName: job, environment, image }),
+    ...(pullPolicies.length > 0 && { pullPolicies }),
+    services: flags.service.map((name) => ({ name, variables: {} })),
+    // A runner of the class has at least its tags; what others it has only GitLab can say.
+    jobTags: [...new Set([...(chosen?.runnerClass.tags ?? []), ...flags.tag])],
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    variables: kept,
+    ...(hidden.length > 0 && { hiddenVariables: hidden }),
+  };
+  resolveContainers(request, runnerVariablesOf(variables).resolve);
+  return { request, unseen: dropped };
+}
+
+function readTimeout(given: string): number {
+  const seconds = parseDuration(given);
+  if (seconds !== undefined && seconds > 0) return seconds;
+  throw new UsageError(`--timeout "${given}": expected a duration such as 1h or 90m`);
+}
+
+/** Messages do not quote values, because they may be secrets. */
+function readVariables(given: readonly string[]): Readonly<Record<string, string>> {
+  const entries = given.map((each): readonly [string, string] => {
+    const at = each.indexOf('=');
+    const name = at === -1 ? each : each.slice(0, at);
+    if (at !== -1 && /^[A-Za-z_]\w*$/.test(name)) return [name, each.slice(at + 1)];
+    throw new UsageError(
+      `--variable ${at === -1 ? '' : 'NAME'}: expected NAME=value, NAME of letters, digits and _`,
+    );
+  });
+  return Object.fromEntries(entries);
+}
+
+export const commands = [canI];

@@ -1,0 +1,165 @@
+import { resolve } from 'node:path';
+import { BECAME, becameOf } from '../../../functions/answers/job/retried.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/index.ts';
+import type { RequeueEntry } from '../../../functions/core/requeue/index.ts';
+import { pathKey } from '../../../policies/place/directory.ts';
+import type { RequeueSettings } from '../../../policies/policy.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { type Command, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { required, text, word } from '../../terminal/flags.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
+import { ssmSecretStore } from '../gitlab/ssm-secret-store.ts';
+import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { RULES_FLAGS, readRules } from '../rules-flags.ts';
+
+const BATCH = 100;
+const READ_TIMEOUT_MS = 15_000;
+
+const requeueLs = command({
+  name: 'requeue ls',
+  about: `Lists rejected jobs that wait to be retried when a slot is free, that were retried, and that were given up, with the reason.
+For each group that the policy names under requeue, its latest 200 jobs, oldest first.`,
+  flags: { ...RULES_FLAGS, ...TABLE_FLAGS },
+  examples: ['tollgate requeue ls --ledger tollgate-ledger'],
+  exits: { ...LEDGER_EXITS, 0: 'listed' },
+  run: async ({ flags }, io) => {
+    const { policy, directory } = readRules(flags, io);
+    const agreed = policy.requeue ?? [];
+    const ledger = await standIn(io, openLedger)(flags, io);
+    try {
+      const lists = await Promise.all(agreed.map(({ groupId }) => ledger.requeue?.read(groupId)));
+      const entries = lists.flatMap((list) => list?.entries ?? []);
+      const became = await becameOfAll(entries, ledger.store);
+      const groups = agreed.map((settings, at) => ({
+        ...settings,
+        jobs: (lists[at]?.entries ?? []).map((entry): ListedRetry => {
+          const result = became.get(entry.newJobId ?? 0);
+          return result === undefined ? entry : { ...entry, became: result };
+        }),
+      }));
+      const pathOf = (id: number): string => directory?.groupById.get(id)?.path ?? `group ${id}`;
+      return print(io, flags, { groups }, () =>
+        groups.length === 0
+          ? 'No group agreed to have its jobs retried: the policy has no requeue.\n'
+          : groups.map((each) => groupText(each, pathOf(each.groupId), io)).join('\n'),
+      );
+    } finally {
+      await ledger.close();
+    }
+  },
+});
+
+interface ListedRetry extends RequeueEntry {
+  /** Result of the retried job. */
+  readonly became?: keyof typeof BECAME;
+}
+
+/** By the number of the new job. */
+async function becameOfAll(
+  entries: readonly RequeueEntry[],
+  store: Pick<LedgerStore, 'readRecords'>,
+): Promise<ReadonlyMap<number, keyof typeof BECAME>> {
+  const newJobIds = entries.flatMap(({ newJobId }) => newJobId ?? []);
+  const became = new Map<number, keyof typeof BECAME>();
+  for (let first = 0; first < newJobIds.length; first += BATCH) {
+    const batch = newJobIds.slice(first, first + BATCH);
+    const records = await store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
+    for (const [at, jobId] of batch.entries()) became.set(jobId, becameOf(records[at]));
+  }
+  return became;
+}
+
+function groupText(
+  group: RequeueSettings & { readonly jobs: readonly ListedRetry[] },
+  path: string,
+  io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
+): string {
+  const { jobs, retries: max } = group;
+  const waiting = jobs.filter(({ state }) => state === 'waiting' || state === 'retrying').length;
+  const heading = printable(`${path}: ${waiting} waiting, ${jobs.length} in all`);
+  if (jobs.length === 0) return `${heading}\n`;
+  const titles = [
+    { title: 'job', align: 'right' as const },
+    { title: 'state' },
+    { title: 'retries' },
+    { title: 'rejected' },
+    { title: 'what became of it' },
+  ];
+  const rows = jobs.map(({ jobId, state, retries, rejectedAtMs, newJobId, became, why }) => [
+    String(jobId),
+    state,
+    `${retries} of ${max}`,
+    instantText(rejectedAtMs, rollupZone(io)),
+    printable(newJobId === undefined ? (why ?? '') : `job ${newJobId}: ${BECAME[became ?? 'unasked']}`),
+  ]);
+  return `${heading}\n${table(titles, rows, io.columns, paintWhen(io.colours).dim)}`;
+}
+
+const PARAMETER_PATH = /^(?:\/[\w.-]+){1,14}$/;
+
+export const readStandardInput = (): string => readUserFile(STANDARD_INPUT, 'the standard input');
+
+/** Keeps the token of a group, for retries or for notes. */
+const consent = (
+  name: string,
+  lets: string,
+  { use, policyKey, setting, path }: Readonly<Record<'use' | 'policyKey' | 'setting' | 'path', string>>,
+): Command =>
+  command({
+    name,
+    about: `Keeps the token that a group gives for ${lets}, as a SecureString of Parameter Store: a group access token of scope api and
+role Developer. It is read from a file, never from a flag, and is never printed. The policy's ${policyKey} has to name the group,
+too. To withdraw it, revoke the token in GitLab and delete the parameter.`,
+    words: { group: word('<group>', 'path or number') },
+    expects: 'one group',
+    flags: {
+      tokens: required(
+        text('<path>', `a path such as ${path}, as in the setting parameters.${setting}`, (given) => {
+          if (PARAMETER_PATH.test(given)) return given;
+          throw new UsageError(`--tokens "${given}": expected a path such as ${path}`);
+        }),
+      ),
+      'token-from': required(text('<file>', 'a file with the token, or - for the standard input')),
+      ...RULES_FLAGS,
+    },
+    examples: [`tollgate ${name} acme --tokens ${path} --token-from token.txt`],
+    exits: { 0: 'kept', 1: 'Parameter Store refuses it' },
+    run: async ({ flags, words: { group } }, io) => {
+      const { directory } = readRules(flags, io);
+      const id = /^\d+$/.test(group) ? Number(group) : directory.groupByPath.get(pathKey(group))?.id;
+      if (id === undefined)
+        throw new UsageError(`group "${group}" is not in the directory; give its number instead`);
+      const from = flags['token-from'];
+      const token = (
+        from === '-'
+          ? standIn(io, readStandardInput)()
+          : readUserFile(resolve(io.cwd, from), `--token-from "${from}"`)
+      ).trim();
+      // Never print the text.
+      if (!/^[\x21-\x7e]{8,}$/.test(token))
+        throw new UsageError(
+          'what was read is no token: expected one line of at least 8 characters without spaces',
+        );
+      const store = standIn(io, ssmSecretStore)(flags.tokens);
+      await store.write(`${id}`, token, `of group ${id}, for ${use}`);
+      const place = store.place(`${id}`);
+      return print(io, flags, { kept: place }, () => `kept in ${place}\n`);
+    },
+  });
+
+export const commands = [
+  requeueLs,
+  consent('requeue consent', 'its jobs to be retried', {
+    ...{ use: 'retries', policyKey: 'requeue' },
+    ...{ setting: 'requeueTokens', path: '/tollgate/prod/requeue' },
+  }),
+  consent('notes consent', 'notes in its merge requests', {
+    ...{ use: 'notes in merge requests', policyKey: 'request_notes' },
+    ...{ setting: 'noteTokens', path: '/tollgate/prod/notes' },
+  }),
+];

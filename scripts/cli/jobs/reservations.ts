@@ -1,0 +1,131 @@
+import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, isReserved, type JobRecord } from '../../../functions/core/ledger/index.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { durationText } from '../../../policies/units/unit-texts.ts';
+import { standIn, type TerminalIo } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
+import { money, shadowCount } from '../report/shadow-words.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { RULES_FLAGS, readRules } from '../rules-flags.ts';
+
+const BATCH = 100;
+
+const reservationsLs = command({
+  name: 'reservations ls',
+  about: `Lists jobs that hold an amount now, those that are due first. A job is due after its start, its timeout and 15 minutes: by
+then GitLab should have reported its end. The sweep asks GitLab about it, and frees nothing before. RESERVED: a slot is kept
+for a job that is being retried, until it is due. Below them: jobs that wait for headroom, as the relays reported within the
+last minute.`,
+  flags: {
+    stale: toggle('only jobs past their due time'),
+    // Jobs in flight on a large instance.
+    count: orElse(text('<n>', 'how many at most', whole(1, 20_000)), 100),
+    ...RULES_FLAGS,
+    ...TABLE_FLAGS,
+  },
+  examples: ['tollgate reservations ls --stale'],
+  exits: { ...LEDGER_EXITS, 0: 'listed' },
+  run: async ({ flags }, io) => {
+    const { stale, count } = flags;
+    const { policy, directory } = readRules(flags, io);
+    const { currency } = policy;
+    const nowMs = io.nowMs();
+    const opened = await standIn(io, openLedger)(flags, io);
+    try {
+      const clock = { ...systemClock, nowMs: io.nowMs };
+      const { dueJobs, readRecords } = createLedger({ store: opened.store, clock });
+      const due = await dueJobs(stale ? nowMs : Number.MAX_SAFE_INTEGER, count);
+      const held: HeldJob[] = [];
+      for (let first = 0; first < due.length; first += BATCH) {
+        const records = await readRecords(due.slice(first, first + BATCH).map(({ jobId }) => jobId));
+        held.push(...records.flatMap((record) => heldJob(record, nowMs) ?? []));
+      }
+      // The index lags: a job may have ended since.
+      const jobs = stale ? held.filter(({ overdueSeconds }) => overdueSeconds > 0) : held;
+      const more = due.length === count;
+      const waiting = waitingLines((await opened.relayBeats?.()) ?? [], nowMs);
+      const groupOf = (root: string) => directory?.groupById.get(Number(root))?.path ?? `group ${root}`;
+      return print(io, flags, { currency, jobs, more, waiting }, () =>
+        [
+          heldText(jobs, currency, stale, more, io),
+          ...waiting.map((line) => `${printable(waitingText(line, groupOf(line.root)))}\n`),
+        ].join(''),
+      );
+    } finally {
+      await opened.close();
+    }
+  },
+});
+
+interface HeldJob {
+  readonly jobId: number;
+  readonly state: JobRecord['state'];
+  readonly projectPath: string | null;
+  readonly jobName: string | null;
+  readonly runnerClass: string;
+  /** Estimated cost. */
+  readonly heldMicros: number;
+  readonly decidedAt: string;
+  readonly dueAt: string;
+  /** 0: it is not due yet. */
+  readonly overdueSeconds: number;
+}
+
+/** Undefined: it ended. */
+function heldJob(record: JobRecord | undefined, nowMs: number): HeldJob | undefined {
+  if (record?.dueAtMs === undefined) return undefined;
+  const { jobId, state, facts, decidedAtMs, dueAtMs } = record;
+  return {
+    jobId,
+    state: isReserved(record) ? 'RESERVED' : state,
+    projectPath: facts.projectPath ?? null,
+    jobName: facts.jobName ?? null,
+    runnerClass: facts.runnerClass,
+    heldMicros: isReserved(record) ? 0 : facts.costMicros,
+    decidedAt: new Date(decidedAtMs).toISOString(),
+    dueAt: new Date(dueAtMs).toISOString(),
+    overdueSeconds: Math.max(0, Math.floor((nowMs - dueAtMs) / 1000)),
+  };
+}
+
+function heldText(
+  jobs: readonly HeldJob[],
+  currency: string,
+  stale: boolean,
+  cut: boolean,
+  io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
+): string {
+  if (jobs.length === 0) return stale ? 'No job is past its due time.\n' : 'No job holds anything.\n';
+  const paint = paintWhen(io.colours);
+  const titles = [
+    { title: 'job', align: 'right' as const },
+    { title: 'state' },
+    { title: 'class' },
+    { title: 'held', align: 'right' as const },
+    { title: 'since' },
+    { title: 'overdue' },
+    { title: 'project and job' },
+  ];
+  const rows = jobs.map(
+    ({ jobId, state, runnerClass, heldMicros, decidedAt, overdueSeconds, projectPath, jobName }) => [
+      String(jobId),
+      state,
+      printable(runnerClass),
+      money(heldMicros, currency),
+      instantText(Date.parse(decidedAt), rollupZone(io)),
+      overdueSeconds === 0 ? '' : paint.warn(durationText(overdueSeconds, 'down')),
+      printable([projectPath, jobName].filter((each) => each !== null).join(' ')),
+    ],
+  );
+  const sum = jobs.reduce((total, { heldMicros }) => total + heldMicros, 0);
+  const more = cut ? ', and perhaps more: --count' : '';
+  return `${table(titles, rows, io.columns, paint.dim)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
+}
+
+export const commands = [reservationsLs];

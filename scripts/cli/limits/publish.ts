@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { basename, resolve } from 'node:path';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import {
+  createLimitsDesk,
+  type LimitPointer,
+  type LimitTable,
+  publishLimits,
+  readLimitSet,
+} from '../../../functions/core/limits/index.ts';
+import { type Item, queryAll, SK, TimeLimit } from '../../../functions/core/store/index.ts';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import { selfLockout } from '../../../policies/self-lockout.ts';
+import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
+import { readYaml } from '../../policy/yaml-document.ts';
+import { EXIT, type ExitCode, standIn, type TerminalIo } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { required, text, toggle, word } from '../../terminal/flags.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
+import { table as rowsText } from '../../terminal/table.ts';
+import { answerOfDesk } from '../api/api-in-process.ts';
+import { readActor, readReason, WHO_FLAGS } from '../budget/arguments.ts';
+import { printOutcome } from '../budget/change-text.ts';
+import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { openTableAccess } from '../ledger/open-ledger.ts';
+import type { PolicyChange } from '../policy/diff/change.ts';
+import { limitChanges } from '../policy/diff/diff-limits.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { rulesFiles } from '../rules-flags.ts';
+import {
+  baseIn,
+  limitsDirectoryOf,
+  livePointer,
+  readSetHistory,
+  setShown,
+  setText,
+  withOpenLimits,
+} from './live-set.ts';
+import { AGAINST_FLAGS } from './views.ts';
+
+/** `--base` for the first set. */
+const NONE = 'none';
+/** A screenful; --json has all. */
+const CHANGES_SHOWN = 40;
+
+const limitsPublish = command({
+  name: 'limits publish',
+  about: `Makes a limits document live: checked as a whole, written aside, and in force everywhere within five seconds by moving one
+pointer. It needs no deploy, and running jobs are left alone. An edit of a set that is not live any more changes nothing.
+If a limit grows by more than half, another person has to approve it: tollgate budget approve <id>.`,
+  words: { file: word('<limits.yaml>', 'as tollgate limits show --document prints it') },
+  expects: 'one file, <limits.yaml>',
+  flags: {
+    why: required(text('<text>', 'the reason, for the change log', (given) => readReason(given, 'why'))),
+    actor: WHO_FLAGS.actor,
+    base: text(
+      '<set>',
+      `the set this is an edit of; refused if another is live; ${NONE} for the first (default: the set in the first line of the document, else the live one: then it replaces what others changed since you wrote it)`,
+    ),
+    'dry-run': toggle('shows what would change and writes nothing'),
+    force: toggle('publishes although it would reject the jobs of those who run the controller'),
+    ...AGAINST_FLAGS,
+    ...TABLE_FLAGS,
+  },
+  examples: [
+    'tollgate limits publish policies/limits.yaml --why "first set" --base none',
+    'tollgate limits publish limits.yaml --why "budget 2027" --dry-run',
+  ],
+  exits: {
+    0: 'live',
+    1: 'the table does not answer (see tollgate limits show)',
+    2: 'another edit was first, or it needs approval',
+    3: 'invalid',
+  },
+  run: async ({ flags, words }, io) => {
+    const { why, json } = flags;
+    const actor = readActor(flags, io);
+    const policy = readPolicy(rulesFiles(flags, io).policy);
+    const file = resolve(io.cwd, words.file);
+    const yaml = readYaml(file);
+    return withOpenLimits(flags, io, async (opened) => {
+      const { table, description } = opened;
+      const directory = await limitsDirectoryOf(opened, flags, io);
+      const limits = limitsIn(yaml, policy, directory).model;
+      const lockout = flags.force ? [] : selfLockout(policy, limits, directory, io.nowMs());
+      if (lockout.length > 0)
+        throw new DocumentError(lockout.map((each) => `${file}: ${each}; mend it, or say --force`));
+      const live = await livePointer(table);
+      const named = flags.base ?? baseIn(yaml.text) ?? live?.set;
+      const base = named === NONE ? undefined : named;
+      if (live?.set !== base) return printStale(base, live, table, json, io);
+      const before = live && parseLimits((await readLimitSet(live.set, table)).document, live.set, policy);
+      // Undefined: no set is live, or this policy cannot read it.
+      const changes = before?.ok
+        ? limitChanges({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
+        : undefined;
+      if (flags['dry-run'])
+        return print(
+          io,
+          flags,
+          { outcome: 'dry_run', base: base ?? null, changes },
+          () => `${changesText(changes, io)}Nothing was written.\n`,
+        );
+      const change = {
+        ...{ actor, why, source: `file ${basename(file)}`, atMs: io.nowMs() },
+        ...(base !== undefined && { base }),
+      };
+      // A first set has no larger predecessor to compare with.
+      const asked = live && (await requestApproval(yaml.value, change, table, policy, directory, io));
+      if (asked !== undefined)
+        return printOutcome(answerOfDesk(asked), base, { currency: policy.currency, json, io });
+      const outcome = await publishLimits(yaml.value, change, { table, policy, directory });
+      // The same document was valid a moment ago.
+      if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));
+      if (outcome.outcome === 'stale') return printStale(base, outcome.live, table, json, io);
+      const shown = setShown(outcome.pointer, change);
+      const paint = paintWhen(io.colours);
+      return print(
+        io,
+        flags,
+        { outcome: 'live', ...shown, changes },
+        () =>
+          `${changesText(changes, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
+      );
+    });
+  },
+});
+
+/** Files the document for approval. Undefined: one person alone may publish it, and nothing was written. @throws {LimitsError} */
+async function requestApproval(
+  document: unknown,
+  by: { readonly actor: string; readonly why: string; readonly source: string; readonly base?: string },
+  table: LimitTable,
+  policy: Policy,
+  directory: Directory,
+  io: TerminalIo,
+) {
+  const desk = createLimitsDesk({
+    table,
+    policy,
+    directory: async () => directory,
+    ledger: { readCounters: async () => [] },
+    clock: { ...systemClock, nowMs: io.nowMs },
+    newId: () => randomBytes(5).toString('hex'),
+  });
+  const edits = [{ kind: 'replace' as const, document }];
+  const preview = await desk.preview(edits, by.base);
+  if (preview.outcome !== 'valid' || preview.stale || preview.needsApproval.length === 0) return undefined;
+  const { actor, why, source, base } = by;
+  return desk.apply(edits, { actor, why, source, base, confirmed: true, rights: [{ role: 'admin' }] });
+}
+
+function changesText(changes: readonly PolicyChange[] | undefined, io: Pick<TerminalIo, 'columns'>): string {
+  if (changes === undefined) return 'No set is live that these could be compared with.\n';
+  if (changes.length === 0) return 'No limit differs from the live set.\n';
+  const shown = changes
+    .slice(0, CHANGES_SHOWN)
+    .map(({ effect, at, what }) => [effect, printable(at), printable(what)]);
+  const more = changes.length - shown.length;
+  return `${rowsText([{}, {}, {}], shown, io.columns)}${more > 0 ? `… and ${more} more (--json lists all)\n` : ''}`;
+}
+
+async function printStale(
+  base: string | undefined,
+  live: LimitPointer | undefined,
+  table: LimitTable,
+  json: boolean,
+  io: TerminalIo,
+): Promise<ExitCode> {
+  const [shown] = await readSetHistory(table, 1);
+  const mine = base === undefined ? 'a first set' : `an edit of set ${base}`;
+  if (json) io.out(`${JSON.stringify({ outcome: 'stale', base: base ?? null, live: shown ?? null })}\n`);
+  else if (live === undefined || shown === undefined)
+    io.err(`Nothing was published: this is ${mine}, and no set was ever live. Say --base ${NONE}.\n`);
+  else
+    io.err(`Nothing was published: this is ${mine}, and another one is live.
+${setText(shown, rollupZone(io), paintWhen(io.colours))}See it with tollgate limits show --document, put both together, and publish that with --base ${live.set}.
+`);
+  return EXIT.wouldReject;
+}
+
+const ATTEMPTS_MAX = 4;
+const TIMEOUT_MS = 15_000;
+
+/** To be deleted with the release after. */
+const limitsRetired = command({
+  name: 'limits retired',
+  about: `Lists plans of limits and saved views of an older version that are left in the table and ignored. Import a plan's amounts
+from a CSV instead (tollgate budget import --from), and bookmark the address of a view. A request that adopts a plan can be
+approved or declined until it expires.`,
+  flags: TABLE_FLAGS,
+  examples: ['tollgate limits retired --ledger tollgate-ledger'],
+  exits: { 0: 'listed' },
+  run: async ({ flags }, io) => {
+    const { table, instance, close } = await standIn(io, openTableAccess)(flags, io, ATTEMPTS_MAX);
+    try {
+      const read = (partition: string): Promise<readonly Item[]> =>
+        queryAll(table, { pk: `${instance}${partition}`, consistent: true }, new TimeLimit(TIMEOUT_MS));
+      const plans = (await read('@limits#plans')).flatMap(planOf);
+      const views = (await read('@views')).flatMap(viewsOf);
+      return print(
+        io,
+        flags,
+        { plans, views },
+        () => [...plans.map(planText), ...views.map(viewText), ''].join('\n') || 'Nothing is left.\n',
+      );
+    } finally {
+      await close();
+    }
+  },
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function planOf(item: Item): readonly Fields[] {
+  const plan = parsed(Buffer.from(item.b?.B ?? new Uint8Array()).toString('utf8'));
+  if (!isRecord(plan) || plan.discarded === true) return [];
+  const { name, from, by, request, amounts } = plan;
+  return [{ name, from, by, limits: Array.isArray(amounts) ? amounts.length : 0, request }];
+}
+
+function viewsOf(item: Item): readonly Fields[] {
+  const views = parsed(item.vi?.S ?? '[]');
+  const owner = item[SK]?.S;
+  return Array.isArray(views)
+    ? views.filter(isRecord).map(({ name, query }) => ({ owner, name, address: `/budgets?${String(query)}` }))
+    : [];
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+const planText = ({ name, from, by, limits, request }: Fields): string =>
+  printable(
+    `plan "${name}" from ${from} by ${by}: ${limits} limits${request === undefined ? '' : `, adopted by request ${request}`}`,
+  );
+
+const viewText = ({ owner, name, address }: Fields): string =>
+  printable(`view "${name}" of ${owner}: ${address}`);
+
+export const commands = [limitsPublish, limitsRetired];

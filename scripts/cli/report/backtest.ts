@@ -1,0 +1,220 @@
+import {
+  type BacktestFigures,
+  type BacktestGroupRow,
+  backtest,
+} from '../../../functions/answers/backtest/backtest.ts';
+import { limitLabel } from '../../../functions/answers/reading/scope.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { standIn } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { text } from '../../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { RULES_FLAGS, readRules } from '../rules-flags.ts';
+import { progressOf } from '../truth/progress.ts';
+import { money, shadowCount, spanText } from './shadow-words.ts';
+import { groupFilter, readSpan, SPAN_HELP, type ZonedSpan } from './span.ts';
+
+const backtestCommand = command({
+  name: 'backtest',
+  about: `Replays the ledger's jobs under these limits, or this policy and its prices, in the order they were decided, on separate
+counters: which would have been rejected, by what, and what all would have cost. A job that would not have run takes no room
+of those after it. It only reads: no counter is changed.`,
+  flags: {
+    since: text('<time>', `14d, 36h, 8w ago, a day (2026-10-01) or an instant (default: 60d). ${SPAN_HELP}`),
+    until: text('<time>', 'the same (default: now)'),
+    group: text('<id | path>', 'counts only jobs of this group and below'),
+    ...RULES_FLAGS,
+    ...TABLE_FLAGS,
+  },
+  json: 'the result as one JSON object',
+  examples: ['tollgate backtest --limits next-year.yaml --since 30d --group acme'],
+  exits: { ...LEDGER_EXITS, 3: 'wrong usage or invalid documents' },
+  run: async ({ flags }, io) => {
+    const span = readSpan(flags.since ?? '60d', flags.until, io.nowMs(), rollupZone(io));
+    const rules = readRules(flags, io);
+    const group = flags.group === undefined ? undefined : groupFilter(flags.group, rules.directory);
+    const ledger = await standIn(io, openLedger)(flags, io);
+    const progress = progressOf('jobs replayed', io);
+    const asked = { ...span, rules, counts: group?.counts ?? (() => true), onJob: progress.step };
+    const figures = await backtest(ledger.store, asked).finally(() => {
+      progress.done();
+      return ledger.close();
+    });
+    group?.check();
+    const unknown = group?.unknown
+      ? [`The directory does not know ${group.label}: groups below it may be missing.`]
+      : [];
+    const result: BacktestResult = {
+      ...span,
+      ...figures,
+      ledger: ledger.description,
+      ...(group !== undefined && { group: group.label }),
+      currency: rules.policy.currency,
+      policyVersion: rules.policy.version,
+      limitsVersion: rules.limits.version,
+      notes: [...unknown, ...notesOf(figures)],
+    };
+    return print(io, flags, result, () =>
+      backtestText(result, rules.directory, paintWhen(io.colours), io.columns),
+    );
+  },
+});
+
+/** Output of `--json`. */
+export interface BacktestResult extends BacktestFigures, ZonedSpan {
+  /** For people: whose books. */
+  readonly ledger: string;
+  readonly group?: string;
+  readonly currency: string;
+  readonly policyVersion: string;
+  readonly limitsVersion: string;
+  /** Caveats for the reader. */
+  readonly notes: readonly string[];
+}
+
+/** A screen or two; --json has all. */
+const ROWS_SHOWN = 40;
+
+/** Caveats of every replay. */
+const ALWAYS_SO: readonly string[] = [
+  'A job that runs now and did not then is taken to last as long as it was estimated. People may have tried again what was rejected: both tries are counted.',
+  'Jobs end when GitLab says, not when the ledger heard of it; groups are where the directory has them now; estimates are those of then.',
+];
+
+function notesOf(figures: BacktestFigures): readonly string[] {
+  const { unrecorded, variablesLost, unasked, undecided, waitedNow } = figures;
+  return [
+    ...(waitedNow > 0
+      ? [
+          'Jobs wait as long as their limits let them; a deployment whose relays answer sooner rejects them sooner.',
+        ]
+      : []),
+    ...(unrecorded > 0
+      ? [
+          `${shadowCount(unrecorded)} jobs are asked by their facts alone, without image, ref and the like: their question was not kept.`,
+        ]
+      : []),
+    ...(variablesLost > 0
+      ? [
+          `${shadowCount(variablesLost)} jobs had variables, which are never kept: rules that read them say what they said then.`,
+        ]
+      : []),
+    ...(unasked > 0
+      ? [
+          `${shadowCount(unasked)} jobs were never asked about (unmetered, bypass): they use up limits and are not judged.`,
+        ]
+      : []),
+    ...(undecided > 0
+      ? [`${shadowCount(undecided)} jobs could not be decided: too many counters, or amounts too large.`]
+      : []),
+    ...ALWAYS_SO,
+  ];
+}
+
+function backtestText(result: BacktestResult, directory: Directory, paint: Paint, columns: number): string {
+  const { currency, group, ledger, notes } = result;
+  const of = group === undefined ? '' : ` of ${printable(group)}`;
+  const difference = result.nowMicros - result.thenMicros;
+  const sign = difference > 0 ? '+' : '';
+  const estimated =
+    result.estimatedMicros === 0 ? '' : `, of it ${money(result.estimatedMicros, currency)} only estimated`;
+  const head = [
+    paint.dim(`${spanText(result)}${of}, by ${printable(ledger)}`),
+    paint.strong(
+      `${shadowCount(result.rejectedNow)} of ${shadowCount(result.jobs)} jobs would be rejected; ${shadowCount(result.rejectedThen)} were.`,
+    ),
+    `${shadowCount(result.newlyRejected)} are new, ${shadowCount(result.newlyAdmitted)} would run instead.`,
+    ...(result.waitedNow > 0
+      ? [
+          `${shadowCount(result.waitedNow)} would wait for room first, as long as their limits let them, and run.`,
+        ]
+      : []),
+    `Cost ${money(result.nowMicros, currency)} instead of ${money(result.thenMicros, currency)} (${sign}${money(difference, currency)})${estimated}.`,
+    ...notes.map((note) => paint.dim(note)),
+  ];
+  const pathOf = placeIn(directory);
+  const parts = [`${head.join('\n')}\n`];
+  if (result.groups.length > 0) parts.push(groupsText(result, pathOf, paint, columns));
+  if (result.rejections.length > 0) parts.push(rejectionsText(result, directory, paint, columns));
+  return parts.join('\n');
+}
+
+type PathOf = (row: Pick<BacktestGroupRow, 'groupId' | 'projectPath'>) => string;
+
+const right = { align: 'right' } as const;
+
+function groupsText(
+  { groups, currency }: BacktestResult,
+  pathOf: PathOf,
+  paint: Paint,
+  columns: number,
+): string {
+  const rows = groups
+    .slice(0, ROWS_SHOWN)
+    .map((row) => [
+      pathOf(row),
+      shadowCount(row.jobs),
+      shadowCount(row.rejectedThen),
+      shadowCount(row.rejectedNow),
+      money(row.thenMicros, currency),
+      money(row.nowMicros, currency),
+    ]);
+  const titles = [
+    { title: 'group' },
+    { title: 'jobs', ...right },
+    { title: 'rejected', ...right },
+    { title: 'would be', ...right },
+    { title: 'cost', ...right, even: true as const },
+    { title: 'would be', ...right, even: true as const },
+  ];
+  return table(titles, rows, columns, paint.dim) + rest(groups.length, paint);
+}
+
+function rejectionsText(
+  { rejections }: BacktestResult,
+  directory: Directory,
+  paint: Paint,
+  columns: number,
+): string {
+  const pathOf = placeIn(directory);
+  const rows = rejections
+    .slice(0, ROWS_SHOWN)
+    .map((row) => [
+      pathOf(row),
+      printable(row.rule),
+      printable(row.limit === undefined ? '' : limitLabel(row.limit, directory, row)),
+      row.code,
+      shadowCount(row.jobs),
+      shadowCount(row.newly),
+      row.examples.slice(0, 3).join(' '),
+    ]);
+  const titles = [
+    { title: 'would be rejected in' },
+    { title: 'rule' },
+    { title: 'limit' },
+    { title: 'code' },
+    { title: 'jobs', ...right },
+    { title: 'new', ...right },
+    { title: 'e.g.' },
+  ];
+  return table(titles, rows, columns, paint.dim) + rest(rejections.length, paint);
+}
+
+const rest = (rows: number, paint: Paint): string =>
+  rows > ROWS_SHOWN
+    ? paint.dim(`… and ${shadowCount(rows - ROWS_SHOWN)} rows more: --json has them all\n`)
+    : '';
+
+const placeIn =
+  (directory: Directory): PathOf =>
+  ({ groupId, projectPath }) => {
+    const known = groupId === undefined ? undefined : directory.groupById.get(groupId)?.path;
+    const above = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
+    return printable(known || above || String(groupId ?? 'unknown'));
+  };
+
+export const commands = [backtestCommand];

@@ -1,0 +1,185 @@
+import { COVERAGE_DAYS_MAX, coverageShareText } from '../../../functions/answers/groups/coverage.ts';
+import type { CoverageView, CoveredRunnerRow } from '../../../functions/answers/groups/model.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
+import { runnerDetails } from '../../../functions/core/gitlab/index.ts';
+import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { table, wrapped } from '../../terminal/table.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
+import { type BudgetContext, withBudget } from '../api/open-api.ts';
+import { BUDGET_FLAGS, knownSubject } from '../budget/arguments.ts';
+import { openFleet } from '../fleet/read-fleet.ts';
+import { GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { shadowCount } from './shadow-words.ts';
+
+/** One call of many. */
+const PAGE_RUNNERS = 1_000;
+const ROWS_SHOWN = 40;
+/** A user waits for it. */
+const DETAILS = { askMs: 60_000, askedMax: PAGE_RUNNERS, clock: systemClock, log: silentLog };
+
+const coverage = command({
+  name: 'coverage',
+  about: `Shows the share of jobs that GitLab asked about before they ran: in all, by group and by runner, with a remedy for each
+runner that passes by. A job counts on the day it was decided, after GitLab has reported its end; jobs out of the
+controller's scope count nowhere. With --gitlab and --token-file the versions of runners are known, and the remedy is the
+one of that version.`,
+  flags: {
+    group: text('<group>', "only this group and below: a path or GitLab's id"),
+    days: orElse(
+      text('<n>', `days back from today, 1 to ${COVERAGE_DAYS_MAX}`, whole(1, COVERAGE_DAYS_MAX)),
+      7,
+    ),
+    all: toggle(`every runner and group, not only the first ${ROWS_SHOWN} that jobs passed by on`),
+    ...GITLAB_FLAGS,
+    ...BUDGET_FLAGS,
+  },
+  examples: ['tollgate coverage --group acme --days 30'],
+  exits: { 0: 'every job was asked about', 2: 'some passed by' },
+  run: async ({ flags }, io) => {
+    const isNamed = flags.gitlab !== undefined || flags['token-file'] !== undefined;
+    const fleet = isNamed ? standIn(io, openFleet)(readGitLabPlace(flags, io)) : undefined;
+    const details = fleet && { runnerDetails: runnerDetails({ fleet, ...DETAILS }) };
+    const ask = async (budget: BudgetContext) => {
+      const subject = await knownSubject(flags.group ?? 'instance', budget);
+      const [kind, id = ''] = subject.split('/');
+      if (kind !== 'group' && kind !== 'instance')
+        throw new UsageError(`--group "${flags.group}": expected a group`);
+      const asked = {
+        ...{ days: String(flags.days), max: String(PAGE_RUNNERS) },
+        ...(kind === 'group' && { group: id }),
+      };
+      let page = await answeredInProcess(budget.api.coverage.$get({ query: asked }));
+      const runners = [...page.runners];
+      while (page.next !== undefined) {
+        page = await answeredInProcess(budget.api.coverage.$get({ query: { ...asked, cursor: page.next } }));
+        runners.push(...page.runners);
+      }
+      const { next: _next, ...rest } = page;
+      const view = { ...rest, runners };
+      print(io, flags, view, () => coverageText(view, flags.all, io));
+      return view.total.bypass > 0 ? EXIT.wouldReject : EXIT.ok;
+    };
+    return withBudget(flags, io, ask, details);
+  },
+});
+
+function coverageText(view: CoverageView, all: boolean, io: TerminalIo): string {
+  const paint = paintWhen(io.colours);
+  const { total, path, fromDay, toDay, note, runnersTotal, runnersBypassing } = view;
+  const head = `${paint.strong(printable(path))}  ${paint.dim(`${fromDay} to ${toDay}`)}\n`;
+  if (total.ran === 0) return `${head}No job has ended in these days.\n`;
+  const share = (total.bypass === 0 ? paint.good : paint.warn)(coverageShareText(total.share));
+  const lines = [
+    `${share} of the jobs that ran were asked about: ${shadowCount(total.asked)} of ${shadowCount(total.ran)}.`,
+    ...(total.bypass > 0
+      ? [`${shadowCount(total.bypass)} passed by, the last on ${total.lastBypassDay}; they are charged.`]
+      : []),
+    ...(total.ranRejected > 0
+      ? [`${shadowCount(total.ranRejected)} ran although rejected: see tollgate report shadow.`]
+      : []),
+    ...(note === undefined ? [] : [paint.bad(note)]),
+  ];
+  const asking = runnersTotal - runnersBypassing;
+  return [
+    head,
+    ...lines.map((line) => `${wrapped(line, io.columns)}\n`),
+    runnersText(view, all, io, paint),
+    ...(asking > 0
+      ? [paint.dim(`${shadowCount(asking)} of ${shadowCount(runnersTotal)} runners ask about every job\n`)]
+      : []),
+    groupsText(view, all, io, paint),
+  ].join('');
+}
+
+const RIGHT = { align: 'right' } as const;
+
+function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Paint): string {
+  const { unknownRunner, otherRunners } = view;
+  const bypassing = view.runners.filter(({ bypass }) => bypass > 0);
+  const shown = all ? view.runners : bypassing.slice(0, ROWS_SHOWN);
+  const apart = [
+    { what: 'GitLab did not name', ...unknownRunner },
+    { what: 'not told apart', ...otherRunners },
+  ].filter(({ bypass }) => bypass > 0);
+  if (shown.length + apart.length === 0) return '';
+  const titles = [
+    { title: 'runner' },
+    { title: 'version' },
+    { title: 'passed by', ...RIGHT },
+    { title: 'asked', ...RIGHT },
+    { title: 'share', ...RIGHT },
+    { title: 'last' },
+  ];
+  const rows = [
+    ...shown.map(({ runnerId, description, version, bypass, asked, share, lastBypassDay }) => [
+      printable(description === undefined ? String(runnerId) : `${runnerId} ${description}`),
+      printable(version ?? 'not known'),
+      shadowCount(bypass),
+      shadowCount(asked),
+      coverageShareText(share),
+      lastBypassDay ?? '',
+    ]),
+    ...apart.map(({ what, ran, asked, bypass }) => [
+      what,
+      '',
+      shadowCount(bypass),
+      shadowCount(asked),
+      coverageShareText(asked / ran),
+      '',
+    ]),
+  ];
+  const more = bypassing.length - shown.length;
+  return [
+    `\n${table(titles, rows, io.columns, paint.dim)}`,
+    more > 0 ? paint.dim(`… and ${shadowCount(more)} more: --all shows them\n`) : '',
+    remediesText(shown, io.columns),
+  ].join('');
+}
+
+/** Once for all runners that it helps. */
+function remediesText(rows: readonly CoveredRunnerRow[], columns: number): string {
+  const runners = new Map<string, number[]>();
+  for (const { remedy, runnerId } of rows)
+    if (remedy !== undefined) runners.set(remedy, [...(runners.get(remedy) ?? []), runnerId]);
+  return [...runners]
+    .map(([remedy, ids]) => {
+      const who = `${ids.length === 1 ? 'Runner' : 'Runners'} ${ids.join(', ')}`;
+      return `\n${wrapped(`${who}: ${printable(remedy)}`, columns, '  ')}\n`;
+    })
+    .join('');
+}
+
+function groupsText(
+  { groups, otherGroups }: CoverageView,
+  all: boolean,
+  io: TerminalIo,
+  paint: Paint,
+): string {
+  const shown = all ? groups : groups.filter(({ bypass }) => bypass > 0).slice(0, ROWS_SHOWN);
+  if (shown.length === 0) return '';
+  const titles = [
+    { title: 'group' },
+    { title: 'passed by', ...RIGHT },
+    { title: 'asked', ...RIGHT },
+    { title: 'ran', ...RIGHT },
+    { title: 'share', ...RIGHT },
+    { title: 'last' },
+  ];
+  const rows = shown.map(({ path, bypass, asked, ran, share, lastBypassDay }) => [
+    printable(path),
+    shadowCount(bypass),
+    shadowCount(asked),
+    shadowCount(ran),
+    coverageShareText(share),
+    lastBypassDay ?? '',
+  ]);
+  const { bypass, asked, ran } = otherGroups;
+  const rest = ['projects right here, and groups not listed', ...[bypass, asked, ran].map(shadowCount)];
+  const shownRows = all && ran > 0 ? [...rows, [...rest, coverageShareText(asked / ran), '']] : rows;
+  return `\n${table(titles, shownRows, io.columns, paint.dim)}`;
+}
+
+export const commands = [coverage];

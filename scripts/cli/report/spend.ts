@@ -1,0 +1,252 @@
+import { hasOthers, SPEND_KEYS, type SpendReport } from '../../../functions/answers/report/model.ts';
+import { queueText, retriesText, spendCsv } from '../../../functions/answers/report/spend-text.ts';
+import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { choice, text, toggle, whole } from '../../terminal/flags.ts';
+import { printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { type ApiRefusal, answerOf } from '../api/api-in-process.ts';
+import { type BudgetContext, withBooks } from '../api/open-api.ts';
+import { notInDirectory } from '../evaluation/unknown-place.ts';
+import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+import { RULES_FLAGS } from '../rules-flags.ts';
+
+const TOP = 20;
+
+const reportSpend = command({
+  name: 'report spend',
+  about: `Reports spending of any period, next to the period before. The most expensive rows are listed, the others are one row, and
+all add up to what the jobs of these days are charged. A current period is compared with as many days of the one before.`,
+  flags: {
+    month: text('<month>', '2026-10 (default: this month)'),
+    period: text('<period>', 'month, last-month, quarter, last-quarter, year, last-year, 2026-q4, 2026'),
+    from: text('<day>', 'first day, in place of a period: 2026-11-01 or 1.11.2026; without --to up to now'),
+    to: text('<day>', 'last day'),
+    group: text('<id | path>', 'with everything below it (default: instance, which is everything)'),
+    project: text('<id>', 'in place of a group', whole(1, Number.MAX_SAFE_INTEGER)),
+    by: choice('<what>', '(default: the next level down) ', SPEND_KEYS),
+    top: text('<rows>', `rows before "other" (default: ${TOP}; hours, days, months: all)`, whole(1, 1_000)),
+    'no-compare': toggle('without the period before'),
+    csv: toggle('the rows as CSV, with "other"'),
+    all: toggle('all groups, each with the cost of its own projects, as CSV'),
+    focus: toggle('with --all: as FOCUS 1.2, month by month'),
+    ...LEDGER_FLAGS,
+    ...RULES_FLAGS,
+  },
+  examples: [
+    'tollgate report spend --group acme --period last-month --by project',
+    'tollgate report spend --all --focus --period 2026-q4 > focus.csv',
+  ],
+  exits: LEDGER_EXITS,
+  run: async ({ flags }, io) => {
+    check(flags);
+    const { group, month, period, from, to } = flags;
+    const span =
+      from !== undefined || to !== undefined ? { from, to } : { period: month ?? period ?? 'month' };
+    const asked = {
+      ...withoutAbsent({ ...span, group }),
+      ...(flags['no-compare'] && { compare: 'no' as const }),
+    };
+    await withBooks(flags, io, async (books) => {
+      if (flags.all) return printAll(asked, flags.focus, books, io);
+      const report = await reportOf(asked, flags, books);
+      print(io, flags, report, () => (flags.csv ? spendCsv(report) : spendText(report, io.columns)));
+    });
+    return EXIT.ok;
+  },
+});
+
+interface SpendFlags {
+  readonly by?: (typeof SPEND_KEYS)[number] | undefined;
+  readonly top?: number | undefined;
+  readonly project?: number | undefined;
+}
+
+function check({
+  month,
+  period,
+  from,
+  to,
+  all,
+  focus,
+  csv,
+  json,
+  by,
+  top,
+  project,
+}: SpendFlags & {
+  readonly [Name in 'month' | 'period' | 'from' | 'to']?: string | undefined;
+} & { readonly [Name in 'all' | 'focus' | 'csv' | 'json']: boolean }): void {
+  const spans = [month, period, from ?? to].filter((each) => each !== undefined);
+  if (spans.length > 1) throw new UsageError('--month, --period and --from with --to: expected one of them');
+  if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
+    throw new UsageError(`--month "${month}": expected a month like 2026-10`);
+  if (focus && !all) throw new UsageError('--focus: expected with --all');
+  if (all && (by ?? top ?? project) !== undefined)
+    throw new UsageError('--all: lists every group, so there is no --by, --top or --project');
+  if (json && (csv || all)) throw new UsageError('--json: expected without --csv and --all');
+}
+
+type SpendAsked = AskedPeriod & { readonly group?: string; readonly compare?: 'no' };
+
+interface AskedPeriod {
+  readonly period?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+async function reportOf(
+  asked: SpendAsked,
+  { by, top = TOP, project }: SpendFlags,
+  { api, directory }: Pick<BudgetContext, 'api' | 'directory'>,
+): Promise<SpendReport> {
+  const query = { ...asked, ...withoutAbsent({ by, project: project?.toString() }), top: String(top) };
+  const answer = await answerOf(api.report.$get({ query }));
+  if (answer.ok) return answer.body;
+  throw refusal(answer.status, answer.refused, asked.group, directory);
+}
+
+function refusal(
+  status: number,
+  { error, problems: [problem] = [] }: ApiRefusal,
+  group: string | undefined,
+  { groupByPath }: BudgetContext['directory'],
+): UsageError {
+  if (status === 404 && group !== undefined)
+    return notInDirectory(`--group ${group}`, group, groupByPath.keys());
+  return new UsageError(problem === undefined ? error.message : `--${problem.path[0]}: ${problem.message}`);
+}
+
+/** A thousand groups per request; FOCUS month by month, as bills are. */
+async function printAll(
+  asked: SpendAsked,
+  isFocus: boolean,
+  books: BudgetContext,
+  io: TerminalIo,
+): Promise<void> {
+  if (!isFocus) return printPages({ ...asked, form: 'groups' }, true, books, io);
+  const report = await reportOf({ ...asked, compare: 'no' }, { by: 'month' }, books);
+  const { period: _, ...of } = asked;
+  for (const [index, month] of monthsIn(report).entries())
+    await printPages({ ...of, ...month, compare: 'no', form: 'focus' }, index === 0, books, io);
+}
+
+/** @param isFirst - whether the names of the columns are wanted */
+async function printPages(
+  query: SpendAsked & { readonly form: 'groups' | 'focus' },
+  isFirst: boolean,
+  { api, directory }: BudgetContext,
+  io: TerminalIo,
+): Promise<void> {
+  for (let page: string | null = '0'; page !== null; ) {
+    const response: Response = await api['report.csv'].$get({ query: { ...query, page } });
+    const text = await response.text();
+    if (!response.ok) throw refusal(response.status, JSON.parse(text) as ApiRefusal, query.group, directory);
+    io.out(page === '0' && !isFirst ? text.slice(text.indexOf('\n') + 1) : text);
+    page = response.headers.get('next-page');
+  }
+}
+
+interface MonthDays {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The months of a report by month, cut to its days. */
+export const monthsIn = ({
+  fromDay,
+  toDay,
+  rows,
+}: Pick<SpendReport, 'fromDay' | 'toDay' | 'rows'>): readonly MonthDays[] =>
+  rows.map(({ name }) => ({
+    from: fromDay.startsWith(name) ? fromDay : `${name}-01`,
+    to: toDay.startsWith(name) ? toDay : lastDay(name),
+  }));
+
+const lastDay = (month: string): string => {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
+};
+
+/** A report for a terminal. */
+
+type Figured = SpendReport['total'];
+
+export function spendText(report: SpendReport, columns: number): string {
+  const { path, fromDay, toDay, before, currency, notes } = report;
+  const beside = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
+  const told = notes.map((note) => `\n${note}\n`).join('');
+  const hours = report.by === 'hour' ? `${hourTable(report, columns)}\n` : '';
+  const shown = report.by === 'hour' ? { ...report, rows: [] } : report;
+  return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${hours}${rowsText(shown, columns)}${wasteText(report)}${told}`;
+}
+
+/** All rows together; the CSV has them for each. */
+const wasteText = (report: SpendReport): string =>
+  report.total.jobs === 0 ? '' : `\n${retriesText(report)}\n${queueText(report)}\n`;
+
+function rowsText(report: SpendReport, columns: number): string {
+  const { rows, other, total, by, before } = report;
+  const cells = (name: string, row: Figured): readonly string[] => [
+    ...[
+      name,
+      String(row.jobs),
+      String(row.rejected),
+      durationText(Math.round(row.seconds)),
+      moneyText(row.micros),
+    ],
+    ...(row.before === undefined
+      ? []
+      : [
+          moneyText(row.before.micros),
+          moneyText(row.micros - row.before.micros),
+          row.before.micros > 0 ? `${Math.round((row.micros / row.before.micros - 1) * 100)} %` : '',
+        ]),
+  ];
+  const right = { align: 'right', even: true } as const;
+  return table(
+    [
+      { title: by },
+      { title: 'jobs', align: 'right' },
+      { title: 'rejected', align: 'right' },
+      { title: 'ran', align: 'right' },
+      { title: 'spent', ...right },
+      ...(before === undefined
+        ? []
+        : [
+            { title: 'before', ...right },
+            { title: 'change', ...right },
+            { title: '', align: 'right' as const },
+          ]),
+    ],
+    [
+      ...rows.map((row) => cells(row.name === '' ? 'no class' : printable(row.name), row)),
+      ...(hasOthers(report) ? [cells(printable(other.label.toLowerCase()), other)] : []),
+      cells('total', total),
+    ],
+    columns,
+  );
+}
+
+/** A report by hour for a terminal: a line for each hour of the day, and a column for each weekday. */
+
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** Spend per hour; empty without jobs. */
+export function hourTable({ rows }: SpendReport, columns: number): string {
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  const right = { align: 'right', even: true } as const;
+  return table(
+    [{ title: 'hour' }, ...WEEKDAYS.map((title) => ({ title, ...right }))],
+    Array.from({ length: 24 }, (_, index) => {
+      const hour = `${String(index).padStart(2, '0')}:00`;
+      const cells = WEEKDAYS.map((day) => byName.get(`${day} ${hour}`));
+      return [hour, ...cells.map((row) => (row === undefined ? '' : moneyText(row.micros)))];
+    }),
+    columns,
+  );
+}
+
+export const commands = [reportSpend];

@@ -1,0 +1,225 @@
+import { csv, csvField, decimal } from '../../../functions/answers/statement/csv.ts';
+import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
+import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { choice, orElse, required, text, toggle } from '../../terminal/flags.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import { type TerminalColumn, table } from '../../terminal/table.ts';
+import { answerOf } from '../api/api-in-process.ts';
+import { withBooks } from '../api/open-api.ts';
+import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
+import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+import { RULES_FLAGS } from '../rules-flags.ts';
+import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';
+import { focusCsv } from './focus.ts';
+
+const FORMATS = ['terminal', 'csv', 'focus'] as const;
+
+const statement = (name: 'statement' | 'report chargeback'): Command =>
+  command({
+    name,
+    about: `Prints what a group and everything below it is charged for a month, by day. It adds up the usage days of the group, as closed
+statements, the console and its API do, so it takes no longer the more jobs there were. Days and months begin and end in
+the deployment's accounting zone ($TOLLGATE_ROLLUP_ZONE, else UTC); limits and their zones do not matter. A group that was
+below another has the share that its jobs are of that group's statement.
+
+--with-prices, --by job and --format focus read every job, for ninety days after the month: lines then have project,
+runner class and price, or are one job each. Corrections are separate lines; those that came after the end of the month
+are marked. A job belongs to the month and to the groups of its admission, even if groups were moved since. A group that the
+directory does not know any more is found by its path in jobs, and by its id in days, too.
+
+Limits and groups are those that are live next to the ledger, unless a file is named or nothing is live.`,
+    flags: {
+      month: required(text('<month>', 'a month like 2026-10; by the fiscal_start at the top of the limits')),
+      group: text('<id | path>', 'e.g. acme/payments; instance is everything'),
+      all: toggle('everything: the same as --group instance'),
+      by: orElse(choice('<what>', '', ['day', 'job']), 'day'),
+      'with-prices': toggle('by day, project, runner class and price'),
+      'with-users': toggle(
+        'with --by job, in CSV and --json: who started it, an id or, after 90 days, a pseudonym',
+      ),
+      format: FORMAT_FLAG(FORMATS),
+      out: OUT_FLAG,
+      ...LEDGER_FLAGS,
+      ...RULES_FLAGS,
+    },
+    json: 'the statement as one JSON object',
+    examples: [
+      `tollgate ${name} --month 2026-10 --group acme/payments`,
+      `tollgate ${name} --month 2026-10 --all --format focus --out focus.csv`,
+    ],
+    exits: LEDGER_EXITS,
+    run: async ({ flags }, io) => {
+      const { month, by, out } = flags;
+      if (flags.all && flags.group !== undefined)
+        throw new UsageError('--group and --all: expected one of them');
+      const group = flags.all ? ALL_GROUPS : flags.group;
+      if (group === undefined)
+        throw new UsageError('--group is missing: expected a group like acme/payments, or --all');
+      const format = readFormat(flags, FORMATS);
+      if (flags['with-users'] && (by !== 'job' || format === 'focus'))
+        throw new UsageError('--with-users: belongs to --by job, and not to --format focus');
+      const query = {
+        ...{ group, by },
+        ...(flags['with-users'] && { with_users: 'yes' as const }),
+        ...((format === 'focus' || flags['with-prices']) && { with_prices: 'yes' as const }),
+      };
+      const made = await withBooks(flags, io, async ({ api, directory }) => {
+        const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
+        if (answer.ok) return answer.body;
+        if (answer.status === 404)
+          throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
+        const { error, problems: [problem] = [] } = answer.refused;
+        if (error.code === 'only_days')
+          throw new UsageError(
+            `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
+          );
+        const asked = { month, group }[String(problem?.path[0])];
+        throw new UsageError(
+          problem === undefined ? error.message : `--${problem.path[0]} "${asked}": ${problem.message}`,
+        );
+      });
+      const rendered = {
+        terminal: () => statementTerminal(made, ...terminalOf(out, io)),
+        csv: () => statementCsv(made),
+        focus: () => focusCsv(made),
+        json: () => `${JSON.stringify(made)}\n`,
+      };
+      deliver(rendered[format](), out, io);
+      return EXIT.ok;
+    },
+  });
+
+const COLUMNS = [
+  'month',
+  'day',
+  'root',
+  'group',
+  'group_id',
+  'project',
+  'project_id',
+  'runner_class',
+  'price_per_minute',
+  'price_version',
+  'kind',
+  'cause',
+  'late',
+  'jobs',
+  'seconds',
+  'cost',
+  'currency',
+  'job_id',
+  'job_name',
+  'decision_id',
+  'unchecked',
+] as const;
+
+/**
+ * One line per line of the statement. Names are untrusted, so possible formulas are escaped. Our numbers
+ * stay numbers, also negative ones.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc4180
+ */
+const statementCsv = (statement: Statement): string =>
+  csv([
+    statement.withUsers ? [...COLUMNS, 'user'] : COLUMNS,
+    ...statement.lines.map((line) =>
+      statement.withUsers
+        ? [...fieldsOf(line, statement), csvField(line.job?.user ?? '')]
+        : fieldsOf(line, statement),
+    ),
+  ]);
+
+const fieldsOf = (line: StatementLine, { month, currency }: Statement): readonly string[] => [
+  csvField(month),
+  line.day,
+  csvField(line.rootPath ?? ''),
+  csvField(line.groupPath ?? ''),
+  idText(line.groupId),
+  csvField(line.projectPath ?? ''),
+  idText(line.projectId),
+  csvField(line.runnerClass),
+  decimal(line.microsPerMinute),
+  csvField(line.priceVersion),
+  line.kind,
+  line.cause ?? '',
+  String(line.late),
+  String(line.jobs),
+  String(line.seconds),
+  decimal(line.micros),
+  currency,
+  idText(line.job?.id),
+  csvField(line.job?.name ?? ''),
+  line.job?.decisionId ?? '',
+  line.job?.unchecked ?? '',
+];
+
+const idText = (id: number | undefined): string => (id === undefined ? '' : String(id));
+
+/** To the micro-unit: lines add up to the total. */
+export const money = (micros: number, currency: string): string => `${moneyText(micros)} ${currency}`;
+
+/** Some screens: the CSV has all. */
+const ROWS_SHOWN = 60;
+
+function statementTerminal(statement: Statement, paint: Paint, columns: number): string {
+  const { group, month, zone, startMs, endMs, ledger, totals, currency, notes } = statement;
+  const lines = [
+    paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
+    paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
+    `${shadowCount(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
+    ...(totals.correctedMicros === 0 && totals.lateMicros === 0
+      ? []
+      : [
+          `Corrections make ${money(totals.correctedMicros, currency)} of it; ${money(totals.lateMicros, currency)} came after the month was over.`,
+        ]),
+    ...(totals.openJobs === 0 && totals.heldMicros === 0
+      ? []
+      : [
+          paint.warn(
+            `${totals.openJobs === 0 ? 'Jobs' : `${shadowCount(totals.openJobs)} jobs`} are not over: the ${money(totals.heldMicros, currency)} they hold is in no line.`,
+          ),
+        ]),
+    ...notes.map((note) => paint.warn(note)),
+  ];
+  const rows = rowsText(statement, paint, columns);
+  return `${lines.join('\n')}\n${rows === '' ? '' : `\n${rows}`}`;
+}
+
+function rowsText({ lines, currency, by }: Statement, paint: Paint, columns: number): string {
+  if (lines.length === 0) return '';
+  const right = { align: 'right' } as const;
+  const titles: TerminalColumn[] = [
+    { title: 'day' },
+    { title: 'class' },
+    { title: by === 'job' ? 'job' : 'jobs', ...right },
+    { title: 'seconds', ...right },
+    { title: 'cost', ...right, even: true },
+    { title: '' },
+    { title: 'project' },
+  ];
+  const rows = lines
+    .slice(0, ROWS_SHOWN)
+    .map((line) => [
+      line.day,
+      printable(line.runnerClass),
+      line.job === undefined ? shadowCount(line.jobs) : String(line.job.id),
+      String(line.seconds),
+      money(line.micros, currency),
+      markOf(line),
+      printable(line.projectPath ?? line.groupPath ?? String(line.projectId ?? 'unknown')),
+    ]);
+  const more = lines.length - ROWS_SHOWN;
+  const rest =
+    more > 0 ? paint.dim(`… and ${shadowCount(more)} lines more: --format csv has them all\n`) : '';
+  return table(titles, rows, columns, paint.dim) + rest;
+}
+
+const markOf = ({ kind, cause, late }: StatementLine): string =>
+  kind === 'usage' ? '' : `${late ? 'late ' : ''}correction (${cause ?? 'unknown'})`;
+
+/** Finance looks for the second name. */
+export const commands = [statement('statement'), statement('report chargeback')];

@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type DirectorySyncReport,
+  type DirectoryTable,
+  DynamoDirectoryTable,
+  readWholeDirectory,
+  syncDirectory,
+  type WholeDirectory,
+} from '../../../functions/core/directory/index.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/index.ts';
+import {
+  type Directory,
+  type DirectoryGroup,
+  type DirectoryProject,
+  pathKey,
+} from '../../../policies/place/directory.ts';
+import { EXIT, type ExitCode, standIn, type TerminalIo } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { optionalWord, required, toggle } from '../../terminal/flags.ts';
+import { printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { notInDirectory } from '../evaluation/unknown-place.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
+import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
+
+/** A directory stored with a ledger. */
+interface DirectoryAccess extends Pick<TableAccess, 'instance' | 'gitlabUrl'> {
+  readonly table: DirectoryTable;
+  readonly description: string;
+  readonly close: () => Promise<void>;
+}
+
+export type OpenDirectory = (
+  flags: LedgerFlags,
+  io: Pick<TerminalIo, 'env' | 'root'>,
+) => Promise<DirectoryAccess>;
+
+/** A flip that the SDK repeats by itself would take its own first try for another run's. */
+const ATTEMPTS_MAX = 1;
+
+/** Opens the directory of the ledger in the flags. @throws like `openLedger` */
+export const openDirectory: OpenDirectory = async (flags, io) => {
+  const opened = await openTableAccess(flags, io, ATTEMPTS_MAX);
+  return { ...opened, table: new DynamoDirectoryTable(opened) };
+};
+
+/** Opens, runs and always closes. */
+async function withDirectory<T>(
+  flags: LedgerFlags,
+  io: TerminalIo,
+  ask: (directory: DirectoryAccess) => Promise<T>,
+): Promise<T> {
+  const directory = await standIn(io, openDirectory)(flags, io);
+  return ask(directory).finally(directory.close);
+}
+
+/** No job waits for it. */
+const TIMEOUT_MS = 15_000;
+
+const directoryShow = command({
+  name: 'directory show',
+  about: `Shows the groups and projects that Tollgate knows: how many, and as of when; with an id or a path, the group or project and
+the groups above it.`,
+  words: { place: optionalWord('<id | path>', 'of a group or project') },
+  expects: 'one id or path',
+  flags: TABLE_FLAGS,
+  examples: ['tollgate directory show', 'tollgate directory show acme/payments'],
+  exits: {
+    0: 'shown',
+    1: 'the table does not answer, or nothing was synced yet',
+    3: 'wrong usage or an unknown id or path',
+  },
+  run: async ({ flags, words: { place } }, io) => {
+    const whole = await withDirectory(flags, io, (opened) =>
+      readWholeDirectory(opened.table, { timeoutMs: TIMEOUT_MS }),
+    );
+    if (whole === undefined) {
+      io.err(
+        'Groups were not listed to the end yet, jobs go by the packed directory: tollgate directory sync\n',
+      );
+      return EXIT.failed;
+    }
+    if (place === undefined) {
+      const known = figures(whole);
+      return print(io, flags, known, () => figuresText(known));
+    }
+    const found = find(place, whole.directory);
+    if (found.length === 0) {
+      const { groupByPath, projectByPath } = whole.directory;
+      throw notInDirectory(printable(place), place, [...groupByPath.keys(), ...projectByPath.keys()]);
+    }
+    return print(io, flags, { found }, () => foundText(found, io.columns));
+  },
+});
+
+const figures = ({ pointer, directory }: WholeDirectory) => {
+  const personal = [...directory.groupById.values()].filter((group) => group.personal).length;
+  return {
+    edit: pointer.edit,
+    at: new Date(pointer.atMs).toISOString(),
+    groups: directory.groupById.size - personal,
+    personalNamespaces: personal,
+    projects: directory.projectById.size,
+    /** Groups with unknown parents: only their root's limits apply. */
+    groupsWithoutChain: directory.groupById.size - directory.chainById.size,
+  };
+};
+
+const figuresText = (known: ReturnType<typeof figures>): string => {
+  const lines = [
+    `As of ${known.at}, sync ${known.edit}: ${known.groups} groups, ${known.personalNamespaces} personal namespaces, ${known.projects} projects`,
+  ];
+  if (known.groupsWithoutChain > 0)
+    lines.push(
+      `${known.groupsWithoutChain} groups whose parents are not all known: not all limits apply to them`,
+    );
+  return `${lines.join('\n')}\n`;
+};
+
+interface Found {
+  readonly kind: 'group' | 'personal namespace' | 'project';
+  readonly id: number;
+  readonly path: string;
+  readonly visibility?: string | undefined;
+  /** Root first. */
+  readonly above: readonly { readonly id: number; readonly path: string }[];
+}
+
+function find(word: string, directory: Directory): readonly Found[] {
+  const id = /^\d{1,15}$/.test(word) ? Number(word) : undefined;
+  const key = pathKey(word);
+  const group = id === undefined ? directory.groupByPath.get(key) : directory.groupById.get(id);
+  const project = id === undefined ? directory.projectByPath.get(key) : directory.projectById.get(id);
+  return [
+    ...(group === undefined ? [] : [groupFound(group, directory)]),
+    ...(project === undefined ? [] : [projectFound(project, directory)]),
+  ];
+}
+
+const groupFound = (group: DirectoryGroup, directory: Directory): Found => ({
+  kind: group.personal ? 'personal namespace' : 'group',
+  id: group.id,
+  path: group.path,
+  visibility: group.visibility,
+  above: chainOf(group.id, directory).slice(0, -1),
+});
+
+const projectFound = (project: DirectoryProject, directory: Directory): Found => ({
+  kind: 'project',
+  id: project.id,
+  path: project.path,
+  visibility: project.visibility,
+  above: chainOf(project.groupId, directory),
+});
+
+const chainOf = (groupId: number, directory: Directory): Found['above'] =>
+  (directory.chainById.get(groupId) ?? []).map(({ id, path }) => ({ id, path }));
+
+function foundText(found: readonly Found[], columns: number): string {
+  const rows = found.flatMap(({ kind, id, path, visibility, above }) => [
+    ...above.map((group) => ['above', String(group.id), '', printable(group.path)]),
+    [kind, String(id), visibility ?? '', printable(path)],
+  ]);
+  const titles = [
+    { title: '' },
+    { title: 'id', align: 'right' as const },
+    { title: 'visibility' },
+    { title: 'path' },
+  ];
+  return table(titles, rows, columns);
+}
+
+/** GitLab, and the clock that a sync goes by. */
+export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace): Pick<Syncing, 'gitlab' | 'clock'> => ({
+  gitlab: createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
+  clock: systemClock,
+});
+
+/** Ten thousand pages: a listing of a million projects ends within them. */
+const RUNS_MAX = 30;
+
+const directorySync = command({
+  name: 'directory sync',
+  about: `Reads the groups and projects of GitLab now, as the schedule does every five minutes, and continues until a listing that was
+begun is complete. Jobs are decided by it from its first complete listing of groups on.`,
+  flags: {
+    gitlab: required(GITLAB_FLAGS.gitlab),
+    'token-file': required(GITLAB_FLAGS['token-file']),
+    force: toggle('believes GitLab even if it lists far fewer groups or projects than before'),
+    ...TABLE_FLAGS,
+  },
+  json: "the last run's report as one JSON object",
+  examples: ['tollgate directory sync --gitlab https://gitlab.example.com --token-file token'],
+  exits: {
+    0: 'synced',
+    1: 'GitLab or the table does not answer',
+    2: 'GitLab lists far less than before, and nothing was dropped',
+  },
+  run: async ({ flags }, io) => {
+    const place = standIn(io, gitlabAt)(readGitLabPlace(flags, io));
+    const report = await withDirectory(flags, io, ({ table }) =>
+      syncToItsEnd({ ...place, table, force: flags.force }, ({ calls, groups, projectsListed }) => {
+        if (io.progress) io.err(`${calls} calls: ${groups} groups, ${projectsListed} projects listed\n`);
+      }),
+    );
+    print(io, flags, report, () => reportText(report));
+    return exitCode(report);
+  },
+});
+
+interface Syncing {
+  readonly gitlab: GitLabDirectory;
+  readonly table: DirectoryTable;
+  readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
+  readonly force: boolean;
+}
+
+async function syncToItsEnd(
+  sync: Syncing,
+  onRun: (report: DirectorySyncReport) => void,
+): Promise<DirectorySyncReport> {
+  for (let runs = 1; ; runs += 1) {
+    const report = await syncDirectory({ ...sync, runId: randomBytes(6).toString('base64url') });
+    onRun(report);
+    const goesOn = report.outcome === 'stale' || report.groupsListing === 'going' || report.projectsGoing;
+    if (!goesOn || report.failure !== undefined || runs === RUNS_MAX) return report;
+  }
+}
+
+function exitCode(report: DirectorySyncReport): ExitCode {
+  if (report.failure !== undefined || report.outcome === 'stale') return EXIT.failed;
+  return report.groupsListing === 'refused' || report.projectsRefused > 0 ? EXIT.wouldReject : EXIT.ok;
+}
+
+function reportText(report: DirectorySyncReport): string {
+  const lines = [
+    `Groups: ${report.groups}${report.live ? '' : ', not listed to the end yet: jobs go by the packed directory'}`,
+    `Projects: ${report.projectsListed} listed in the last run, ${report.projectsChanged} changed`,
+  ];
+  if (report.groupsListing === 'refused')
+    lines.push(
+      `GitLab lists ${report.groupsMissing} groups fewer than before. Nothing was dropped: does the token belong to an administrator? If they are gone, run it with --force.`,
+    );
+  if (report.projectsRefused > 0)
+    lines.push(
+      `GitLab lists ${report.projectsRefused} projects fewer than before. None was dropped: does the token belong to an administrator? If they are gone, run it with --force.`,
+    );
+  if (report.failure !== undefined)
+    lines.push(`GitLab did not answer to the end (${report.failure}); run it again to go on.`);
+  if (report.outcome === 'stale') lines.push('Another sync was faster each time; run it again.');
+  return `${lines.join('\n')}\n`;
+}
+
+export const commands = [directoryShow, directorySync];

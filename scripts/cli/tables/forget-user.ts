@@ -1,0 +1,258 @@
+import {
+  type JobRecord,
+  type KeptJob,
+  kept,
+  type LedgerStore,
+  nameless,
+  type PseudonymKeys,
+  pseudonymOf,
+  type RewriteStore,
+  userIdOf,
+  userIdsIn,
+  yearOf,
+} from '../../../functions/core/ledger/index.ts';
+import {
+  addSumTo,
+  eachSum,
+  packedSums,
+  type Sheet,
+  type SheetStore,
+  type SheetSum,
+  USER_SHEET_DAYS,
+} from '../../../functions/core/sheets/index.ts';
+import type { UserSessions } from '../../../functions/core/signin/index.ts';
+import { counterName } from '../../../policies/claim.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
+import { toggle, word } from '../../terminal/flags.ts';
+import { printable } from '../../terminal/paint.ts';
+import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { openToRepair } from '../ledger/open-ledger.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+import { confirmOnTerminal } from '../truth/confirm.ts';
+
+const forgetUserCommand = command({
+  name: 'forget user',
+  about: `Removes the id of a GitLab user from records of jobs, also where a pseudonym stands for it, ends the user's sign-ins to the
+console and deletes the rows of reports by user. Amounts stay as they are. It reads the whole table, may be interrupted and
+repeated, and asks first. Without it the recount puts pseudonyms for user ids 90 days after a job.
+
+It reports what stays: jobs that are not over, and counters of limits on the user, which are deleted 90 days after their
+period. Limits, grants and the change log of limits keep the names of their authors.`,
+  words: { id: word('<id>', "GitLab's number of the user") },
+  expects: 'the id of a user, a number like 4711',
+  flags: {
+    'dry-run': toggle('only reports what would be changed'),
+    yes: toggle('does not ask'),
+    ...TABLE_FLAGS,
+  },
+  json: 'the result as one JSON object',
+  examples: ['tollgate forget user 4711 --dry-run'],
+  exits: {
+    1: 'the ledger does not answer, or records changed meanwhile (run it again)',
+    2: 'nothing is kept about this user',
+  },
+  run: async ({ flags, words: { id } }, io) => {
+    if (!/^[1-9]\d{0,14}$/.test(id))
+      throw new UsageError(`"${printable(id)}": expected the id of a user, a number like 4711`);
+    const userId = Number(id);
+    const { 'dry-run': dryRun, yes } = flags;
+    if (dryRun && yes)
+      throw new UsageError('--yes: belongs to a run that changes something, not to --dry-run');
+    const ledger = await standIn(io, openToRepair)(flags, io);
+    try {
+      const { names, description, store } = ledger;
+      if (names === undefined) throw new Error(`${description} cannot be rewritten`);
+      if (!dryRun && !yes) {
+        const agreed = await standIn(
+          io,
+          confirmOnTerminal,
+        )(`Forget user ${userId} in ${description} for good?`);
+        if (agreed === undefined)
+          throw new UsageError(
+            'forget user: there is no terminal to ask on; add --yes to forget without asking',
+          );
+        if (!agreed) {
+          io.err('Nothing was written.\n');
+          return EXIT.ok;
+        }
+      }
+      const { rewrite, keys, sessions, sheets } = names;
+      const scanned = {
+        scan: () => store.scan(),
+        readEntries: store.readEntries.bind(store),
+        rewrite: rewrite.rewrite.bind(rewrite),
+      };
+      const forgotten = await forgetUser(userId, {
+        ...{ store: scanned, keys, sessions, sheets, dryRun },
+        nowMs: io.nowMs(),
+      });
+      print(io, flags, { user: userId, dryRun, ...forgotten }, () => textOf(userId, dryRun, forgotten));
+      if (forgotten.left > 0) return EXIT.failed;
+      return isNothing(forgotten) ? EXIT.wouldReject : EXIT.ok;
+    } finally {
+      await ledger.close();
+    }
+  },
+});
+
+const isNothing = ({ records, sessions, reportDays, stays: { liveJobs, counters } }: ForgetReport): boolean =>
+  records + sessions + reportDays + liveJobs + counters.length === 0;
+
+function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): string {
+  if (isNothing(forgotten)) return `Nothing is kept about user ${userId}.\n`;
+  const { records, sessions, reportDays, left, stays } = forgotten;
+  const [taken, ended] = dryRun ? ['would be taken', 'would be ended'] : ['was taken', 'were ended'];
+  return [
+    `The id of user ${userId} ${taken} out of ${shadowCount(records)} job records; ${shadowCount(sessions)} sign-ins ${ended}.`,
+    ...(reportDays > 0
+      ? [
+          `Reports by user of ${shadowCount(reportDays)} days ${dryRun ? 'would lose their' : 'have lost their'} row.`,
+        ]
+      : []),
+    ...(left > 0 ? [`${shadowCount(left)} records changed meanwhile: run it again.`] : []),
+    ...(stays.liveJobs > 0
+      ? [`${shadowCount(stays.liveJobs)} jobs are not over: run it again when they are.`]
+      : []),
+    ...(stays.counters.length > 0
+      ? [
+          'Counters of limits on the user, and what jobs count in them, stay until 90 days after their period:',
+          ...stays.counters.map((name) => `  ${printable(name)}`),
+        ]
+      : []),
+    '',
+  ].join('\n');
+}
+
+/** Removes a user's id from stored jobs, and ends the user's sessions. No amount changes. */
+
+interface ForgetDeps {
+  readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
+  readonly keys: PseudonymKeys;
+  readonly sessions: UserSessions;
+  readonly sheets: SheetStore;
+  readonly nowMs: number;
+  /** Only says what would be changed. */
+  readonly dryRun: boolean;
+}
+
+/** Changes, real or planned. */
+interface ForgetReport {
+  /** Records of jobs that named the user, by id or pseudonym. */
+  readonly records: number;
+  /** Sign-ins that were ended. */
+  readonly sessions: number;
+  /** Days whose reports by user named the user. */
+  readonly reportDays: number;
+  /** Records changed concurrently: run it again. */
+  readonly left: number;
+  readonly stays: {
+    /** Jobs that are not over, or ended in another way than a record says: their ends are counted by it. */
+    readonly liveJobs: number;
+    /** Counters of the user's own limits. Each goes by itself 90 days after its period; those without an end stay. */
+    readonly counters: readonly string[];
+  };
+}
+
+/** Replaces the pseudonym: only the existence of a user remains. */
+const FORGOTTEN = '~';
+const TIMEOUT_MS = 10_000;
+const AT_ONCE = 10;
+/** Even a user with limits per minute has fewer relevant counters. */
+const COUNTERS_TOLD_MAX = 1_000;
+
+/** It may be cut short and repeated: what is done is not done again. @throws {LedgerError} `ledger_unavailable` */
+export async function forgetUser(userId: number, deps: ForgetDeps): Promise<ForgetReport> {
+  const { store, keys, dryRun, nowMs } = deps;
+  const counters = new Set<string>();
+  const sum = { records: 0, left: 0, liveJobs: 0 };
+  let page: KeptJob[] = [];
+  const flush = async (): Promise<void> => {
+    const done = await Promise.all(
+      page.map(({ record, entries }) => dryRun || store.rewrite(record, entries, { timeoutMs: TIMEOUT_MS })),
+    );
+    sum.records += done.filter((each) => each).length;
+    sum.left += done.filter((each) => !each).length;
+    page = [];
+  };
+  for await (const item of store.scan()) {
+    if (item.kind === 'counter' && userIdOf(item.counter.key.subject) === userId) {
+      if (counters.size < COUNTERS_TOLD_MAX) counters.add(counterName(item.counter.key));
+    }
+    if (item.kind !== 'record' || !(await names(item.record))) continue;
+    if (item.record.endedAtMs === undefined) sum.liveJobs += 1;
+    else {
+      const job = await without(item.record);
+      if (job !== undefined) page.push(job);
+      if (page.length >= AT_ONCE) await flush();
+    }
+  }
+  await flush();
+  const sessions = await deps.sessions.end(userId, { dryRun });
+  // After the records, from which sheets are made.
+  const reportDays = await forgetInSheets(userId, deps);
+  const { records, left, liveJobs } = sum;
+  return { records, sessions, reportDays, left, stays: { liveJobs, counters: [...counters].sort() } };
+
+  async function names(record: JobRecord): Promise<boolean> {
+    if (userIdsIn(record).includes(userId)) return true;
+    const { userPseudonym } = record.facts;
+    if (userPseudonym === undefined) return false;
+    const key = await keys.find(yearOf(record.decidedAtMs));
+    return key !== undefined && pseudonymOf(key, userId) === userPseudonym;
+  }
+
+  /** Undefined: all that it still says of the user is needed. */
+  async function without(record: JobRecord): Promise<KeptJob | undefined> {
+    const year = yearOf(record.decidedAtMs);
+    const key = dryRun ? await keys.find(year) : await keys.keyOf(year);
+    const job = nameless(await kept(record, store), (id) => (key ? pseudonymOf(key, id) : '~'), nowMs);
+    const less =
+      record.facts.userPseudonym !== FORGOTTEN || userIdsIn(job.record).length < userIdsIn(record).length;
+    const facts = { ...job.record.facts, userPseudonym: FORGOTTEN };
+    return less ? { ...job, record: { ...job.record, facts } } : undefined;
+  }
+}
+
+/** Takes a user out of the sheets by which users are reported. */
+
+/** Zones are a day ahead at most, and what is due to go may stay for some days. */
+const DAYS_BEYOND = 10;
+
+/** Removes the user's costs from all rows. @returns the number of changed days. @throws {LedgerError} */
+async function forgetInSheets(
+  userId: number,
+  { sheets, nowMs, dryRun }: Pick<ForgetDeps, 'sheets' | 'nowMs' | 'dryRun'>,
+): Promise<number> {
+  const today = Math.floor(nowMs / DAY_MS) + 1;
+  const days = Array.from({ length: USER_SHEET_DAYS + DAYS_BEYOND }, (_, back) => dayOf(today - back));
+  const read = await sheets.read(days.map((span) => ({ kind: 'user', span })));
+  const naming = read.filter((sheet) => sheet?.names?.some(isOf(userId)) === true);
+  for (const sheet of naming)
+    if (sheet !== undefined && !dryRun) await sheets.write(sheetWithout(userId, sheet));
+  return naming.length;
+}
+
+const dayOf = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
+
+const isOf =
+  (userId: number) =>
+  (name: string): boolean =>
+    name.endsWith(`\n${userId}`);
+
+function sheetWithout(userId: number, sheet: Sheet): Sheet {
+  const names = sheet.names ?? [];
+  const kept = names.filter((name) => !isOf(userId)(name));
+  const places = new Map(kept.map((name, place) => [name, place]));
+  const rows = new Map<number, SheetSum>();
+  eachSum(sheet, (row, sum) => {
+    const place = places.get(names[row] ?? '');
+    if (place !== undefined) addSumTo(rows, place, sum);
+  });
+  const { kind, span, days } = sheet;
+  return { kind, span, ...withoutAbsent({ days }), names: kept, ...packedSums(rows) };
+}
+
+export const commands = [forgetUserCommand];

@@ -1,0 +1,83 @@
+import { createAdmitApp } from '../../functions/admit/app.ts';
+import { admitRoutes } from '../../functions/admit/routes.ts';
+import type { Rules } from '../../functions/core/admission/index.ts';
+import { handOutKnown } from '../../functions/core/directory/index.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/index.ts';
+import type { Ledger } from '../../functions/core/ledger/index.ts';
+import type { LimitTable } from '../../functions/core/limits/index.ts';
+import { type RulesInForce, rulesInForce } from '../../functions/core/rules/index.ts';
+import { timeoutEstimator } from '../../policies/estimate.ts';
+import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
+import type { Fetch } from '../../relay/admit/admit-call.ts';
+import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
+import { type LoopbackServer, serveOnLoopback } from './loopback.ts';
+
+/** The admit function on loopback: the app that Lambda runs, behind a socket. */
+export interface AdmitServer extends LoopbackServer {
+  readonly rulesFor: RulesInForce['rulesFor'];
+  readonly directoryFor: RulesInForce['directoryFor'];
+  /** All limits in force: those of the rules until a set is published. */
+  limits(): Promise<LimitSet>;
+}
+
+export async function serveAdmit(
+  ledger: Ledger,
+  rules: Rules,
+  table: LimitTable,
+  clock: LedgerClock = systemClock,
+  consoleUrl?: string,
+): Promise<AdmitServer> {
+  const { rulesFor, directoryFor, limitsFor } = rulesInForce(rules, { table, ledger, clock, log: silentLog });
+  const app = createAdmitApp({
+    ledger,
+    currentRules: rulesFor,
+    ...(rules.directory !== undefined && { handOutDirectory: handOutKnown(rules.directory) }),
+    consoleUrl,
+    clock,
+    log: silentLog,
+  });
+  const groups = [...(rules.directory?.groupById.keys() ?? [])].map((id) =>
+    subjectKey({ kind: 'group', id }),
+  );
+  return { ...(await serveOnLoopback(app)), rulesFor, directoryFor, limits: () => limitsFor(groups) };
+}
+
+/** Says at the start that a published set is in force: it outlives runs, and edits of the file have no effect. */
+export async function publishedFact(table: LimitTable): Promise<Readonly<Record<string, string>>> {
+  const live = await table.getPointer({ timeoutMs: POINTER_TIMEOUT_MS });
+  return live === undefined
+    ? {}
+    : { limits: `published set ${live.set}, edit ${live.edit}, not the file (start over with --fresh)` };
+}
+
+const POINTER_TIMEOUT_MS = 5_000;
+
+/** Stands for a URL; nothing is sent there. */
+export const INLINE_URL = 'http://admit.inline';
+
+/** The admit function inside this process: the same routes and contract, without a network. */
+export function inlineFetch(deps: Parameters<typeof admitRoutes>[0]): Fetch {
+  const answer = admitRoutes(deps);
+  return async (url, { method = 'GET', body, signal }) => {
+    signal?.throwIfAborted();
+    const { pathname: path } = new URL(url);
+    const answered = await answer({ method, path, text: String(body ?? '') });
+    return Response.json(answered.body, { status: answered.status });
+  };
+}
+
+/** Reads the three documents. @throws {DocumentError} listing every problem as `file:line:col path: message`. */
+export function readLocalRules(files: {
+  readonly policyFile: string;
+  readonly limitsFile: string;
+  readonly directoryFile: string | undefined;
+}): Rules {
+  const policy = readPolicy(files.policyFile);
+  const directory = files.directoryFile === undefined ? undefined : readDirectory(files.directoryFile);
+  return {
+    policy,
+    limits: readLimits(files.limitsFile, policy, directory),
+    directory,
+    estimator: timeoutEstimator,
+  };
+}

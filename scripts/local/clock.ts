@@ -1,0 +1,182 @@
+/** The machine's clock and a faster one. See hand-clock.ts and virtual-time.ts for others. */
+import type { LedgerClock } from '../../functions/core/environment/index.ts';
+import type { RelayClock } from '../../relay/exchange.ts';
+
+/** The clock of the ledger and of the relay. */
+export interface Clock extends LedgerClock, RelayClock {}
+
+/** The time of day, and timers. */
+export type WallClock = Pick<Clock, 'nowMs' | 'after'>;
+
+/** Durations, and timers. */
+export type RouterClock = Pick<Clock, 'monotonicMs' | 'after'>;
+
+export const machineClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Returns the same clock with a `stop` that cancels all pending timers. */
+export function stoppable(clock: WallClock): WallClock & { stop(): void } {
+  const pending = new Set<() => void>();
+  return {
+    nowMs: () => clock.nowMs(),
+    after(delayMs, run) {
+      const cancelTimer = clock.after(delayMs, () => {
+        pending.delete(cancel);
+        run();
+      });
+      const cancel = (): void => {
+        pending.delete(cancel);
+        cancelTimer();
+      };
+      pending.add(cancel);
+      return cancel;
+    },
+    stop() {
+      for (const cancel of [...pending]) cancel();
+    },
+  };
+}
+
+/** A minute of a job takes a tenth of a second, so that a whole run is short. */
+export const SPEED = 600;
+
+export interface FastClock extends Clock {
+  /** From now on a minute takes a minute. Pending timers keep their time. */
+  slowDown(): void;
+}
+
+/**
+ * Makes the time of day go faster, from `beginsMs` on. Jobs, holds and periods use it, so charged durations are right.
+ * Deadlines and pauses between retries stay real.
+ */
+export function fastClock(speed = SPEED, beginsMs = Date.now()): FastClock {
+  let pace = speed;
+  let startMs = beginsMs;
+  let startedMs = performance.now();
+  const now = (): number => startMs + (performance.now() - startedMs) * pace;
+  return {
+    ...machineClock,
+    nowMs: () => Math.round(now()),
+    slowDown() {
+      [startMs, startedMs] = [now(), performance.now()];
+      pace = 1;
+    },
+    after: (delayMs, run) => machineClock.after(delayMs / pace, run),
+  };
+}
+
+/** A clock that moves only by `advance`; `sleep` moves it immediately. */
+export interface HandClock extends Clock {
+  /** The number of pending timers. */
+  readonly timers: number;
+  /** Runs the timers that come due, each at its own time. A negative time steps back. */
+  advance(ms: number): void;
+  /** Like `advance`, but never back: a timer of an earlier moment runs now. */
+  advanceTo(atMs: number): void;
+}
+
+/** The time of day is in whole ms, as wall clocks have it. */
+export function handClock(startMs = 0): HandClock {
+  let nowMs = startMs;
+  const due = new Set<{ atMs: number; run: () => void }>();
+  const advanceTo = (atMs: number): void => {
+    while (due.size > 0) {
+      const [next] = [...due].filter((timer) => timer.atMs <= atMs).sort((a, b) => a.atMs - b.atMs);
+      if (next === undefined) break;
+      due.delete(next);
+      nowMs = Math.max(nowMs, next.atMs);
+      next.run();
+    }
+    nowMs = Math.max(nowMs, atMs);
+  };
+  const advance = (ms: number): void => {
+    if (ms < 0) nowMs += ms;
+    else advanceTo(nowMs + ms);
+  };
+  return {
+    get timers() {
+      return due.size;
+    },
+    nowMs: () => Math.floor(nowMs),
+    monotonicMs: () => nowMs - startMs,
+    sleep: async (delayMs) => advance(delayMs),
+    after(delayMs, run) {
+      const timer = { atMs: nowMs + delayMs, run };
+      due.add(timer);
+      return () => due.delete(timer);
+    },
+    advance,
+    advanceTo,
+  };
+}
+
+interface Timer {
+  readonly atMs: number;
+  readonly run: () => void;
+}
+
+/**
+ * Time that passes only when nothing else can happen. A modelled transaction of 7 ms costs no real time, and a run gives
+ * the same figures on any machine.
+ */
+export class VirtualTime implements Clock {
+  readonly #startMs: number;
+  #nowMs = 0;
+  /** In the order they run; timers of one moment in the order they were set. */
+  readonly #timers: Timer[] = [];
+
+  /** @param startMs - the wall clock when the monotonic one is at 0. */
+  constructor(startMs = 0) {
+    this.#startMs = startMs;
+  }
+
+  nowMs(): number {
+    return this.#startMs + this.#nowMs;
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
+  sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.after(delayMs, resolve));
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const timer: Timer = { atMs: this.#nowMs + Math.max(0, delayMs), run };
+    const place = this.#timers.findLastIndex(({ atMs }) => atMs <= timer.atMs) + 1;
+    this.#timers.splice(place, 0, timer);
+    return () => {
+      const at = this.#timers.indexOf(timer);
+      if (at >= 0) this.#timers.splice(at, 1);
+    };
+  }
+
+  /** Lets time pass until `done` settles. @throws {Error} if nothing is scheduled that could settle it. */
+  async run<T>(done: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settle = (): void => {
+      isSettled = true;
+    };
+    done.then(settle, settle);
+    await idle();
+    while (!isSettled) {
+      const next = this.#timers.shift();
+      if (next === undefined) throw new Error('virtual time stands still: nothing is scheduled');
+      this.#nowMs = next.atMs;
+      next.run();
+      await idle();
+    }
+    return done;
+  }
+}
+
+/** Resolves in the event loop's check phase, when every promise that can move has moved. */
+const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

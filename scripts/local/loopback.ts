@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { serve } from '@hono/node-server';
+
+/** An app on its own port of loopback. */
+export interface LoopbackServer {
+  /** `http://127.0.0.1:8000` */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** @param port - @default any free one */
+export function serveOnLoopback(
+  app: {
+    fetch(request: Request): Response | Promise<Response>;
+  },
+  wantedPort = 0,
+): Promise<LoopbackServer> {
+  return new Promise((resolve, reject) => {
+    const server = serve(
+      { fetch: (request) => app.fetch(request), hostname: '127.0.0.1', port: wantedPort },
+      ({ port }) =>
+        resolve({
+          url: `http://127.0.0.1:${port}`,
+          stop: () =>
+            new Promise((stopped) => {
+              server.close(() => stopped());
+              // Idle keep-alive connections would keep it open.
+              if ('closeAllConnections' in server) server.closeAllConnections();
+            }),
+        }),
+    );
+    server.once('error', reject);
+  });
+}
+
+/** Returns a free port of loopback. @throws {Error} if there is none */
+export async function loopbackPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

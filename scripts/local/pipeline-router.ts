@@ -1,0 +1,256 @@
+import { relative, resolve } from 'node:path';
+import type { Directory } from '../../policies/place/directory.ts';
+import { pipelineFile } from '../cli/check/pipeline-file.ts';
+import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
+import type { ExpandedPipeline } from '../cli/pipeline/expanded-pipeline.ts';
+import { jobVariables } from '../cli/pipeline/job-variables.ts';
+import type { ContainerOptions, PipelineJob, PipelineService } from '../cli/pipeline/pipeline-job.ts';
+import {
+  newPipelineRun,
+  type PipelineProject,
+  type PipelineRun,
+  pick,
+} from '../cli/pipeline/pipeline-run.ts';
+import { UsageError } from '../terminal/command.ts';
+import type { StartOptions } from './options.ts';
+import { checksum, seededRandom } from './random.ts';
+import type { AdmissionResult } from './router/admission.ts';
+import { startLocalRouter } from './router/local-router.ts';
+import type { JobQuestion } from './router/messages.ts';
+
+/** A short pipeline runs several times, as in real groups, until a budget is exhausted. */
+const JOBS_MIN = 160;
+
+/** Gives the job to a runner; `admit` asks the router's controllers. */
+type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
+
+const TOKEN = 'glrct-local-not-a-secret';
+/** If decisions take longer than this, requests slow down: a slow machine shows decisions, not fallbacks. */
+const ANSWER_SECONDS = 0.5;
+/** Enough for a few groups at the same time. */
+const OPEN_MIN = 8;
+
+/**
+ * Returns the file of the pipeline to replay: the given one, or the sample.
+ *
+ * @throws {UsageError} if the given one does not exist, or is a folder without a pipeline.
+ */
+export const choosePipeline = (asked: string | undefined, root: string): string =>
+  asked === undefined
+    ? resolve(root, 'scripts/local/pipelines/web-shop')
+    : pipelineFile(asked, process.cwd()).file;
+
+/**
+ * Starts a job router on loopback that sends the jobs of a pipeline to its controller.
+ *
+ * @param firstJobId - the first id of jobs, and of pipelines.
+ */
+export async function openLocalRouter(
+  options: StartOptions,
+  pipelinePath: string,
+  directory: Directory,
+  firstJobId: number,
+) {
+  const pipeline = expandPipeline(pipelinePath);
+  if (pipeline.jobs.length === 0) {
+    const why = pipeline.notRead.length === 0 ? '' : `: ${pipeline.notRead.join('; ')}`;
+    throw new UsageError(`--pipeline ${pipelinePath} has no jobs${why}`);
+  }
+  const projects = projectsOf(directory);
+  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const url = options.transport === 'ws' ? router.wsUrl : router.grpcUrl;
+  if (url === undefined) throw new Error(`the local router has no ${options.transport} listener`);
+  let asked = 0;
+  const total = options.forever ? undefined : (options.jobs ?? Math.max(JOBS_MIN, pipeline.jobs.length));
+  return {
+    url,
+    token: TOKEN,
+    facts: pipelineFacts(relative(process.cwd(), pipelinePath), pipeline),
+    total,
+    /** Plays every job; resolves when all are decided, or `stopped` returns true. */
+    async run(stopped: () => boolean, play: Play): Promise<void> {
+      await router.until(() => router.waitingStreams() > 0, { what: 'a relay that waits for questions' });
+      await replay(
+        pipelineQuestions(pipeline.jobs, {
+          projects,
+          seed: options.seed,
+          count: total ?? Number.POSITIVE_INFINITY,
+          firstJobId,
+          firstPipelineId: firstJobId,
+        }),
+        {
+          ratePerSecond: options.rate,
+          ask: (question) => {
+            asked += 1;
+            return play(question, () => router.admit(question));
+          },
+          stopped,
+        },
+      );
+    },
+    lastJobId: () => firstJobId + asked,
+    close: () => router.close(),
+  };
+}
+
+function projectsOf(directory: Directory): readonly PipelineProject[] {
+  return [...directory.projectById.values()].map(({ id, path, groupId, visibility }) => ({
+    id,
+    path,
+    namespaceId: groupId,
+    rootNamespaceId: directory.chainById.get(groupId)?.[0]?.id ?? groupId,
+    ...(visibility === undefined ? {} : { visibility }),
+  }));
+}
+
+/** Facts about the pipeline for people: its size, and the rules and includes that are left open. */
+function pipelineFacts(
+  path: string,
+  { jobs, notRead }: Pick<ExpandedPipeline, 'jobs' | 'notRead'>,
+): Readonly<Record<string, string>> {
+  const ruled = jobs.filter(({ dependsOn }) => dependsOn !== undefined).length;
+  return {
+    pipeline: `${path}, ${jobs.length} jobs`,
+    ...(ruled > 0 && {
+      // Sources and branches are random here, so no single run of the pipeline is the right one.
+      rules: `${ruled} of them depend on rules; each runs as if all that the file leaves open held (see npx tollgate check)`,
+    }),
+    ...(notRead.length > 0 && {
+      'not read': `${notRead.length} includes and child pipelines (see npx tollgate check)`,
+    }),
+  };
+}
+
+/** Sends requests at a steady rate, several at the same time; resolves when all are decided. */
+async function replay<Q>(
+  questions: Iterable<Q>,
+  options: {
+    readonly ratePerSecond: number;
+    readonly ask: (question: Q) => Promise<unknown>;
+    readonly stopped: () => boolean;
+  },
+): Promise<void> {
+  let dueMs = performance.now();
+  const openMax = Math.max(OPEN_MIN, Math.ceil(options.ratePerSecond * ANSWER_SECONDS));
+  const open = new Set<Promise<unknown>>();
+  const everyMs = 1_000 / options.ratePerSecond;
+  for (const question of questions) {
+    if (options.stopped()) break;
+    const waitMs = dueMs - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    while (open.size >= openMax) await Promise.race(open);
+    // Delayed requests are not made up for: that would be a burst.
+    dueMs = Math.max(dueMs, performance.now() - everyMs) + everyMs;
+    const answered: Promise<unknown> = options.ask(question).finally(() => open.delete(answered));
+    open.add(answered);
+  }
+  await Promise.all(open);
+}
+
+export interface QuestionOptions {
+  readonly projects: readonly PipelineProject[];
+  /** The same seed gives the same questions. @default 1 */
+  readonly seed?: number;
+  /** Number of requests; `Infinity` never ends. @default one for every job */
+  readonly count?: number;
+  /** The first job id. Ids are unique in GitLab, so a second run needs another one. @default 1 */
+  readonly firstJobId?: number;
+  /** @default 1 */
+  readonly firstPipelineId?: number;
+  /** The timeout of a job that sets none, in seconds. @default 3600, GitLab's own */
+  readonly timeoutSeconds?: number;
+  /**
+   * `as_written` sends `$CI_IMAGE` unexpanded, because runners expand image names and a router may not.
+   * @default 'expanded'
+   */
+  readonly images?: 'expanded' | 'as_written';
+}
+
+const TIMEOUT_SECONDS = 3_600;
+
+/**
+ * Yields the admission requests of a pipeline's jobs, again and again in the pipeline's order, each in a random project.
+ * The jobs of one pass in one project share a pipeline.
+ */
+export function* pipelineQuestions(
+  jobs: readonly PipelineJob[],
+  options: QuestionOptions,
+): Generator<JobQuestion> {
+  if (jobs.length === 0) throw new Error('the pipeline has no jobs; nothing can be asked');
+  const { projects, count = jobs.length, firstJobId = 1 } = options;
+  const random = seededRandom(options.seed ?? 1);
+  let nextPipelineId = options.firstPipelineId ?? 1;
+  let runs = new Map<PipelineProject, PipelineRun>();
+  for (let index = 0; index < count; index += 1) {
+    const place = index % jobs.length;
+    if (place === 0) runs = new Map();
+    const project = pick(projects, random);
+    const run = runs.get(project) ?? newPipelineRun(project, nextPipelineId++, random);
+    runs.set(project, run);
+    const job = jobs[place];
+    if (job !== undefined) yield jobQuestion(job, firstJobId + index, run, options);
+  }
+}
+
+/** One admission request, in the field names of the wire message. */
+function jobQuestion(
+  job: PipelineJob,
+  jobId: number,
+  run: PipelineRun,
+  options: Pick<QuestionOptions, 'timeoutSeconds' | 'images'> = {},
+): JobQuestion {
+  const { project } = run;
+  const image = options.images === 'as_written' ? (job.imageAsWritten ?? job.image) : job.image;
+  return {
+    id: jobId,
+    job_info: {
+      id: jobId,
+      name: job.name,
+      stage: job.stage,
+      pipeline_id: run.pipelineId,
+      project_id: project.id,
+      project_name: project.path.slice(project.path.lastIndexOf('/') + 1),
+      project_full_path: project.path,
+      namespace_id: project.namespaceId,
+      root_namespace_id: project.rootNamespaceId,
+      organization_id: 1,
+      user_id: run.userId,
+      tags: job.tags,
+    },
+    git_info: { ref: run.ref, ref_type: 'branch', protected: run.refProtected },
+    runner_info: {
+      timeout: job.timeoutSeconds ?? options.timeoutSeconds ?? TIMEOUT_SECONDS,
+      ...runnerFor(job.tags),
+    },
+    variables: jobVariables(job, jobId, run),
+    ...(image !== undefined && { image: { name: image, ...containerFields(job) } }),
+    services: job.services.map(serviceFields),
+  };
+}
+
+const serviceFields = (service: PipelineService): object => ({
+  name: service.name,
+  ...(service.alias !== undefined && { alias: service.alias }),
+  ...containerFields(service),
+  ...(service.variables !== undefined && {
+    variables: Object.entries(service.variables).map(([key, value]) => ({ key, value, public: true })),
+  }),
+});
+
+function containerFields({ pullPolicies, dockerUser, kubernetesUser }: ContainerOptions): object {
+  const options = {
+    ...(dockerUser !== undefined && { docker: { user: dockerUser } }),
+    ...(kubernetesUser !== undefined && { kubernetes: { user: kubernetesUser } }),
+  };
+  return {
+    ...(pullPolicies !== undefined && { pull_policy: pullPolicies }),
+    ...(Object.keys(options).length > 0 && { executor_opts: options }),
+  };
+}
+
+/** The runner of jobs with these tags: always the same one, with one more tag. */
+function runnerFor(tags: readonly string[]): { uuid: string; id: number; tags: readonly string[] } {
+  const sorted = [...tags].sort();
+  const id = 1 + (checksum(sorted.join(',')) % 997);
+  return { uuid: `runner-${id}`, id, tags: sorted.length === 0 ? ['untagged'] : [...sorted, 'docker'] };
+}

@@ -1,0 +1,133 @@
+/** Numbers in [0, 1) that are the same for the same seed (mulberry32): a run can be repeated exactly. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Returns the quantile of sorted numbers; NaN if there are none. */
+export const quantile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+
+/** Draws pipelines with their jobs, for the simulated month and the made-up one. */
+
+/** Weight of each hour of a day: work starts at eight, noon is a break, and schedules run at two in the night. */
+export const HOUR_WEIGHTS = [
+  1, 1, 6, 2, 1, 1, 2, 8, 30, 60, 75, 70, 45, 65, 80, 75, 60, 40, 20, 10, 6, 4, 2, 1,
+] as const;
+/** Monday to Sunday. */
+export const WEEKDAY_WEIGHTS = [90, 110, 115, 110, 80, 8, 6] as const;
+
+export interface JobKind {
+  readonly name: string;
+  /** The median of the projects' medians, which are log-normal. */
+  readonly medianSeconds: number;
+  /** Spread of one project's runs around its median. */
+  readonly sigma: number;
+  readonly runnerClass: 'small' | 'medium' | 'large';
+  readonly timeoutSeconds: number;
+}
+
+/** Stages run one after the other, and the jobs of a stage together. */
+export const STAGES: readonly (readonly JobKind[])[] = [
+  [
+    { name: 'lint', medianSeconds: 50, sigma: 0.25, runnerClass: 'small', timeoutSeconds: 3_600 },
+    { name: 'build', medianSeconds: 240, sigma: 0.35, runnerClass: 'medium', timeoutSeconds: 3_600 },
+  ],
+  [
+    { name: 'unit', medianSeconds: 180, sigma: 0.3, runnerClass: 'small', timeoutSeconds: 3_600 },
+    { name: 'integration', medianSeconds: 480, sigma: 0.5, runnerClass: 'medium', timeoutSeconds: 3_600 },
+    { name: 'e2e', medianSeconds: 900, sigma: 0.6, runnerClass: 'large', timeoutSeconds: 7_200 },
+  ],
+  [{ name: 'deploy', medianSeconds: 90, sigma: 0.8, runnerClass: 'small', timeoutSeconds: 3_600 }],
+];
+/** Not every pipeline runs every job. */
+export const JOB_CHANCE = 0.85;
+
+const HOUR_MS = 3_600_000;
+
+/** Draws the jobs of one pipeline. A stage begins when the last job of the stage before has ended. */
+export function drawPipeline<Job extends { readonly endsAtMs: number }>(
+  startMs: number,
+  random: () => number,
+  drawJob: (kind: JobKind, atMs: number) => Job,
+): readonly Job[] {
+  const jobs: Job[] = [];
+  let stageMs = startMs;
+  for (const stage of STAGES) {
+    let endMs = stageMs;
+    for (const kind of stage) {
+      if (random() >= JOB_CHANCE) continue;
+      const job = drawJob(kind, stageMs);
+      jobs.push(job);
+      endMs = Math.max(endMs, job.endsAtMs);
+    }
+    stageMs = endMs;
+  }
+  return jobs;
+}
+
+/** Draws the duration of one run, around the median of its project. */
+export const drawSeconds = (kind: JobKind, medianSeconds: number, random: () => number): number =>
+  Math.min(kind.timeoutSeconds, Math.max(1, logNormal(medianSeconds, kind.sigma, random)));
+
+/** Days are counted from 1 January 1970, a Thursday; `WEEKDAY_WEIGHTS` begins on Monday. */
+export const weightOfDay = (day: number): number => WEEKDAY_WEIGHTS[(day + 3) % 7] ?? 0;
+
+/**
+ * Returns a draw of start times: hours by their weight, and any moment within.
+ *
+ * @param firstDay - counted from 1 January 1970, in the zone of `startMs`.
+ */
+export function startsWithin(
+  startMs: number,
+  firstDay: number,
+  days: number,
+): (random: () => number) => number {
+  const weights = Array.from(
+    { length: days * 24 },
+    (_, hour) => weightOfDay(firstDay + Math.floor(hour / 24)) * (HOUR_WEIGHTS[hour % 24] ?? 0),
+  );
+  const ends = shareEnds(weights);
+  return (random) => startMs + indexAt(ends, random()) * HOUR_MS + random() * HOUR_MS;
+}
+
+/** Returns the end of each weight's share on a scale from 0 to 1. */
+export function shareEnds(weights: readonly number[]): readonly number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let until = 0;
+  return weights.map((weight) => {
+    until += weight / total;
+    return until;
+  });
+}
+
+/** Returns the index of the first end above the share. */
+export function indexAt(ends: readonly number[], share: number): number {
+  let low = 0;
+  let high = ends.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ends[middle] ?? 1) > share) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Draws a log-normal sample by its median (Box–Muller). */
+export const logNormal = (median: number, sigma: number, random: () => number): number =>
+  median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
+
+export const between = (least: number, most: number, random: () => number): number =>
+  least + (most - least) * random();
+
+/** Returns the same number for the same text. */
+export function checksum(text: string): number {
+  let sum = 0;
+  for (const character of text) sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
+  return sum;
+}

@@ -1,0 +1,373 @@
+/**
+ * The ledger's table in a SQLite file that several programs may have open. One write operation, its conditions included,
+ * is one SQLite transaction. The same transaction writes the changes into a journal, which is the table's stream.
+ */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import {
+  type Answers,
+  type AttributeValue,
+  DUE_AT,
+  DUE_PK,
+  type Item,
+  type ItemChange,
+  type ItemSpan,
+  type ItemTable,
+  type KeptItems,
+  type Key,
+  keyOf,
+  type Operations,
+  PK,
+  SK,
+  TableEvaluation,
+  TOKEN_MEMORY_MS,
+  TTL_ATTRIBUTE,
+} from '../../functions/core/store/index.ts';
+import type { TableStreamRecord } from '../../functions/settle/consume.ts';
+
+/** A stream record with both images, as DynamoDB writes it. */
+export interface ItemChangeRecord extends TableStreamRecord {
+  readonly dynamodb: {
+    readonly SequenceNumber: string;
+    readonly OldImage?: Item;
+    readonly NewImage?: Item;
+  };
+}
+
+interface SqliteTableOptions {
+  /** `:memory:` keeps nothing. */
+  readonly file: string;
+  /** Creates a file that is missing or empty. */
+  readonly makes: boolean;
+  /** Ages the tokens of transactions: the real time, which all programs share. */
+  readonly nowMs: () => number;
+}
+
+/** The version of the tables in the file. Files of other versions are refused. */
+const SCHEMA_VERSION = 1;
+/** SQLite blocks this program for at most this long while another one writes; a write takes a millisecond. */
+const BUSY_MS = 500;
+/** A reader that falls further behind misses changes, as one of DynamoDB's stream does after a day. */
+const JOURNAL_MAX = 20_000;
+/** Old entries of the journal and old tokens are deleted once per this many changes. */
+const TRIM_EVERY = 1_000;
+/** Lambda's default batch size. */
+export const STREAM_BATCH_MAX = 100;
+
+const WRITES: ReadonlySet<keyof Operations> = new Set([
+  'PutItem',
+  'UpdateItem',
+  'DeleteItem',
+  'TransactWriteItems',
+]);
+
+export class SqliteTable implements ItemTable {
+  readonly tableName = 'tollgate-local';
+  readonly #database: DatabaseSync;
+  readonly #items: SqliteItems;
+  readonly #evaluation: TableEvaluation;
+  /** Wakes each reader of the stream. */
+  readonly #readers = new Set<() => void>();
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #note: StatementSync;
+  readonly #trim: StatementSync;
+  readonly #noted: StatementSync;
+
+  /** @throws {Error} if the file has another format, has no table and must not be created, or stays busy. */
+  constructor({ file, makes, nowMs }: SqliteTableOptions) {
+    this.#database = new DatabaseSync(file, { timeout: BUSY_MS });
+    try {
+      prepareFile(this.#database, makes);
+      this.#items = new SqliteItems(this.#database, nowMs);
+      this.#begin = this.#database.prepare('BEGIN IMMEDIATE');
+      this.#commit = this.#database.prepare('COMMIT');
+      this.#note = this.#database.prepare('INSERT INTO journal (old_item, new_item) VALUES (?, ?)');
+      this.#trim = this.#database.prepare('DELETE FROM journal WHERE sequence <= ?');
+      this.#noted = this.#database.prepare(
+        'SELECT sequence, old_item, new_item FROM journal WHERE sequence > ? ORDER BY sequence LIMIT ?',
+      );
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+    this.#evaluation = new TableEvaluation(this.#items, { onWritten: (changes) => this.#write(changes) });
+  }
+
+  async send<Name extends keyof Operations & string>(
+    name: Name,
+    operation: Operations[Name],
+  ): Promise<Answers[Name]> {
+    const answer = () => this.#evaluation.answer(name, operation);
+    try {
+      if (!WRITES.has(name)) return answer();
+      const written = this.#inTransaction(answer);
+      for (const wake of this.#readers) wake();
+      return written;
+    } catch (error) {
+      if (isBusy(error) && name === 'TransactWriteItems') return { outcome: 'throttled' } as Answers[Name];
+      throw asTheTables(error);
+    }
+  }
+
+  /**
+   * Yields batches of the changes by this and other programs from now on, in order. After the signal it yields what is
+   * already written, then ends.
+   *
+   * @param pause - the time between two looks at other programs' changes; own changes arrive immediately.
+   */
+  stream(signal: AbortSignal, pause: () => Promise<void>): AsyncIterable<readonly ItemChangeRecord[]> {
+    const last = this.#database.prepare('SELECT coalesce(max(sequence), 0) AS last FROM journal').get();
+    let wake = (): void => {};
+    const wakeReader = (): void => wake();
+    this.#readers.add(wakeReader);
+    signal.addEventListener('abort', wakeReader, { once: true });
+    const lookForOthers = async (): Promise<void> => {
+      while (!signal.aborted) {
+        await pause();
+        wake();
+      }
+      this.#readers.delete(wakeReader);
+    };
+    void lookForOthers();
+    const read = this.#noted;
+    return (async function* batches() {
+      for (let since = Number(last?.last); ; ) {
+        const rows = read.all(since, STREAM_BATCH_MAX);
+        since = Number(rows.at(-1)?.sequence ?? since);
+        if (rows.length > 0) yield rows.map(recordIn);
+        else if (signal.aborted) return;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    })();
+  }
+
+  /** Deletes everything, also for other programs that have the file open. */
+  empty(): void {
+    this.#inTransaction(() =>
+      this.#database.exec('DELETE FROM items; DELETE FROM tokens; DELETE FROM journal'),
+    );
+  }
+
+  /** Deletes the items that DynamoDB's TTL would have deleted by then, without a stream record. */
+  collectGarbage(nowMs: number): void {
+    this.#inTransaction(() => this.#items.collectGarbage(nowMs));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #inTransaction<T>(work: () => T): T {
+    this.#begin.run();
+    try {
+      const result = work();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      // After some faults SQLite has rolled back on its own.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #write(changes: readonly ItemChange[]): void {
+    for (const { before, after } of changes) {
+      const { lastInsertRowid } = this.#note.run(
+        before ? itemText(before) : null,
+        after ? itemText(after) : null,
+      );
+      const sequence = Number(lastInsertRowid);
+      if (sequence % TRIM_EVERY !== 0) continue;
+      this.#trim.run(sequence - JOURNAL_MAX);
+      this.#items.forgetTokens();
+    }
+  }
+}
+
+/** `at` is the order of scans: it rises with every new item. */
+const ITEMS_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS items (
+    at INTEGER PRIMARY KEY, pk TEXT NOT NULL, sk TEXT NOT NULL, due_pk TEXT, due_at REAL, item TEXT NOT NULL,
+    UNIQUE (pk, sk)
+  );
+  CREATE INDEX IF NOT EXISTS due ON items (due_pk, due_at, pk, sk) WHERE due_pk IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+`;
+
+/** Sequences are never reused, so a reader in another program continues after `empty`. */
+const SCHEMA = `${ITEMS_SCHEMA}
+  CREATE TABLE IF NOT EXISTS journal (sequence INTEGER PRIMARY KEY AUTOINCREMENT, old_item TEXT, new_item TEXT);
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+function prepareFile(database: DatabaseSync, makes: boolean): void {
+  const version = () => Number(database.prepare('PRAGMA user_version').get()?.user_version);
+  if (version() === 0 && makes) {
+    database.exec('PRAGMA journal_mode = WAL');
+    database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+  }
+  if (version() !== SCHEMA_VERSION)
+    throw new Error(`its form is ${version()}; this version of Tollgate reads form ${SCHEMA_VERSION}`);
+  // A program's death loses nothing; a machine's may lose the last writes, never the file.
+  database.exec('PRAGMA synchronous = NORMAL');
+}
+
+function recordIn({
+  sequence,
+  old_item: before,
+  new_item: after,
+}: Record<string, unknown>): ItemChangeRecord {
+  return {
+    eventName: typeof after !== 'string' ? 'REMOVE' : typeof before !== 'string' ? 'INSERT' : 'MODIFY',
+    dynamodb: {
+      SequenceNumber: String(sequence),
+      ...(typeof before === 'string' && { OldImage: itemOfText(before) }),
+      ...(typeof after === 'string' && { NewImage: itemOfText(after) }),
+    },
+  };
+}
+
+/** The low byte of a result code, https://sqlite.org/rescode.html. */
+const SQLITE_BUSY = 5;
+
+/** True if another program holds the file. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
+
+/** Gives an error DynamoDB's name, by which the stores know if a retry may help. */
+function asTheTables(error: unknown): unknown {
+  if (!(error instanceof Error && 'errcode' in error)) return error;
+  const name = isBusy(error) ? 'ThrottlingException' : 'InternalServerError';
+  return Object.assign(new Error(error.message, { cause: error }), { name });
+}
+
+/** Items in a SQLite file: as JSON, with their keys in columns. */
+
+/** Text is ordered by its bytes, as in DynamoDB; a blob sorts after every text. */
+const BEHIND_ALL = Uint8Array.of(0);
+const LAST_CHARACTER = '\u{10ffff}';
+
+export class SqliteItems implements KeptItems {
+  readonly #nowMs: () => number;
+  readonly #get: StatementSync;
+  readonly #put: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #page: StatementSync;
+  readonly #span: Record<'forwards' | 'backwards', StatementSync>;
+  readonly #due: Record<'forwards' | 'backwards', StatementSync>;
+  readonly #token: StatementSync;
+  readonly #remember: StatementSync;
+  readonly #forget: StatementSync;
+  readonly #expire: StatementSync;
+
+  constructor(database: DatabaseSync, nowMs: () => number) {
+    this.#nowMs = nowMs;
+    const prepared = (sql: string): StatementSync => database.prepare(sql);
+    this.#get = prepared('SELECT item FROM items WHERE pk = ? AND sk = ?');
+    this.#put = prepared(`INSERT INTO items (pk, sk, due_pk, due_at, item) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (pk, sk) DO UPDATE SET due_pk = excluded.due_pk, due_at = excluded.due_at, item = excluded.item`);
+    this.#delete = prepared('DELETE FROM items WHERE pk = ? AND sk = ?');
+    this.#page = prepared('SELECT at, item FROM items WHERE at >= ? ORDER BY at LIMIT ?');
+    const span = 'SELECT item FROM items WHERE pk = ? AND sk >= ? AND sk < ? ORDER BY sk';
+    this.#span = {
+      forwards: prepared(`${span} LIMIT ?`),
+      backwards: prepared(`${span} DESC LIMIT ?`),
+    };
+    const due = 'SELECT item FROM items WHERE due_pk = ? AND due_at < ? AND (due_at, pk, sk)';
+    this.#due = {
+      forwards: prepared(`${due} > (?, ?, ?) ORDER BY due_at, pk, sk LIMIT ?`),
+      backwards: prepared(`${due} < (?, ?, ?) ORDER BY due_at DESC, pk DESC, sk DESC LIMIT ?`),
+    };
+    this.#token = prepared('SELECT 1 FROM tokens WHERE token = ? AND at_ms > ?');
+    this.#remember = prepared('INSERT OR REPLACE INTO tokens (token, at_ms) VALUES (?, ?)');
+    this.#forget = prepared('DELETE FROM tokens WHERE at_ms <= ?');
+    this.#expire = prepared(`DELETE FROM items WHERE json_extract(item, '$.${TTL_ATTRIBUTE}.N') * 1000 <= ?`);
+  }
+
+  get({ pk, sk }: Key): Item | undefined {
+    const row = this.#get.get(pk, sk);
+    return row && itemIn(row);
+  }
+
+  put(item: Item): void {
+    const { pk, sk } = keyOf(item);
+    const dueAt = item[DUE_AT]?.N;
+    this.#put.run(
+      pk,
+      sk,
+      item[DUE_PK]?.S ?? null,
+      dueAt === undefined ? null : Number(dueAt),
+      itemText(item),
+    );
+  }
+
+  delete({ pk, sk }: Key): void {
+    this.#delete.run(pk, sk);
+  }
+
+  span({ pk, sk, dueBeforeMs, backwards, from, max }: ItemSpan): readonly Item[] {
+    const direction = backwards ? 'backwards' : 'forwards';
+    if (dueBeforeMs !== undefined) {
+      const start = from
+        ? [Number(from[DUE_AT]?.N), from[PK]?.S ?? '', from[SK]?.S ?? '']
+        : [backwards ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY, '', ''];
+      return this.#due[direction].all(pk, dueBeforeMs, ...start, max).map(itemIn);
+    }
+    const end = from?.[SK]?.S;
+    let [low, high]: [string, string | Uint8Array] = ['', BEHIND_ALL];
+    if (sk !== undefined)
+      [low, high] = 'begins' in sk ? [sk.begins, sk.begins + LAST_CHARACTER] : ['', sk.before];
+    // The first key after another one is the same key with a zero byte.
+    if (end !== undefined && !backwards) low = `${end}\0`;
+    if (end !== undefined && backwards) high = end;
+    return this.#span[direction].all(pk, low, high, max).map(itemIn);
+  }
+
+  page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
+    const rows = this.#page.all(from, max + 1);
+    const next = rows[max]?.at;
+    return {
+      items: rows.slice(0, max).map(itemIn),
+      next: next === undefined ? undefined : Number(next),
+    };
+  }
+
+  isRepeated(token: string): boolean {
+    return this.#token.get(token, this.#nowMs() - TOKEN_MEMORY_MS) !== undefined;
+  }
+
+  remember(token: string): void {
+    this.#remember.run(token, this.#nowMs());
+  }
+
+  /** Deletes tokens that are too old. */
+  forgetTokens(): void {
+    this.#forget.run(this.#nowMs() - TOKEN_MEMORY_MS);
+  }
+
+  /** Deletes items that DynamoDB's TTL would have deleted by then. */
+  collectGarbage(nowMs: number): void {
+    this.#expire.run(nowMs);
+  }
+}
+
+const itemIn = ({ item }: Record<string, unknown>): Item => itemOfText(String(item));
+
+/** JSON has no bytes. */
+export function itemText(item: Item): string {
+  const written: Record<string, unknown> = {};
+  for (const name in item) {
+    const value = item[name];
+    written[name] = value?.B === undefined ? value : { B: Buffer.from(value.B).toString('base64') };
+  }
+  return JSON.stringify(written);
+}
+
+export function itemOfText(text: string): Item {
+  const item: Record<string, AttributeValue> = JSON.parse(text);
+  for (const name in item) {
+    const bytes: unknown = item[name]?.B;
+    if (typeof bytes === 'string') item[name] = { B: Uint8Array.from(Buffer.from(bytes, 'base64')) };
+  }
+  return item;
+}

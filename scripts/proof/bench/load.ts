@@ -1,0 +1,280 @@
+/**
+ * Modelled load: the real group commit, decision and ledger on a contended table in virtual time, against one transaction
+ * per job.
+ */
+import { decide } from '../../../functions/core/admission/index.ts';
+import { type LedgerClock, silentLog } from '../../../functions/core/environment/index.ts';
+import {
+  createLedger,
+  type JobEnd,
+  type LedgerStore,
+  MemoryStore,
+} from '../../../functions/core/ledger/index.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
+import { createLanes } from '../../../relay/commit/lanes.ts';
+import type { RelayClock } from '../../../relay/exchange.ts';
+import { type Clock, VirtualTime } from '../../local/clock.ts';
+import { quantile, seededRandom } from '../../local/random.ts';
+import { benchRequest, benchRules } from './bench-rules.ts';
+import { contendedStore } from './contention-model.ts';
+import { countingStore } from './counting-store.ts';
+
+const INSTANCE = 'bench.example.com';
+/** Asks for one job; resolves with true if it was admitted. */
+export type Ask = (request: AdmissionRequest) => Promise<boolean>;
+
+/** Longer than the product's: one transaction per job needs its retries to do its best. */
+const PATIENT_MS = 5_000;
+
+/** Returns the two ways to the ledger that the bench compares. */
+export function sides(options: {
+  readonly store: LedgerStore;
+  readonly clock: LedgerClock & RelayClock;
+  readonly random: () => number;
+  readonly defer: (run: () => void) => void;
+  readonly roots: number;
+  /** @default false */
+  readonly isShared?: boolean;
+  /** @default PATIENT_MS */
+  readonly deadlineMs?: number;
+}) {
+  const { store, clock, random, deadlineMs = PATIENT_MS } = options;
+  const rules = benchRules(options.roots, [], options.isShared);
+  const newFunction = () => {
+    const deps = {
+      ledger: createLedger({ store, clock, random }),
+      currentRules: async () => rules,
+      clock,
+      log: silentLog,
+    };
+    return (
+      requests: readonly AdmissionRequest[],
+      untilMs: number,
+      onContended: (counter: string, jobIds: readonly number[]) => void = () => {},
+    ) => decide(requests, untilMs, { ...deps, onContended });
+  };
+
+  const naive = (): Ask => {
+    const decideAll = newFunction();
+    return async (request) => {
+      const [decision] = await decideAll([request], clock.monotonicMs() + deadlineMs);
+      return decision?.outcome === 'admitted';
+    };
+  };
+
+  /** Each job reaches one of the relays at random, as a router picks a stream. */
+  const grouped = (relays: number): Ask => {
+    const commits = Array.from({ length: relays }, () => {
+      const decideAll = newFunction();
+      const lanes = createLanes(clock);
+      return createGroupCommit({
+        send: (jobs, remainingMs) => {
+          const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
+          return decideAll(
+            jobs.map((job) => job.request),
+            clock.monotonicMs() + remainingMs,
+            (counter, jobIds) =>
+              lanes.noteContended(
+                counter,
+                jobIds.map((jobId) => rootOf.get(jobId) ?? ''),
+              ),
+          );
+        },
+        clock,
+        lanes,
+        observe: () => {},
+        defer: options.defer,
+      });
+    });
+    return async (request) => {
+      const commit = commits[Math.floor(random() * relays)];
+      const verdict = await commit?.decide(request, clock.monotonicMs() + deadlineMs);
+      return verdict?.outcome === 'admitted';
+    };
+  };
+  return { naive, grouped };
+}
+
+/** A table with the service's contention rules, and the two ways to it. */
+export function deployment(
+  roots: number,
+  options: Pick<Parameters<typeof sides>[0], 'isShared' | 'deadlineMs'> = {},
+) {
+  const clock = new VirtualTime(Date.UTC(2026, 10, 21));
+  const random = seededRandom(1);
+  const store = countingStore(
+    contendedStore(new MemoryStore({ instance: INSTANCE }), clock, random),
+    INSTANCE,
+  );
+  const defer = (run: () => void): void => void clock.after(0, run);
+  return { clock, random, store, ...sides({ store, clock, random, defer, roots, ...options }) };
+}
+
+export interface Load {
+  readonly admitted: number;
+  readonly seconds: number;
+  /** Ascending. */
+  readonly latenciesMs: readonly number[];
+}
+
+/** Keeps `inFlight` requests open for a while, spread over the roots. */
+export async function closedLoop(
+  ask: Ask,
+  options: {
+    readonly clock: LedgerClock;
+    readonly forMs: number;
+    readonly inFlight: number;
+    readonly roots: number;
+    /** @default 1 */
+    readonly firstJobId?: number;
+  },
+): Promise<Load> {
+  const { clock, roots } = options;
+  const startedMs = clock.monotonicMs();
+  const latenciesMs: number[] = [];
+  let jobId = options.firstJobId ?? 1;
+  let admitted = 0;
+  const asker = async (index: number): Promise<void> => {
+    while (clock.monotonicMs() - startedMs < options.forMs) {
+      const askedMs = clock.monotonicMs();
+      if (await ask(benchRequest(jobId++, index % roots))) admitted += 1;
+      latenciesMs.push(clock.monotonicMs() - askedMs);
+    }
+  };
+  await Promise.all(Array.from({ length: options.inFlight }, (_, index) => asker(index)));
+  const seconds = (clock.monotonicMs() - startedMs) / 1000;
+  return { admitted, seconds, latenciesMs: latenciesMs.toSorted((a, b) => a - b) };
+}
+
+/**
+ * Asks at random instants of a schedule, whether or not earlier requests are answered. A latency counts from the scheduled
+ * instant, so a side that stalls is not asked less meanwhile.
+ *
+ * @returns latencies in ms, ascending.
+ */
+export async function openLoop(
+  ask: (index: number) => Promise<void>,
+  options: {
+    readonly clock: LedgerClock;
+    readonly perSecond: number;
+    readonly forMs: number;
+    readonly random: () => number;
+  },
+): Promise<readonly number[]> {
+  const { clock, random } = options;
+  const startedMs = clock.monotonicMs();
+  const asked: Promise<number>[] = [];
+  // Exponential gaps: independent arrivals.
+  const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / options.perSecond;
+  for (let dueMs = gapMs(); dueMs < options.forMs; dueMs += gapMs()) {
+    const aheadMs = startedMs + dueMs - clock.monotonicMs();
+    if (aheadMs > 0) await clock.sleep(aheadMs);
+    asked.push(ask(asked.length).then(() => clock.monotonicMs() - startedMs - dueMs));
+  }
+  return (await Promise.all(asked)).toSorted((a, b) => a - b);
+}
+
+/** Batch size and window of the deployed event source of the settlement. */
+const BATCH = 100;
+const WINDOW_MS = 1_000;
+/** A shard stands for a partition. A job writes about twelve units to the table from request to end. */
+const SHARD_JOBS_PER_SECOND = 80;
+/** Pause before an empty shard is read again, and before an undecided end is retried. */
+const PAUSE_MS = 100;
+
+/** The table's stream with one settling reader for each shard. */
+function settlingStream(options: {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly jobsPerSecond: number;
+}) {
+  const { store, clock, random, jobsPerSecond } = options;
+  const shards = Array.from({ length: Math.ceil(jobsPerSecond / SHARD_JOBS_PER_SECOND) }, (): JobEnd[] => []);
+  const stream = {
+    settled: 0,
+    isStopped: false,
+    push: (end: JobEnd) => void shards[Math.floor(random() * shards.length)]?.push(end),
+  };
+  const read = async (ends: JobEnd[]): Promise<void> => {
+    const ledger = createLedger({ store, clock, random });
+    while (!stream.isStopped) {
+      if (ends.length === 0) await clock.sleep(PAUSE_MS * (0.5 + random()));
+      else if (ends.length < BATCH) await clock.sleep(WINDOW_MS);
+      const batch = ends.splice(0, BATCH);
+      if (batch.length === 0) continue;
+      const outcomes = await ledger.settle(batch);
+      stream.settled += outcomes.filter((outcome) => outcome === 'applied').length;
+      const again = batch.filter((_, index) => outcomes[index] === 'undecided');
+      if (again.length > 0) await clock.sleep(PAUSE_MS);
+      ends.unshift(...again);
+    }
+  };
+  for (const ends of shards) void read(ends);
+  return stream;
+}
+
+/** One point of a capacity curve. */
+export interface LoadPoint {
+  readonly roots: number;
+  readonly relays: number | 'naive';
+  readonly isShared: boolean;
+  readonly perSecond: number;
+}
+
+export interface LoadOutcome extends LoadPoint {
+  readonly asked: number;
+  /** Share of the jobs that the ledger did not decide in time. */
+  readonly undecidedShare: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Write units of admissions and settlements per admitted job. */
+  readonly unitsPerJob: number;
+  readonly conflictsPerJob: number;
+  readonly throttlesPerJob: number;
+  /** Share of the admitted jobs that is settled two seconds after the last answer. */
+  readonly settledShare: number;
+}
+
+/** The relay's default, after which the fallback decides. */
+const DEADLINE_MS = 2_000;
+const FOR_MS = 3_000;
+/** Jobs end soon, so that admissions and settlements meet on the counters. */
+const JOB_MS = 200;
+const SETTLED_WITHIN_MS = 2_000;
+
+/** Measures one point in virtual time, with the settlement of admitted jobs running. */
+export async function measureLoad(point: LoadPoint): Promise<LoadOutcome> {
+  const { roots, relays, isShared, perSecond } = point;
+  const { clock, random, store, naive, grouped } = deployment(roots, { isShared, deadlineMs: DEADLINE_MS });
+  const ask = relays === 'naive' ? naive() : grouped(relays);
+  let admitted = 0;
+  const stream = settlingStream({ store, clock, random, jobsPerSecond: perSecond });
+  const one = async (index: number): Promise<void> => {
+    const jobId = index + 1;
+    if (!(await ask(benchRequest(jobId, Math.floor(random() * roots))))) return;
+    admitted += 1;
+    clock.after(JOB_MS, () => stream.push({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }));
+  };
+  const load = async (): Promise<readonly number[]> => {
+    const latencies = await openLoop(one, { clock, perSecond, forMs: FOR_MS, random });
+    await clock.sleep(SETTLED_WITHIN_MS);
+    stream.isStopped = true;
+    return latencies;
+  };
+  const latenciesMs = await clock.run(load());
+  const asked = latenciesMs.length;
+  const { tableUnits, indexUnits, conflicts, throttles } = store.counts;
+  return {
+    ...point,
+    asked,
+    undecidedShare: (asked - admitted) / asked,
+    p50Ms: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99),
+    unitsPerJob: (tableUnits + indexUnits) / admitted,
+    conflictsPerJob: conflicts / admitted,
+    throttlesPerJob: throttles / admitted,
+    settledShare: stream.settled / admitted,
+  };
+}

@@ -1,0 +1,430 @@
+/**
+ * Child processes of the bench, so that each side's CPU time and garbage are its own. The parent sends commands over IPC:
+ * `cpu`, and to the router `{ask}` and `reset`.
+ */
+import { fork } from 'node:child_process';
+import { Agent, createServer, type IncomingMessage, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { createRouter } from '../../../relay/router/router-client.ts';
+import { parseTarget } from '../../../relay/router/target.ts';
+import { literalToken } from '../../../relay/token.ts';
+import { encodeAdmitted, loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
+import { benchPlace, benchRules } from './bench-rules.ts';
+import { median } from './figure.ts';
+
+/** The relay's container has the same young generation. */
+const FLAGS = ['--expose-gc', '--max-semi-space-size=16'];
+/** Longer than the longest part on a slow machine: a process that hangs must not hang the bench. */
+const ANSWER_MS_MAX = 600_000;
+const STREAMS = 128;
+
+interface BenchProcess {
+  /** Resolves with the next message; rejects if the process ends first. */
+  next<T>(): Promise<T>;
+  /** Sends a command and waits for its answer, one at a time. */
+  send<T>(command: unknown): Promise<T>;
+  stop(): void;
+}
+
+export function startProcess(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): BenchProcess {
+  const child = fork(file, args, {
+    execArgv: FLAGS,
+    env: { ...process.env, ...env },
+    // As JSON, a figure that could not be measured (NaN) would arrive as null.
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const next = <T>(): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const settle = (act: () => void): void => {
+        clearTimeout(timer);
+        child.off('exit', ended);
+        child.off('message', heard);
+        act();
+      };
+      const timer = setTimeout(() => {
+        settle(() => reject(new Error(`${file} said nothing for ${ANSWER_MS_MAX} ms`)));
+        child.kill();
+      }, ANSWER_MS_MAX);
+      const ended = (code: number | null): void =>
+        settle(() => reject(new Error(`${file} ended with code ${code}`)));
+      const heard = (message: unknown): void => settle(() => resolve(message as T));
+      child.on('exit', ended);
+      child.on('message', heard);
+    });
+  return {
+    next,
+    send: (command) => {
+      child.send(command as object);
+      return next();
+    },
+    // It exits on its own, so that its sockets are closed.
+    stop: () => {
+      if (child.connected) child.disconnect();
+    },
+  };
+}
+
+/** Controllers of the bench's router, by id: enough for all sides of a comparison to stay connected. */
+export const BENCH_TOKENS = {
+  1: 'glrct-bench-1',
+  2: 'glrct-bench-2',
+  3: 'glrct-bench-3',
+  4: 'glrct-bench-4',
+} as const;
+export type BenchController = keyof typeof BENCH_TOKENS;
+const CONTROLLERS: readonly BenchController[] = [1, 2, 3, 4];
+
+interface Ask {
+  readonly count: number;
+  readonly inFlight: number;
+  /** Streams that must wait before the first request. */
+  readonly streams: number;
+  readonly firstJobId: number;
+  /** The controller that is enabled. @default 1 */
+  readonly controller?: BenchController;
+  /** Root groups that the jobs belong to in turn. @default 1 */
+  readonly roots?: number;
+}
+
+interface Asked {
+  readonly seconds: number;
+  readonly admitted: number;
+  /** Median from request to response at the router. */
+  readonly p50Ms: number;
+}
+
+export interface RouterProcess {
+  readonly grpcUrl: string;
+  readonly wsUrl: string;
+  ask(ask: Ask): Promise<Asked>;
+  resetConnections(): Promise<void>;
+  stop(): void;
+}
+
+const FILE = fileURLToPath(import.meta.url);
+
+export async function startRouterProcess(): Promise<RouterProcess> {
+  const child = startProcess(FILE, ['router']);
+  const urls = await child.next<{ grpcUrl: string; wsUrl: string }>();
+  return {
+    ...urls,
+    ask: (ask) => child.send<Asked>({ ask }),
+    resetConnections: () => child.send<void>('reset'),
+    stop: child.stop,
+  };
+}
+
+/**
+ * - `table`: accepts every write after BENCH_TABLE_MS.
+ * - `admit`, `relay`: the deployed programs.
+ * - `floor-admit`: a server that writes one transaction with the SDK for each POST.
+ * - `grpc`: a bare client that admits every job unread, after a POST to BENCH_ADMIT if that is set.
+ * - `inline-relay`: a relay with the admit function and a ledger without a table inside.
+ */
+export type Role = 'table' | 'admit' | 'relay' | 'floor-admit' | 'grpc' | 'inline-relay';
+
+export interface RoleProcess {
+  /** Empty if it does not listen. */
+  readonly url: string;
+  /** User and system CPU time so far, µs. */
+  cpuMicros(): Promise<number>;
+  stop(): void;
+}
+
+export async function startRole(role: Role, env: Readonly<Record<string, string>>): Promise<RoleProcess> {
+  const child = startProcess(FILE, [role], env);
+  const { url = '' } = await child.next<{ url?: string }>();
+  return { url, cpuMicros: () => child.send<number>('cpu'), stop: child.stop };
+}
+
+/** The relay's own client, connected to the router of the bench. */
+export const benchRouter = (url: string, schema: WireSchema, token: string = BENCH_TOKENS[1]) =>
+  createRouter({
+    target: parseTarget(url),
+    schema,
+    token: literalToken(token),
+    userAgent: 'tollgate-bench',
+  });
+
+const CONTEXT_VARIABLES = [
+  'CI_PIPELINE_SOURCE',
+  'CI_COMMIT_REF_NAME',
+  'CI_COMMIT_BRANCH',
+  'CI_DEFAULT_BRANCH',
+  'CI_PROJECT_NAME',
+  'CI_JOB_STAGE',
+];
+
+/** An admission request of a real job's size, about 1.8 KB with 30 variables. */
+export const benchQuestion = (jobId: number, { root, group, project } = benchPlace(0)) => ({
+  id: jobId,
+  job_info: {
+    id: jobId,
+    name: `integration test: [postgres, ${jobId % 8}]`,
+    stage: 'test',
+    pipeline_id: 8_000_000 + Math.floor(jobId / 50),
+    project_id: project,
+    project_full_path: `root-${root}/team-${group}/service`,
+    namespace_id: group,
+    root_namespace_id: root,
+    user_id: 7,
+    tags: ['linux', 'docker', 'medium'],
+  },
+  git_info: { ref: 'main', ref_type: 'branch', protected: true },
+  runner_info: { id: 12, timeout: 3600, uuid: 'b7a1c9', tags: ['linux', 'docker', 'medium'] },
+  variables: Array.from({ length: 30 }, (_, index) => ({
+    key: CONTEXT_VARIABLES[index] ?? `APP_SETTING_${index}`,
+    value: `a value of some length for variable ${index}`,
+    public: index < 20,
+  })),
+  image: { name: 'registry.example.com/acme/build/node:24' },
+  services: [{ name: 'postgres:17', alias: 'db' }],
+});
+
+type Command = 'cpu' | 'reset' | { readonly ask: Ask };
+type Served = { readonly url?: string; readonly answer?: (command: Command) => Promise<unknown> };
+
+async function serveRouter(): Promise<object> {
+  const { startLocalRouter } = await import('../../local/router/local-router.ts');
+  const router = await startLocalRouter({
+    controllers: CONTROLLERS.map((id) => ({ id, tokens: [BENCH_TOKENS[id]], state: 'disabled' })),
+  });
+  const ask = async ({ count, inFlight, streams, firstJobId, controller = 1, roots = 1 }: Ask) => {
+    for (const id of CONTROLLERS)
+      router.changeController(id, { state: id === controller ? 'enabled' : 'disabled' });
+    const questions = Array.from({ length: count }, (_, index) =>
+      router.encode(benchQuestion(firstJobId + index, benchPlace(index % roots))),
+    );
+    await router.until(() => router.waitingStreams(controller) >= streams);
+    const latenciesMs: number[] = [];
+    let admitted = 0;
+    let next = 0;
+    const startedMs = performance.now();
+    const asker = async (): Promise<void> => {
+      for (let bytes = questions[next++]; bytes !== undefined; bytes = questions[next++]) {
+        const askedMs = performance.now();
+        if ((await router.admit({}, { bytes })).result === 'admitted') admitted += 1;
+        latenciesMs.push(performance.now() - askedMs);
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, asker));
+    return { seconds: (performance.now() - startedMs) / 1000, admitted, p50Ms: median(latenciesMs) };
+  };
+  const answer = async (command: Command): Promise<unknown> =>
+    typeof command === 'object' ? ask(command.ask) : router.resetConnections();
+  return { grpcUrl: router.grpcUrl, wsUrl: router.wsUrl, answer };
+}
+
+const { env } = process;
+
+const START: Readonly<Record<Role | 'router', () => Promise<Served> | Served>> = {
+  router: serveRouter,
+  table: () => {
+    const afterMs = Number(env.BENCH_TABLE_MS);
+    return served(async (request) => {
+      const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+      if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
+      return EMPTY_TABLE[operation] ?? '{}';
+    });
+  },
+  admit: async () => {
+    const { handler } = await import('../../../functions/admit/handler.ts');
+    return served(async ({ method = '', url = '' }, body) => {
+      const requestContext = { http: { method } };
+      return (await handler({ rawPath: url, requestContext, body, isBase64Encoded: false })).body;
+    });
+  },
+  relay: async () => {
+    await import('../../../relay/main.ts');
+    return {};
+  },
+  'floor-admit': async () => {
+    const { DynamoDBClient, TransactWriteItemsCommand } = await import('@aws-sdk/client-dynamodb');
+    const client = new DynamoDBClient({ maxAttempts: 1 });
+    let written = 0;
+    return served(async (_, body) => {
+      written += 1;
+      const transaction = oneTransaction(`job ${written}`, JSON.parse(body));
+      await client.send(new TransactWriteItemsCommand(transaction));
+      return ADMITTED;
+    });
+  },
+  grpc: () => startBareClient(floorClient()),
+  'inline-relay': startInlineRelay,
+};
+
+/** The deciding side answers immediately, so all CPU is the relay's and the function's. */
+async function startInlineRelay(): Promise<Served> {
+  const { createLedger, MemoryStore } = await import('../../../functions/core/ledger/index.ts');
+  const { silentLog, systemClock } = await import('../../../functions/core/environment/index.ts');
+  const { createRelay } = await import('../../../relay/relay.ts');
+  const { INLINE_URL, inlineFetch } = await import('../../local/admit.ts');
+  class InstantStore extends MemoryStore {
+    override async transact() {
+      return { outcome: 'committed' } as const;
+    }
+  }
+  const { url, token, schema } = floorClient();
+  const rules = benchRules(1);
+  createRelay({
+    router: benchRouter(url, schema, token),
+    schema,
+    admitUrl: INLINE_URL,
+    fetch: inlineFetch({
+      ledger: createLedger({ store: new InstantStore({ instance: 'bench.example.com' }) }),
+      currentRules: async () => rules,
+      clock: systemClock,
+      log: silentLog,
+    }),
+    policy: rules.policy,
+    deadlineMs: 10_000,
+    fallback: 'reject',
+    schemaTrust: 'given',
+    observe: () => {},
+    poolSizes: { start: STREAMS, max: STREAMS * 2, openMax: 1024 },
+  }).start();
+  return {};
+}
+
+const ADMITTED = JSON.stringify({
+  decisions: [{ jobId: 1, outcome: 'admitted', decisionId: 'd-1-1', shadow: [] }],
+});
+
+const EMPTY_TABLE: Readonly<Record<string, string>> = {
+  Query: JSON.stringify({ Items: [], Count: 0 }),
+  BatchGetItem: JSON.stringify({ Responses: {}, UnprocessedKeys: {} }),
+};
+
+async function served(answer: (request: IncomingMessage, body: string) => Promise<string>): Promise<Served> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', async () => {
+      const body = await answer(request, Buffer.concat(chunks).toString());
+      const length = Buffer.byteLength(body);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': length }).end(body);
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** A record of the request and three counters. */
+const oneTransaction = (name: string, asked: unknown) => ({
+  ClientRequestToken: name,
+  TransactItems: [
+    {
+      Put: {
+        TableName: 'bench',
+        Item: { pk: { S: name }, sk: { S: 'record' }, asked: { S: JSON.stringify(asked) } },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      },
+    },
+    ...['root', 'group', 'project'].map((counter) => ({
+      Update: {
+        TableName: 'bench',
+        Key: { pk: { S: counter }, sk: { S: 'counter' } },
+        UpdateExpression: 'ADD #c :a',
+        ConditionExpression: '#c <= :b',
+        ExpressionAttributeNames: { '#c': 'committed' },
+        ExpressionAttributeValues: { ':a': { N: '1' }, ':b': { N: '900000000' } },
+      },
+    })),
+  ],
+});
+
+interface FloorClient {
+  /** `grpc://127.0.0.1:1234` */
+  readonly url: string;
+  readonly token: string;
+  readonly schema: WireSchema;
+  /** Calls back when the job may be admitted. */
+  readonly decide: (admit: () => void) => void;
+}
+
+function floorClient(): FloorClient {
+  return {
+    url: env.BENCH_ROUTER ?? '',
+    token: env.BENCH_TOKEN ?? '',
+    schema: loadSchema(),
+    decide: env.BENCH_ADMIT === undefined ? (admit) => admit() : postTo(env.BENCH_ADMIT),
+  };
+}
+
+/** Posts a request on kept connections and parses the response. */
+function postTo(url: string): FloorClient['decide'] {
+  const agent = new Agent({ keepAlive: true });
+  const body = JSON.stringify({
+    requests: [
+      { jobId: 11, jobName: 'integration test: [postgres]', projectId: 3000, timeoutSeconds: 3_600 },
+    ],
+    remainingMs: 2_000,
+  });
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  return (admit) => {
+    const request = sendRequest(url, { agent, method: 'POST', headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => {
+        JSON.parse(text);
+        admit();
+      });
+    });
+    request.end(body);
+  };
+}
+
+/** Raw grpc-js: no decoding, no pool, no ledger. */
+function startBareClient({ url, token, schema, decide }: FloorClient): Served {
+  const client = new Client(url.replace('grpc://', ''), credentials.createInsecure(), {
+    'grpc.max_receive_message_length': 10 * 1024 * 1024,
+  });
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${token}`);
+  metadata.set('gitlab-agent-type', 'runnerc');
+  const admitted = Buffer.from(encodeAdmitted(schema));
+  const bytes = (buffer: Buffer): Buffer => buffer;
+  const open = (): void => {
+    const call = client.makeBidiStreamRequest<Buffer, Buffer>(schema.admitJobPath, bytes, bytes, metadata);
+    call.on('data', () => {
+      open();
+      decide(() => {
+        call.write(admitted);
+        call.end();
+      });
+    });
+    call.on('error', () => {});
+  };
+  for (let index = 0; index < STREAMS; index += 1) open();
+  return {};
+}
+
+const cpuMicros = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
+if (import.meta.main) {
+  const { answer, ...told } = await START[process.argv[2] as Role | 'router']();
+  process.on('message', async (command: Command) => {
+    try {
+      process.send?.((command === 'cpu' ? cpuMicros() : await answer?.(command)) ?? {});
+    } catch (error) {
+      console.error(error);
+      process.exit(1);
+    }
+  });
+  process.on('disconnect', () => process.exit(0));
+  process.send?.(told);
+}

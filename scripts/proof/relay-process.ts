@@ -1,0 +1,174 @@
+/** The relay as a process, for programs that test it from outside. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import * as names from '../../relay/names.ts';
+import { loopbackPort } from '../local/loopback.ts';
+
+const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
+const LINES_KEPT = 30;
+const CONNECT_MS_MAX = 30_000;
+const POLL_MS = 50;
+
+/** Resolves with true once the condition holds, with false if it does not in time. */
+export async function until(
+  condition: () => Promise<boolean> | boolean,
+  withinMs = 10_000,
+): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return true;
+}
+
+export interface RelaySettings {
+  readonly router: {
+    readonly url: string;
+    readonly descriptors: string;
+    /** Certificate file. */
+    readonly authority: string | undefined;
+  };
+  readonly admitUrl: string;
+  /** `{policy, directory}` as the build packs it. */
+  readonly policyFile: string;
+  readonly tokenFile: string;
+  /** @default the maximum, so that a busy machine does not cause fallback decisions */
+  readonly deadlineMs?: number;
+  readonly heapMb?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onLine?: (line: string) => void;
+}
+
+/** Counts by the relay. `unheard`: responses that did not reach the router. */
+type RelayCounts = Readonly<
+  Record<'questions' | 'admitted' | 'rejected' | 'fallback' | 'unreadable' | 'unheard', number>
+>;
+
+export type RelayProcess = Awaited<ReturnType<typeof startRelay>>;
+
+/** Starts `relay/main.ts` as a container would. @throws {Error} with its output if it does not start. */
+export async function startRelay(settings: RelaySettings) {
+  const healthPort = await loopbackPort();
+  const heap = settings.heapMb === undefined ? [] : [`--max-old-space-size=${settings.heapMb}`];
+  const child = spawn(process.execPath, [...heap, MAIN], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environmentOf(settings, healthPort),
+  });
+  // Without this, a relay of an interrupted test would look for its router for ever.
+  const endWithParent = (): void => void child.kill('SIGKILL');
+  process.once('exit', endWithParent);
+  child.once('close', () => process.off('exit', endWithParent));
+
+  const lines: string[] = [];
+  const sums: Record<string, number> = {};
+  const isStarted = Promise.withResolvers<boolean>();
+  const onLine = (line: string): void => {
+    settings.onLine?.(line);
+    if (line.startsWith('{"_aws"')) {
+      for (const [name, value] of Object.entries(JSON.parse(line) as Record<string, unknown>))
+        if (typeof value === 'number') sums[name] = (sums[name] ?? 0) + value;
+      return;
+    }
+    if (line.includes('"message":"started"')) isStarted.resolve(true);
+    if (line.includes('"message":"decision"')) return;
+    lines.push(line);
+    if (lines.length > LINES_KEPT) lines.shift();
+  };
+  for (const output of [child.stdout, child.stderr]) createInterface(output).on('line', onLine);
+  const closed = once(child, 'close').then(([code]) => code as number | null);
+  if (!(await Promise.race([isStarted.promise, closed.then(() => false)])))
+    throw new Error(`the relay did not start: ${lines.join(' ')}`);
+
+  const get = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${healthPort}${path}`);
+  const metrics = async (): Promise<string> => (await get('/metrics')).text();
+  const health = async () =>
+    (await (await get('/healthz')).json()) as { readonly openJobs: number; readonly waitingStreams: number };
+  return {
+    /** Reads `/metrics`, while it lives. */
+    counts: async (): Promise<RelayCounts> => {
+      const text = await metrics();
+      return {
+        questions: sumOf(text, names.METRIC_QUESTIONS),
+        admitted: sumOf(text, names.METRIC_DECISIONS, 'outcome="admitted"'),
+        rejected: sumOf(text, names.METRIC_DECISIONS, 'outcome="rejected"'),
+        fallback: sumOf(text, names.METRIC_FALLBACK),
+        unreadable: sumOf(text, names.METRIC_UNREADABLE),
+        unheard: sumOf(text, names.METRIC_UNHEARD),
+      };
+    },
+    /** Reads one gauge of `/metrics`; 0 before it was set. */
+    gauge: async (name: string): Promise<number> => sumOf(await metrics(), name),
+    health,
+    /** Resolves when a stream waits at the router. */
+    connected: async (): Promise<void> => {
+      if (!(await until(async () => (await health()).waitingStreams > 0, CONNECT_MS_MAX)))
+        throw new Error('the relay did not connect');
+    },
+    /** Counts from the CloudWatch lines, complete once the relay has ended. */
+    written: (): Omit<RelayCounts, 'unheard'> => {
+      const sum = (metric: { readonly name: string }): number => sums[metric.name] ?? 0;
+      return {
+        questions: sum(names.RELAY_QUESTIONS),
+        admitted: sum(names.RELAY_ADMITTED),
+        rejected: sum(names.RELAY_REJECTED),
+        fallback: sum(names.RELAY_FALLBACK_ANSWERS),
+        unreadable: sum(names.RELAY_UNREADABLE_QUESTIONS),
+      };
+    },
+    /** User and system time so far; undefined where the system does not report it. */
+    cpuMs: (): number | undefined => cpuMsOf(child.pid ?? 0),
+    /** Sends SIGTERM and resolves with the exit code. */
+    drain: async (): Promise<number | null> => {
+      child.kill('SIGTERM');
+      return closed;
+    },
+    kill: async (): Promise<void> => {
+      child.kill('SIGKILL');
+      await closed;
+    },
+    signal: (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name),
+    /** The last lines without decisions. */
+    lines: lines as readonly string[],
+  };
+}
+
+function environmentOf(settings: RelaySettings, healthPort: number): NodeJS.ProcessEnv {
+  const { router } = settings;
+  return {
+    PATH: process.env.PATH,
+    // A relay that is killed leaves its socket's folder there.
+    TMPDIR: dirname(settings.tokenFile),
+    [names.ENV_ROUTER_URL]: router.url,
+    [names.ENV_ROUTER_TOKEN_FILE]: settings.tokenFile,
+    [names.ENV_PROTO_FILE]: router.descriptors,
+    [names.ENV_POLICY_FILE]: settings.policyFile,
+    [names.ENV_ADMIT_URL]: settings.admitUrl,
+    [names.ENV_DEADLINE_MS]: String(settings.deadlineMs ?? 10_000),
+    [names.ENV_HEALTH_PORT]: String(healthPort),
+    [names.ENV_RELAY_DEPLOYMENT]: 'conformance',
+    ...(router.authority !== undefined && { [names.ENV_CA_FILE]: router.authority }),
+    ...settings.env,
+  };
+}
+
+/** Sums all series of one name in Prometheus's text form, or those with a label. */
+const sumOf = (metrics: string, name: string, label = ''): number =>
+  metrics
+    .split('\n')
+    .filter((line) => (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && line.includes(label))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+
+/** Linux counts in hundredths of a second, in fields 14 and 15; the command in parentheses may contain spaces. */
+function cpuMsOf(pid: number): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}

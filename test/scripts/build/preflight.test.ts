@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import type { Deployment } from '../../../cdk/settings/deployment.ts';
+import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
+import { contextIn, preflight, reservedConcurrency } from '../../../scripts/build/preflight.ts';
+import { WATCHED } from '../../cdk/monitored.ts';
+import { DEFAULTS, synthesize } from '../../cdk/synthesized.ts';
+
+const SERVICE = 'Tollgate-prod-Service';
+const STATE = 'Tollgate-prod-State';
+
+interface Given {
+  readonly stacks?: Readonly<Record<string, string>>;
+  readonly missing?: readonly string[];
+  readonly unreserved?: number;
+  /** Whoever deploys may look at nothing. */
+  readonly blind?: boolean;
+  readonly deployment?: readonly Deployment[];
+}
+
+const settingsOf = (deployment: readonly Deployment[] = DEFAULTS) => {
+  const [settings] = readDeployments(deployment, {});
+  if (settings === undefined) throw new Error('no settings');
+  return settings;
+};
+
+async function looked(given: Given) {
+  const unprotected: string[] = [];
+  const told: string[] = [];
+  const asked: string[] = [];
+  const seen = <T>(value: T): Promise<T> =>
+    given.blind === true ? Promise.reject(new Error('AccessDenied')) : Promise.resolve(value);
+  const goesOn = await preflight(settingsOf(given.deployment), {
+    status: (stack) => seen(given.stacks?.[stack]),
+    protection: {
+      set: async (stack, on) => {
+        if (!on) unprotected.push(stack);
+        return true;
+      },
+    },
+    missingParameters: (names) => {
+      asked.push(...names);
+      return seen(given.missing ?? []);
+    },
+    unreservedConcurrency: () => seen(given.unreserved ?? 1_000),
+    tell: (text) => told.push(text),
+  });
+  return { goesOn, unprotected, asked, told: told.join('\n') };
+}
+
+test('a first deployment, and every later one, goes on without a word', async () => {
+  expect(await looked({})).toMatchObject({ goesOn: true, unprotected: [], told: '' });
+  const stacks = { [STATE]: 'CREATE_COMPLETE', [SERVICE]: 'UPDATE_ROLLBACK_COMPLETE' };
+  expect(await looked({ stacks, unreserved: 0 })).toMatchObject({ goesOn: true, unprotected: [], told: '' });
+});
+
+test.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'])(
+  'a first deployment that failed (%s) can be repeated: its stack loses its protection, the books keep theirs',
+  async (status) => {
+    const found = await looked({ stacks: { [STATE]: 'CREATE_COMPLETE', [SERVICE]: status } });
+    expect(found).toMatchObject({ goesOn: true, unprotected: [SERVICE] });
+    expect(found.told).toContain(`${SERVICE} is left from a first deployment that failed (${status})`);
+  },
+);
+
+test.each([
+  ['UPDATE_IN_PROGRESS', /is being changed/],
+  ['ROLLBACK_IN_PROGRESS', /wait for its end/],
+  [
+    'UPDATE_ROLLBACK_FAILED',
+    /aws cloudformation continue-update-rollback --stack-name Tollgate-prod-Service/,
+  ],
+])('a stack that is %s is left alone', async (status, says) => {
+  const found = await looked({ stacks: { [SERVICE]: status } });
+  expect(found).toMatchObject({ goesOn: false, unprotected: [], told: expect.stringMatching(says) });
+});
+
+test('secrets that nobody put into SSM are told before relays fail for want of them', async () => {
+  const found = await looked({ missing: ['/tollgate/prod/router-token'] });
+  expect(found).toMatchObject({
+    goesOn: false,
+    told: expect.stringContaining('/tollgate/prod/router-token'),
+  });
+  expect((await looked({ deployment: WATCHED })).asked).toEqual(
+    [
+      'router-token',
+      'gitlab-token',
+      'webhook-secrets',
+      'controller-token',
+      'signin-secret',
+      'console-token',
+    ].map((name) => `/tollgate/prod/${name}`),
+  );
+});
+
+test('too little concurrency is told before a first deployment, with what is needed', async () => {
+  expect(await looked({ unreserved: 126 })).toMatchObject({ goesOn: true });
+  const found = await looked({ unreserved: 125 });
+  expect(found).toMatchObject({
+    goesOn: false,
+    told: expect.stringMatching(/125 functions .* 126 are needed/),
+  });
+});
+
+test('what is needed is what the templates reserve', () => {
+  for (const deployment of [DEFAULTS, WATCHED]) {
+    const reserved = synthesize(deployment)
+      .resources('AWS::Lambda::Function')
+      .reduce((sum, [, { Properties }]) => sum + (Properties.ReservedConcurrentExecutions ?? 0), 0);
+    expect(reservedConcurrency(settingsOf(deployment))).toBe(reserved);
+  }
+});
+
+test('whoever may look at nothing may deploy all the same, and is told', async () => {
+  const found = await looked({ blind: true });
+  expect(found).toMatchObject({ goesOn: true, unprotected: [] });
+  expect(found.told.match(/could not be looked at: AccessDenied/g)).toHaveLength(3);
+});
+
+test('settings of the command line are found among its arguments', () => {
+  const args = [
+    '-c',
+    'stage=prod',
+    '--require-approval',
+    'never',
+    '--context=relayCpu=512',
+    '--context',
+    'a=b=c',
+  ];
+  expect(contextIn(args)).toEqual({ stage: 'prod', relayCpu: '512', a: 'b=c' });
+});

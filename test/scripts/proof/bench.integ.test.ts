@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { measurePart } from '../../../scripts/proof/bench/parts.ts';
+
+const BENCH = fileURLToPath(new URL('../../../scripts/proof/bench.ts', import.meta.url));
+
+const benchExit = (...args: readonly string[]) =>
+  new Promise<{ readonly code: unknown; readonly stderr: string }>((resolve) => {
+    execFile(process.execPath, [BENCH, ...args], { timeout: 240_000 }, (error, _stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stderr }),
+    );
+  });
+
+test('a part is measured in its own process, and its figures arrive whole', async () => {
+  const figures = await measurePart('contention');
+  expect(figures).toHaveLength(8);
+  for (const figure of figures) expect(figure).toMatchObject({ kind: 'modelled', value: expect.any(Number) });
+});
+
+test('a part that cannot be measured ends the bench and says which one it was', async () => {
+  await expect(measurePart('no-such-part')).rejects.toThrow('the part "no-such-part" could not be measured');
+});
+
+test.each([['--only', 'no-such-part'], ['--fast']])(
+  'wrong usage (%s %s) is exit code 3, with the parts there are',
+  async (...args) => {
+    const { code, stderr } = await benchExit(...args);
+    expect(code).toBe(3);
+    expect(stderr).toContain('contention');
+  },
+  60_000,
+);
