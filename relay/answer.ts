@@ -9,12 +9,11 @@
 import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { type FaultPlace, ownFault, type RelayObserver } from './events.ts';
-import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from './exchange.ts';
+import type { AnswerQuestion, FallbackCause, Question, RelayClock, RouterAnswer } from './exchange.ts';
 import type { Fallback, FallbackAnswer } from './fallback/fallback.ts';
 import type { UnmeteredAnswers } from './fallback/unmetered.ts';
 import type { NeededFields } from './translate/needed-fields.ts';
 import type { JudgePlausibility, ReadQuestion } from './translate/question-reader.ts';
-import type { FallbackCause } from './verdict.ts';
 import type { WaitQueue } from './waiting/wait-queue.ts';
 import { wireReason } from './wire/reason.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
@@ -66,17 +65,13 @@ interface AnsweringOptions {
   readonly observe: RelayObserver;
 }
 
-/** An answer with everything that is reported about it. */
 interface Settled {
   readonly answer: RouterAnswer;
   readonly request?: AdmissionRequest;
   readonly explained?: boolean;
   readonly decision?: Decision;
-  /** Present if the job went to the ledger. */
   readonly batch?: string | undefined;
-  /** Present if the job waited for headroom. */
   readonly waitedMs?: number | undefined;
-  /** Present if the ledger did not decide. */
   readonly cause?: FallbackCause;
 }
 
@@ -215,7 +210,6 @@ export function createAnswering(options: AnsweringOptions): AnswerQuestion {
     });
   }
 
-  /** Returns undefined if `run` throws, and reports the fault. */
   function guarded<T>(place: FaultPlace, run: () => T): T | undefined {
     try {
       return run();

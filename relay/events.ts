@@ -8,10 +8,8 @@ import type { RouterAnswer } from './exchange.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
 
 export type RelayEvent =
-  /** The pool changed. */
   | {
       readonly type: 'streams';
-      /** Streams at the router. */
       readonly open: number;
       /** Part of `open`: without a question. */
       readonly waiting: number;
@@ -23,13 +21,11 @@ export type RelayEvent =
       readonly code: number;
       readonly details: string;
       readonly remedy?: string;
-      /** It had carried a question. */
       readonly asked: boolean;
       /** The router refused the stream or lost it. @default false */
       readonly failed?: boolean;
       readonly answered?: RouterAnswer['outcome'];
     }
-  /** The pool waits before it opens streams again. */
   | {
       readonly type: 'backing_off';
       readonly code: number;
@@ -37,7 +33,6 @@ export type RelayEvent =
       readonly details: string;
       readonly attempt: number;
       readonly delayMs: number;
-      /** An action for the operator. */
       readonly remedy?: string;
     }
   /** The first stream after a time without any. */
@@ -84,11 +79,9 @@ export type RelayEvent =
       readonly type: 'answered';
       readonly answer: RouterAnswer;
       readonly via: 'ledger' | 'fallback';
-      /** Present for the fallback. */
       readonly cause?: string;
       /** The batch that carried the job to the admit function, as that function logs it. */
       readonly batch?: string;
-      /** From question to answer. */
       readonly latencyMs: number;
       /** The part of it that the job waited for headroom. Absent: none. */
       readonly waitedMs?: number;
@@ -107,7 +100,6 @@ export type RelayEvent =
   | {
       readonly type: 'schema';
       readonly standing: SchemaState;
-      /** File of the descriptors. */
       readonly source: string;
       readonly hash: string;
       readonly placeholder: boolean;
@@ -119,11 +111,9 @@ export type RelayEvent =
       /** The code of the rejection's first violation, if one is known. */
       readonly code?: string;
     }
-  /** The router did not accept an answer. */
   | {
       readonly type: 'answer_refused';
       readonly outcome: RouterAnswer['outcome'];
-      /** The router's text. */
       readonly refusal: string;
     }
   /** Fields that rules need and GitLab does not send any more, at the start and at every change. */
@@ -151,9 +141,7 @@ export type RelayEvent =
       readonly type: 'unmetered';
       /** Not delivered yet, those on their way included. */
       readonly queued: number;
-      /** Delivered to the function. */
       readonly posted: number;
-      /** Written into the journal. @default 0 */
       readonly journaled?: number;
       /** Lost: the ledger does not learn of these from this relay. */
       readonly dropped: number;
@@ -172,18 +160,14 @@ interface OwnFault {
   readonly place: FaultPlace;
   /** The error's class, e.g. `TypeError`. */
   readonly error: string;
-  /** The nearest frames of its stack. */
   readonly frames: readonly string[];
 }
 
 /** A fixed set, because a metric has it as label. */
 export type FaultPlace =
-  /** Reading the question. */
   | 'read'
-  /** Between a readable request and its answer. */
   | 'decide'
   | 'fallback'
-  /** Between the answer and the stream. */
   | 'stream'
   /** After the answer: request accounting, log and metrics. */
   | 'tell'

@@ -1,3 +1,6 @@
+import type { WaitingAnswer } from '../functions/core/contract/index.ts';
+import type { Decision, UndecidedCause } from '../policies/decision.ts';
+
 /** The interface between the streams, which know gRPC and no jobs, and the code that decides, which knows jobs and no gRPC. */
 
 /** `reason` is plain text and never empty. */
@@ -5,7 +8,6 @@ export type RouterAnswer =
   | { readonly outcome: 'admitted' }
   | { readonly outcome: 'rejected'; readonly reason: string };
 
-/** One admission request on a stream. */
 export interface Question {
   /** Undecoded, so a malformed message harms its own stream only. */
   readonly bytes: Uint8Array;
@@ -32,3 +34,33 @@ export interface RelayClock {
   /** Calls `run` once after `delayMs`. The result cancels it. */
   after(delayMs: number, run: () => void): () => void;
 }
+
+/** Why the fallback decided. A fixed set, because a metric has it as label. */
+export type FallbackCause =
+  | UndecidedCause
+  | 'circuit_open'
+  /** Network error, 429 or 5xx after all tries. */
+  | 'unreachable'
+  /** The function refused the whole batch (4xx). */
+  | 'refused'
+  | 'malformed'
+  /** The relay's queue was full, and this project had the most jobs in it. */
+  | 'queue_full'
+  /** The request could not be decoded, or names no job. */
+  | 'unreadable'
+  | 'oversized'
+  /** The relay stops and did not wait for the decision. */
+  | 'stopping'
+  /** The router gave up while the job waited for headroom. */
+  | 'abandoned'
+  /** The decision was a rejection, but the schema is not proven, so the relay may have misread the request. */
+  | 'schema_unproven';
+
+export type FinalVerdict =
+  | Exclude<Decision, { readonly outcome: 'undecided' }>
+  | { readonly outcome: 'undecided'; readonly cause: FallbackCause };
+
+/** The decision of one call, after which the job may have to wait. */
+export type LedgerVerdict = FinalVerdict | WaitingAnswer;
+
+export const undecided = (cause: FallbackCause): FinalVerdict => ({ outcome: 'undecided', cause });

@@ -1,22 +1,19 @@
 /** The relay as a process: reads its environment, wires the parts, stops on SIGTERM. */
 import type { Logger } from 'pino';
 import { withProxyCredentials } from '../functions/core/contract/index.ts';
-import { keptFetch } from './admit/kept-fetch.ts';
+import { keptFetch } from './admit/admit-call.ts';
 import { awsServices } from './aws/aws-services.ts';
-import { openAuthority, openProxyCredentials, openToken } from './aws/secrets.ts';
 import { awsCredentials } from './aws/signed-fetch.ts';
+import { isLoopback, type RelayConfig, readPolicyFile, readRelayConfig } from './config.ts';
 import { framesOf, observeAll } from './events.ts';
 import { startEmf } from './monitoring/cloudwatch.ts';
-import { createHealthApp, serveHealth } from './monitoring/health.ts';
-import { startHeartbeat } from './monitoring/heartbeat.ts';
+import { createHealthApp, serveHealth, startHeartbeat } from './monitoring/health.ts';
 import { createLogger, logEvents, standardOut } from './monitoring/log.ts';
 import { createMetrics } from './monitoring/metrics.ts';
 import { createRelay, systemRelayClock } from './relay.ts';
 import { RelayError } from './relay-error.ts';
 import { createRouter } from './router/router-client.ts';
-import { isLoopback } from './settings/aws-config.ts';
-import { type RelayConfig, readRelayConfig } from './settings/config.ts';
-import { readPolicyFile } from './settings/policy-file.ts';
+import { openAuthority, openProxyCredentials, openToken } from './token.ts';
 import { fieldsWithoutSource } from './translate/alias-sources.ts';
 import { VERSION } from './version.ts';
 import { loadSchema } from './wire/schema.ts';

@@ -5,16 +5,15 @@ import type { Fetch } from './admit/admit-call.ts';
 import { createBreaker } from './admit/breaker.ts';
 import { createForwarder } from './admit/forward.ts';
 import { createAnswering, createQuestionReader } from './answer.ts';
-import type { WriteJournal } from './aws/relay-items.ts';
+import type { WriteJournal } from './aws/aws-json.ts';
 import { createGroupCommit } from './commit/group-commit.ts';
 import { createLanes, eventLoopShare } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
-import { createFallback } from './fallback/fallback.ts';
+import { createFallback, statelessCheck } from './fallback/fallback.ts';
 import { Headroom, type KeptHeadrooms } from './fallback/headroom.ts';
 import { HeadroomSnapshots } from './fallback/headroom-snapshot.ts';
 import { createLiveDirectory, groupsAbove } from './fallback/live-directory.ts';
-import { statelessCheck } from './fallback/stateless-check.ts';
 import { createUnmetered } from './fallback/unmetered.ts';
 import type { RelayStatus } from './monitoring/health.ts';
 import { type Registration, startRegistration } from './router/registration.ts';
@@ -55,8 +54,6 @@ interface RelayOptions {
   readonly poolSizes?: PoolSizes;
   /** A relay that stops leaves its waiting streams to the router this long. @default 3 s */
   readonly leaveWaitingMs?: number;
-  /** @default 20 */
-  readonly unreadablePerHour?: number;
   /** The status of the schema before the first question. @default 'earned' */
   readonly schemaTrust?: SchemaTrust;
 }
@@ -148,7 +145,6 @@ export function createRelay(options: RelayOptions): Relay {
     costAndCapacity: options.fallback,
     headroom,
     newDecisionId: () => `f-${randomUUID()}`,
-    ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),
   });
   const { deadlineMs, answerWithinMs = deadlineMs } = options;
   const waiting = new WaitQueue({

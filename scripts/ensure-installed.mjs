@@ -1,7 +1,6 @@
 /**
- * Runs before everything that `npm start`, `npm test` and the like do, on whatever Node the host has: installs the locked
- * packages when they are not what package-lock.json names. No package runs a script for it. Whoever comes while another
- * process installs waits for that one.
+ * Runs before everything that `npm start`, `npm test` and the like do, on any Node of the host: installs the locked
+ * packages if they differ from package-lock.json, without install scripts. It waits for an install by another process.
  */
 import { spawn } from 'node:child_process';
 import { lstatSync } from 'node:fs';
@@ -40,7 +39,7 @@ function npmCi(lock) {
 }
 
 async function install() {
-  // npm empties what a link points to, which is somebody else's.
+  // npm empties what a link points to, which belongs to another folder.
   if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
     fail(
       `${root}node_modules is a link and lacks packages of package-lock.json: run npm ci where it points to.`,

@@ -1,5 +1,5 @@
 /**
- * `node scripts/pinned.mjs <program> …`, on whatever Node the host has: installs the locked packages if they are missing
+ * `node scripts/pinned.mjs <program> …`, on any Node of the host: installs the locked packages if they are missing
  * (and says so), then runs the program on the pinned Node. Exit code and signals pass through.
  */
 import { spawn } from 'node:child_process';
@@ -12,7 +12,6 @@ import './ensure-installed.mjs';
 import { pinnedNode } from './install/pinned-node.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** What asks a program to stop. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 function nodeOrFail() {
@@ -28,7 +27,7 @@ function runBeside(node, program, args) {
   const child = spawn(node, [program, ...args], { stdio: 'inherit' });
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      // Ctrl-C reaches the child from the terminal; a second one would tell it to hurry.
+      // Ctrl-C reaches the child from the terminal; a second one would end it immediately.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
   }
@@ -41,7 +40,7 @@ function runBeside(node, program, args) {
       process.exitCode = code ?? 1;
       return;
     }
-    // Ends the way the child ended, so that whoever started us sees the signal and no made-up code.
+    // Ends like the child, so that the parent process sees the signal and not another code.
     for (const each of SIGNALS) process.removeAllListeners(each);
     process.exitCode = 128 + (constants.signals[signal] ?? 0);
     process.kill(process.pid, signal);
@@ -52,7 +51,7 @@ function runBeside(node, program, args) {
 export async function runPinned(program, args) {
   const path = resolve(program);
   const node = nodeOrFail();
-  // What is compiled once starts in half the time, here and in the processes this one starts.
+  // Compiled code starts in half the time, also in child processes.
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
   if (realpathSync(node) !== realpathSync(process.execPath)) return runBeside(node, path, args);
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npx tollgate …` from a clone, on whatever Node the host has. */
+/** `npx tollgate …` from a clone, on any Node of the host. */
 import { fileURLToPath } from 'node:url';
 import { runPinned } from './pinned.mjs';
 

@@ -20,8 +20,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'scripts/cli/api/': [...SHARED, 'scripts/', 'functions/console/api/'],
   'scripts/local/': [''],
   'scripts/proof/': [''],
-  // What a simulated month is judged by: written from the documents, never from what it judges.
-  'scripts/proof/simulate/expected/': [],
+  // The rulebook judges the product: it is written from the documents and imports nothing of the product.
+  'test/simulation/rulebook/': [],
   // An auditor who shared code with the ledger or with prices would repeat their mistakes.
   'scripts/cli/audit/recompute/': [],
 };
@@ -33,12 +33,13 @@ const ONLY_IN: Readonly<Record<string, string>> = {
   ws: 'relay/router/',
   re2js: 'policies/match/',
 };
-const files = ['policies', 'functions', 'relay', 'cdk', 'scripts'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => `${folder}/${name}`),
+const files = ['policies', 'functions', 'relay', 'cdk', 'scripts', 'test/simulation/rulebook'].flatMap(
+  (folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => `${folder}/${name}`),
 );
-const deployed = files.filter((file) => !file.startsWith('scripts/'));
+const deployed = files.filter((file) => !/^(scripts|test)\//.test(file));
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 const importsOf = (file: string): readonly string[] =>
   [...textOf(file).matchAll(/(?:\bfrom|^import|\bimport\()\s*'([^']+)'/gm)].map(([, target = '']) =>

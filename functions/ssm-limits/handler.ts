@@ -24,7 +24,7 @@ const directory = async () =>
 
 const deps = {
   path: config.limitsPath,
-  parameters: ssmParameters({ endpoint: config.ssmEndpoint }),
+  parameters: ssmParameters(config.ssmEndpoint),
   imported: dynamoImportedVersions(table),
   desk: createLimitsDesk({
     table: new DynamoLimitTable(table),

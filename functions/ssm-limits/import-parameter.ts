@@ -1,24 +1,35 @@
-/** Imports one parameter as one edit of limits. */
-import { isDeepStrictEqual } from 'node:util';
-import { problemText } from '../../policies/document/reading.ts';
+/**
+ * Imports a parameter as one edit of limits. Its name ends with the group's id, its value is a document in YAML or JSON:
+ *
+ *   # /tollgate/prod/limits/101
+ *   path: acme/payments
+ *   limits:
+ *     - { money: 500, per: month, zone: Europe/Berlin, owner: payments-leads }
+ *     - { jobs: 20 }
+ *
+ * `path` is the group's path as GitLab shows it now: a typo in the id must not give another group money. An entry of `limits`
+ * has the fields of limits.yaml without `on`. `limits: []` removes all of them. `confirm: true` is needed where the console
+ * asks twice, such as for more than three times the amount before.
+ */
+import { parse } from 'yaml';
+import { parseLimitsPart } from '../../policies/document/parse-limits.ts';
+import { isRecord, problemText, Reading } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
-import { limitFields } from '../../policies/limits/limit-fields.ts';
-import type { Directory } from '../../policies/place/directory.ts';
+import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import {
   type ApplyOutcome,
-  type LimitEdit,
-  type LimitFields,
+  idOf,
+  kindOf,
   type LimitsDesk,
-  readField,
-  type SetLimit,
+  type LimitsDocument,
 } from '../core/limits/index.ts';
 import type { LimitsInForce } from '../core/rules/index.ts';
 import { retried } from '../core/store/index.ts';
 import type { ImportedVersions } from './imported-versions.ts';
-import { readParameterValue, type WantedLimit } from './parameter-value.ts';
-import type { Parameters, ParameterVersion } from './parameters.ts';
+import type { Parameters, ParameterVersion, StoredParameter } from './parameters.ts';
 
 export interface ImportDeps {
   /** Path of the parameters without a slash at the end: `/tollgate/prod/limits`. */
@@ -33,10 +44,9 @@ export interface ImportDeps {
   readonly random: () => number;
 }
 
-export type ImportOutcome =
-  /** This version was imported already, or the parameter is gone and its limits were removed. */
-  | { readonly outcome: 'unchanged' }
-  | { readonly outcome: 'imported' }
+type ImportOutcome =
+  /** `unchanged`: this version was imported already. */
+  | { readonly outcome: 'unchanged' | 'imported' }
   /** Nothing of the parameter took effect. */
   | {
       readonly outcome: 'refused';
@@ -44,24 +54,30 @@ export type ImportOutcome =
       readonly problems: readonly string[];
     };
 
-/** Name of the source in the change log. */
-const SOURCE = 'ssm';
+type Entry = Readonly<Record<string, unknown>>;
+
+interface Wanted {
+  readonly entries: readonly Entry[];
+  /** The entries as limits, same order. */
+  readonly limits: readonly Limit[];
+  readonly confirmed: boolean;
+}
+
 /** Other edits are rare, and an import of a file takes a second. */
 const TRIES_MAX = 5;
 const PAUSE_MS_MAX = 500;
 const ACTOR_CHARACTERS_MAX = 200;
 const PROBLEMS_MAX = 5;
+const BYTES_MAX = 4_096;
+/** No group has so many kinds and periods. */
+const LIMITS_MAX = 50;
+const PROBLEM_CHARACTERS_MAX = 300;
 
 /**
- * Imports a parameter.
- *
- * 1. Read the newest version of the parameter, and the last imported version.
- *
- * 2. If they are equal, stop: a repeated event makes no edit.
- *
- * 3. Apply the parameter's limits; remove those that only the last version had.
- *
- * 4. Store the version. If this fails, the next run finds the limits correct and makes no edit.
+ * 1. Read the newest version of the parameter, and the last imported version. If they are equal, stop: a repeated event makes
+ *    no edit.
+ * 2. Replace the limits that the last imported version named by those of this one, as one edit by the parameter's author.
+ * 3. Store the version. If this fails, the next run finds the limits correct and makes no edit.
  *
  * @throws {Error} the edit may be made or not; run again.
  */
@@ -77,31 +93,26 @@ export async function importParameter(
   const version = parameter?.version;
   const importOnce = async (): Promise<ImportOutcome | 'stale'> => {
     const live = await desk.live();
-    const inForce = live ?? packed;
-    const read =
-      parameter === undefined
-        ? ({ ok: true, wanted: { limits: [], confirmed: true } } as const)
-        : readParameterValue(group, parameter, { policy, directory, live: inForce.document });
-    if (!read.ok) return { outcome: 'refused', version, problems: read.problems };
-    const { limits, confirmed } = read.wanted;
-    const edits = editsFor(group, limits, last?.limits ?? [], inForce.limits.bySubject.get(`group/${group}`));
-    if (edits.length > 0) {
-      const outcome = await desk.apply(edits, {
-        actor: (parameter?.editor ?? `Parameter Store ${name}`).slice(0, ACTOR_CHARACTERS_MAX),
-        // IAM decides who may write the parameter. What no role may do stays forbidden.
-        rights: [{ role: 'finance' }],
-        why: `SSM parameter ${name} ${version === undefined ? 'deleted' : `version ${version}`}`,
-        source: SOURCE,
-        base: live?.pointer.set,
-        // Every run would file it again.
-        filing: 'never',
-        confirmed,
-      });
-      if (outcome.outcome === 'stale') return 'stale';
-      const problems = problemsOf(outcome);
-      if (problems !== undefined) return { outcome: 'refused', version, problems };
-    }
-    await imported.write(group, parameter && { ...parameter, limits: limits.map(({ limit }) => limit.id) });
+    const { document } = live ?? packed;
+    const wanted = parameter && readParameter(group, parameter, { policy, directory, live: document });
+    if (wanted !== undefined && 'problems' in wanted) return { outcome: 'refused', version, ...wanted };
+    const next = replaceLimits(document, group, wanted?.entries ?? [], last?.limits ?? []);
+    const outcome = await desk.apply([{ kind: 'replace', document: next }], {
+      actor: (parameter?.editor ?? `Parameter Store ${name}`).slice(0, ACTOR_CHARACTERS_MAX),
+      // IAM decides who may write the parameter. It can do no more than finance.
+      rights: [{ role: 'finance' }],
+      why: `SSM parameter ${name} ${version === undefined ? 'deleted' : `version ${version}`}`,
+      source: 'ssm',
+      base: live?.pointer.set,
+      // Every run would file it again.
+      filing: 'never',
+      confirmed: wanted?.confirmed ?? true,
+    });
+    if (outcome.outcome === 'stale') return 'stale';
+    const problems = problemsOf(outcome);
+    if (problems !== undefined) return { outcome: 'refused', version, problems };
+    const limits = wanted?.limits.map(({ id }) => id) ?? [];
+    await imported.write(group, parameter && { ...parameter, limits });
     return { outcome: 'imported' };
   };
   const result = await retried(importOnce, (each) => each === 'stale', {
@@ -119,62 +130,38 @@ type Version = Pick<ParameterVersion, 'version' | 'modifiedAtMs'>;
 export const isSameVersion = (a: Version | undefined, b: Version | undefined): boolean =>
   a?.version === b?.version && a?.modifiedAtMs === b?.modifiedAtMs;
 
-/** @param named - ids that the last imported version named. */
-function editsFor(
+/** @param named - ids of limits of the last imported version: those that are not wanted any more go, with their grants. */
+function replaceLimits(
+  document: LimitsDocument,
   group: number,
-  wanted: readonly WantedLimit[],
+  wanted: readonly Entry[],
   named: readonly string[],
-  standing: readonly Limit[] = [],
-): readonly LimitEdit[] {
-  const byId = new Map(standing.map((each) => [each.id, each]));
-  const sets = wanted.flatMap((want) => {
-    const there = byId.get(want.limit.id);
-    return there !== undefined && isSameLimit(there, want.limit) ? [] : setEdits(group, want, there);
+): LimitsDocument {
+  const byId = new Map(wanted.map((entry) => [idOf(entry), entry]));
+  const isGroups = (entry: unknown): entry is Entry =>
+    isRecord(entry) && isRecord(entry.on) && entry.on.group === group && entry.on.each === undefined;
+  const list = (name: string): readonly unknown[] => (Array.isArray(document[name]) ? document[name] : []);
+  const gone = new Set<unknown>(named.filter((id) => !byId.has(id)));
+  const limits = list('limits').flatMap((entry) => {
+    if (!isGroups(entry)) return [entry];
+    const id = idOf(entry);
+    const next = byId.get(id);
+    byId.delete(id);
+    if (next === undefined) return gone.has(id) ? [] : [entry];
+    // Grants have the unit of their limit.
+    if (kindOf(next) !== kindOf(entry)) gone.add(id);
+    return [{ on: entry.on, ...next }];
   });
-  const removals = named
-    .filter((id) => byId.has(id) && !wanted.some(({ limit }) => limit.id === id))
-    .map((limit) => ({ kind: 'remove', subject: `group/${group}`, limit }) as const);
-  return [...sets, ...removals];
-}
-
-/** Makes the limit what the entry says. @param there - the limit of this id that is live. */
-function setEdits(group: number, want: WantedLimit, there: Limit | undefined): readonly LimitEdit[] {
-  const { kind, per, id } = want.limit;
-  if (there === undefined || (there.kind === kind && there.per === per))
-    return [setEdit(group, want, there !== undefined)];
-  // The unit and the period of a limit cannot be edited: it becomes another limit of the same name.
-  return [{ kind: 'remove', subject: `group/${group}`, limit: id }, setEdit(group, want, false)];
-}
-
-function setEdit(group: number, { entry, limit }: WantedLimit, isThere: boolean): SetLimit {
-  // A field that is not in the value is not in the limit, either.
-  const written = limitFields.flatMap(({ name }): [string, unknown][] => {
-    const value = readField(name, entry[name]);
-    if (value !== undefined && value !== null) return [[name, value]];
-    return isThere ? [[name, null]] : [];
-  });
+  const added = [...byId.values()].map((entry) => ({ on: { group }, ...entry }));
+  const grants = list('grants').filter((grant) => !isGroups(grant) || !gone.has(grant.limit));
   return {
-    kind: 'set',
-    subject: `group/${group}`,
-    limit: limit.id,
-    unit: limit.kind,
-    // The entry was read as a limit, so its fields have the types of one.
-    ...(Object.fromEntries([['amount', entry[limit.kind]], ...written]) as LimitFields),
+    ...document,
+    limits: [...limits, ...added],
+    ...(document.grants !== undefined && { grants }),
   };
 }
 
-/** Compares what two limits say, without grants and carried amounts. */
-const isSameLimit = (a: Limit, b: Limit): boolean => isDeepStrictEqual(written(a), written(b));
-
-const written = ({
-  grants: _grants,
-  earlierGrants: _earlier,
-  opening: _opening,
-  overdrawn: _overdrawn,
-  ...limit
-}: Limit): object => limit;
-
-/** Says why an edit was not made; undefined: it was. */
+/** Explains why an edit was not made. Undefined: it was. */
 function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): readonly string[] | undefined {
   switch (outcome.outcome) {
     case 'live':
@@ -187,10 +174,10 @@ function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): reado
         return `${row.subject} ${row.limit} ${row.field}: only ${needs.join(' or ')} may do this; Parameter Store edits as finance`;
       });
     case 'needs_confirmation': {
-      const rows = outcome.rows
-        .slice(0, PROBLEMS_MAX)
-        .map((row) => `${row.subject} ${row.limit}: ${row.from} becomes ${row.to} ${row.unit ?? ''}`.trim());
-      const said = [...rows, ...outcome.lockout.slice(0, PROBLEMS_MAX)];
+      const rows = outcome.rows.map((row) =>
+        `${row.subject} ${row.limit}: ${row.from} becomes ${row.to} ${row.unit ?? ''}`.trim(),
+      );
+      const said = [...rows.slice(0, PROBLEMS_MAX), ...outcome.lockout.slice(0, PROBLEMS_MAX)];
       return [`needs to be confirmed: write confirm: true into the value (${said.join('; ')})`];
     }
     case 'needs_approval':
@@ -198,4 +185,71 @@ function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): reado
         'lets jobs go more than half as far again, so somebody else must approve it: make this change in the console or with tollgate budget, where a request is filed',
       ];
   }
+}
+
+interface ReadContext {
+  readonly policy: Policy;
+  readonly directory: Directory;
+  /** Its defaults hold for limits in parameters, too. */
+  readonly live: LimitsDocument;
+}
+
+const refused = (...problems: readonly string[]) => ({ problems });
+
+function readParameter(
+  group: number,
+  { type, value }: Pick<StoredParameter, 'type' | 'value'>,
+  { policy, directory, live }: ReadContext,
+): Wanted | { readonly problems: readonly string[] } {
+  if (type !== 'String')
+    return refused(
+      `is a ${type || 'parameter without a type'}; expected a String: limits are no secrets, and nothing here may decrypt`,
+    );
+  const bytes = Buffer.byteLength(value);
+  if (bytes > BYTES_MAX) return refused(`has ${bytes} bytes; expected at most ${BYTES_MAX}`);
+  let reading: Reading;
+  try {
+    // No aliases: a short text must not unfold to a long one.
+    reading = Reading.of(parse(value, { schema: 'core', maxAliasCount: 0, logLevel: 'error' }));
+  } catch (error) {
+    const [first = ''] = error instanceof Error ? error.message.split('\n') : [];
+    return refused(`is no YAML: ${first.slice(0, PROBLEM_CHARACTERS_MAX)}`);
+  }
+  const entries: Entry[] = [];
+  let confirmed: boolean | undefined = false;
+  if (reading.object(['path', 'limits', 'confirm'])) {
+    checkPath(reading.at('path'), group, directory);
+    if (reading.at('confirm').isThere) confirmed = reading.at('confirm').boolean();
+    const limits = reading.at('limits');
+    if (!limits.isThere) limits.expected('a list of limits; [] takes all of them out');
+    for (const each of limits.list('limits', LIMITS_MAX)) {
+      if (!isRecord(each.value)) each.expected('an object such as { money: 500, per: month }');
+      else if (each.at('on').isThere) each.at('on').refuse("not here: the parameter's name has the id");
+      else entries.push(each.value);
+    }
+  }
+  if (reading.problems.length > 0) return refused(...reading.problems.map(problemText));
+  const document = {
+    ...withoutAbsent({ fiscal_start: live.fiscal_start, thresholds: live.thresholds }),
+    limits: entries.map((entry) => ({ on: { group }, ...entry })),
+  };
+  const parsed = parseLimitsPart(document, '', policy);
+  if (!parsed.ok) return refused(...parsed.problems.map(problemText));
+  return {
+    entries,
+    limits: parsed.value.bySubject.get(`group/${group}`) ?? [],
+    confirmed: confirmed === true,
+  };
+}
+
+function checkPath(reading: Reading, group: number, directory: Directory): void {
+  const path = reading.text("the group's full path, such as acme/payments");
+  const known = directory.groupById.get(group);
+  if (path === undefined) return;
+  if (known === undefined)
+    reading.refuse(
+      `group ${group} is not in the directory: a wrong id, or a group made within the last minutes`,
+    );
+  else if (pathKey(known.path) !== pathKey(path))
+    reading.expected(`${known.path}, which is the path of group ${group} now; correct the path or the id`);
 }

@@ -17,24 +17,13 @@ import { SK, TTL_ATTRIBUTE } from '../names.ts';
 
 interface ImportedVersion {
   readonly version: number;
-  /** When that version was written, Unix ms: a parameter that was deleted and made again begins with version 1. */
+  /** Unix ms: a parameter that was deleted and made again begins with version 1. */
   readonly modifiedAtMs: number;
   /** Ids of the limits it names. A later version that does not name them removes them. */
   readonly limits: readonly string[];
 }
 
-export interface ImportedVersions {
-  /** By group. @throws {LedgerError} */
-  readAll(): Promise<ReadonlyMap<number, ImportedVersion>>;
-  /** @throws {LedgerError} */
-  read(group: number): Promise<ImportedVersion | undefined>;
-  /** @param imported - undefined: the parameter is gone. @throws {LedgerError} */
-  write(group: number, imported: ImportedVersion | undefined): Promise<void>;
-}
-
-interface DynamoOptions extends InstanceTable {
-  readonly clock: Pick<LedgerClock, 'nowMs'>;
-}
+export type ImportedVersions = ReturnType<typeof dynamoImportedVersions>;
 
 const TIMEOUT_MS = 5_000;
 /** 10 000 items are some pages. */
@@ -42,31 +31,36 @@ const READ_ALL_TIMEOUT_MS = 30_000;
 /** The program has no right to delete: an emptied item expires. */
 const EMPTIED_KEPT_SECONDS = 86_400;
 
-export function dynamoImportedVersions({ table, instance, clock }: DynamoOptions): ImportedVersions {
+interface Deps extends InstanceTable {
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+}
+
+/** Each call throws {@link LedgerError}. */
+export function dynamoImportedVersions({ table, instance, clock }: Deps) {
   const { importedParameter } = ledgerKeys(instance);
   const failure = unavailable(table);
   return {
-    readAll: () =>
+    /** By group. */
+    readAll: (): Promise<ReadonlyMap<number, ImportedVersion>> =>
       answered('read imported parameters', failure, async () => {
-        const asked = {
-          pk: importedParameter(0).pk,
-          sk: { begins: IMPORTED_PARAMETER_SK_PREFIX },
-          consistent: true,
-        };
+        const sk = { begins: IMPORTED_PARAMETER_SK_PREFIX };
+        const asked = { pk: importedParameter(0).pk, sk, consistent: true };
         const items = await queryAll(table, asked, new TimeLimit(READ_ALL_TIMEOUT_MS));
         return new Map(
           items.flatMap((item) => {
+            const group = Number(item[SK]?.S?.slice(IMPORTED_PARAMETER_SK_PREFIX.length));
             const imported = importedIn(item);
-            return imported === undefined ? [] : [[groupOf(item), imported] as const];
+            return imported === undefined ? [] : [[group, imported] as const];
           }),
         );
       }),
-    read: (group) =>
+    read: (group: number): Promise<ImportedVersion | undefined> =>
       answered('read an imported parameter', failure, async () => {
         const item = await getItem(table, importedParameter(group), new TimeLimit(TIMEOUT_MS));
         return item && importedIn(item);
       }),
-    async write(group, imported) {
+    /** @param imported - undefined: the parameter is gone */
+    async write(group: number, imported: ImportedVersion | undefined): Promise<void> {
       const expires = Math.ceil(clock.nowMs() / 1000) + EMPTIED_KEPT_SECONDS;
       const attributes: Item =
         imported === undefined
@@ -82,8 +76,6 @@ export function dynamoImportedVersions({ table, instance, clock }: DynamoOptions
     },
   };
 }
-
-const groupOf = (item: Item): number => Number(item[SK]?.S?.slice(IMPORTED_PARAMETER_SK_PREFIX.length));
 
 /** Undefined: the parameter is gone. */
 function importedIn({ ve, at, li }: Item): ImportedVersion | undefined {

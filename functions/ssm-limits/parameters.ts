@@ -1,12 +1,7 @@
 /** Reads parameters from Parameter Store. Nothing is written there. */
-import type { GetParameterHistoryCommandOutput, GetParametersByPathCommandOutput } from '@aws-sdk/client-ssm';
 
 export interface Parameters {
-  /**
-   * Lists the parameters right below a path.
-   *
-   * @throws {Error} if the service does not answer, or there are more than 10 000.
-   */
+  /** Lists the parameters right below a path. @throws {Error} if the service does not respond */
   list(path: string): Promise<readonly ParameterVersion[]>;
   /** Reads the newest version of a parameter; undefined if there is no such parameter. @throws {Error} */
   read(name: string): Promise<StoredParameter | undefined>;
@@ -29,105 +24,73 @@ export interface StoredParameter extends ParameterVersion {
   readonly editor: string | undefined;
 }
 
-interface SsmParametersOptions {
-  /** Only for a stand-in of the service. */
-  readonly endpoint?: string | undefined;
-}
-
-/** Includes the client's pauses: it repeats a throttled call seven times. */
-const TIMEOUT_MS = 30_000;
+/** All pages of a call, with the client's pauses: it repeats a throttled call seven times. */
+const TIMEOUT_MS = 60_000;
 const ATTEMPTS = 8;
 /** The service gives at most 10 parameters and 50 versions in one page. */
 const PAGE = 10;
 const HISTORY_PAGE = 50;
-/** 10 000 parameters, which is what an account has without advanced ones. */
-const PAGES_MAX = 1_000;
-/** Parameter Store keeps 100 versions, and a page may be shorter than asked for. */
-const HISTORY_PAGES_MAX = 100;
 
-/** The client is loaded with the first call, not with every cold start. */
-export function ssmParameters({ endpoint }: SsmParametersOptions = {}): Parameters {
+/** The client is loaded with the first call, not with every cold start. @param endpoint - only for a stand-in of the service */
+export function ssmParameters(endpoint?: string): Parameters {
   let loading: ReturnType<typeof load> | undefined;
   const loaded = (): ReturnType<typeof load> => {
     loading ??= load(endpoint);
     return loading;
   };
   return {
-    async list(path) {
-      const { client, ssm } = await loaded();
-      const found: ParameterVersion[] = [];
-      let token: string | undefined;
-      for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-        const command = new ssm.GetParametersByPathCommand({
-          Path: path,
-          Recursive: false,
-          WithDecryption: false,
-          MaxResults: PAGE,
-          NextToken: token,
-        });
-        const page: GetParametersByPathCommandOutput = await answered(`list ${path}`, (abortSignal) =>
-          client.send(command, { abortSignal }),
-        );
-        for (const { Name, Version, LastModifiedDate } of page.Parameters ?? [])
-          if (Name !== undefined && Version !== undefined)
-            found.push({ name: Name, version: Version, modifiedAtMs: LastModifiedDate?.getTime() ?? 0 });
-        token = page.NextToken;
-        if (token === undefined) return found;
-      }
-      throw new Error(`${path} has more than ${PAGES_MAX * PAGE} parameters; expected one for each group`);
-    },
-    async read(name) {
-      const { client, ssm } = await loaded();
-      let newest: StoredParameter | undefined;
-      let token: string | undefined;
-      for (let pages = 0; pages < HISTORY_PAGES_MAX; pages += 1) {
+    list: (path) =>
+      answered(`list ${path}`, async (options) => {
+        const { client, ssm } = await loaded();
+        const asked = { Path: path, Recursive: false, WithDecryption: false };
+        const found: ParameterVersion[] = [];
+        const pages = ssm.paginateGetParametersByPath({ client, pageSize: PAGE }, asked, options);
+        for await (const { Parameters = [] } of pages)
+          for (const { Name: name, Version: version, LastModifiedDate } of Parameters)
+            if (name !== undefined && version !== undefined)
+              found.push({ name, version, modifiedAtMs: LastModifiedDate?.getTime() ?? 0 });
+        return found;
+      }),
+    read: (name) =>
+      answered(`read ${name}`, async (options) => {
+        const { client, ssm } = await loaded();
         // The history has the value and its author; the parameter itself has only the value.
-        const command = new ssm.GetParameterHistoryCommand({
-          Name: name,
-          WithDecryption: false,
-          MaxResults: HISTORY_PAGE,
-          NextToken: token,
-        });
-        const page: GetParameterHistoryCommandOutput | undefined = await answered(
-          `read ${name}`,
-          (abortSignal) =>
-            client.send(command, { abortSignal }).catch((error: unknown) => {
-              if (error instanceof ssm.ParameterNotFound) return undefined;
-              throw error;
-            }),
-        );
-        if (page === undefined) return undefined;
-        for (const { Version = 0, Type, Value, LastModifiedDate, LastModifiedUser } of page.Parameters ?? [])
-          if (Version > (newest?.version ?? 0))
-            newest = {
-              name,
-              version: Version,
-              modifiedAtMs: LastModifiedDate?.getTime() ?? 0,
-              type: Type ?? '',
-              value: Value ?? '',
-              editor: LastModifiedUser || undefined,
-            };
-        token = page.NextToken;
-        if (token === undefined) return newest;
-      }
-      throw new Error(`could not read ${name} (its history does not end)`);
-    },
+        const asked = { Name: name, WithDecryption: false };
+        let newest: StoredParameter | undefined;
+        try {
+          const pages = ssm.paginateGetParameterHistory({ client, pageSize: HISTORY_PAGE }, asked, options);
+          for await (const { Parameters = [] } of pages)
+            for (const { Version = 0, Type, Value, LastModifiedDate, LastModifiedUser } of Parameters)
+              if (Version > (newest?.version ?? 0))
+                newest = {
+                  name,
+                  version: Version,
+                  modifiedAtMs: LastModifiedDate?.getTime() ?? 0,
+                  type: Type ?? '',
+                  value: Value ?? '',
+                  editor: LastModifiedUser || undefined,
+                };
+        } catch (error) {
+          if (!(error instanceof ssm.ParameterNotFound)) throw error;
+        }
+        return newest;
+      }),
   };
 }
 
 async function load(endpoint: string | undefined) {
   const ssm = await import('@aws-sdk/client-ssm');
   const local = { region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
-  const client = new ssm.SSMClient({
-    maxAttempts: ATTEMPTS,
-    ...(endpoint !== undefined && { endpoint, ...local }),
-  });
-  return { client, ssm };
+  const at = endpoint === undefined ? {} : { endpoint, ...local };
+  return { client: new ssm.SSMClient({ maxAttempts: ATTEMPTS, ...at }), ssm };
 }
 
-async function answered<T>(doing: string, call: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+async function answered<T>(
+  doing: string,
+  call: (options: { readonly abortSignal: AbortSignal }) => Promise<T>,
+): Promise<T> {
   try {
-    return await call(AbortSignal.timeout(TIMEOUT_MS));
+    return await call({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
     // The client's own errors carry the whole request with its signature: only name and text go on.
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

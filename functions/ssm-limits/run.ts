@@ -7,77 +7,66 @@ import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
 import { type ImportDeps, importParameter, isSameVersion } from './import-parameter.ts';
 
 interface RunDeps extends ImportDeps {
-  /** The groups as they are now; undefined: not known. */
+  /** The groups as they are now; undefined: unknown. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** An import that was begun ends after it; the function has 290 s. */
+/** A started import ends after it; the function has 290 s. */
 const RUN_MS = 200_000;
 /** The log of one run stays readable. */
 const LINES_MAX = 20;
-const PROBLEMS_MAX = 5;
 
 /** A run that fails counts like a refused parameter, so that the same alarm reports it. */
 export async function runOn(event: unknown, deps: RunDeps): Promise<void> {
-  const { path, log, metrics } = deps;
+  const { path, log, metrics, clock } = deps;
   let refused = 0;
   const refuse = (parameter: string, version: number | undefined, problems: readonly string[]): void => {
     refused += 1;
-    if (refused > LINES_MAX) return;
     // Logged in every run until it is corrected or deleted, so that the alarm stays on.
-    log.error('parameter refused, its last valid version stays', {
-      parameter,
-      version,
-      problems: problems.slice(0, PROBLEMS_MAX),
-    });
+    if (refused <= LINES_MAX)
+      log.error('parameter refused, its last valid version stays', { parameter, version, problems });
   };
   try {
     const directory = await deps.directory();
     if (directory === undefined) {
-      log.error(
-        'no parameter is imported: the groups of GitLab were never listed, so no path can be compared',
-      );
-      metrics.add(METRIC_LIMITS_UNREADABLE, 1);
+      log.error('no parameter is imported: GitLab’s groups were never listed, so no path can be compared');
+      refused = 1;
       return;
     }
-    const endsAtMs = deps.clock.monotonicMs() + RUN_MS;
-    const { groups, strangers } = await toImport(event, deps);
-    for (const name of strangers)
+    const endsAtMs = clock.monotonicMs() + RUN_MS;
+    const { groups, misnamed } = await toImport(event, deps);
+    for (const name of misnamed)
       refuse(name, undefined, [`ends with no group's id; expected a name such as ${path}/101`]);
     let imported = 0;
     let left = groups.length;
     for (const group of groups) {
-      if (deps.clock.monotonicMs() >= endsAtMs) break;
+      if (clock.monotonicMs() >= endsAtMs) break;
       left -= 1;
       const result = await importParameter(group, directory, deps);
       if (result.outcome === 'imported') imported += 1;
       if (result.outcome === 'refused') refuse(`${path}/${group}`, result.version, result.problems);
     }
     log.info('limits from parameters', { imported, refused, left });
-    if (refused > 0) metrics.add(METRIC_LIMITS_UNREADABLE, refused);
   } catch (error) {
+    refused = 1;
     const cause = error instanceof Error ? error.message : String(error);
     log.error('limits in Parameter Store not read, the last valid ones stay', { cause });
-    metrics.add(METRIC_LIMITS_UNREADABLE, 1);
     throw error;
   } finally {
+    if (refused > 0) metrics.add(METRIC_LIMITS_UNREADABLE, refused);
     metrics.flush();
   }
 }
 
-interface ToImport {
-  readonly groups: readonly number[];
-  /** Names below the path that end with no group's id. */
-  readonly strangers: readonly string[];
-}
-
-async function toImport(event: unknown, { path, parameters, imported }: ImportDeps): Promise<ToImport> {
-  const changed = changedName(event);
-  if (changed?.startsWith(`${path}/`)) {
+/** Nothing of an event but its name is used: it may be late or out of order. */
+async function toImport(event: unknown, { path, parameters, imported }: ImportDeps) {
+  const detail = isRecord(event) && event.source === 'aws.ssm' && isRecord(event.detail) ? event.detail : {};
+  const changed = typeof detail.name === 'string' ? detail.name : '';
+  if (changed.startsWith(`${path}/`)) {
     const group = groupOf(changed, path);
-    return group === undefined ? { groups: [], strangers: [changed] } : { groups: [group], strangers: [] };
+    return group === undefined ? { groups: [], misnamed: [changed] } : { groups: [group], misnamed: [] };
   }
   const [listed, known] = await Promise.all([parameters.list(path), imported.readAll()]);
   const byGroup = new Map(listed.map((each) => [groupOf(each.name, path), each]));
@@ -86,14 +75,8 @@ async function toImport(event: unknown, { path, parameters, imported }: ImportDe
     groups: [...groups].flatMap((group) =>
       group === undefined || isSameVersion(byGroup.get(group), known.get(group)) ? [] : group,
     ),
-    strangers: listed.flatMap(({ name }) => (groupOf(name, path) === undefined ? name : [])),
+    misnamed: listed.flatMap(({ name }) => (groupOf(name, path) === undefined ? name : [])),
   };
-}
-
-/** The parameter of a change event. Nothing else of the event is used: it may be late or out of order. */
-function changedName(event: unknown): string | undefined {
-  if (!isRecord(event) || event.source !== 'aws.ssm' || !isRecord(event.detail)) return undefined;
-  return typeof event.detail.name === 'string' ? event.detail.name : undefined;
 }
 
 /** `/tollgate/prod/limits/101`: 101. GitLab's ids begin with 1 and have no zeros before them. */

@@ -22,14 +22,14 @@ import { keepLive, rememberRunner, type SweepRun } from './run.ts';
 /** Younger ones may not have started, and their webhook may be on its way. */
 const AGE_MS_MIN = 2 * 60_000;
 export async function compareLive(run: SweepRun): Promise<void> {
-  const { live, liveIds, clock, asking, memory, looked, strangers } = run;
+  const { live, liveIds, clock, asking, memory, looked, untracked } = run;
   keepLive(memory, liveIds, clock.nowMs());
   for (const jobId of looked) if (liveIds.has(jobId)) memory.lookedAtMs.set(jobId, clock.nowMs());
   if (!asking.mayAsk()) return;
 
   const listed = new Set<JobList>();
   const onOther: Parameters<typeof listRunning>[4] = (truth) => {
-    if (!liveIds.has(truth.jobId)) strangers.set(truth.jobId, truth);
+    if (!liveIds.has(truth.jobId)) untracked.set(truth.jobId, truth);
   };
   const found = newFound(run);
   const unseen = new Map(live.filter(({ jobId }) => !looked.has(jobId)).map((job) => [job.jobId, bare(job)]));

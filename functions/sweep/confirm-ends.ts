@@ -63,14 +63,14 @@ function jobsIn(bodies: readonly string[], done: ReadonlySet<number>): ReportedJ
 /** @returns false if GitLab or the table did not answer for all; the rest must be repeated. */
 async function confirmJobs(
   jobs: readonly ReportedJob[],
-  { ledger, clock, asking, memory, strangers, concludeDeps }: SweepRun,
+  { ledger, clock, asking, memory, untracked, concludeDeps }: SweepRun,
 ): Promise<boolean> {
   const { done, pages } = memory.confirming;
   const records = await ledger.readRecords(jobs.map(([jobId]) => jobId));
-  const untracked = new Map<number, number>();
+  const untrackedByGroup = new Map<number, number>();
   const asked: AskedJob[] = [];
   for (const [index, [jobId, hints]] of jobs.entries()) {
-    const job = askedJob(hints, records[index], untracked);
+    const job = askedJob(hints, records[index], untrackedByGroup);
     if (job === undefined) done.add(jobId);
     else asked.push(job);
   }
@@ -94,7 +94,7 @@ async function confirmJobs(
         if (isUnderWay(answer.value)) {
           // A made-up end: its charge is corrected when it really ends.
           memory.seenAtMs.delete(jobId);
-          strangers.set(jobId, answer.value);
+          untracked.set(jobId, answer.value);
         }
         if (answered.length >= BATCH) await conclude();
       }
@@ -116,7 +116,7 @@ interface AskedJob extends AskableJob {
 function askedJob(
   hints: readonly WebhookHint[],
   record: JobRecord | undefined,
-  untracked: Map<number, number>,
+  untrackedByGroup: Map<number, number>,
 ): AskedJob | undefined {
   // Live holds are compared every minute.
   if (record !== undefined && isLive(record)) return undefined;
@@ -126,8 +126,8 @@ function askedJob(
   const isCharged = record !== undefined && record.state !== 'REJECTED';
   if (!isCharged && endOfJob(hint.truth, 0).kind !== 'ran') return undefined;
   if (own === undefined) {
-    const count = (untracked.get(hint.groupId) ?? 0) + 1;
-    untracked.set(hint.groupId, count);
+    const count = (untrackedByGroup.get(hint.groupId) ?? 0) + 1;
+    untrackedByGroup.set(hint.groupId, count);
     if (count > UNTRACKED_MAX) return undefined;
   }
   const { jobId, projectId, runnerId } = hint.truth;

@@ -21,12 +21,12 @@ import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
 import type { RunnerMark, SweepMarks } from '../core/ledger/index.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import { forgetSeen, type RunnerVisit, type SweepRun } from './run.ts';
-import { isUnderWay, judgePage, OpenStrangers } from './untracked-jobs.ts';
+import { isUnderWay, judgePage, UntrackedJobs } from './untracked-jobs.ts';
 
 interface Search {
   readonly run: SweepRun;
   readonly sinceMs: number;
-  readonly strangers: OpenStrangers;
+  readonly untracked: UntrackedJobs;
 }
 
 export async function findBypass(run: SweepRun): Promise<void> {
@@ -38,10 +38,10 @@ export async function findBypass(run: SweepRun): Promise<void> {
   const before = known ?? { sinceMs: nowMs, runners: new Map(), open: new Map() };
   const { sinceMs } = before;
   const runners = new Map(before.runners);
-  const strangers = new OpenStrangers(before.open);
-  const search: Search = { run, sinceMs, strangers };
-  await strangers.meet(
-    [...run.strangers.values()].filter((truth) => !ranBefore(truth, sinceMs)),
+  const untracked = new UntrackedJobs(before.open);
+  const search: Search = { run, sinceMs, untracked };
+  await untracked.meet(
+    [...run.untracked.values()].filter((truth) => !ranBefore(truth, sinceMs)),
     run,
   );
 
@@ -60,9 +60,9 @@ export async function findBypass(run: SweepRun): Promise<void> {
     const mark = runners.get(runnerId) ?? { seenTo: 0, passMs: 0, deepMs: sinceMs };
     runners.set(runnerId, await searchRunner(runnerId, mark, search));
   });
-  await strangers.askAboutUnshown(run, complete);
-  if (known === undefined || due.length > 0 || gone.length > 0 || strangers.changed)
-    await marks.write({ sinceMs, runners, open: strangers.open });
+  await untracked.askAboutUnshown(run, complete);
+  if (known === undefined || due.length > 0 || gone.length > 0 || untracked.changed)
+    await marks.write({ sinceMs, runners, open: untracked.open });
 }
 
 /** @returns the mark after: where everything below was looked at, or where to go on. */
@@ -104,13 +104,13 @@ async function lookAt(
   jobs: readonly JobTruth[],
   mark: RunnerMark,
   pass: { readonly startMs: number; readonly deep: boolean },
-  { run, sinceMs, strangers }: Search,
+  { run, sinceMs, untracked }: Search,
 ): Promise<'new' | 'nothing new' | 'again'> {
   const { seenAtMs } = run.memory;
   const fresh: JobTruth[] = [];
   for (const truth of jobs) {
-    if (strangers.has(truth.jobId)) {
-      if (strangers.show(truth, run) === 'over') fresh.push(truth);
+    if (untracked.has(truth.jobId)) {
+      if (untracked.show(truth, run) === 'over') fresh.push(truth);
     } else if (
       // Most were there at the last search: that is said by two numbers.
       isToJudge(truth, mark, pass) &&
@@ -121,10 +121,10 @@ async function lookAt(
       fresh.push(truth);
   }
   if (fresh.length === 0) return 'nothing new';
-  const isFirst = (truth: JobTruth): boolean => strangers.has(truth.jobId) || isNewSince(truth, mark);
+  const isFirst = (truth: JobTruth): boolean => untracked.has(truth.jobId) || isNewSince(truth, mark);
   const judged = await judgePage(fresh, run, isFirst);
-  if (judged.undecided || !strangers.add(judged.strangers)) return 'again';
-  for (const truth of fresh) if (isTerminal(truth.status)) strangers.remove(truth.jobId);
+  if (judged.undecided || !untracked.add(judged.untracked)) return 'again';
+  for (const truth of fresh) if (isTerminal(truth.status)) untracked.remove(truth.jobId);
   return 'new';
 }
 

@@ -6,7 +6,6 @@ import type { JobList, JobTruth } from '../core/gitlab/index.ts';
 import { type LiveHold, liveHoldOf } from '../core/truth/index.ts';
 import type { GitLabAnswer, SweepGitLab, SweepRun } from './run.ts';
 
-/** A job to look up in GitLab. */
 export interface AskableJob {
   readonly jobId: number;
   readonly projectId?: number;

@@ -44,7 +44,6 @@ export interface SweepReport {
   /** Periods that got their closing entry, and those that were due and have live jobs or a counter that drifts. */
   readonly closedPeriods: number;
   readonly waitingPeriods: number;
-  /** Calls to GitLab. */
   readonly calls: number;
   readonly errors: Readonly<Record<GitLabErrorCode, number>>;
   /** The last error: address, cause and remedy. */

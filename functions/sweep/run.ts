@@ -20,13 +20,11 @@ export type SweepLedger = Pick<
   'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
 >;
 
-/** Shared by the parts of one run. */
 export interface SweepRun {
   readonly ledger: SweepLedger;
   readonly clock: LedgerClock;
   readonly asking: SweepGitLab;
   readonly concluding: VerdictWriter;
-  /** Dependencies for writing decisions. */
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
   readonly reported: ReportedEnds | undefined;
@@ -40,7 +38,7 @@ export interface SweepRun {
   readonly live: readonly DueJob[];
   readonly liveIds: ReadonlySet<number>;
   /** Running jobs without a live hold, by job id: perhaps unadmitted. */
-  readonly strangers: Map<number, JobTruth>;
+  readonly untracked: Map<number, JobTruth>;
 }
 
 /** State that a process keeps between sweeps. It only saves calls: a new process learns it again. */
@@ -84,7 +82,6 @@ export const newSweepMemory = (): SweepMemory => ({
   confirming: { slot: 0, done: new Set(), pages: new Map() },
 });
 
-/** Called for live jobs that run. */
 export function rememberRunner(memory: SweepMemory, jobId: number, runnerId: number | undefined): void {
   if (runnerId === undefined) return;
   memory.runnerOf.set(jobId, runnerId);

@@ -79,7 +79,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
     looked: new Set(),
     live,
     liveIds: new Set(live.map(({ jobId }) => jobId)),
-    strangers: new Map(),
+    untracked: new Map(),
   };
   const allow = (share: number): void =>
     asking.allow(startMs + runMs * share, Math.floor(callsMax * share) - tally.calls);

@@ -14,7 +14,7 @@ import { rememberSeen, type SweepRun } from './run.ts';
 
 interface Judged {
   /** Running jobs without an admission: charged at their end. */
-  readonly strangers: readonly JobTruth[];
+  readonly untracked: readonly JobTruth[];
   /** The table did not answer for all; repeat the rest. */
   readonly undecided: boolean;
 }
@@ -35,14 +35,14 @@ export async function judgePage(
   run: SweepRun,
   isFirst: (truth: JobTruth) => boolean,
 ): Promise<Judged> {
-  const strangers: JobTruth[] = [];
+  const untracked: JobTruth[] = [];
   let undecided = false;
   for (let start = 0; start < truths.length; start += BATCH) {
     const judged = await judgeBatch(truths.slice(start, start + BATCH), run, isFirst);
-    strangers.push(...judged.strangers);
+    untracked.push(...judged.untracked);
     undecided ||= judged.undecided;
   }
-  return { strangers, undecided };
+  return { untracked, undecided };
 }
 
 async function judgeBatch(
@@ -59,8 +59,8 @@ async function judgeBatch(
   );
   const records = asked.length === 0 ? [] : await ledger.readRecords(asked.map(({ jobId }) => jobId));
 
-  const strangers: JobTruth[] = [];
-  const over: { readonly truth: JobTruth; readonly verdict: JobVerdict; readonly fate: Fate }[] = [];
+  const untracked: JobTruth[] = [];
+  const over: { readonly truth: JobTruth; readonly verdict: JobVerdict; readonly runClass: RunClass }[] = [];
   asked.forEach((truth, index) => {
     const record = records[index];
     if (record === undefined && isOutOfScope(truth, scope, nowMs)) {
@@ -68,35 +68,35 @@ async function judgeBatch(
       rememberSeen(memory, truth.jobId, nowMs);
       tally.outOfScope += 1;
     } else if (isTerminal(truth.status)) {
-      over.push({ truth, verdict: verdictOn(record, truth, nowMs), fate: fateOf(record, scope) });
+      over.push({ truth, verdict: verdictOn(record, truth, nowMs), runClass: classOf(record, scope) });
     } else if (record !== undefined && isLive(record)) held.push(truth);
-    else strangers.push(truth);
+    else untracked.push(truth);
   });
   const decided = await concludeAll(
     over.map(({ verdict }) => verdict),
     run.concludeDeps,
   );
-  if (!decided) return { strangers, undecided: true };
+  if (!decided) return { untracked, undecided: true };
   for (const truth of held) {
     rememberSeen(memory, truth.jobId, nowMs);
     if (isFirst(truth)) tally.ran += 1;
   }
-  for (const { truth, verdict, fate } of over) {
+  for (const { truth, verdict, runClass } of over) {
     rememberSeen(memory, truth.jobId, nowMs);
     if (!isFirst(truth) && verdict.do === 'keep') continue;
     tally.ran += 1;
-    if (fate !== 'admitted') tally[fate] += 1;
+    if (runClass !== 'admitted') tally[runClass] += 1;
   }
-  return { strangers, undecided: false };
+  return { untracked, undecided: false };
 }
 
 /** A runner has it. */
 export const isUnderWay = ({ status }: JobTruth): boolean => status === 'running' || status === 'canceling';
 
-type Fate = 'admitted' | 'ranRejected' | 'unadmitted';
+type RunClass = 'admitted' | 'ranRejected' | 'unadmitted';
 
 /** Classifies a running job's record; later fallback decisions count. In dry run no decision counts. */
-function fateOf(record: JobRecord | undefined, scope: ControllerScope | undefined): Fate {
+function classOf(record: JobRecord | undefined, scope: ControllerScope | undefined): RunClass {
   if (record === undefined) return 'unadmitted';
   if (wasRejected(record)) return followsNoAnswer(scope) ? 'ranRejected' : 'unadmitted';
   return record.unchecked === 'bypass' ? 'unadmitted' : 'admitted';
@@ -112,7 +112,7 @@ const OPEN_MAX = 2_000;
 /** Those that no list shows cost a call each; the others of a run can wait a minute. */
 const ASKED_MAX = 100;
 
-export class OpenStrangers {
+export class UntrackedJobs {
   /** Project's id by job id, longest not asked about first. */
   readonly open: Map<number, number>;
   changed = false;
@@ -133,9 +133,9 @@ export class OpenStrangers {
         !run.memory.seenAtMs.has(truth.jobId) && (!this.has(truth.jobId) || this.show(truth, run) === 'over'),
     );
     if (unknown.length === 0) return;
-    const { strangers } = await judgePage(unknown, run, () => true);
+    const { untracked } = await judgePage(unknown, run, () => true);
     // If there is no space, its runner's checkpoint or the next list brings it again.
-    this.add(strangers);
+    this.add(untracked);
   }
 
   /** A list shows one of these: it need not be asked about. */

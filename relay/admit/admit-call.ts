@@ -1,3 +1,6 @@
+import { request as sendPlain } from 'node:http';
+import { request as sendSecure } from 'node:https';
+import { text } from 'node:stream/consumers';
 import type { RelayClock } from '../exchange.ts';
 import { RelayError } from '../relay-error.ts';
 
@@ -19,7 +22,6 @@ export interface AdmitService {
   readonly clock: RelayClock;
 }
 
-/** The outcome of one POST. */
 export type AdmitAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
   /** Network error, no answer in time, 408, 5xx, or a response that breaks the contract. */
@@ -159,3 +161,37 @@ export function retryAfterMs(header: string | null, nowMs: number): number | und
   const atMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
+
+/**
+ * A `fetch` at half its CPU, for AWS and the admit function. It keeps connections and uses the environment's proxy as Node
+ * does. It follows no redirect, decompresses nothing and makes no web streams.
+ */
+export const keptFetch: Fetch = (url, { method = 'GET', headers, body, signal }) =>
+  new Promise((resolve, reject) => {
+    if (body !== undefined && body !== null && typeof body !== 'string')
+      throw new TypeError('only text can be sent');
+    const send = url.startsWith('https:') ? sendSecure : sendPlain;
+    const request = send(url, {
+      method,
+      headers: Object.fromEntries(new Headers(headers)),
+      ...(signal && { signal }),
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const header = (name: string): string | undefined => {
+        const value = response.headers[name.toLowerCase()];
+        return Array.isArray(value) ? value.join(', ') : value;
+      };
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: { get: (name) => header(name) ?? null, has: (name) => header(name) !== undefined },
+        body: Object.assign(response, {
+          cancel: async () => {
+            response.destroy();
+          },
+        }),
+        text: () => text(response),
+      });
+    });
+    request.end(body ?? undefined);
+  });

@@ -11,7 +11,6 @@
  */
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** The calls that ended within one span of time. */
 interface Span {
   readonly fromMs: number;
   succeeded: number;
@@ -40,7 +39,6 @@ export interface Permit {
 }
 
 export interface Breaker {
-  /** Returns undefined if no call may go out now. */
   allow(): Permit | undefined;
   readonly state: BreakerState;
 }

@@ -19,7 +19,7 @@ import { type BatchJob, SEND_MS_MIN } from '../commit/fair-queue.ts';
 import type { SendBatch } from '../commit/group-commit.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';
-import { type FallbackCause, type LedgerVerdict, undecided } from '../verdict.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
 import { type AdmitService, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import { readContended, readHeadroom, readResults, readVerdicts } from './response.ts';
@@ -34,7 +34,6 @@ interface WaitingJobs {
   onHeadroom(headroom: readonly LimitRoom[]): void;
 }
 
-/** The headroom of limits in one response. */
 export interface HeadroomReport {
   readonly headroom: readonly LimitRoom[];
   /** Jobs of the same response. Its headroom does not include them. */
@@ -47,16 +46,13 @@ interface ForwarderOptions extends AdmitService {
   readonly breaker: Breaker;
   readonly lanes?: Pick<Lanes, 'noteContended'>;
   readonly waiting?: WaitingJobs;
-  /** [0, 1) */
   readonly random: () => number;
   readonly observe: RelayObserver;
   readonly onHeadroom?: (report: HeadroomReport) => void;
 }
 
-/** A fallback decision as it is posted. */
 export interface UnmeteredPost {
   readonly jobId: number;
-  /** `UnmeteredAnswer` */
   readonly json: string;
 }
 

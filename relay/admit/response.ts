@@ -14,7 +14,7 @@ import { isRecord } from '../../policies/document/reading.ts';
 import { MODES } from '../../policies/mode.ts';
 import type { Violation } from '../../policies/reason.ts';
 import { ALL_UNITS } from '../../policies/units/unit.ts';
-import { type FallbackCause, type LedgerVerdict, undecided } from '../verdict.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
 
 interface RequestedJobs {
   readonly batch?: string | undefined;

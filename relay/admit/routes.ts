@@ -30,11 +30,8 @@ export const INVOKE_URL = 'http://admit.invoke';
 const PAYLOAD_BYTES_MAX = 6 * 1024 * 1024 + 1024;
 
 interface InvokeOptions {
-  /** Signs for `lambda`. */
   readonly fetch: Fetch;
-  /** `https://lambda.eu-central-1.amazonaws.com` */
   readonly endpoint: string;
-  /** Name or ARN. */
   readonly functionName: string;
   readonly nowMs: () => number;
 }

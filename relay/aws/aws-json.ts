@@ -1,4 +1,28 @@
 /** Calls AWS services by their JSON protocol, without an SDK client: signing by hand takes a fraction of the CPU. */
+
+import { randomUUID } from 'node:crypto';
+import type { Beat, BeatSchema } from '../../functions/core/contract/index.ts';
+import {
+  HEARTBEAT_ANSWER_WITHIN,
+  HEARTBEAT_AT,
+  HEARTBEAT_BREAKER,
+  HEARTBEAT_DIRECTORY_AGE,
+  HEARTBEAT_PK_SUFFIX,
+  HEARTBEAT_POLICY,
+  HEARTBEAT_SCHEMA,
+  HEARTBEAT_SCHEMA_HASH,
+  HEARTBEAT_SCHEMA_PLACEHOLDER,
+  HEARTBEAT_SCHEMA_STANDING,
+  HEARTBEAT_STREAMS,
+  HEARTBEAT_WAITING,
+  INBOX_SK,
+  ITEM_VERSION,
+  JOURNAL_PK_PREFIX,
+  PK,
+  SK,
+  TTL_ATTRIBUTE,
+  VERSION_ATTRIBUTE,
+} from '../../functions/names.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { type Fetch, type FetchAnswer, readResponseText } from '../admit/admit-call.ts';
 
@@ -9,9 +33,7 @@ export const awsEndpoint = (service: AwsService, region: string): string =>
   `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
 export interface AwsClient {
-  /** Signs for the service. */
   readonly fetch: Fetch;
-  /** `https://ssm.eu-central-1.amazonaws.com` */
   readonly endpoint: string;
 }
 
@@ -22,7 +44,6 @@ interface AwsCall {
   readonly version: '1.0' | '1.1';
   readonly input: object;
   readonly timeoutMs: number;
-  /** @default RESPONSE_BYTES_MAX */
   readonly responseBytesMax?: number;
 }
 
@@ -78,3 +99,83 @@ export function errorName(text: unknown): string | undefined {
   const name = text.replace(/:.*$/s, '').replace(/^.*#/s, '');
   return ERROR_NAME.test(name) ? name : undefined;
 }
+
+/**
+ * Items that a relay writes into the table itself, because the function may be down when they matter: its heartbeat, and
+ * fallback decisions (the journal). Every write rejects if the table does not take the item.
+ */
+
+export interface RelayTable extends AwsClient {
+  readonly table: string;
+  /** The GitLab host. It begins every key. */
+  readonly instance: string;
+}
+
+export async function putItem(table: RelayTable, item: object, timeoutMs: number): Promise<void> {
+  await awsJson(table, {
+    target: 'DynamoDB_20120810.PutItem',
+    version: '1.0',
+    input: { TableName: table.table, Item: { ...item, [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } },
+    timeoutMs,
+  });
+}
+
+/** A write takes a few milliseconds. A relay that stops must ask the function within the same two seconds. */
+const JOURNAL_TIMEOUT_MS = 1_000;
+/** As long as the dead letters of the stream that books the items. */
+const JOURNAL_KEPT_SECONDS = 14 * 24 * 3_600;
+
+/** Writes one batch `{"answers": […]}` as one item. The stream that settles jobs books it; a repeated decision is booked once. */
+export type WriteJournal = (body: string) => Promise<void>;
+
+export function journalWriter(journal: RelayTable & { readonly nowMs: () => number }): WriteJournal {
+  const { instance, nowMs } = journal;
+  return async (body) => {
+    const atMs = nowMs();
+    const item = {
+      [PK]: { S: `${instance}${JOURNAL_PK_PREFIX}${randomUUID()}` },
+      [SK]: { S: INBOX_SK },
+      b: { S: body },
+      at: { N: String(atMs) },
+      [TTL_ATTRIBUTE]: { N: String(Math.ceil(atMs / 1_000) + JOURNAL_KEPT_SECONDS) },
+    };
+    await putItem(journal, item, JOURNAL_TIMEOUT_MS);
+  };
+}
+
+/** Well before the next heartbeat. */
+const HEARTBEAT_TIMEOUT_MS = 5_000;
+/** Long enough to look into an incident, short enough that items of crashed relays do not pile up. */
+const HEARTBEAT_KEPT_SECONDS = 3_600;
+
+/** Overwrites the one item of this relay. @param heartbeat.relayId - new with every start of the process. */
+export function heartbeatWriter(
+  heartbeat: RelayTable & { readonly relayId: string },
+): (beat: Beat) => Promise<void> {
+  const { instance, relayId } = heartbeat;
+  return async (beat) => {
+    const { atMs, openStreams, schema, directoryAgeMs, breaker, policyVersion, answerWithinMs, waiting } =
+      beat;
+    const item = {
+      [PK]: { S: `${instance}${HEARTBEAT_PK_SUFFIX}` },
+      [SK]: { S: relayId },
+      [HEARTBEAT_AT]: { N: String(atMs) },
+      [HEARTBEAT_STREAMS]: { N: String(openStreams) },
+      ...(schema !== undefined && schemaItem(schema)),
+      ...(directoryAgeMs !== undefined && { [HEARTBEAT_DIRECTORY_AGE]: { N: String(directoryAgeMs) } }),
+      ...(breaker !== undefined && { [HEARTBEAT_BREAKER]: { S: breaker } }),
+      ...(policyVersion !== undefined && { [HEARTBEAT_POLICY]: { S: policyVersion } }),
+      ...(answerWithinMs !== undefined && { [HEARTBEAT_ANSWER_WITHIN]: { N: String(answerWithinMs) } }),
+      ...(waiting !== undefined && { [HEARTBEAT_WAITING]: { S: JSON.stringify(waiting) } }),
+      [TTL_ATTRIBUTE]: { N: String(Math.floor(atMs / 1_000) + HEARTBEAT_KEPT_SECONDS) },
+    };
+    await putItem(heartbeat, item, HEARTBEAT_TIMEOUT_MS);
+  };
+}
+
+const schemaItem = ({ source, hash, placeholder, standing }: BeatSchema) => ({
+  [HEARTBEAT_SCHEMA]: { S: source },
+  ...(hash !== undefined && { [HEARTBEAT_SCHEMA_HASH]: { S: hash } }),
+  ...(standing !== undefined && { [HEARTBEAT_SCHEMA_STANDING]: { S: standing } }),
+  ...(placeholder === true && { [HEARTBEAT_SCHEMA_PLACEHOLDER]: { BOOL: true } }),
+});

@@ -3,10 +3,16 @@ import type { Beat } from '../../functions/core/contract/index.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import type { Fetch } from '../admit/admit-call.ts';
 import { invokeRoute, urlRoute } from '../admit/routes.ts';
+import type { RelayConfig } from '../config.ts';
 import { type HeadroomTable, headroomTable } from '../fallback/headroom-snapshot.ts';
-import type { RelayConfig } from '../settings/config.ts';
-import { type AwsClient, type AwsService, awsJson } from './aws-json.ts';
-import { heartbeatWriter, journalWriter, type WriteJournal } from './relay-items.ts';
+import {
+  type AwsClient,
+  type AwsService,
+  awsJson,
+  heartbeatWriter,
+  journalWriter,
+  type WriteJournal,
+} from './aws-json.ts';
 import { type CredentialsProvider, signedFetch } from './signed-fetch.ts';
 
 /** Everything that the relay calls at AWS. Tables are absent if no setting names one. */

@@ -18,7 +18,6 @@ export const awsCredentials = (): CredentialsProvider => defaultProvider();
 interface SigningOptions<Answer> {
   readonly fetch: (url: string, init: RequestInit) => Promise<Answer>;
   readonly credentials: CredentialsProvider;
-  /** `eu-central-1` */
   readonly region: string;
   /** The name of the service in signatures: `lambda`, `ssm`, `dynamodb`. */
   readonly service: string;

@@ -1,6 +1,6 @@
 import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/index.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import type { LedgerVerdict } from '../verdict.ts';
+import type { LedgerVerdict } from '../exchange.ts';
 
 /** One job on its way to the ledger, with all callers that wait for its verdict. */
 export interface BatchJob {
@@ -10,7 +10,6 @@ export interface BatchJob {
   readonly bytes: number;
   /** Jobs of one root group share counters, so they share batches. */
   readonly root: string;
-  /** Projects share the queue fairly. */
   readonly project: string;
   readonly waiters: Set<Waiter>;
   /** The id of its batch, once it was sent. */
@@ -35,7 +34,6 @@ export function createBatchJob(request: AdmissionRequest): BatchJob {
   };
 }
 
-/** Returns the last deadline of its callers. */
 export function latestDeadlineMs(job: BatchJob): number {
   let latest = 0;
   for (const waiter of job.waiters) latest = Math.max(latest, waiter.deadlineMs);
@@ -49,7 +47,6 @@ export function requestRootOf({ rootNamespaceId, projectPath, projectId }: Admis
   return projectId === undefined ? 'unknown' : `project/${projectId}`;
 }
 
-/** Returns the project's id, else its path. */
 export function projectOf(request: AdmissionRequest): string {
   return request.projectId === undefined
     ? (request.projectPath?.toLowerCase() ?? 'unknown')
@@ -88,12 +85,10 @@ export class FairQueue {
     return this.#size;
   }
 
-  /** Returns true if a job of this root waits. */
   has(root: string): boolean {
     return this.#roots.has(root);
   }
 
-  /** Returns the number of jobs of this root that wait. */
   waiting(root: string): number {
     return this.#roots.get(root)?.count ?? 0;
   }
@@ -119,7 +114,6 @@ export class FairQueue {
     return evicted;
   }
 
-  /** Returns the next job of this root. */
   first(root: string): BatchJob | undefined {
     const [jobs] = this.#roots.get(root)?.projects.values() ?? [];
     return jobs?.values().next().value;
@@ -138,7 +132,6 @@ export class FairQueue {
     return job;
   }
 
-  /** Removes a job if it waits. */
   remove(job: BatchJob): void {
     const root = this.#roots.get(job.root);
     const jobs = root?.projects.get(job.project);

@@ -1,17 +1,6 @@
-/**
- * Gathers jobs into batches per lane: while one batch is at the ledger, the next one fills up. Forty jobs of one group then cost two
- * transactions instead of forty that compete for the same counters.
- *
- * 1. A job joins the queue, and its root joins a lane. A job that is asked about twice is sent once.
- * 2. A lane with waiting jobs and no batch in flight starts one, once all questions of the current network read are in.
- * 3. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
- * 4. Past its deadline a caller gets `undecided`.
- */
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { ownFault, type RelayObserver } from '../events.ts';
-import type { RelayClock } from '../exchange.ts';
-import { type LedgerVerdict, undecided } from '../verdict.ts';
-import { Deadlines } from './deadlines.ts';
+import { type LedgerVerdict, type RelayClock, undecided } from '../exchange.ts';
 import {
   type BatchJob,
   createBatchJob,
@@ -22,6 +11,73 @@ import {
   type Waiter,
 } from './fair-queue.ts';
 import { createLanes, type Lanes } from './lanes.ts';
+
+/** Deadlines within the same span share one timer and run at its start: early, never late. */
+export const SPAN_MS = 20;
+
+/** Runs functions at their deadlines, with one timer for all instead of one per question. */
+export class Deadlines {
+  readonly #clock: RelayClock;
+  readonly #spans = new Map<number, Set<() => void>>();
+  #armed: { readonly span: number; readonly cancel: () => void } | undefined;
+
+  constructor(clock: RelayClock) {
+    this.#clock = clock;
+  }
+
+  /** Runs `run` within {@link SPAN_MS} before `deadlineMs` (monotonic). The result cancels it. */
+  at(deadlineMs: number, run: () => void): () => void {
+    const span = Math.floor(deadlineMs / SPAN_MS);
+    const due = this.#spans.get(span);
+    if (due === undefined) this.#spans.set(span, new Set([run]));
+    else due.add(run);
+    this.#arm(span);
+    return () => this.#cancel(span, run);
+  }
+
+  close(): void {
+    this.#armed?.cancel();
+    this.#armed = undefined;
+    this.#spans.clear();
+  }
+
+  #cancel(span: number, run: () => void): void {
+    const due = this.#spans.get(span);
+    due?.delete(run);
+    if (due?.size === 0) this.#spans.delete(span);
+  }
+
+  #arm(span: number): void {
+    if (this.#armed !== undefined && this.#armed.span <= span) return;
+    this.#armed?.cancel();
+    const delayMs = Math.max(0, Math.ceil(span * SPAN_MS - this.#clock.monotonicMs()));
+    this.#armed = { span, cancel: this.#clock.after(delayMs, () => this.#run()) };
+  }
+
+  #run(): void {
+    this.#armed = undefined;
+    const nowSpan = Math.floor(this.#clock.monotonicMs() / SPAN_MS);
+    // At most the spans of the longest deadline, e.g. 100 for 2 s.
+    const due = [...this.#spans.keys()].filter((span) => span <= nowSpan).sort((a, b) => a - b);
+    for (const span of due) {
+      const runs = this.#spans.get(span);
+      this.#spans.delete(span);
+      for (const run of runs ?? []) run();
+    }
+    const next = Math.min(...this.#spans.keys());
+    if (Number.isFinite(next)) this.#arm(next);
+  }
+}
+
+/**
+ * Gathers jobs into batches per lane: while one batch is at the ledger, the next one fills up. Forty jobs of one group then cost two
+ * transactions instead of forty that compete for the same counters.
+ *
+ * 1. A job joins the queue, and its root joins a lane. A job that is asked about twice is sent once.
+ * 2. A lane with waiting jobs and no batch in flight starts one, once all questions of the current network read are in.
+ * 3. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
+ * 4. Past its deadline a caller gets `undecided`.
+ */
 
 /** Translation bounds a request to less. A larger one would crowd others out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;
@@ -49,7 +105,6 @@ interface GroupCommitOptions {
   readonly lanes?: Lanes;
   /** Runs after the current network read, so its questions share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
-  /** @default QUEUED_MAX */
   readonly queuedMax?: number;
   /** @default batches have no id */
   readonly newBatchId?: () => string;
@@ -58,7 +113,6 @@ interface GroupCommitOptions {
 export interface GroupCommit {
   /** Resolves by `deadlineMs` (monotonic), never rejects. */
   decide(request: AdmissionRequest, deadlineMs: number, sent?: SentListener): Promise<LedgerVerdict>;
-  /** Jobs that wait or are in flight. */
   readonly open: number;
   /** Answers all jobs `undecided{stopping}` and cancels all timers. */
   close(): void;
@@ -71,7 +125,6 @@ interface Lane {
   readonly inFlight: Set<Batch>;
   /** A batch starts after the current network read. */
   starting: boolean;
-  /** Set while a second batch is planned. */
   cancelSecond: (() => void) | undefined;
 }
 

@@ -37,9 +37,7 @@ const COUNTERS_MAX = 256;
 const JOINED_LANES_MAX = 64;
 
 export interface Lanes {
-  /** Returns the name of the lane for the next batch of a root. */
   laneOf(root: string): string;
-  /** Counts a job of the root. */
   noteJob(root: string): void;
   /** Jobs of these roots competed for a counter that several roots share: with each other, or with another relay. */
   noteContended(counter: string, roots: readonly string[]): void;
@@ -173,7 +171,6 @@ function add(lanes: Set<string>, lane: string): void {
   if (lanes.size < JOINED_LANES_MAX) lanes.add(lane);
 }
 
-/** FNV-1a. */
 function hash(text: string): number {
   let sum = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1)

@@ -1,3 +1,67 @@
+import type { Decision } from '../../policies/decision.ts';
+import { evaluateStateless } from '../../policies/evaluate-stateless.ts';
+import { keepLatest } from '../../policies/keep-latest.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { Violation } from '../../policies/reason.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import type { Rule } from '../../policies/rule.ts';
+import { footerOf, rejectionText } from '../../policies/text/rejection-text.ts';
+import type { FallbackCause, LedgerVerdict, RelayClock, RouterAnswer } from '../exchange.ts';
+import { wireReason } from '../wire/reason.ts';
+import type { Headroom } from './headroom.ts';
+import { RecentRejections } from './recent-rejections.ts';
+
+export interface StatelessCheck {
+  /** Returns the violations that reject this job. A rule that fails to evaluate rejects if its policy says so. */
+  violations(request: AdmissionRequest): readonly Violation[];
+  readonly violationsUnread: readonly Violation[];
+  /** Returns the footer that the violated rules add to the text for the user. */
+  footer(violations: readonly Violation[]): string | undefined;
+}
+
+/**
+ * Evaluates the stateless rules of the policy, of any class. Without a policy there are none.
+ *
+ * @param directory - returns the current directory, or undefined if there is none or it is too old.
+ */
+export function statelessCheck(
+  policy: Policy | undefined,
+  clock: Pick<RelayClock, 'nowMs'>,
+  directory: () => Directory | undefined = () => undefined,
+): StatelessCheck {
+  if (policy === undefined) return { violations: () => [], violationsUnread: [], footer: () => undefined };
+  const closed = policy.rules.filter(
+    (rule) => rule.stateless && rule.mode === 'enforce' && rule.onError === 'closed',
+  );
+  const closes = new Map(closed.map((rule) => [rule.id, rule]));
+  return {
+    violations: (request) => {
+      const { violations, unevaluated } = evaluateStateless(request, {
+        policy,
+        directory: directory(),
+        nowMs: clock.nowMs(),
+      });
+      const enforced = violations.filter((violation) => violation.mode === 'enforce');
+      return [
+        ...enforced,
+        ...unevaluated
+          .flatMap((id) => closes.get(id) ?? [])
+          .map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
+      ];
+    },
+    violationsUnread: closed.map((rule) => failedClosed(rule, 'the question could not be read')),
+    footer: (violations) => footerOf(policy.rules, violations),
+  };
+}
+
+const failedClosed = (rule: Rule, cause: string): Violation => ({
+  rule: rule.id,
+  class: rule.class,
+  mode: 'enforce',
+  reason: { code: 'CONTROLLER_ERROR', cause },
+});
+
 /**
  * Decides while the ledger does not.
  *
@@ -6,17 +70,6 @@
  * 3. Causes that a job definition can bring about (unreadable, oversized) are admitted only a few times per project and hour.
  * 4. Limits admit within their last known headroom, or reject if the operator chose `reject`.
  */
-import type { Decision } from '../../policies/decision.ts';
-import { keepLatest } from '../../policies/keep-latest.ts';
-import type { Violation } from '../../policies/reason.ts';
-import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { rejectionText } from '../../policies/text/rejection-text.ts';
-import type { RelayClock, RouterAnswer } from '../exchange.ts';
-import type { FallbackCause, LedgerVerdict } from '../verdict.ts';
-import { wireReason } from '../wire/reason.ts';
-import type { Headroom } from './headroom.ts';
-import { RecentRejections } from './recent-rejections.ts';
-import type { StatelessCheck } from './stateless-check.ts';
 
 interface FallbackOptions {
   readonly clock: RelayClock;
@@ -24,11 +77,9 @@ interface FallbackOptions {
   /** The decision of cost and capacity rules. A rejection fails the job for good, so only the operator may choose `reject`. */
   readonly costAndCapacity: 'admit' | 'reject';
   readonly newDecisionId: () => string;
-  /** @default limits admit everything */
   readonly headroom?: Pick<Headroom, 'take'>;
   /** Returns the known ids of the groups that contain a job. @default those that its request names */
   readonly groupsAbove?: (request: AdmissionRequest) => readonly number[];
-  /** @default UNREADABLE_PER_HOUR */
   readonly unreadablePerHour?: number;
 }
 
@@ -39,7 +90,6 @@ export interface FallbackAnswer {
 }
 
 export interface Fallback {
-  /** Learns from a decision of the ledger. */
   noted(request: AdmissionRequest, verdict: LedgerVerdict): void;
   answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer;
   /**
@@ -53,7 +103,6 @@ export interface Fallback {
 
 type Violations = readonly [Violation, ...Violation[]];
 
-/** Causes that a job definition can bring about. */
 const CAUSED_BY_JOB: ReadonlySet<FallbackCause> = new Set(['unreadable', 'oversized', 'invalid']);
 
 export function createFallback(options: FallbackOptions): Fallback {

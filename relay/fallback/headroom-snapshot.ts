@@ -18,11 +18,16 @@ import {
 } from '../../functions/names.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { readHeadroom } from '../admit/response.ts';
-import { awsJson } from '../aws/aws-json.ts';
-import { putItem, type RelayTable } from '../aws/relay-items.ts';
+import { awsJson, putItem, type RelayTable } from '../aws/aws-json.ts';
 import type { RelayClock } from '../exchange.ts';
-import type { Headroom, HeadroomChange, KeptHeadrooms } from './headroom.ts';
-import { type KeptHeadroom, SLOTS_MAX, withoutEnded } from './limit-headroom.ts';
+import {
+  type Headroom,
+  type HeadroomChange,
+  type KeptHeadroom,
+  type KeptHeadrooms,
+  SLOTS_MAX,
+  withoutEnded,
+} from './headroom.ts';
 
 const gzip = promisify(gzipInto);
 const gunzip = promisify(gunzipInto);
@@ -43,13 +48,11 @@ const RELAYS_READ_MAX = 16;
 const RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
 /** The clock of another machine may be ahead by this much. */
 const SKEW_MS_MAX = 60_000;
-/** One write for many decisions. */
 const WRITE_AFTER_MS = 1_000;
 /** The table did not take the last write. */
 const AGAIN_AFTER_MS = 10_000;
 
 interface HeadroomTableOptions extends RelayTable {
-  /** New with every start of the process. */
   readonly relayId: string;
   readonly nowMs: () => number;
 }
@@ -147,7 +150,6 @@ const isKept = (value: unknown): value is KeptHeadroom =>
   value.slots.every((slot) => isRecord(slot) && Number.isFinite(slot.endsMs) && Number.isFinite(slot.amount));
 
 interface SnapshotsOptions {
-  /** The others' snapshots, as read when this relay started. */
   readonly left: readonly KeptHeadrooms[];
   readonly write: HeadroomTable['write'];
   readonly clock: Pick<RelayClock, 'nowMs' | 'after'>;

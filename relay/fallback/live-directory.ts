@@ -23,7 +23,6 @@ export const DIRECTORY_AGE_MS_MAX = 60 * 60_000;
 const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_NAMES_MAX / DIRECTORY_PARTS_MAX);
 
 interface LiveDirectoryOptions extends AdmitService {
-  /** [0, 1) */
   readonly random: () => number;
   readonly observe: RelayObserver;
 }

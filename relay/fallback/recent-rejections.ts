@@ -4,7 +4,7 @@ import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type Unit, unitRow } from '../../policies/units/unit.ts';
 import { projectOf } from '../commit/fair-queue.ts';
-import type { LedgerVerdict } from '../verdict.ts';
+import type { LedgerVerdict } from '../exchange.ts';
 
 /** The ledger gives a rejected job the same decision for this long. */
 export const REMEMBERED_MS = 60_000;
@@ -60,7 +60,6 @@ export class RecentRejections {
     this.#groupsAbove = groupsAbove;
   }
 
-  /** Learns from a decision of the ledger. */
   readonly note = (request: AdmissionRequest, verdict: LedgerVerdict): void => {
     if (verdict.outcome === 'admitted') {
       if (this.#brakes.size > 0) this.#admitted(request, verdict);

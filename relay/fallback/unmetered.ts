@@ -11,7 +11,7 @@
  */
 import { BATCH_BYTES_MAX, REQUESTS_MAX, type UnmeteredAnswer } from '../../functions/core/contract/index.ts';
 import type { Forwarder, UnmeteredOutcome } from '../admit/forward.ts';
-import type { WriteJournal } from '../aws/relay-items.ts';
+import type { WriteJournal } from '../aws/aws-json.ts';
 import type { RelayObserver, UnmeteredLoss } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 
@@ -45,7 +45,6 @@ interface UnmeteredOptions {
   /** Called with the error when the journal did not take a batch. */
   readonly notWritten?: (error: unknown) => void;
   readonly clock: RelayClock;
-  /** [0, 1) */
   readonly random: () => number;
   readonly observe: RelayObserver;
   /** @default ANSWERS_MAX */

@@ -21,7 +21,6 @@ interface EmfWriter {
 export function startEmf(options: {
   readonly deployment: string;
   readonly clock: RelayClock;
-  /** [0, 1) */
   readonly random: () => number;
   /** Writes a line with its line break. */
   readonly write: (line: string) => void;

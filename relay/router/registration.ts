@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
-import type { RouterFailure } from './failure.ts';
-import { type Router, RouterStatus, STATUS } from './router.ts';
+import { type Router, type RouterFailure, RouterStatus, STATUS } from './router.ts';
 
 /** The router forgets a controller after 5 min. */
 const REGISTER_EVERY_MS = 180_000;

@@ -1,4 +1,7 @@
-/** AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. No other file knows gRPC. */
+/** Reads from Node's diagnostics channels what grpc-js does not expose. Both watch the whole process, which has one router. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
 import {
   Client,
   type ClientDuplexStream,
@@ -10,11 +13,70 @@ import {
 } from '@grpc/grpc-js';
 import type { TokenSource } from '../token.ts';
 import { encodeKnown, type WireSchema } from '../wire/schema.ts';
-import { watchProxy, watchQueuedCalls } from './diagnostics.ts';
-import { callFailure, type RouterFailure } from './failure.ts';
-import { type AdmitCall, type AdmitCallListener, type Router, RouterStatus, STATUS } from './router.ts';
+import {
+  type AdmitCall,
+  type AdmitCallListener,
+  callFailure,
+  type Router,
+  type RouterFailure,
+  RouterStatus,
+  STATUS,
+} from './router.ts';
 import { type RouterTarget, readTls, type TlsFiles, type TlsMaterial } from './target.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
+
+interface Watch<T> {
+  current(): T;
+  stop(): void;
+}
+
+/**
+ * Counts calls beyond MAX_CONCURRENT_STREAMS of their connection. Node holds them back until another call ends, so the
+ * router cannot pick them.
+ */
+export function watchQueuedCalls(path: string): Watch<number> {
+  const calls = new Map<ClientHttp2Session, number>();
+  const created = (message: unknown): void => {
+    const { stream, headers } = message as { stream: ClientHttp2Stream; headers: OutgoingHttpHeaders };
+    const session = stream.session as ClientHttp2Session | undefined;
+    if (session === undefined || headers[':path'] !== path) return;
+    calls.set(session, (calls.get(session) ?? 0) + 1);
+    stream.once('close', () => {
+      const left = (calls.get(session) ?? 1) - 1;
+      if (left > 0) calls.set(session, left);
+      else calls.delete(session);
+    });
+  };
+  subscribe('http2.client.stream.created', created);
+  return {
+    current() {
+      let queued = 0;
+      for (const [session, open] of calls)
+        queued += Math.max(0, open - (session.remoteSettings?.maxConcurrentStreams ?? open));
+      return queued;
+    },
+    stop: () => unsubscribe('http2.client.stream.created', created),
+  };
+}
+
+/** Keeps a proxy's last answer to `CONNECT hostPort`: the HTTP status, or the error of the connection to it. */
+export function watchProxy(hostPort: string): Watch<number | string | undefined> {
+  let last: number | string | undefined;
+  const created = (message: unknown): void => {
+    const { request } = message as { request: ClientRequest };
+    if (request.method !== 'CONNECT' || request.path !== hostPort) return;
+    request.once('connect', ({ statusCode }: IncomingMessage) => {
+      last = statusCode === 200 ? undefined : statusCode;
+    });
+    request.once('error', (error) => {
+      last = error.message;
+    });
+  };
+  subscribe('http.client.request.created', created);
+  return { current: () => last, stop: () => unsubscribe('http.client.request.created', created) };
+}
+
+/** AdmitJob and registration over grpc-js, with the values of GitLab Runner's client. No other file knows gRPC. */
 
 interface ChannelNumbers {
   /** @default 10 MiB both ways */
@@ -78,8 +140,6 @@ export interface RouterOptions extends ChannelNumbers {
   /** Writable folder for the tunnel's socket, ws and wss only. @default the system's temporary folder */
   readonly socketDir?: string;
   readonly proxyFor?: (httpUrl: string) => string;
-  /** Full method paths that replace those of the schema, for a router with a renamed package. */
-  readonly paths?: { readonly admitJob?: string; readonly register?: string; readonly unregister?: string };
 }
 
 /**
@@ -110,7 +170,7 @@ class GrpcRouter implements Router {
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    this.#admitJobPath = options.paths?.admitJob ?? options.schema.admitJobPath;
+    this.#admitJobPath = options.schema.admitJobPath;
     const { target } = options;
     this.#tls = readTls(options.tls);
     if (target.tunnel) {
@@ -162,17 +222,11 @@ class GrpcRouter implements Router {
   }
 
   register(instanceId: bigint): Promise<void> {
-    const { schema, paths } = this.#options;
-    return this.#announce(paths?.register ?? schema.registerPath, 'AgentRegistrar.Register', instanceId);
+    return this.#announce(this.#options.schema.registerPath, 'AgentRegistrar.Register', instanceId);
   }
 
   unregister(instanceId: bigint): Promise<void> {
-    const { schema, paths } = this.#options;
-    return this.#announce(
-      paths?.unregister ?? schema.unregisterPath,
-      'AgentRegistrar.Unregister',
-      instanceId,
-    );
+    return this.#announce(this.#options.schema.unregisterPath, 'AgentRegistrar.Unregister', instanceId);
   }
 
   close(): void {

@@ -1,3 +1,8 @@
+import {
+  networkFailure as connectionFailure,
+  PROXY_CREDENTIALS,
+} from '../../functions/core/contract/index.ts';
+
 /** The port to GitLab's job router. `router-client.ts` implements it over gRPC. */
 export interface Router {
   /** Opens one AdmitJob call. The listener's `onEnd` runs last and once. */
@@ -69,3 +74,131 @@ export const STATUS = {
   DATA_LOSS: 15,
   UNAUTHENTICATED: 16,
 } as const;
+
+/** Explains why the router cannot be reached or refuses a call: address, cause and remedy. The log and the doctor use it. */
+
+export interface RouterFailure {
+  /** A gRPC status. */
+  readonly code: number;
+  /** Address and cause. */
+  readonly details: string;
+  /** An action for the operator. Absent if the relay recovers alone. */
+  readonly remedy?: string;
+}
+
+const TOKEN_REFUSED =
+  'the token was refused; check that it belongs to a runner controller and is not revoked';
+const NOT_WEBSOCKET =
+  'this is not a WebSocket endpoint; check the URL, and that proxies on the way let upgrades pass';
+const NOT_READY = 'the router or a proxy in front of it is not ready';
+
+/** HTTP statuses that a router, an ingress or a proxy answers instead of opening a connection or a call. */
+const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: string }>> = {
+  200: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
+  301: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
+  302: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
+  308: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
+  400: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
+  401: { code: STATUS.UNAUTHENTICATED, remedy: TOKEN_REFUSED },
+  403: { code: STATUS.PERMISSION_DENIED, remedy: TOKEN_REFUSED },
+  404: {
+    code: STATUS.NOT_FOUND,
+    remedy: 'nothing answers at this path; check the URL against kas.externalUrl of GET /api/v4/metadata',
+  },
+  407: { code: STATUS.UNAVAILABLE, remedy: `the proxy wants credentials. ${PROXY_CREDENTIALS}` },
+  426: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
+  429: {
+    code: STATUS.RESOURCE_EXHAUSTED,
+    remedy: 'a proxy in front of the router limits new connections; raise its limit for the relays',
+  },
+};
+
+/** Remedies that are specific to routers. The others are the same for every server. */
+const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['kind'], string>>> = {
+  notTls: 'Use the TLS port, or grpc:// or ws:// for a router without TLS.',
+  refused: 'Check the port (8150 is grpc, 8154 or 443 usually ws) and that the router runs.',
+};
+
+/** Remedies by the status of a call. Statuses that are missing here need no operator. */
+const ANSWERED: Readonly<Record<number, string>> = {
+  [STATUS.UNAUTHENTICATED]:
+    'check that the token belongs to a runner controller and is not revoked; a new one is used as soon as it is there',
+  [STATUS.PERMISSION_DENIED]: 'GitLab refuses this controller; check its state, scopes and licence',
+  [STATUS.NOT_FOUND]: 'GitLab knows no such controller, or nothing answers at this URL; check token and URL',
+  [STATUS.RESOURCE_EXHAUSTED]:
+    "raise the router's limit of new calls per token and minute, or run fewer relays per token",
+  [STATUS.INVALID_ARGUMENT]:
+    'the router refuses our messages; run `npm run doctor`, and `npm run proto:sync` for the schema of its version',
+  [STATUS.UNIMPLEMENTED]:
+    'the router does not know this method: update GitLab to 18.9 or newer, or get its schema with `npm run proto:sync -- --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE',
+};
+
+export const remedyOfStatus = (code: number): string | undefined => ANSWERED[code];
+
+export function remedyOfNetwork(error: unknown): string | undefined {
+  const { kind, cause, remedy } = connectionFailure(error);
+  return remedy === undefined ? undefined : `${cause}. ${OF_ROUTERS[kind] ?? remedy}`;
+}
+
+export const networkFailure = (address: string, { code = '', message }: NetworkError): RouterFailure =>
+  failure(STATUS.UNAVAILABLE, `${address}: ${plain(message)}`, remedyOfNetwork({ code, message }));
+
+interface NetworkError {
+  readonly code?: string;
+  readonly message: string;
+}
+
+/** @param step - what was asked of the server: `the WebSocket upgrade`. */
+export function httpFailure(address: string, httpStatus: number, step: string): RouterFailure {
+  const { code, remedy } = HTTP[httpStatus] ?? { code: STATUS.UNAVAILABLE, remedy: NOT_READY };
+  return failure(code, `${address}: HTTP ${httpStatus} at ${step}`, remedy);
+}
+
+interface CallPlace {
+  readonly url: string;
+  /** The address behind the name, or the proxy. Empty if the call did not get that far. */
+  readonly peer: string;
+  /** The proxy's last answer to CONNECT, which grpc-js does not pass on: an HTTP status or an error. */
+  readonly proxy: number | string | undefined;
+}
+
+/** The end of a call as grpc-js reports it. */
+export function callFailure(
+  { url, peer, proxy }: CallPlace,
+  { code, details }: { readonly code: number; readonly details: string },
+): RouterFailure {
+  const connection = /.*Last error: (.*?)(?:\. Resolution note: .*)?$/s.exec(details)?.[1];
+  if (proxy !== undefined && connection === 'undefined') {
+    const through = `${url} through the proxy ${peer}`;
+    return typeof proxy === 'number'
+      ? httpFailure(through, proxy, 'CONNECT')
+      : networkFailure(through, { message: proxy });
+  }
+  if (connection !== undefined || details.startsWith('Name resolution failed'))
+    return networkFailure(url, { message: connection ?? details });
+  const address = peer === '' || url.endsWith(`//${peer}`) ? url : `${url} (${peer})`;
+  const http = /Received HTTP status code (\d+)/.exec(details)?.[1];
+  if (http !== undefined) return { ...httpFailure(address, Number(http), 'the call'), code };
+  return failure(code, `${address}: ${statusName(code)}: ${details}`, ANSWERED[code]);
+}
+
+export const tokenFailure = (message: string): RouterFailure => ({
+  code: STATUS.UNAUTHENTICATED,
+  details: message,
+});
+
+const failure = (code: number, details: string, remedy: string | undefined): RouterFailure => ({
+  code,
+  details,
+  ...(remedy !== undefined && { remedy }),
+});
+
+/** Removes parts that change between tries, and Node's advice about a flag that the relay does not have. */
+const plain = (message: string): string =>
+  message
+    .replace(/^Error: /, '')
+    .replace(/; if the root CA is installed locally.*?--use-system-ca/, '')
+    .replace(/ \(\d{4}-\d\d-\d\dT[^)]*\)/, '');
+
+const statusName = (code: number): string =>
+  Object.entries(STATUS).find(([, known]) => known === code)?.[0] ?? `status ${code}`;

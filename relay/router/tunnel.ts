@@ -14,8 +14,7 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { WebSocket } from 'ws';
 import { RelayError } from '../relay-error.ts';
 import type { TokenSource } from '../token.ts';
-import { httpFailure, networkFailure, type RouterFailure, tokenFailure } from './failure.ts';
-import { STATUS } from './router.ts';
+import { httpFailure, networkFailure, type RouterFailure, STATUS, tokenFailure } from './router.ts';
 import type { TlsMaterial } from './target.ts';
 
 /** GitLab's subprotocol: plain HTTP/2 in the frames. */

@@ -7,24 +7,24 @@
  */
 import { ownFault, type RelayObserver } from '../events.ts';
 import type { AnswerQuestion, RelayClock } from '../exchange.ts';
-import type { RouterFailure } from '../router/failure.ts';
-import type { Router } from '../router/router.ts';
-import { Connection, type ConnectionState, Timers } from './connection.ts';
+import type { Router, RouterFailure } from '../router/router.ts';
 import {
+  Connection,
+  type ConnectionState,
   type EncodeAnswer,
   type EndKind,
   endKind,
   Stream,
   type StreamOwner,
   type StreamState,
+  Timers,
   wasAsked,
-} from './stream.ts';
+} from './connection.ts';
 
 /** Bounds of the number of waiting streams, which grows immediately when they run short and shrinks slowly. */
 export interface PoolSizes {
   /** Waiting streams at the start, and never fewer. */
   readonly start: number;
-  /** Waiting streams at most. */
   readonly max: number;
   /** Streams at most that wait or carry a question. It bounds the jobs that one relay decides at the same time. */
   readonly openMax: number;
@@ -61,7 +61,6 @@ export interface StreamPoolOptions {
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly observe: RelayObserver;
-  /** @default {@link POOL_SIZES} */
   readonly sizes?: PoolSizes;
   /** Questions whose jobs wait for headroom. They come on top of all bounds. @default none */
   readonly parked?: () => number;
@@ -106,9 +105,7 @@ class Pool implements StreamPool, StreamOwner {
   readonly #connection: Connection;
   readonly #timers: Timers<'refill' | 'sweep' | 'shrink' | 'leave' | 'cut' | 'grace'>;
   readonly #streams = new Set<Stream>();
-  /** Streams by state. */
   readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, sent: 0 };
-  /** Streams that should wait. */
   #wanted: number;
   /** Questions since the last refill. Only these show that the pool is too small; streams that ended do not. */
   #taken = 0;
@@ -335,9 +332,7 @@ class Pool implements StreamPool, StreamOwner {
 }
 
 interface Occupancy {
-  /** Streams that should wait. */
   readonly wanted: number;
-  /** Streams that wait. */
   readonly waiting: number;
   /** Streams with an unanswered question, except those whose jobs wait for headroom. */
   readonly busy: number;

@@ -1,7 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { WantedField } from '../wire/plan.ts';
-import { ALIASES, type Alias } from './aliases.ts';
-import { LIST_LENGTH_MAX } from './text-length.ts';
+import { ALIASES, type Alias, LIST_LENGTH_MAX } from './aliases.ts';
 import {
   type ListReading,
   servicesReader,
@@ -11,7 +10,6 @@ import {
 } from './value-reader.ts';
 import { findVariables, type MessageObject, type ResolvedPath, resolvePath } from './variables.ts';
 
-/** A field of the question that can fill a field of the request. */
 export interface AliasSource {
   /** As the schema spells it, e.g. `job_info.project_id`. */
   readonly path: string;
@@ -47,7 +45,6 @@ function readingOf({ kind }: Alias, { leaf, path }: ResolvedPath): ListReading |
   return read && { read, within: [] };
 }
 
-/** The sources of a field of the request, for `doctor`. */
 interface FieldSources {
   readonly field: Alias['field'] | 'variables';
   /** Paths of the schema, best first, e.g. `job_info.project_id`. */

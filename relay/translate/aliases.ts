@@ -1,5 +1,18 @@
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 
+/** Longer than any path (20 levels of groups) or image name seen. */
+export const TEXT_LENGTH_MAX = 1_024;
+/** Labels are cut at GitLab's bound for job names. */
+export const LABEL_LENGTH_MAX = 255;
+/** GitLab allows 50 tags per job, and any number of services. */
+export const LIST_LENGTH_MAX = 100;
+
+/** A value that is too long to read. A rule that needs it follows its `on_missing`, and no variable replaces it. */
+export const UNKNOWN = Symbol('unknown');
+
+/** Marks a text as unknown. Rules allow no image or user with a `$`. */
+export const UNKNOWN_END = '$…';
+
 /** Paths of a container's settings, from the message of an image or a service. */
 export const PULL_POLICY: readonly string[] = ['pull_policy', 'pull_policies'];
 export const DOCKER_USER: readonly string[] = ['executor_opts.docker.user', 'docker.user'];

@@ -1,6 +1,6 @@
 import { HIDDEN_VALUE, overwriteVariable } from '../../policies/kubernetes/resource-variables.ts';
-import { WireText } from '../wire/reading-budget.ts';
-import { TEXT_LENGTH_MAX } from './text-length.ts';
+import { WireText } from '../wire/pass.ts';
+import { TEXT_LENGTH_MAX } from './aliases.ts';
 
 /** More than any policy reads. A flood of allowed names must not make a request large. */
 export const VARIABLES_KEPT_MAX = 128;

@@ -25,7 +25,6 @@ const OF_COUNTED_RULES = ['projectId', 'timeoutSeconds'];
 
 interface NeededFieldsDeps {
   readonly policy: Policy | undefined;
-  /** Fields that the descriptors cannot fill. */
   readonly withoutSource: ReadonlySet<string>;
   readonly nowMs: number;
   readonly changed: (missing: readonly string[]) => void;

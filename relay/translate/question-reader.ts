@@ -2,9 +2,8 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import { keepLatest } from '../../policies/keep-latest.ts';
 import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { type MessageDraft, Pass } from '../wire/pass.ts';
+import { type MessageDraft, Pass, ReadingBudget } from '../wire/pass.ts';
 import { readingPlan, type WantedField } from '../wire/plan.ts';
-import { ReadingBudget } from '../wire/reading-budget.ts';
 import type { WireSchema } from '../wire/schema.ts';
 import { aliasSources } from './alias-sources.ts';
 import { ALIASES } from './aliases.ts';
@@ -96,7 +95,6 @@ export function compileReader(
   };
 }
 
-/** All fields that translation reads. */
 function wantedOf(desc: DescMessage): readonly WantedField[] {
   const variables = findVariables(desc);
   return [
@@ -139,7 +137,6 @@ const PROJECT_PATH = /^[^\s/]+(?:\/[^\s/]+)+$/;
 
 type Plausibility =
   | 'plausible'
-  /** No job can have these values. */
   | 'impossible'
   /** It contradicts the directory, which is some minutes old. Authors rename projects, so this is no evidence. */
   | 'against_directory';

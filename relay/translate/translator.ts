@@ -2,12 +2,25 @@ import { createHash } from 'node:crypto';
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
-import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
+import {
+  ALIASES,
+  type Alias,
+  type AliasKind,
+  LIST_LENGTH_MAX,
+  UNKNOWN,
+  type VariableAlias,
+} from './aliases.ts';
 import { type AllowedVariables, variableAllowlist } from './kept-variables.ts';
-import { resolutionOf, resolveContainers, withCompared } from './resolution.ts';
-import { LIST_LENGTH_MAX, UNKNOWN } from './text-length.ts';
 import { containerText, label, textField, wholeNumber } from './value-reader.ts';
-import { findVariables, type MessageObject, readJobVariables, type SeenVariables } from './variables.ts';
+import {
+  findVariables,
+  type MessageObject,
+  readJobVariables,
+  resolutionOf,
+  resolveContainers,
+  type SeenVariables,
+  withCompared,
+} from './variables.ts';
 
 export type Translation =
   | {
@@ -34,7 +47,6 @@ export interface TranslatorOptions {
 
 type Draft = { -readonly [Name in keyof AdmissionRequest]?: unknown };
 
-/** A field of the request with its sources in this schema. */
 interface Field {
   readonly name: Alias['field'];
   readonly kind: AliasKind;
@@ -98,7 +110,6 @@ function typedRunnerTags(fields: readonly Field[]): ((question: MessageObject) =
   return (question) => readTyped(runnerTags, question, []) !== undefined;
 }
 
-/** Returns the first typed source with a value. */
 export function readTyped(
   { sources }: Pick<Field, 'sources'>,
   question: MessageObject,

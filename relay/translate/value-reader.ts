@@ -1,8 +1,17 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../policies/request/request.ts';
 import type { WantedField } from '../wire/plan.ts';
-import { type AliasKind, DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './aliases.ts';
-import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX, UNKNOWN, UNKNOWN_END } from './text-length.ts';
+import {
+  type AliasKind,
+  DOCKER_USER,
+  KUBERNETES_USER,
+  LABEL_LENGTH_MAX,
+  LIST_LENGTH_MAX,
+  PULL_POLICY,
+  TEXT_LENGTH_MAX,
+  UNKNOWN,
+  UNKNOWN_END,
+} from './aliases.ts';
 import {
   findVariables,
   hasPresence,

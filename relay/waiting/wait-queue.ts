@@ -25,8 +25,7 @@ import { requestRootOf, SEND_MS_MIN, type SentListener } from '../commit/fair-qu
 import type { GroupCommit } from '../commit/group-commit.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';
-import type { RelayClock } from '../exchange.ts';
-import { type FinalVerdict, type LedgerVerdict, undecided } from '../verdict.ts';
+import { type FinalVerdict, type LedgerVerdict, type RelayClock, undecided } from '../exchange.ts';
 
 /** Each waiting job keeps a stream open. Beyond these, of all roots and of one, jobs are rejected immediately. */
 export const WAITING_MAX = 256;
@@ -63,7 +62,6 @@ export interface WaitQueueOptions {
   readonly noted?: (request: AdmissionRequest, answer: WaitingAnswer) => void;
 }
 
-/** The question behind a job. */
 interface Waiter {
   readonly arrivedAtMs: number;
   readonly sent?: SentListener;
@@ -85,9 +83,7 @@ interface WaitingJob {
   /** Its position. Undefined: all wait queues were full, so it is asked about one last time. */
   order: number | undefined;
   readonly sinceMs: number;
-  /** Its answer is due. */
   readonly untilMs: number;
-  /** It is asked about one last time. */
   lastAskMs: number;
   isLast: boolean;
   isAsked: boolean;
@@ -117,7 +113,6 @@ export class WaitQueue {
     this.#order = new FairOrder(options.weightOf ?? (() => 1));
   }
 
-  /** Jobs that wait. */
   get size(): number {
     return this.#order.jobs.length;
   }
@@ -347,7 +342,6 @@ export class WaitQueue {
   }
 }
 
-/** The order of all waiting jobs. */
 class FairOrder {
   readonly #weightOf: (root: string) => number;
   readonly #jobs: WaitingJob[] = [];
@@ -454,7 +448,6 @@ class Pauses {
     this.extend(added, nowMs);
   }
 
-  /** A job was admitted. */
   end(counters: readonly string[], nowMs: number): void {
     for (const name of counters) this.#byCounter.set(name, { lengthMs: PAUSE_MS_MIN, endMs: nowMs });
   }

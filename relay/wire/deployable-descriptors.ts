@@ -11,7 +11,6 @@ import { RelayError } from '../relay-error.ts';
 import { encodeAdmitted, encodeRejected, parseSchema } from './schema.ts';
 
 export interface DeployableDescriptors {
-  /** A `FileDescriptorSet`. */
   readonly bytes: Uint8Array;
   /** Hash of `bytes`, 64 hex digits. */
   readonly sha256: string;

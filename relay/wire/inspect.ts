@@ -4,9 +4,8 @@
  */
 import type { DescMessage } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { Pass } from './pass.ts';
+import { Pass, ReadingBudget } from './pass.ts';
 import { explainingPlan } from './plan.ts';
-import { ReadingBudget } from './reading-budget.ts';
 
 interface Explanation {
   /** Fields without a name in the schema, see {@link Pass.unknown}. */
@@ -46,7 +45,6 @@ interface DumpField {
 
 interface Dump {
   readonly fields: readonly DumpField[];
-  /** Why the rest could not be read. */
   readonly problem?: string;
   /** There are more fields than {@link DUMP_FIELDS_MAX}. */
   readonly cut: boolean;

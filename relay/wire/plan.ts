@@ -6,7 +6,6 @@ import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bu
 import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 
-/** A field that translation needs. */
 export interface WantedField {
   /** The path to it. All fields except the last hold single messages. */
   readonly fields: readonly DescField[];
@@ -36,7 +35,6 @@ export interface FieldPlan extends Pick<WireForm, 'wireType' | 'mayBePacked'> {
   readonly number: number;
   /** From the top of the question, as the schema spells it: `image.executor_opts`. */
   readonly path: string;
-  /** Its property in a decoded message. */
   readonly key: string;
   /** The property of its oneof, if it is in one. */
   readonly oneof: string | undefined;
@@ -58,7 +56,6 @@ export interface MessagePlan {
   readonly fields: ReadonlyMap<number, FieldPlan>;
 }
 
-/** Reads wanted fields and skips the others. */
 export const readingPlan = (desc: DescMessage, wanted: readonly WantedField[]): MessagePlan =>
   compile(desc, wantedTree(wanted), '', counter());
 
@@ -241,7 +238,6 @@ const BY_SCALAR: Readonly<Partial<Record<ScalarType, DecodeNumber>>> = {
   [ScalarType.SFIXED64]: (reader) => reader.sfixed64(),
 };
 
-/** The form of a field on the wire. */
 export interface WireForm {
   readonly wireType: WireType;
   /** Lists of numbers may be packed or not, even against the schema. */

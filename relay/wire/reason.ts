@@ -37,7 +37,6 @@ export function wireReason(text: string): string {
   return `${kept}\n${last}`;
 }
 
-/** Cuts between characters. */
 function cut(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= bytesMax) return text;

@@ -3,12 +3,12 @@
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
  *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, doctor/, watchdog/, ssm-limits/, notices/, requeue/, console/   the others, likewise
- *   dist/relay/relay.mjs     the relay for its container, with the same rules and the descriptors of its GitLab beside it
- * `npm run bundle -- admit` builds one of them, `-- functions` all but the relay. `--force` packs a policy that would reject
+ *   dist/relay/relay.mjs     the relay for its container, with the same rules and the descriptors of its GitLab
+ * `npm run bundle -- admit` builds only this one, `-- functions` all but the relay. `--force` packs a policy that would reject
  * the platform's own jobs.
  *
  * The relay takes the descriptors that cdk/tollgate.config.ts names, those of every deployment, or what `--descriptors` says:
- * a file, or a folder of them. The placeholder of this repository is refused.
+ * a file, or a folder with such files. The placeholder of this repository is refused.
  */
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -210,8 +210,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     process.exit(1);
   }
 }
-
-/** Which descriptors a bundle of the relay takes along. */
 
 const DESCRIPTORS = /\.binpb$/;
 

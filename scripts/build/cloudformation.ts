@@ -10,7 +10,7 @@ const TIMEOUT_MS = 15_000;
 const VERSION = '2010-05-15';
 
 /**
- * @param told - what is said around CloudFormation's own words
+ * @param told - adds context to CloudFormation's message
  * @returns the answer's XML; undefined: there is no such stack.
  * @throws {Error} with CloudFormation's own words.
  */

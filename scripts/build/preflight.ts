@@ -17,10 +17,10 @@ export interface PreflightDeps {
 const NEVER_MADE = new Set(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED']);
 
 /**
- * Looks at one stage. A first deployment that failed leaves a stack that CDK deletes before it makes it anew, and that is
+ * Checks one stage. A failed first deployment leaves a stack that CDK deletes before it creates it again, and that is
  * protected like every other: the protection of such a one is lifted, since it protects nothing. The next creation sets it again.
  *
- * What cannot be looked at, for want of a right for example, is told and stops nobody.
+ * A check that cannot run, for example without a right, is reported and does not stop the deployment.
  *
  * @returns whether to go on.
  */

@@ -17,11 +17,9 @@ const rows = (
 
 /** In the order people meet them. */
 export const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: 'check',
-    summary: 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them',
-    load: async () => (await import('./check/check-command.ts')).checkCommand,
-  },
+  ...rows(() => import('./check/check-command.ts'), {
+    check: 'Shows what the jobs of a pipeline cost and what rejects them',
+  }),
   ...rows(() => import('./jobs/can-i.ts'), {
     'can-i': 'Decides a made-up job as if it came now; changes no counter',
   }),
@@ -65,21 +63,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./report/forecast.ts'), {
     'report forecast': 'Forecasts the use of a group’s limits, and shows how far off such forecasts were',
   }),
-  {
-    name: 'rebuild',
-    summary: 'Do the counters show what their jobs make? Recounts all of them, and repairs if told to',
-    load: async () => (await import('./truth/rebuild-command.ts')).rebuildCommand,
-  },
-  {
-    name: 'reconcile',
-    summary: 'Do the books agree with GitLab? Lists what differs, and mends it as the sweep would',
-    load: async () => (await import('./truth/reconcile-command.ts')).reconcileCommand,
-  },
-  {
-    name: 'proof',
-    summary: 'Is it enforced? Whether rejected jobs failed and every job that ran was asked about',
-    load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
-  },
+  ...rows(() => import('./truth/rebuild-command.ts'), {
+    rebuild: 'Recounts all counters from their jobs, and repairs those that drift if asked to',
+  }),
+  ...rows(() => import('./truth/reconcile-command.ts'), {
+    reconcile: 'Lists where the ledger and GitLab differ, and repairs it as the sweep would',
+    proof: 'Proves enforcement: rejected jobs failed, and GitLab asked about every job that ran',
+  }),
   ...rows(() => import('./report/coverage.ts'), {
     coverage: 'Shows the share of jobs that were asked about, and runners that pass by',
   }),
@@ -142,103 +132,60 @@ export const COMMANDS: readonly CommandEntry[] = [
     'instance add': 'Registers a second GitLab in a table that has the ledger of another one',
     'instance forget': 'Removes a GitLab that was added by mistake',
   }),
-  {
-    name: 'policy validate',
-    summary: 'Are policy, limits and directory valid, and do they let the platform team deploy?',
-    load: async () => (await import('./policy/validate-command.ts')).validateCommand,
-  },
-  {
-    name: 'policy diff',
-    summary: 'What changes between two policies, and does it tighten or loosen?',
-    load: async () => (await import('./policy/diff-command.ts')).diffCommand,
-  },
-  {
-    name: 'policy import',
-    summary: "Rules from a GitLab Runner's config.toml, word by word, and where policy and Runner contradict",
-    load: async () => (await import('./policy/import-command.ts')).policyImportCommand,
-  },
-  {
-    name: 'policy test',
-    summary: 'Do the policies decide what their fixtures expect?',
-    load: async () => (await import('./policy/test-command.ts')).testCommand,
-  },
+  ...rows(() => import('./policy/validate-command.ts'), {
+    'policy validate': 'Checks policy, limits and directory, and that they let the platform team deploy',
+  }),
+  ...rows(() => import('./policy/diff-command.ts'), {
+    'policy diff': 'Compares two policies and shows which changes tighten or loosen',
+  }),
+  ...rows(() => import('./policy/import-command.ts'), {
+    'policy import':
+      "Makes rules from a GitLab Runner's config.toml, and lists where policy and Runner contradict",
+  }),
+  ...rows(() => import('./policy/test-command.ts'), {
+    'policy test': 'Checks that the policies decide as their fixtures expect',
+  }),
   ...rows(() => import('./cost/cost.ts'), {
     cost: 'Estimates the cost of this deployment at AWS: every line, idle and per job',
   }),
-  {
-    name: 'doctor',
-    summary: 'Is it really on, does it really hold? Every part of a deployment, each with a remedy',
-    load: async () => (await import('./doctor/doctor-command.ts')).doctorCommand,
-  },
-  {
-    name: 'gitlab setup',
-    summary:
-      'Sets GitLab up for Tollgate: controller in dry run, scope, token, webhooks; again as often as you like',
-    load: async () => (await import('./gitlab/setup-command.ts')).gitlabSetupCommand,
-  },
-  {
-    name: 'gitlab status',
-    summary:
-      'Is GitLab still set up for Tollgate? What is right, wrong and unknown, webhooks that fail included',
-    load: async () => (await import('./gitlab/setup-command.ts')).gitlabStatusCommand,
-  },
-  {
-    name: 'gitlab rotate-token',
-    summary: "Replaces the relays' token: makes one, waits until a relay uses it, revokes the old one",
-    load: async () => (await import('./gitlab/rotate-command.ts')).rotateTokenCommand,
-  },
-  {
-    name: 'gitlab rotate-webhook-key',
-    summary: 'Replaces the key that webhooks sign with: both are taken until every webhook has the new one',
-    load: async () => (await import('./gitlab/hook-key-command.ts')).rotateHookKeyCommand,
-  },
-  {
-    name: 'gitlab canary',
-    summary:
-      'Does GitLab obey both answers? One job that must run and one that must fail, on a runner of its own',
-    load: async () => (await import('./gitlab/canary/canary-command.ts')).gitlabCanaryCommand,
-  },
-  {
-    name: 'gitlab teardown',
-    summary:
-      'Takes out of GitLab what setup made: disables the controller, removes webhooks, token and controller',
-    load: async () => (await import('./gitlab/teardown-command.ts')).teardownCommand,
-  },
-  {
-    name: 'controller status',
-    summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
-    load: async () => (await import('./controller/controller-command.ts')).statusCommand,
-  },
-  {
-    name: 'controller enable',
-    summary: 'Arms Tollgate: from now on GitLab fails the jobs that are rejected',
-    load: async () => (await import('./controller/controller-command.ts')).enableCommand,
-  },
-  {
-    name: 'controller dry-run',
-    summary: 'Disarms Tollgate: every job runs, and Tollgate goes on being asked',
-    load: async () => (await import('./controller/controller-command.ts')).dryRunCommand,
-  },
-  {
-    name: 'controller disable',
-    summary: 'Disarms Tollgate: every job runs, and nobody is asked',
-    load: async () => (await import('./controller/controller-command.ts')).disableCommand,
-  },
-  {
-    name: 'init',
-    summary: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
-    load: async () => (await import('./init/init-command.ts')).initCommand,
-  },
-  {
-    name: 'fleet ls',
-    summary: 'Which runners can the job router reach? Registration, managers, versions, and what to change',
-    load: async () => (await import('./fleet/ls-command.ts')).fleetLsCommand,
-  },
-  {
-    name: 'fleet migrate',
-    summary: 'From registration tokens to authentication tokens: what is next for each runner, or does it',
-    load: async () => (await import('./fleet/migrate-command.ts')).migrateCommand,
-  },
+  ...rows(() => import('./doctor/doctor-command.ts'), {
+    doctor: 'Checks every part of a deployment, each with a remedy',
+  }),
+  ...rows(() => import('./gitlab/setup-command.ts'), {
+    'gitlab setup':
+      'Sets GitLab up for Tollgate: controller in dry run, scope, token, webhooks; safe to repeat',
+    'gitlab status': 'Checks that GitLab is still set up for Tollgate, webhooks that fail included',
+  }),
+  ...rows(() => import('./gitlab/rotate-command.ts'), {
+    'gitlab rotate-token':
+      "Replaces the relays' token: makes one, waits until a relay uses it, revokes the old one",
+    'gitlab rotate-webhook-key':
+      'Replaces the key that webhooks sign with; both are valid until every webhook has the new one',
+  }),
+  ...rows(() => import('./gitlab/canary-command.ts'), {
+    'gitlab canary':
+      'Proves that GitLab obeys both answers: one job must run and one must fail, on a runner of its own',
+  }),
+  ...rows(() => import('./gitlab/teardown-command.ts'), {
+    'gitlab teardown':
+      'Removes what setup made: disables the controller, removes webhooks, token and controller',
+  }),
+  ...rows(() => import('./controller/controller-command.ts'), {
+    'controller status': 'Shows whether GitLab obeys Tollgate now, and what arming would do',
+    'controller enable': 'Arms Tollgate: from now on GitLab fails the jobs that are rejected',
+    'controller dry-run': 'Disarms Tollgate: every job runs, and GitLab still asks',
+    'controller disable': 'Disarms Tollgate: every job runs, and GitLab does not ask',
+  }),
+  ...rows(() => import('./init/init-command.ts'), {
+    init: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
+  }),
+  ...rows(() => import('./fleet/ls-command.ts'), {
+    'fleet ls':
+      'Lists runners with registration, managers, versions, whether the job router reaches them, and what to change',
+  }),
+  ...rows(() => import('./fleet/migrate-command.ts'), {
+    'fleet migrate': 'Moves runners from registration tokens to authentication tokens, step by step',
+  }),
   ...rows(() => import('./login/login.ts'), {
     open: 'Opens the console’s page of a group or job in the browser, or prints its address',
     login: 'Signs this terminal in to a console with GitLab, so that commands need no AWS keys',

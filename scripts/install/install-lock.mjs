@@ -74,10 +74,10 @@ function replace(path, text) {
 const write = (pids) => JSON.stringify({ host: hostname(), pids });
 
 /**
- * Waits until nobody else installs here, for at most 15 minutes, and keeps others waiting until `release`. A lock whose
+ * Waits for other installs here, for at most 15 minutes, and keeps others waiting until `release`. A lock whose
  * processes are dead is taken over.
  *
- * @param onWaiting told once, when another install is under way
+ * @param onWaiting called once if another install is running
  * @returns {Promise<{heldFor(pid: number): void, release(): void}>} `heldFor`: the lock lives as long as that process, too
  * @throws {Error} with the remedy, after 15 minutes
  */

@@ -15,7 +15,7 @@ const names = (allowed, value) => [allowed].flat().includes(value);
 
 /**
  * An optional package may stay away, but not the one that is made for this machine: npm says nothing when it could not be
- * fetched. A package made for one C library may stay away, because the library is not told apart here.
+ * fetched. A package made for one C library may stay away, because this check does not know the library.
  */
 const mayBeAbsent = ({ optional, devOptional, os, cpu, libc }) =>
   (optional || devOptional) &&

@@ -1,14 +1,11 @@
-/** The machine's clock and a faster one. See hand-clock.ts and virtual-time.ts for others. */
+/** The machine's clock, a faster one, one that moves by hand, and virtual time. */
 import type { LedgerClock } from '../../functions/core/environment/index.ts';
 import type { RelayClock } from '../../relay/exchange.ts';
 
-/** The clock of the ledger and of the relay. */
 export interface Clock extends LedgerClock, RelayClock {}
 
-/** The time of day, and timers. */
 export type WallClock = Pick<Clock, 'nowMs' | 'after'>;
 
-/** Durations, and timers. */
 export type RouterClock = Pick<Clock, 'monotonicMs' | 'after'>;
 
 export const machineClock: Clock = {
@@ -74,7 +71,6 @@ export function fastClock(speed = SPEED, beginsMs = Date.now()): FastClock {
 
 /** A clock that moves only by `advance`; `sleep` moves it immediately. */
 export interface HandClock extends Clock {
-  /** The number of pending timers. */
   readonly timers: number;
   /** Runs the timers that come due, each at its own time. A negative time steps back. */
   advance(ms: number): void;

@@ -137,13 +137,11 @@ function subjectText(reason: Reason): string {
 export interface ExhaustedLimit {
   readonly subject: string;
   readonly limit: string;
-  /** For people. */
   readonly text: string;
 }
 
 type OfLimit = Extract<Reason, { readonly committed: number }>;
 
-/** Finds the first rejection by each limit. */
 export class ExhaustionWatch {
   readonly #known = new Set<string>();
   readonly #currency: string;
@@ -152,7 +150,6 @@ export class ExhaustionWatch {
     this.#currency = currency;
   }
 
-  /** Returns the limits whose first rejection this is. */
   newIn({ decision }: AnsweredEvent): readonly ExhaustedLimit[] {
     if (decision?.outcome !== 'rejected') return [];
     return decision.violations.flatMap(({ reason }) => {

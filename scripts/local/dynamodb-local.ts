@@ -19,7 +19,6 @@ import { loopbackPort } from './loopback.ts';
 export interface DynamoDbLocal {
   /** `http://127.0.0.1:8000` */
   readonly endpoint: string;
-  /** Ends the process and waits until it is gone. */
   stop(): Promise<void>;
 }
 
@@ -71,7 +70,6 @@ export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
   return { endpoint, stop };
 }
 
-/** Creates the ledger's table, unless it exists. */
 export async function ensureTable(client: DynamoDBClient, tableName: string): Promise<void> {
   try {
     await client.send(new CreateTableCommand(ledgerTable(tableName)));
@@ -147,12 +145,9 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** The stream of a table on DynamoDB Local, read as Lambda reads it. */
-
 interface TableStreamOptions {
   readonly client: DynamoDBStreamsClient;
   readonly tableName: string;
-  /** Ends the reading. */
   readonly signal: AbortSignal;
   /** Waits after a round in which no shard had a record. */
   readonly pause: () => Promise<void>;

@@ -27,7 +27,7 @@ interface OwnLedger {
 }
 
 /**
- * @param fresh - empties it; a program that reads beside us sees it empty, and its file stays.
+ * @param fresh - empties it, also for programs that have the file open; the file stays.
  * @throws {UsageError} when another `npm start` has the folder, the folder cannot be written, or its file cannot be read.
  */
 export function openOwn(dataDir: string, fresh: boolean): OwnLedger {
@@ -96,18 +96,14 @@ function openTable(file: string, fresh: boolean): SqliteTable {
   }
 }
 
-/** Two notes next to the database: the ledger's time, which runs ahead of ours, and the end of the last run. */
-
 /** The clock of the ledger, as the program wrote it that has the ledger open, or had it last. */
 interface LedgerClockNote {
-  /** The GitLab whose ledger this is. */
   readonly instance: string;
   /** The ledger's time at `realMs`, both Unix ms. */
   readonly atMs: number;
   readonly realMs: number;
   /** Speed relative to ours while that program runs. Afterwards the clock stands until ours has caught up. */
   readonly pace: number;
-  /** The process that wrote the note. */
   readonly pid: number;
 }
 
@@ -115,7 +111,6 @@ interface LedgerClockNote {
 interface LeftOff {
   /** On the jobs' clock, Unix ms. */
   readonly atMs: number;
-  /** The last job id that is taken. */
   readonly jobId: number;
 }
 
@@ -155,7 +150,6 @@ export function ledgerNowMs(
   return Math.max(nowMs, Math.round(shownMs));
 }
 
-/** Returns true if a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

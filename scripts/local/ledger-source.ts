@@ -23,7 +23,6 @@ import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/
 import { openOwn } from './ledger-folder.ts';
 import { type ItemChangeRecord, SqliteTable } from './sqlite-table.ts';
 
-/** The ledger of this machine with its stores. */
 export interface LocalLedger {
   readonly ledger: Ledger;
   readonly store: LedgerStore & InboxStore;

@@ -44,7 +44,6 @@ interface LocalEndsOptions {
 export interface EndsSummary extends SettledBy {
   readonly webhooks: Readonly<HookCounters>;
   readonly sweeps: number;
-  /** Holds that are left at the end. */
   readonly holdsLeft: number;
 }
 
@@ -56,7 +55,6 @@ const LOOK_EVERY_MS = 50;
 /** The sweep skips holds younger than two minutes of the fast clock. */
 const SWEEP_AGAIN_MS = 250;
 const FOREVER_MS = Number.MAX_SAFE_INTEGER;
-/** Holds are counted up to this number. */
 const HOLDS_COUNTED_MAX = 10_000;
 
 export async function openLocalEnds(options: LocalEndsOptions) {
@@ -142,7 +140,6 @@ export async function openLocalEnds(options: LocalEndsOptions) {
     settleUrl: settleServer.url,
     gitlabUrl: rest.url,
     play: played.play,
-    /** The number of jobs that have not ended in GitLab. */
     living: played.living,
     /** Waits, for a bounded time, until every job has ended in GitLab and then in the ledger. */
     async finish(): Promise<void> {
@@ -173,8 +170,6 @@ export async function openLocalEnds(options: LocalEndsOptions) {
     },
   };
 }
-
-/** The programs that settle jobs at their end, as a deployment runs them, and who was first for each job. */
 
 /** The number of jobs that ran and were settled, by the program that settled them first. */
 export interface SettledBy {
@@ -243,9 +238,7 @@ export function readInbox(
     }
   };
   return {
-    /** Inbox items read so far. */
     items: () => items,
-    /** Resolves after the stream's last batch. */
     ended: readAll().catch((error: unknown) =>
       onTrouble(`the table's stream is read no more (${String(error)}); the sweep goes on`),
     ),

@@ -3,7 +3,6 @@ import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../terminal/flags.ts';
 
-/** The flags of `npm start`. */
 export interface StartOptions {
   /** A real router instead of the local one. */
   readonly router: string | undefined;

@@ -172,8 +172,6 @@ const endOf = (
   durationSeconds: runsSeconds,
 });
 
-/** Counts jobs into usage by day, with the deployment's rollup. */
-
 export interface CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'keys' | 'usage'>;
   readonly directory: Directory | undefined;
@@ -233,8 +231,6 @@ export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: Loca
     stop: (): Promise<void> => end(),
   };
 }
-
-/** The jobs of the made-up month. The same day always has the same jobs. */
 
 interface DrawnEnd {
   readonly outcome: RanOutcome;

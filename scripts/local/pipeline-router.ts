@@ -2,15 +2,19 @@ import { relative, resolve } from 'node:path';
 import type { Directory } from '../../policies/place/directory.ts';
 import { pipelineFile } from '../cli/check/pipeline-file.ts';
 import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
-import type { ExpandedPipeline } from '../cli/pipeline/expanded-pipeline.ts';
-import { jobVariables } from '../cli/pipeline/job-variables.ts';
-import type { ContainerOptions, PipelineJob, PipelineService } from '../cli/pipeline/pipeline-job.ts';
+import type {
+  ContainerOptions,
+  ExpandedPipeline,
+  PipelineJob,
+  PipelineService,
+} from '../cli/pipeline/expanded-pipeline.ts';
 import {
+  jobVariables,
   newPipelineRun,
   type PipelineProject,
   type PipelineRun,
   pick,
-} from '../cli/pipeline/pipeline-run.ts';
+} from '../cli/pipeline/job-variables.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { StartOptions } from './options.ts';
 import { checksum, seededRandom } from './random.ts';

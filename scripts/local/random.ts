@@ -13,8 +13,6 @@ export function seededRandom(seed: number): () => number {
 export const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
-/** Draws pipelines with their jobs, for the simulated month and the made-up one. */
-
 /** Weight of each hour of a day: work starts at eight, noon is a break, and schedules run at two in the night. */
 export const HOUR_WEIGHTS = [
   1, 1, 6, 2, 1, 1, 2, 8, 30, 60, 75, 70, 45, 65, 80, 75, 60, 40, 20, 10, 6, 4, 2, 1,
@@ -71,7 +69,6 @@ export function drawPipeline<Job extends { readonly endsAtMs: number }>(
   return jobs;
 }
 
-/** Draws the duration of one run, around the median of its project. */
 export const drawSeconds = (kind: JobKind, medianSeconds: number, random: () => number): number =>
   Math.min(kind.timeoutSeconds, Math.max(1, logNormal(medianSeconds, kind.sigma, random)));
 
@@ -125,7 +122,6 @@ export const logNormal = (median: number, sigma: number, random: () => number): 
 export const between = (least: number, most: number, random: () => number): number =>
   least + (most - least) * random();
 
-/** Returns the same number for the same text. */
 export function checksum(text: string): number {
   let sum = 0;
   for (const character of text) sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;

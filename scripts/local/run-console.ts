@@ -9,9 +9,8 @@ import { packJobs } from '../../functions/drift/pack-jobs.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
-import { CALENDAR_YEAR, type FiscalStart } from '../../policies/limits/period.ts';
+import { CALENDAR_YEAR } from '../../policies/limits/period.ts';
 import type { Directory } from '../../policies/place/directory.ts';
-import type { Policy } from '../../policies/policy.ts';
 import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
@@ -115,81 +114,64 @@ function zoneOf({ bySubject }: LimitSet): string {
   return limits.find(({ per, zone }) => per === 'month' && zone !== 'UTC')?.zone ?? 'UTC';
 }
 
-/** The programs that a deployment runs at night. Here each runs once, when the console starts. */
-
 interface Nightly {
+  readonly ledger: LocalLedger;
+  readonly directory: Directory;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly onTrouble: (text: string) => void;
 }
 
-/** Each program gets this long; the next start continues. */
+/** Each nightly program gets this long; the next start continues. */
 const WORK_MS_MAX = 2_000;
 const READ_TIMEOUT_MS = 5_000;
 
-/** Closes the months that are over. @param zone - IANA zone of the days of usage */
-export async function closeLocalMonths({
-  ledger: { chain, instance, usage, sheets },
-  policy: { currency, prices },
-  limits: { fiscalStart = CALENDAR_YEAR },
-  directory,
-  zone,
-  clock,
-  onTrouble,
-}: Nightly & {
-  readonly ledger: Pick<LocalLedger, 'chain' | 'instance' | 'usage' | 'sheets'>;
-  readonly policy: Policy;
-  readonly limits: { readonly fiscalStart?: FiscalStart };
-  readonly directory: Directory;
-  readonly zone: string;
-}): Promise<void> {
+async function attempt(onTrouble: Nightly['onTrouble'], failed: string, work: () => Promise<unknown>) {
   try {
-    const { failed } = await closeMonths(clock.monotonicMs() + WORK_MS_MAX, {
-      ...{ chain, instance, usage, sheets, currency, prices, fiscalStart, directory, zone, clock },
-      log: silentLog,
-    });
-    if (failed > 0) onTrouble(`months of ${failed} groups are not closed; the next start goes on with it`);
+    await work();
   } catch (error) {
-    onTrouble(`months are not closed (${String(error)}); the next start goes on with it`);
+    onTrouble(`${failed} (${String(error)}); the next start tries again`);
   }
 }
 
-/** Packs the jobs' costs by branch and the like for reports. @param knownJobIds - ids of jobs decided lately */
-export async function packLocalJobs({
-  ledger: { sheets, store },
-  zone,
-  clock,
-  knownJobIds,
-  onTrouble,
-}: Nightly & {
-  readonly ledger: Pick<LocalLedger, 'sheets' | 'store'>;
-  readonly zone: string;
-  readonly knownJobIds: readonly number[];
-}): Promise<void> {
-  try {
-    await packJobs(clock.monotonicMs() + WORK_MS_MAX, {
-      ...{ sheets, zone, clock, daysBack: PAST_DAYS, recentJobIds: async () => knownJobIds },
-      readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
+/** Closes past months, as a deployment does at night. */
+export const closeLocalMonths = (deps: Nightly & Pick<Rules, 'policy' | 'limits'>): Promise<void> =>
+  attempt(deps.onTrouble, 'months are not closed', async () => {
+    const { chain, instance, usage, sheets } = deps.ledger;
+    const { currency, prices } = deps.policy;
+    const { directory, zone, clock } = deps;
+    const { failed } = await closeMonths(clock.monotonicMs() + WORK_MS_MAX, {
+      ...{ chain, instance, usage, sheets, currency, prices, directory, zone, clock, log: silentLog },
+      fiscalStart: deps.limits.fiscalStart ?? CALENDAR_YEAR,
     });
-  } catch (error) {
-    onTrouble(`jobs are not packed for reports (${String(error)}); the next start tries again`);
-  }
-}
+    if (failed > 0)
+      deps.onTrouble(`months of ${failed} groups are not closed; the next start goes on with it`);
+  });
+
+/** Packs job costs for reports. @param deps.knownJobIds - ids of recently decided jobs */
+export const packLocalJobs = (
+  deps: Omit<Nightly, 'directory'> & { readonly knownJobIds: readonly number[] },
+): Promise<void> =>
+  attempt(deps.onTrouble, 'jobs are not packed for reports', () => {
+    const { ledger, zone, clock, knownJobIds } = deps;
+    return packJobs(clock.monotonicMs() + WORK_MS_MAX, {
+      ...{ sheets: ledger.sheets, zone, clock, daysBack: PAST_DAYS, recentJobIds: async () => knownJobIds },
+      readRecords: (jobIds) => ledger.store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
+    });
+  });
 
 /** Compares counters with their jobs, at most once per round of a deployment's recount. */
-export async function recountLocalLedger({
+export const recountLocalLedger = ({
   ledger: { ledger, recounts },
   clock,
   onTrouble,
-}: Pick<Nightly, 'onTrouble'> & {
-  readonly ledger: Pick<LocalLedger, 'ledger' | 'recounts'>;
+}: Pick<Nightly, 'ledger' | 'onTrouble'> & {
   readonly clock: Pick<LedgerClock, 'nowMs'>;
-}): Promise<void> {
-  try {
+}): Promise<void> =>
+  attempt(onTrouble, 'counters are not compared with their jobs', async () => {
     const startedAtMs = clock.nowMs();
     const last = await recounts.read();
     if (last !== undefined && startedAtMs - last.recountedAtMs < roundMs(last.records ?? 0)) return;
     await recounts.write(recountOutcome(await ledger.rebuild({ repair: false }), startedAtMs));
-  } catch (error) {
-    onTrouble(`counters are not compared with their jobs (${String(error)}); the next start tries again`);
-  }
-}
+  });

@@ -1,12 +1,11 @@
 import type { Rules } from '../../functions/core/admission/index.ts';
 import { systemClock } from '../../functions/core/environment/index.ts';
+import { isLoopback, readRelayConfig } from '../../relay/config.ts';
 import type { RelayEvent, RelayObserver } from '../../relay/events.ts';
 import * as names from '../../relay/names.ts';
 import { createRelay, type Relay } from '../../relay/relay.ts';
 import { RelayError } from '../../relay/relay-error.ts';
 import { createRouter } from '../../relay/router/router-client.ts';
-import { isLoopback } from '../../relay/settings/aws-config.ts';
-import { readRelayConfig } from '../../relay/settings/config.ts';
 import { fileToken, literalToken } from '../../relay/token.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
 import { trustIn } from '../../relay/wire/schema-proof.ts';
@@ -26,7 +25,6 @@ import { startRunConsole } from './run-console.ts';
 import type { Figures, Screen } from './screen.ts';
 import { DecisionTally, limitFigures, type Summary } from './summary.ts';
 
-/** More job ids than any run uses. */
 const IDS_RESERVED = 10_000_000;
 
 interface RunResult {

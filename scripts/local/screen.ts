@@ -8,7 +8,6 @@ import { cutToColumns } from '../terminal/table.ts';
 import { type AnsweredEvent, decisionHeader, decisionLine, type ExhaustedLimit } from './decision-line.ts';
 import { type LimitSummary, renderSummary, type Summary } from './summary.ts';
 
-/** The run at one moment. */
 export interface Figures {
   /** Since the first admission request, real ms. */
   readonly elapsedMs: number;
@@ -21,7 +20,6 @@ export interface Figures {
   readonly limits: readonly LimitSummary[];
 }
 
-/** Shows a run, to people or to programs. */
 export interface Screen {
   readonly figuresEveryMs: number;
   /** Days of the made-up month that are written; without numbers all are. Before `started`. */
@@ -45,7 +43,7 @@ export interface Screen {
 
 const FIGURES_EVERY_MS = 1_000;
 
-/** For programs: one JSON object per decision, exhausted budget and change of figures, then the summary. Troubles go to stderr. */
+/** For programs: one JSON object per decision, exhausted budget and change of figures, then the summary. Problems go to stderr. */
 export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
   const say = (value: unknown): void => void out.write(`${JSON.stringify(value)}\n`);
   return {
@@ -154,12 +152,10 @@ export class LiveBlock {
     this.#out = out;
   }
 
-  /** Prints a line that stays. */
   say(line: string): void {
     this.#out.write(`${this.#erased()}${line}\n${this.#drawn()}`);
   }
 
-  /** Replaces the changing lines. */
   show(lines: readonly string[]): void {
     const erased = this.#erased();
     this.#lines = lines;
@@ -232,7 +228,6 @@ const clockText = (timeMs: number): string =>
     minute: '2-digit',
   });
 
-/** A group's own budget. */
 interface GroupBudget extends LimitSummary {
   readonly limitAmount: number;
 }

@@ -65,7 +65,6 @@ export class SqliteTable implements ItemTable {
   readonly #database: DatabaseSync;
   readonly #items: SqliteItems;
   readonly #evaluation: TableEvaluation;
-  /** Wakes each reader of the stream. */
   readonly #readers = new Set<() => void>();
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
@@ -241,8 +240,6 @@ function asTheTables(error: unknown): unknown {
   return Object.assign(new Error(error.message, { cause: error }), { name });
 }
 
-/** Items in a SQLite file: as JSON, with their keys in columns. */
-
 /** Text is ordered by its bytes, as in DynamoDB; a blob sorts after every text. */
 const BEHIND_ALL = Uint8Array.of(0);
 const LAST_CHARACTER = '\u{10ffff}';
@@ -340,7 +337,6 @@ export class SqliteItems implements KeptItems {
     this.#remember.run(token, this.#nowMs());
   }
 
-  /** Deletes tokens that are too old. */
   forgetTokens(): void {
     this.#forget.run(this.#nowMs() - TOKEN_MEMORY_MS);
   }

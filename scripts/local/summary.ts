@@ -57,7 +57,6 @@ interface LimitOfRun extends LimitSummary {
   readonly spentThisRun: number;
 }
 
-/** Counts decisions as they happen. */
 export class DecisionTally {
   readonly #groups = new Map<
     string,
@@ -161,7 +160,6 @@ export async function limitFigures(
   });
 }
 
-/** All limits that apply now. */
 function limitsNow(limits: LimitSet, directory: Directory | undefined, nowMs: number): readonly Limit[] {
   const groups = new Map(
     [...(directory?.groupById.values() ?? [])].map((group) => [

@@ -33,7 +33,7 @@ interface Position {
   readonly column: number;
 }
 
-/** All problems of a document, none of which takes effect. */
+/** All problems of a document. The document does not take effect. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   readonly problems: readonly string[];

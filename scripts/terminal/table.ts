@@ -1,7 +1,7 @@
 import { printablePainted, widthOf } from './paint.ts';
 
 export interface TerminalColumn {
-  /** Above the column; none of the columns may have one. */
+  /** Above the column. Either all columns have one, or none has. */
   readonly title?: string;
   /** Numbers stand right. @default 'left' */
   readonly align?: 'left' | 'right';
@@ -9,26 +9,32 @@ export interface TerminalColumn {
   readonly even?: true;
 }
 
+/** A column of numbers. */
+export const right = (title: string): TerminalColumn => ({ title, align: 'right' });
+/** A column of amounts, all with the same number of decimals. */
+export const amounts = (title: string): TerminalColumn => ({ title, align: 'right', even: true });
+
 const GAP = '  ';
 /** Narrower than this a terminal wraps the text itself better than we cut it. */
 const COLUMNS_MIN = 40;
 
 /**
- * Rows under each other in aligned columns, each line with its break. The last column is cut to what is left of
+ * Rows under each other in aligned columns, each line with its break. A column may be its title alone. The last column is cut to what is left of
  * `columns`, with `…` at its end; `Number.POSITIVE_INFINITY` for files.
  */
 export function table(
-  columns: readonly TerminalColumn[],
+  titled: readonly (string | TerminalColumn)[],
   rows: readonly (readonly string[])[],
   width: number,
   paintTitle: (text: string) => string = (text) => text,
 ): string {
-  const titled = columns.some(({ title }) => title !== undefined);
+  const columns = titled.map((each): TerminalColumn => (typeof each === 'string' ? { title: each } : each));
+  const hasTitles = columns.some(({ title }) => title !== undefined);
   const shown = evenDecimals(
     rows.map((row) => row.map(printablePainted)),
     columns,
   );
-  const lines = titled ? [columns.map(({ title }) => paintTitle(title ?? '')), ...shown] : shown;
+  const lines = hasTitles ? [columns.map(({ title }) => paintTitle(title ?? '')), ...shown] : shown;
   const widths = columns.map((_, index) => Math.max(0, ...lines.map((line) => widthOf(line[index] ?? ''))));
   return lines.map((line) => `${rowText(line, columns, widths, width)}\n`).join('');
 }

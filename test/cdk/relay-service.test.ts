@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Match } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SCRATCH_FOLDER } from '../../cdk/constructs/relay-service.ts';
-import { readRelayConfig } from '../../relay/settings/config.ts';
+import { readRelayConfig } from '../../relay/config.ts';
 import { someSettings } from './relay-settings.ts';
 import { relayStack, statementsOf } from './relay-stack.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DEADLINE_MS, WAITING_MS } from '../../cdk/settings/deployment.ts';
 import { OVERRIDES } from '../../cdk/settings/overrides.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
-import { ANSWER_WITHIN_MS, RELAY_DEADLINE_MS } from '../../relay/settings/config.ts';
+import { ANSWER_WITHIN_MS, RELAY_DEADLINE_MS } from '../../relay/config.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { DEFAULTS, PRIVATE, SEVERAL } from './synthesized.ts';
 

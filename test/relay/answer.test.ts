@@ -1,17 +1,21 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { expect, test } from 'vitest';
-import type { SendBatch } from '../../relay/commit/group-commit.ts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Violation } from '../../policies/reason.ts';
+import { SECOND_BATCH_MS, type SendBatch } from '../../relay/commit/group-commit.ts';
+import { ownFault } from '../../relay/events.ts';
+import { type LedgerVerdict, undecided } from '../../relay/exchange.ts';
 import { UNREADABLE_PER_HOUR } from '../../relay/fallback/fallback.ts';
-import { type LedgerVerdict, undecided } from '../../relay/verdict.ts';
-import { READING_BOUNDS } from '../../relay/wire/reading-budget.ts';
-import { aPolicy } from '../policies/documents.ts';
+import { createLogger, logEvents } from '../../relay/monitoring/log.ts';
+import { READING_BOUNDS } from '../../relay/wire/pass.ts';
+import type { HandClock } from '../../scripts/local/clock.ts';
+
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
 import { range, turn } from '../support/relay/commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(job.request));
 const says = (verdict: LedgerVerdict) => (): SendBatch => async (jobs) => jobs.map(() => verdict);
-const never = (): SendBatch => () => new Promise(() => {});
 
 /** The tag of field 900 and the length of what follows: {@link READING_BOUNDS} bytes that are skipped. */
 const UNKNOWN_FIELD = new BinaryWriter()
@@ -94,42 +98,6 @@ test('fault 16: of 10 000 questions at once each is answered exactly once and in
   expect(bench.commit.open).toBe(0);
 });
 
-test('fault 16: with a ledger that never answers, all 10 000 are still answered in time', async () => {
-  const { ask, pass, commit } = answeringBench({ send: never });
-  const asked = range(1, 10_000).map((jobId) => ask(questionOf(jobId, { root: (jobId % 20) + 1 })));
-  await pass(2_000);
-  expect(asked.every(({ answers }) => answers.length === 1)).toBe(true);
-  expect(asked.every((one) => one.answeredAtMs - one.arrivedAtMs <= one.deadlineMs)).toBe(true);
-  expect(commit.open).toBe(0);
-});
-
-test('a fallback’s answer is posted as unmetered once the router has heard it', async () => {
-  const { ask, unmetered, ofType } = answeringBench({ send: says(undecided('unavailable')) });
-  ask(questionOf(1));
-  await turn();
-  await turn();
-  expect(unmetered.queued).toBe(1);
-  expect(ofType('answered')).toMatchObject([{ via: 'fallback', cause: 'unavailable', heard: true }]);
-});
-
-test('an answer nobody heard is not posted as unmetered', async () => {
-  const { ask, unmetered, ofType } = answeringBench({ send: says(undecided('unavailable')) });
-  ask(questionOf(1), false);
-  await turn();
-  await turn();
-  expect(ofType('answered')).toMatchObject([{ via: 'fallback', heard: false }]);
-  expect(unmetered.queued).toBe(0);
-});
-
-test('an answer of the ledger is not posted as unmetered', async () => {
-  const { ask, unmetered, ofType } = answeringBench({ send: admitsAll });
-  ask(questionOf(1));
-  await turn();
-  await turn();
-  expect(ofType('answered')).toMatchObject([{ via: 'ledger', decision: { decisionId: 'd-1' } }]);
-  expect(unmetered.queued).toBe(0);
-});
-
 test.each([
   ['empty', ''],
   ['nothing but control characters', '\u0000\u001b\u2028 \n'],
@@ -154,14 +122,6 @@ test.each([
   expect(reason).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u);
 });
 
-test('a question too large to decode is answered without being decoded', async () => {
-  const { ask, ofType } = answeringBench({ send: admitsAll });
-  const asked = ask(new Uint8Array(READING_BOUNDS.bytes + 1));
-  await turn();
-  expect(asked.answers).toHaveLength(1);
-  expect(ofType('answered')).toMatchObject([{ via: 'fallback', cause: 'oversized' }]);
-});
-
 test('before the schema is proven the allowance counts as well, and every job that is let through is booked', async () => {
   const { ask, ofType, unmetered } = answeringBench({ send: admitsAll, schemaTrust: 'earned' });
   const large = Buffer.alloc(READING_BOUNDS.bytes);
@@ -173,48 +133,6 @@ test('before the schema is proven the allowance counts as well, and every job th
   expect(ofType('rejection_withheld')).toHaveLength(5);
   expect(unmetered.queued).toBe(asked.length);
   expect(ofType('answered')[0]).toMatchObject({ cause: 'oversized', request: { jobId: 1, projectId: 42 } });
-});
-
-test('security rules decide also when the ledger does not, and the user is told which', async () => {
-  const image = { id: 'images', kind: 'image', mode: 'enforce', allow: ['good/**'] };
-  const { ask, ofType } = answeringBench({
-    send: says(undecided('unavailable')),
-    policy: aPolicy({ rules: [image] }),
-  });
-  const [bad, good] = [ask(questionOf(1, { image: 'evil/a' })), ask(questionOf(2, { image: 'good/a' }))];
-  await turn();
-  await turn();
-  expect(bad.answers).toMatchObject([
-    { outcome: 'rejected', reason: expect.stringContaining('IMAGE_NOT_ALLOWED') },
-  ]);
-  expect(good.answers).toEqual([{ outcome: 'admitted' }]);
-  expect(ofType('answered')[0]).toMatchObject({
-    via: 'fallback',
-    decision: { violations: [{ rule: 'images' }] },
-  });
-});
-
-test('what the ledger refused a moment ago is refused again while it is out of reach', async () => {
-  const verdicts = [rejectedFor(quotaViolation('group/1'), 'No budget.'), undecided('unavailable')];
-  const { ask, ofType } = answeringBench({
-    send: () => async (jobs) => {
-      const verdict = verdicts.shift() ?? undecided('unavailable');
-      return jobs.map(() => verdict);
-    },
-  });
-  for (const jobId of [1, 2]) {
-    ask(questionOf(jobId, { project: jobId, root: 1 }));
-    await turn();
-    await turn();
-  }
-  ask(questionOf(3, { project: 3, root: 2 }));
-  await turn();
-  await turn();
-  expect(ofType('answered')).toMatchObject([
-    { via: 'ledger', answer: { outcome: 'rejected', reason: 'No budget.' } },
-    { via: 'fallback', answer: { outcome: 'rejected', reason: expect.stringMatching(/^No budget\.\n/) } },
-    { via: 'fallback', answer: { outcome: 'admitted' } },
-  ]);
 });
 
 test('a rejection of the ledger that it could not write down is kept until it is in the books; others are not', async () => {
@@ -235,9 +153,190 @@ test('a rejection of the ledger that it could not write down is kept until it is
   expect(ofType('answered').map(({ via }) => via)).toEqual(['ledger', 'ledger']);
 });
 
-test('the latency told runs from the question’s arrival', async () => {
-  const { ask, pass, ofType } = answeringBench({ send: never, deadlineMs: 600 });
-  ask(questionOf(1));
-  await pass(600);
-  expect(ofType('answered')).toMatchObject([{ cause: 'deadline', latencyMs: 600 }]);
+describe('own faults', () => {
+  const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(job.request));
+  /** A verdict that passed every check and still breaks who reads it. */
+  const broken = rejectedFor({
+    ...quotaViolation('group/1'),
+    reason: { code: 'BUDGET_EXHAUSTED', limit: 'money-month', subject: 42 },
+  } as unknown as Violation);
+
+  test('what breaks between a readable request and its answer: admitted, recorded, told as our fault, and neighbours are decided', async () => {
+    const { ask, ofType, unmetered } = answeringBench({
+      send: () => async (jobs) =>
+        jobs.map(({ request }) => (request.jobId % 2 === 0 ? broken : admittedOf(request))),
+    });
+    const asked = range(1, 60).map((jobId) => ask(questionOf(jobId)));
+    await turn();
+    await turn();
+    expect(asked.map(({ answers }) => answers)).toEqual(asked.map(() => [{ outcome: 'admitted' }]));
+    expect(ofType('answered').filter(({ via }) => via === 'ledger')).toHaveLength(30);
+    expect(ofType('answered').filter(({ cause }) => cause === 'error')).toHaveLength(30);
+    expect(unmetered.queued).toBe(30);
+    expect(ofType('own_fault').map(({ place, error }) => `${place} ${error}`)).toEqual(
+      Array(30).fill('decide TypeError'),
+    );
+  });
+
+  test('what breaks while a question is read: admitted, told as our fault, and neither the schema nor the job is blamed', async () => {
+    const { ask, ofType } = answeringBench({
+      send: admitsAll,
+      judge: ({ jobId }) => {
+        if (jobId === 2) throw new RangeError('a value from outside');
+        return 'plausible';
+      },
+    });
+    const asked = [1, 2, 3].map((jobId) => ask(questionOf(jobId)));
+    await turn();
+    await turn();
+    expect(asked.map(({ answers }) => answers)).toEqual(asked.map(() => [{ outcome: 'admitted' }]));
+    expect(ofType('own_fault')).toMatchObject([{ place: 'read', error: 'RangeError' }]);
+    expect(ofType('unreadable')).toEqual([]);
+  });
+
+  test('one mistake is one line a minute, with its frames and without its message', () => {
+    const lines: string[] = [];
+    const log = createLogger('info', { write: (line: string) => lines.push(line) });
+    const observe = logEvents(log, { nowMs: () => 0, monotonicMs: () => 0, after: () => () => {} });
+    const error = new TypeError('glcbt-not-a-secret');
+    for (const _ of range(1, 100)) observe(ownFault('decide', error));
+    observe(ownFault('tell', error));
+    expect(lines).toHaveLength(2);
+    const [first = ''] = lines;
+    expect(JSON.parse(first)).toMatchObject({ level: 'error', place: 'decide', error: 'TypeError' });
+    expect(JSON.parse(first).at[0]).toMatch(/answer\.test\.ts(\?\S+)?:\d+/);
+    expect(lines.join()).not.toContain('not-a-secret');
+  });
+});
+
+describe('any load', () => {
+  const DEADLINE_MS = 613;
+  /** For jobs that the function lets wait. */
+  const ANSWER_WITHIN_MS = 1_429;
+  const LAST_QUESTION_MS = 900;
+
+  /** What becomes of one batch: verdicts after a while (perhaps too few or too many of them), a failure, or nothing. */
+  const fate = fc.oneof(
+    fc.record({
+      kind: fc.constant('answers' as const),
+      afterMs: fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 1_500 })),
+      verdict: fc.constantFrom('admitted', 'rejected', 'undecided', 'waiting', 'waiting'),
+      tooMany: fc.constantFrom(0, 0, 0, -1, -100, 3),
+    }),
+    fc.record({ kind: fc.constant('fails' as const), afterMs: fc.integer({ min: 0, max: 800 }) }),
+    fc.record({ kind: fc.constant('hangs' as const) }),
+  );
+  type Fate = typeof fate extends fc.Arbitrary<infer T> ? T : never;
+
+  /** Few ids, so that the same job is asked again before, during and after its batch. Times are on the driver's grid. */
+  const questions = fc.array(
+    fc.record({
+      atMs: fc.integer({ min: 0, max: LAST_QUESTION_MS / 10 }).map((step) => step * 10),
+      jobId: fc.integer({ min: 1, max: 40 }),
+      readable: fc.constantFrom(true, true, true, true, false),
+      heard: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 60 },
+  );
+
+  /** A job is always of the same project and root. */
+  const bytesOf = (jobId: number, readable: boolean): Uint8Array =>
+    readable ? questionOf(jobId, { project: (jobId % 5) + 1, root: (jobId % 2) + 1 }) : new Uint8Array([8]);
+
+  function verdictOf(kind: LedgerVerdict['outcome'], jobId: number): LedgerVerdict {
+    if (kind === 'admitted') return admittedOf({ jobId });
+    if (kind === 'waiting') {
+      const counters = [`group/${jobId % 3}|jobs-now|now`];
+      return {
+        outcome: 'waiting',
+        leftMs: 300,
+        counters,
+        violations: [quotaViolation('group/1')],
+        text: 'full',
+      };
+    }
+    return kind === 'rejected' ? rejectedFor(quotaViolation('project/1')) : undecided('contended');
+  }
+
+  /** Sends as fated and notes what breaks a root's promise: two batches at most, the second 250 ms after the first. */
+  function fatedSend(fates: readonly Fate[], broken: string[]): (clock: HandClock) => SendBatch {
+    let sent = 0;
+    const inFlight: { readonly root: string; readonly startedAtMs: number; readonly givenUpAtMs: number }[] =
+      [];
+    return (clock) => (jobs, remainingMs) => {
+      const fated = fates[sent % fates.length] ?? { kind: 'hangs' };
+      sent += 1;
+      const nowMs = clock.monotonicMs();
+      const root = jobs[0]?.root ?? 'none';
+      const others = inFlight.filter((batch) => batch.root === root && batch.givenUpAtMs > nowMs);
+      if (others.length > 1) broken.push('a third batch in flight');
+      if (others.some((other) => nowMs - other.startedAtMs < SECOND_BATCH_MS))
+        broken.push('a second batch too early');
+      if (jobs.some((job) => job.root !== root)) broken.push('two roots in one batch');
+      if (remainingMs < 150 || remainingMs > DEADLINE_MS) broken.push(`sent with ${remainingMs} ms left`);
+      const ids = jobs.map((job) => job.request.jobId);
+      if (new Set(ids).size !== ids.length) broken.push('a job twice in one batch');
+      // Deadlines run at the beginning of their span of 20 ms.
+      const batch = { root, startedAtMs: nowMs, givenUpAtMs: Math.floor((nowMs + remainingMs) / 20) * 20 };
+      inFlight.push(batch);
+      return new Promise((resolve, reject) => {
+        if (fated.kind === 'hangs') return;
+        clock.after(fated.afterMs, () => {
+          inFlight.splice(inFlight.indexOf(batch), 1);
+          if (fated.kind === 'fails') return reject(new Error('fated'));
+          const count = Math.max(0, jobs.length + fated.tooMany);
+          resolve(
+            Array.from({ length: count }, (_, at) => verdictOf(fated.verdict, jobs[at]?.request.jobId ?? 0)),
+          );
+        });
+      });
+    };
+  }
+
+  test('whatever becomes of a batch, every question is answered exactly once and by its deadline', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        questions,
+        fc.array(fate, { minLength: 1, maxLength: 12 }),
+        fc.constantFrom(3, 20, 10_000),
+        async (asks, fates, queuedMax) => {
+          const broken: string[] = [];
+          const bench = answeringBench({
+            send: fatedSend(fates, broken),
+            deadlineMs: DEADLINE_MS,
+            answerWithinMs: ANSWER_WITHIN_MS,
+            queuedMax,
+            unreadablePerHour: 2,
+          });
+          const exchanges: ReturnType<typeof bench.ask>[] = [];
+          const startMs = bench.clock.monotonicMs();
+          const byTime = [...asks].sort((a, b) => a.atMs - b.atMs);
+          for (const { atMs, jobId, readable, heard } of byTime) {
+            await bench.pass(atMs - (bench.clock.monotonicMs() - startMs));
+            exchanges.push(bench.ask(bytesOf(jobId, readable), heard));
+          }
+          await bench.pass(ANSWER_WITHIN_MS);
+          expect(broken).toEqual([]);
+          for (const { answers, answeredAtMs, arrivedAtMs } of exchanges) {
+            expect(answers).toHaveLength(1);
+            expect(answeredAtMs - arrivedAtMs).toBeLessThanOrEqual(ANSWER_WITHIN_MS);
+            const [answer] = answers;
+            if (answer?.outcome === 'rejected') expect(answer.reason).not.toBe('');
+          }
+          const answered = bench.ofType('answered');
+          expect(answered).toHaveLength(exchanges.length);
+          const toldLedger = answered.filter(
+            ({ via, heard, request }) => via === 'fallback' && heard && request !== undefined,
+          );
+          expect(bench.unmetered.queued).toBe(toldLedger.length);
+          expect(bench.commit.open).toBe(0);
+          // What comes after everybody has gone disturbs nothing.
+          await bench.pass(200);
+          bench.commit.close();
+          expect(exchanges.every(({ answers }) => answers.length === 1)).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
 });

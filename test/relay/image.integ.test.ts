@@ -17,8 +17,12 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { readDeployments } from '../../cdk/settings/read-deployments.ts';
+import { deployments } from '../../cdk/tollgate.config.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
+import { VERSION } from '../../relay/version.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
+import { bundledDescriptors } from '../../scripts/build/bundle.ts';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
 import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered, writeRenumbered } from '../../scripts/local/router/schemas.ts';
@@ -91,7 +95,6 @@ const asNobody = isRoot ? { uid: NONROOT, gid: NONROOT } : {};
 async function deployed(
   routerUrl: string,
   route: 'url' | 'invoke',
-  token: string | undefined,
   tmp: 'as in the image' | 'absent' = 'as in the image',
 ): Promise<{
   readonly relay: ChildProcess;
@@ -105,7 +108,6 @@ async function deployed(
   const rules = flowRules([{ on: { project: 1001 }, jobs: 1 }]);
   const aws = await startAwsEmulation(admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules).app);
   ends.push(() => aws.close());
-  if (token !== undefined) aws.parameters.set(PARAMETER, token);
   const port = String(await loopbackPort());
   // As the image's /tmp.
   const socketFolder = mkdtempSync(join(folder, 'tmp-'));
@@ -161,47 +163,24 @@ async function deployed(
   return { relay, output, health, answers, aws, socketFolder };
 }
 
-async function startRouter(port?: number): Promise<LocalRouter> {
+/** Waits until it has logged this. */
+async function said(relay: ChildProcess, output: { readonly text: string }, text: string): Promise<void> {
+  while (!output.text.includes(text)) if (relay.stdout !== null) await once(relay.stdout, 'data');
+}
+
+async function startRouter(): Promise<LocalRouter> {
   const router = await patientRouter({
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
     schema: parseSchema(renumbered(), 'renumbered'),
-    ...(port !== undefined && { wsPort: port }),
   });
   ends.push(() => router.close());
   return router;
 }
 
-test.each(['url', 'invoke'] as const)(
-  'by the route %s it takes the credentials of its role and its token from SSM, answers by signed calls, and ends with 0 on SIGTERM',
-  async (route) => {
-    const router = await startRouter();
-    const { relay, output, health, aws } = await deployed(router.wsUrl ?? '', route, TOKEN);
-    await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
-    await proveSchema(router);
-    expect((await router.admit(question(1))).result).toBe('admitted');
-    expect((await router.admit(question(2))).result).toBe('rejected');
-    expect(await health()).toBe(0);
-    expect(aws.unsigned).toEqual([]);
-    expect(aws.calls[0]).toBe('ssm AmazonSSM.GetParameter');
-    expect(aws.calls).toContain(
-      route === 'url'
-        ? 'lambda /v1/admissions'
-        : 'lambda /2015-03-31/functions/tollgate-prod-admit/invocations',
-    );
-    relay.kill('SIGTERM');
-    expect((await once(relay, 'close'))[0]).toBe(0);
-    expect(output.text).toContain('"stopped"');
-    expect(output.text).toContain('"via":"ledger"');
-    for (const secret of [TOKEN, KEYS.secret, KEYS.sessionToken]) expect(output.text).not.toContain(secret);
-  },
-);
-
-test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it', async () => {
+test('by the Function URL: waits for its token, takes the credentials of its role, answers by signed calls, ends with 0', async () => {
   const router = await startRouter();
-  const { relay, output, health, answers, aws } = await deployed(router.wsUrl ?? '', 'url', undefined);
-  while (!output.text.includes('a parameter could not be read')) {
-    if (relay.stdout !== null) await once(relay.stdout, 'data');
-  }
+  const { relay, output, health, answers, aws, socketFolder } = await deployed(router.wsUrl ?? '', 'url');
+  await said(relay, output, 'a parameter could not be read');
   expect(output.text).toContain('ParameterNotFound');
   expect(await health()).toBe(1);
   expect(router.waitingStreams()).toBe(0);
@@ -209,50 +188,85 @@ test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it
   await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
   await answers(200);
   expect(await health()).toBe(0);
-
-  const second = await deployed(router.wsUrl ?? '', 'url', undefined);
-  while (!second.output.text.includes('a parameter could not be read')) {
-    if (second.relay.stdout !== null) await once(second.relay.stdout, 'data');
-  }
-  second.relay.kill('SIGTERM');
-  expect((await once(second.relay, 'close'))[0]).toBe(0);
-});
-
-test('the health check is 1 before the first stream, 0 with streams, 1 when they have been gone for long, 0 again', async () => {
-  const port = await loopbackPort();
-  const { output, health, answers } = await deployed(`ws://127.0.0.1:${port}`, 'url', TOKEN);
-  while (!output.text.includes('"started"')) await pause(50);
-  expect(await health()).toBe(1);
-  const router = await startRouter(port);
-  await answers(200);
-  expect(await health()).toBe(0);
-  await router.close();
-  await answers(503);
-  expect(await health()).toBe(1);
-  await startRouter(port);
-  await answers(200);
-  expect(await health()).toBe(0);
-});
-
-test('nothing is written but the socket’s folder, which nobody else may enter', async () => {
-  const router = await startRouter();
-  const { relay, socketFolder } = await deployed(router.wsUrl ?? '', 'url', TOKEN);
-  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
-  const made = spawnSync('find', [socketFolder, '-mindepth', '1', '-maxdepth', '1'], { encoding: 'utf8' });
-  const [own = ''] = made.stdout.trim().split('\n');
-  expect(statSync(own).mode & 0o777).toBe(0o700);
-  if (isRoot) expect(statSync(own).uid).toBe(NONROOT);
+  await proveSchema(router);
+  expect((await router.admit(question(1))).result).toBe('admitted');
+  expect((await router.admit(question(2))).result).toBe('rejected');
+  expect(aws.unsigned).toEqual([]);
+  expect(aws.calls[0]).toBe('ssm AmazonSSM.GetParameter');
+  expect(aws.calls).toContain('lambda /v1/admissions');
+  // It writes nothing but the socket's folder, which no other user may enter.
+  const [own = ''] = readdirSync(socketFolder);
+  expect(statSync(join(socketFolder, own)).mode & 0o777).toBe(0o700);
+  if (isRoot) expect(statSync(join(socketFolder, own)).uid).toBe(NONROOT);
   relay.kill('SIGTERM');
   expect((await once(relay, 'close'))[0]).toBe(0);
-  expect(spawnSync('find', [socketFolder, '-mindepth', '1'], { encoding: 'utf8' }).stdout).toBe('');
+  expect(readdirSync(socketFolder)).toEqual([]);
+  expect(output.text).toContain('"stopped"');
+  expect(output.text).toContain('"via":"ledger"');
+  for (const secret of [TOKEN, KEYS.secret, KEYS.sessionToken]) expect(output.text).not.toContain(secret);
 });
 
-test('without the WebSocket tunnel it needs no folder that it may write to', async () => {
+test('by Invoke, without the WebSocket tunnel it needs no folder that it may write to', async () => {
   const router = await startRouter();
-  const { relay, output } = await deployed(router.grpcUrl ?? '', 'url', TOKEN, 'absent');
+  const { relay, output, aws } = await deployed(router.grpcUrl ?? '', 'invoke', 'absent');
+  aws.parameters.set(PARAMETER, TOKEN);
   await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
   expect((await router.admit(question(1))).result).toBe('admitted');
+  expect(aws.calls).toContain('lambda /2015-03-31/functions/tollgate-prod-admit/invocations');
   relay.kill('SIGTERM');
   expect((await once(relay, 'close'))[0]).toBe(0);
   expect(output.text).not.toContain('not written');
+});
+
+test('SIGTERM ends a relay that waits for its token', async () => {
+  const { relay, output } = await deployed('wss://kas.example.test', 'url');
+  await said(relay, output, 'a parameter could not be read');
+  relay.kill('SIGTERM');
+  expect((await once(relay, 'close'))[0]).toBe(0);
+});
+
+test('without the descriptors of its deployment it does not start: it has no placeholder to fall back to', () => {
+  const { status, stderr } = spawnSync(node, [join(app, 'relay.mjs')], {
+    cwd: app,
+    encoding: 'utf8',
+    env: {
+      TOLLGATE_ROUTER_TOKEN: TOKEN,
+      TOLLGATE_ROUTER_URL: 'wss://kas.example.test',
+      TOLLGATE_ADMIT_URL: 'https://admit.example.test',
+    },
+  });
+  expect(status).toBe(1);
+  expect(stderr).toContain('[schema_invalid]');
+  expect(readdirSync(app, { recursive: true })).not.toContain('default.binpb');
+});
+
+test('npm run bundle refuses the placeholder for a relay, and says what to do', () => {
+  const placeholder = join(root, 'relay/wire/default.binpb');
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'scripts/build/bundle.ts'), 'relay', '--descriptors', placeholder],
+    { cwd: folder, encoding: 'utf8' },
+  );
+  expect(status).toBe(1);
+  expect(stderr).toContain('default.binpb: the file is the placeholder of this repository');
+  expect(stderr).toContain('npm run proto:sync -- --ref v18.9.0');
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test('npm run bundle without a folder takes the descriptors that the settings name, or names the problem with them', async () => {
+  const outcomeOf = async (read: () => unknown) => {
+    try {
+      return await read();
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const named = await outcomeOf(() =>
+    readDeployments(deployments, {}).map(({ gitlab }) => gitlab.descriptors),
+  );
+  expect(await outcomeOf(() => bundledDescriptors(undefined))).toEqual(named);
+});
+
+test('the relay’s version is that of package.json', () => {
+  expect(VERSION).toBe(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version);
 });

@@ -1,209 +1,213 @@
+/** The relay as a process: its start, its log and metrics, its end, and its way through a private network. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Hono } from 'hono';
-import { afterEach, expect, test } from 'vitest';
-import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { PLACEHOLDER_HASH } from '../../relay/wire/schema.ts';
 import { loopbackPort } from '../../scripts/local/loopback.ts';
 import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
-import { emfProblems, type Measured, measuredOf } from '../support/emf-spec.ts';
-import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { schemaVariant } from '../../scripts/local/router/schemas.ts';
+import { emfProblems, measuredOf } from '../support/emf-spec.ts';
+import { question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../support/flow/prove-schema.ts';
-import { logOf, type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
+import { PROXY_CREDENTIALS, startPrivateNetwork } from '../support/private-network.ts';
+import { KEYS, startAwsEmulation } from '../support/relay/aws-emulation.ts';
+import { decidingService, REJECTED_IMAGE } from '../support/relay/deciding-service.ts';
+import { logOf, spawnRelay } from '../support/relay/relay-process.ts';
 
-/** What the jobs of `question` carry in their variables. */
+/** The token that the jobs of `question` carry in their variables. */
 const JOB_TOKEN = 'glcbt-flow-not-a-secret';
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+async function startRouter(): Promise<LocalRouter> {
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  onTestFinished(() => router.close());
+  return router;
+}
 
-const runRelay = (env: Readonly<Record<string, string>>): RelayProcess => {
-  const relay = spawnRelay(env);
-  ends.push(relay.kill);
-  return relay;
-};
-
-/** A service that admits odd jobs and rejects even ones; `hold` keeps its answers back until `release`. */
-async function admitServer() {
-  const asked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const service = { url: '', hold: false, asked: asked.promise, release: released.resolve, bodies: '' };
-  const app = new Hono();
-  app.post('/v1/admissions', async (c) => {
-    const text = await c.req.text();
-    service.bodies += text;
-    const { requests, batch }: AdmissionsRequest = JSON.parse(text);
-    if (service.hold) {
-      asked.resolve();
-      await released.promise;
-    }
-    return c.json({
-      batch,
-      decisions: requests.map(({ jobId }) => {
-        const decision = { jobId, decisionId: `d-${jobId}`, shadow: [] };
-        const reason = { code: 'CONTROLLER_ERROR', cause: 'even' };
-        return jobId % 2 === 1
-          ? { ...decision, outcome: 'admitted' }
-          : {
-              ...decision,
-              outcome: 'rejected',
-              violations: [{ rule: 'odd-only', class: 'cost', mode: 'enforce', reason }],
-              text: `EVEN: job ${jobId} is even.`,
-            };
-      }),
-    });
-  });
-  const server = await listen(app);
-  ends.push(() => server.close());
-  service.url = server.url;
+async function aService() {
+  const service = await decidingService();
+  onTestFinished(service.close);
   return service;
 }
 
-async function startEverything() {
-  const service = await admitServer();
-  const router: LocalRouter = await patientRouter({
-    controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
-  });
-  ends.push(() => router.close());
-  const healthPort = await loopbackPort();
-  const relay = runRelay({
-    TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
-    TOLLGATE_ROUTER_TOKEN: TOKEN,
-    TOLLGATE_ADMIT_URL: service.url,
-    // Longer than any wait of these tests: no answer here may be the fallback's.
-    TOLLGATE_DEADLINE_MS: '10000',
-    TOLLGATE_HEALTH_PORT: String(healthPort),
-    TOLLGATE_DEPLOYMENT: 'production',
-  });
-  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
-  await relay.wrote('"started"');
-  await proveSchema(router);
-  return { service, router, relay, health: `http://127.0.0.1:${healthPort}` };
+async function startRelay(env: Readonly<Record<string, string>>) {
+  const port = String(await loopbackPort());
+  const relay = spawnRelay({ TOLLGATE_HEALTH_PORT: port, TOLLGATE_DEPLOYMENT: 'production', ...env });
+  onTestFinished(relay.kill);
+  return { ...relay, health: `http://127.0.0.1:${port}` };
 }
 
-/** The metrics for CloudWatch, one document after the other. */
-const metricsIn = (stdout: string): readonly Measured[] =>
-  stdout
-    .split('\n')
-    .filter((line) => line.startsWith('{"_aws"'))
-    .map((line) => {
-      expect(emfProblems(line)).toEqual([]);
-      return measuredOf(line);
-    });
+/** The deadline is longer than any wait of these tests, so no answer is the fallback's. */
+const settings = (router: LocalRouter, admitUrl: string) => ({
+  TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
+  TOLLGATE_ROUTER_TOKEN: TOKEN,
+  TOLLGATE_ADMIT_URL: admitUrl,
+  TOLLGATE_DEADLINE_MS: '10000',
+});
+const rejectedJob = (jobId: number) => ({ ...question(jobId), image: { name: REJECTED_IMAGE } });
 
-/** Lines of the decision log, without those of the questions that proved the schema. */
-const decisionsIn = (stdout: string): Record<string, unknown>[] =>
-  logOf(stdout)
-    .filter(({ message }) => message === 'decision')
-    .slice(PROVING_JOBS);
-
-test('the relay as a process answers what the service says, is healthy, counts, logs, and tells no secret', async () => {
-  const { service, router, relay, health } = await startEverything();
+test('a relay answers what the service says, is healthy, counts, logs, tells no secret, and ends after its last question', async () => {
+  const [service, router] = [await aService(), await startRouter()];
+  const relay = await startRelay(settings(router, service.url));
+  await router.until(() => router.waitingStreams() > 0);
+  await relay.wrote('"started"');
+  await proveSchema(router);
   expect(await router.admit(question(1))).toMatchObject({ result: 'admitted' });
-  expect(await router.admit(question(2))).toMatchObject({
+  expect(await router.admit(rejectedJob(2))).toMatchObject({
     result: 'rejected',
-    reason: expect.stringContaining('EVEN: job 2 is even.'),
+    reason: expect.stringContaining('IMAGE_NOT_ALLOWED'),
   });
 
-  const healthz = await fetch(`${health}/healthz`);
+  const healthz = await fetch(`${relay.health}/healthz`);
   expect(healthz.status).toBe(200);
   const schema = { source: 'built-in descriptors', hash: PLACEHOLDER_HASH, placeholder: true };
   expect(await healthz.json()).toMatchObject({
-    status: 'ok',
-    schema: { ...schema, standing: 'proven' },
-    breaker: 'closed',
-    unmeteredQueued: 0,
+    ...{ status: 'ok', schema: { ...schema, standing: 'proven' }, breaker: 'closed', unmeteredQueued: 0 },
   });
-  const metrics = await (await fetch(`${health}/metrics`)).text();
-  expect(metrics).toContain(
+  const metrics = await (await fetch(`${relay.health}/metrics`)).text();
+  for (const line of [
     `tollgate_relay_decisions_total{outcome="admitted",via="ledger"} ${PROVING_JOBS + 1}`,
-  );
-  expect(metrics).toContain('tollgate_relay_decisions_total{outcome="rejected",via="ledger"} 1');
-
-  expect(metrics).toContain(
+    'tollgate_relay_decisions_total{outcome="rejected",via="ledger"} 1',
     `tollgate_relay_schema_info{hash="${PLACEHOLDER_HASH}",source="built-in descriptors",placeholder="yes"} 1`,
-  );
+  ])
+    expect(metrics).toContain(line);
 
+  service.hold = true;
+  const answering = router.admit(rejectedJob(4));
+  await service.asked;
   relay.child.kill('SIGTERM');
+  await relay.wrote('"stopping"');
+  // It opens no stream and lets the idle ones go, while the question stays.
+  await router.until(() => router.waitingStreams() === 0);
+  service.release();
+  expect(await answering).toMatchObject({ result: 'rejected' });
   const { code, stdout, stderr } = await relay.closed;
   expect(code).toBe(0);
   expect(logOf(stdout).find(({ message }) => message === 'started')).toMatchObject({
-    schema: 'built-in descriptors',
-    schemaHash: PLACEHOLDER_HASH,
-    placeholder: true,
+    ...{ schema: 'built-in descriptors', schemaHash: PLACEHOLDER_HASH, placeholder: true, withoutSource: [] },
   });
-  expect(decisionsIn(stdout)).toMatchObject([
+  expect(stdout).toContain('"stopped"');
+  const decisions = logOf(stdout)
+    .filter(({ message }) => message === 'decision')
+    .slice(PROVING_JOBS);
+  expect(decisions).toMatchObject([
     { jobId: 1, decisionId: 'd-1', outcome: 'admitted', via: 'ledger' },
-    { jobId: 2, decisionId: 'd-2', outcome: 'rejected', via: 'ledger', rules: ['odd-only'] },
+    { jobId: 2, decisionId: 'd-2', outcome: 'rejected', via: 'ledger', rules: ['images'] },
+    { jobId: 4, outcome: 'rejected', via: 'ledger' },
   ]);
-  for (const { batch } of decisionsIn(stdout)) expect(service.bodies).toContain(`{"batch":"${batch}",`);
-  // It lived for less than a minute: what it counted is written when it leaves.
-  expect(metricsIn(stdout)).toMatchObject([
-    {
-      deployment: 'production',
-      values: {
-        Questions: [PROVING_JOBS + 2],
-        Admitted: [PROVING_JOBS + 1],
-        Rejected: [1],
-        FallbackAnswers: [0],
-      },
+  for (const { batch } of decisions) expect(service.bodies).toContain(`{"batch":"${batch}",`);
+  // It lived for less than a minute: it writes its counts when it leaves.
+  const lines = stdout.split('\n').filter((line) => line.startsWith('{"_aws"'));
+  expect(lines.map(emfProblems)).toEqual([[]]);
+  expect(measuredOf(lines[0] ?? '')).toMatchObject({
+    deployment: 'production',
+    values: {
+      Questions: [PROVING_JOBS + 3],
+      Admitted: [PROVING_JOBS + 1],
+      Rejected: [2],
+      FallbackAnswers: [0],
     },
-  ]);
-  for (const told of [stdout, stderr, metrics, service.bodies]) {
-    expect(told).not.toContain(TOKEN);
-    expect(told).not.toContain(JOB_TOKEN);
+  });
+  for (const text of [stdout, stderr, metrics, service.bodies]) {
+    expect(text).not.toContain(TOKEN);
+    expect(text).not.toContain(JOB_TOKEN);
   }
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  'fault 9: %s while a question is in progress: it is answered by the service, then the relay ends with 0',
-  async (signal) => {
-    const { service, router, relay } = await startEverything();
-    service.hold = true;
-    const answering = router.admit(question(4));
-    await service.asked;
+test('relays that are replaced one after the other while the router asks lose no question', async () => {
+  const [service, router] = [await aService(), await startRouter()];
+  const start = async () => {
+    const relay = await startRelay(settings(router, service.url));
+    await relay.wrote('streams wait at the router');
+    return relay;
+  };
+  let relay = await start();
+  const load = { isOn: true, asked: 0, lost: [] as unknown[] };
+  const lanes = Array.from({ length: 64 }, async () => {
+    while (load.isOn) {
+      load.asked += 1;
+      const result = await router.admit(question(load.asked));
+      if (result.result !== 'admitted') load.lost.push(result);
+    }
+  });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
+    const next = await start();
     relay.child.kill(signal);
-    await relay.wrote('"stopping"');
-    // It opens no stream and lets the idle ones go, while the question stays.
-    await router.until(() => router.waitingStreams() === 0);
-    service.release();
-    expect(await answering).toMatchObject({ result: 'rejected', reason: expect.stringContaining('EVEN') });
-    const { code, stdout } = await relay.closed;
-    expect(code).toBe(0);
-    expect(decisionsIn(stdout)).toMatchObject([{ jobId: 4, via: 'ledger', outcome: 'rejected' }]);
-    expect(stdout).toContain('"stopped"');
-  },
-);
-
-test('wrong settings: exit 1 with every problem on stderr, and no token anywhere', async () => {
-  const { code, stdout, stderr } = await runRelay({
-    TOLLGATE_ROUTER_URL: `ws://user:${TOKEN}@kas.example.com`,
-    TOLLGATE_ROUTER_TOKEN: TOKEN,
-    TOLLGATE_ROUTER_TOKEN_FILE: '/run/secrets/token',
-    TOLLGATE_DEADLINE_MS: 'soon',
-    TOLLGATE_FALLBACK: 'open',
-  }).closed;
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^\[config_invalid\] /);
-  for (const name of ['ROUTER_URL', 'ROUTER_TOKEN_FILE', 'ADMIT_URL', 'DEADLINE_MS', 'FALLBACK'])
-    expect(stderr).toContain(`TOLLGATE_${name}`);
-  expect(stderr.trimEnd().split('\n'), 'one line, no stack').toHaveLength(1);
-  expect(stdout + stderr).not.toContain(TOKEN);
+    expect(await relay.closed).toMatchObject({ code: 0 });
+    relay = next;
+  }
+  load.isOn = false;
+  await Promise.all(lanes);
+  expect(load.asked).toBeGreaterThan(3 * 64);
+  expect(load.lost).toEqual([]);
 });
 
-test.each([
-  { name: 'TOLLGATE_POLICY_FILE', problem: 'cannot be read as JSON' },
-  { name: 'TOLLGATE_PROTO_FILE', problem: 'no-such-file' },
-])('a file of $name that is not there: exit 1, named on stderr, no token', async ({ name, problem }) => {
-  const { code, stdout, stderr } = await runRelay({
+test('a start that cannot work ends with 1 and one line that names every problem, and no token', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const descriptors = join(folder, 'gitlab.binpb');
+  writeFileSync(descriptors, schemaVariant({ removed: { Rejected: ['reason'] } }));
+  const well = {
     TOLLGATE_ROUTER_URL: 'wss://kas.example.com',
     TOLLGATE_ROUTER_TOKEN: TOKEN,
     TOLLGATE_ADMIT_URL: 'https://admit.example.com',
-    [name]: '/no-such-file',
-  }).closed;
-  expect(code).toBe(1);
-  expect(stderr).toContain(problem);
-  expect(stderr).toContain('/no-such-file');
-  expect(stdout + stderr).not.toContain(TOKEN);
+  };
+  const starts = [
+    {
+      env: {
+        TOLLGATE_ROUTER_URL: `ws://user:${TOKEN}@kas.example.com`,
+        TOLLGATE_ROUTER_TOKEN: TOKEN,
+        TOLLGATE_ROUTER_TOKEN_FILE: '/run/secrets/token',
+        TOLLGATE_FALLBACK: 'open',
+      },
+      says: /^\[config_invalid\] .*ROUTER_URL.*ROUTER_TOKEN_FILE.*ADMIT_URL.*FALLBACK/,
+    },
+    {
+      env: { ...well, TOLLGATE_POLICY_FILE: '/no-such-file' },
+      says: /\/no-such-file cannot be read as JSON/,
+    },
+    {
+      env: { ...well, TOLLGATE_PROTO_FILE: descriptors },
+      says: /\[schema_invalid\].*no string field "reason" in [\w.]+\.Rejected.*npm run proto:sync/,
+    },
+  ];
+  for (const { env, says } of starts) {
+    const { code, stdout, stderr } = await (await startRelay(env)).closed;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(says);
+    expect(stderr.trimEnd().split('\n'), 'one line, no stack').toHaveLength(1);
+    expect(stdout + stderr).not.toContain(TOKEN);
+  }
 });
+
+test.each(['wss', 'grpcs'] as const)(
+  'the relay reaches a router over %s through a proxy with a password and a private authority',
+  async (scheme) => {
+    const router = await startRouter();
+    const plain = (scheme === 'wss' ? router.wsUrl : router.grpcUrl) ?? '';
+    const network = await startPrivateNetwork(Number(new URL(plain.replace(/^\w+/, 'http')).port));
+    onTestFinished(() => network.close());
+    const aws = await startAwsEmulation(new Hono());
+    onTestFinished(() => aws.close());
+    aws.parameters.set('/t/token', TOKEN).set('/t/ca', network.ca).set('/t/proxy', PROXY_CREDENTIALS);
+    const relay = await startRelay({
+      TOLLGATE_ROUTER_URL: `${scheme}://${network.host}`,
+      TOLLGATE_ROUTER_TOKEN_PARAMETER: '/t/token',
+      TOLLGATE_CA_PARAMETER: '/t/ca',
+      TOLLGATE_PROXY_PARAMETER: '/t/proxy',
+      https_proxy: network.proxyUrl,
+      no_proxy: '127.0.0.1',
+      TOLLGATE_ADMIT_URL: aws.url,
+      AWS_REGION: KEYS.region,
+      AWS_ENDPOINT_URL_SSM: aws.url,
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${aws.url}/credentials`,
+    });
+    await router.until(() => router.waitingStreams() > 0);
+    expect(new Set(network.targets)).toEqual(new Set([network.host]));
+    relay.kill();
+    const { stdout, stderr } = await relay.closed;
+    expect(`${stdout}${stderr}`).not.toContain('p@ss');
+  },
+);

@@ -1,80 +1,37 @@
 /** A relay on a real socket before a router that ends answered streams in every way there is. */
-import { EventEmitter, once } from 'node:events';
-import { afterEach, expect, test } from 'vitest';
-import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import type { RelayEvent } from '../../relay/events.ts';
-import { createRelay } from '../../relay/relay.ts';
-import { createRouter } from '../../relay/router/router-client.ts';
-import { parseTarget } from '../../relay/router/target.ts';
-import { literalToken } from '../../relay/token.ts';
-import { loadSchema } from '../../relay/wire/schema.ts';
-import type { SchemaTrust } from '../../relay/wire/schema-proof.ts';
-import { question, TOKEN } from '../support/flow/flow.ts';
+import { flowRelay, flowRules, question } from '../support/flow/flow.ts';
+import { until as untilTrue } from '../support/flow/until.ts';
 import { type BareRouter, bareRouter, type Ending } from '../support/relay/bare-router.ts';
 import { range } from '../support/relay/commit-bench.ts';
+import { decidingService, REJECTED_IMAGE } from '../support/relay/deciding-service.ts';
 
-const REJECTED_IMAGE = 'evil/image';
 const INVALID_MESSAGE = 'value length must be at most 500 characters';
 const INVALID: Ending = { status: 3, message: INVALID_MESSAGE };
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-/** Decides like a ledger that rejects one image, with this text. */
-const decides = (text: string) => async (_: string, init: RequestInit) => {
-  const { batch, requests } = JSON.parse(String(init.body)) as AdmissionsRequest;
-  const decisions = (requests ?? []).map(({ jobId, image }) => {
-    const decided = { decisionId: `d-${jobId}`, jobId, shadow: [] };
-    const reason = { code: 'IMAGE_NOT_ALLOWED', image: REJECTED_IMAGE, allowed: [] };
-    const violations = [{ rule: 'images', class: 'security', mode: 'enforce', reason }];
-    return image === REJECTED_IMAGE
-      ? { ...decided, outcome: 'rejected', violations, text }
-      : { ...decided, outcome: 'admitted' };
-  });
-  return Response.json({ batch, decisions });
-};
-
-async function relayBefore(options: { readonly trust?: SchemaTrust; readonly text?: string } = {}): Promise<{
-  router: BareRouter;
-  events: RelayEvent[];
-  /** Resolves once the relay has said this. */
-  told: (type: RelayEvent['type'], standing?: string) => Promise<void>;
-}> {
+async function relayBefore(text = 'IMAGE_NOT_ALLOWED: no.') {
   const router = await bareRouter();
-  const schema = loadSchema();
-  const events: RelayEvent[] = [];
-  const said = new EventEmitter();
-  const relay = createRelay({
-    router: createRouter({
-      target: parseTarget(router.url),
-      schema,
-      token: literalToken(TOKEN),
-      userAgent: 'tollgate-test',
-    }),
-    schema,
-    admitUrl: 'http://decides.test',
-    fetch: decides(options.text ?? 'IMAGE_NOT_ALLOWED: no.') as never,
-    deadlineMs: 60_000,
-    fallback: 'admit',
-    schemaTrust: options.trust ?? 'given',
-    observe: (event) => {
-      events.push(event);
-      said.emit('event');
-    },
-    leaveWaitingMs: 0,
-  });
-  const told = async (type: RelayEvent['type'], standing?: string): Promise<void> => {
-    const isIt = (event: RelayEvent): boolean =>
-      event.type === type && (standing === undefined || ('standing' in event && event.standing === standing));
-    while (!events.some(isIt)) await once(said, 'event');
-  };
-  relay.start();
-  ends.push(
-    () => router.close(),
-    () => relay.stop(),
+  const reason = { code: 'IMAGE_NOT_ALLOWED', image: REJECTED_IMAGE, allowed: [] };
+  const service = await decidingService(({ image }) =>
+    image === REJECTED_IMAGE ? { rule: 'images', class: 'security', reason, text } : undefined,
   );
+  const { relay, events } = flowRelay(router.url, service.url, flowRules([]));
+  relay.start();
+  onTestFinished(async () => {
+    await relay.stop();
+    await router.close();
+    await service.close();
+  });
+  /** Resolves once the relay has reported this. */
+  const told = (type: RelayEvent['type'], standing?: string): Promise<void> =>
+    untilTrue(() =>
+      events.some(
+        (event) =>
+          event.type === type &&
+          (standing === undefined || ('standing' in event && event.standing === standing)),
+      ),
+    );
   return { router, events, told };
 }
 
@@ -132,7 +89,7 @@ test('a refused admission stops rejections and says so; they come back once seve
 });
 
 test('a router that does not accept reasons: each refusal is told, the next reason is a short one, and it is taken', async () => {
-  const { router, events, told } = await relayBefore({ text: `IMAGE_NOT_ALLOWED: ${'x'.repeat(400)}` });
+  const { router, events, told } = await relayBefore(`IMAGE_NOT_ALLOWED: ${'x'.repeat(400)}`);
   const refused = await router.ask(bad(1), INVALID);
   expect(refused.reason).toContain('IMAGE_NOT_ALLOWED');
   await told('answer_refused');

@@ -1,4 +1,5 @@
-import type { GitLabDirectory, GitLabProject } from '../../functions/core/gitlab/gitlab.ts';
+import type { GitLabProject } from '../../functions/core/gitlab/gitlab.ts';
+import type { GitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
 
 const PER_PAGE = 100;
 

@@ -6,8 +6,7 @@ import {
   syncDirectory,
 } from '../../functions/core/directory/sync.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab.ts';
-import { createGitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
+import { createGitLabDirectory, type GitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { HandClock } from '../../scripts/local/clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';

@@ -55,48 +55,18 @@ export const isTerminal = (status: JobStatus): status is 'success' | 'failed' | 
 /** The reason a job has that the router did not let start: it never ran and is never charged. */
 export const REJECTED_BY_ROUTER = 'job_router_failure';
 
-/** Reads jobs and runners through GitLab's REST API, each call with its own timeout. */
-export interface GitLab {
-  /**
-   * `GET /projects/:id/jobs/:job_id`. `undefined`: GitLab knows no such job (404).
-   * @throws {GitLabError}
-   */
-  job(projectId: number, jobId: number): Promise<JobTruth | undefined>;
-  /**
-   * Lists jobs, newest first by id. The list of a runner also has jobs without admission requests. Both lists need an
-   * administrator's token of scope `read_api`.
-   *
-   * @param page - `next` of the previous page; absent: the first.
-   * @throws {GitLabError}
-   */
-  listJobs(
-    list: JobList,
-    options: { readonly status?: 'running'; readonly page?: string },
-  ): Promise<JobsPage>;
-  /**
-   * `GET /runners/all`: ids of the instance's runners.
-   * @throws {GitLabError}
-   */
-  runners(options: { readonly page?: string }): Promise<RunnersPage>;
-}
-
-/** The jobs that a runner took, or all jobs of a project: `GET /runners/:id/jobs` and `GET /projects/:id/jobs`. */
-export type JobList = `runners/${number}` | `projects/${number}`;
-
-export interface JobsPage {
-  readonly jobs: readonly JobTruth[];
-  /** Entries that could not be read and are left out; absent: none. */
+/** One page of a list. An entry that cannot be read is left out and counted: one odd job must not hide the other 99. */
+export type Page<Name extends string, Entry> = { readonly [Each in Name]: readonly Entry[] } & {
+  /** Absent: none. */
   readonly unreadable?: number;
   /** Absent: this was the last page. */
   readonly next?: string;
-}
+};
 
-export interface RunnersPage {
-  readonly runnerIds: readonly number[];
-  /** Entries that could not be read and are left out; absent: none. */
-  readonly unreadable?: number;
-  readonly next?: string;
-}
+/** The jobs that a runner took, or all jobs of a project: `GET /runners/:id/jobs` and `GET /projects/:id/jobs`. */
+export type JobList = `runners/${number}` | `projects/${number}`;
+export type JobsPage = Page<'jobs', JobTruth>;
+export type RunnersPage = Page<'runnerIds', number>;
 
 export type GitLabErrorCode =
   /** No answer in time, or a 5xx. */
@@ -150,71 +120,6 @@ export interface GitLabProject {
   readonly namespace: { readonly id: number; readonly path: string; readonly personal: boolean };
 }
 
-/** Reads groups and projects. Each call has its own timeout. */
-export interface GitLabDirectory {
-  /**
-   * `GET /groups`, by id. GitLab has pages by key for strangers only: these are numbered, and a group that is deleted
-   * meanwhile moves one past the reader.
-   * @param page - as `next` of the page before; absent: the first.
-   * @throws {GitLabError}
-   */
-  groups(options: { readonly page?: string }): Promise<GroupsPage>;
-  /**
-   * `GET /projects`, by id, pages by key: all projects after `afterId`.
-   * @throws {GitLabError}
-   */
-  projects(options: { readonly afterId: number; readonly page?: string }): Promise<ProjectsPage>;
-  /**
-   * `GET /projects` that changed since then, the latest first: one that changes meanwhile comes twice rather than never.
-   * @param sinceMs - Unix ms, by GitLab's clock.
-   * @throws {GitLabError}
-   */
-  projectsChanged(options: { readonly sinceMs: number; readonly page?: string }): Promise<ProjectsPage>;
-  /** `GET /groups/:id`. `undefined`: GitLab knows no such group. @throws {GitLabError} */
-  group(id: number): Promise<GitLabGroup | undefined>;
-  /** `GET /projects/:id`. `undefined`: GitLab knows no such project. @throws {GitLabError} */
-  project(id: number): Promise<GitLabProject | undefined>;
-}
-
-interface GroupsPage {
-  readonly groups: readonly GitLabGroup[];
-  /** Entries that could not be read and are left out; absent: none. */
-  readonly unreadable?: number;
-  /** Absent: this was the last page. */
-  readonly next?: string;
-}
-
-export interface ProjectsPage {
-  readonly projects: readonly GitLabProject[];
-  /** Entries that could not be read and are left out; absent: none. */
-  readonly unreadable?: number;
-  readonly next?: string;
-}
-
-/** Reads and changes runners in GitLab. Needs an administrator's token, or an auditor's to read. */
-export interface FleetGitLab {
-  /**
-   * `GET /runners/all`, in numbered pages, without tags: see `runner`.
-   *
-   * @param page - `next` of the previous page; absent: the first.
-   * @throws {GitLabError}
-   */
-  listed(options: { readonly page?: string }): Promise<FleetPage>;
-  /** `GET /runners/:id`. `undefined`: GitLab knows no such runner. @throws {GitLabError} */
-  runner(id: number): Promise<FleetRunner | undefined>;
-  /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
-  managers(runnerId: number): Promise<ManagerList>;
-  /**
-   * `POST /user/runners`: creates a runner with an authentication token (`glrt-…`), which GitLab returns
-   * only once.
-   *
-   * @throws {GitLabError} It may or may not exist.
-   */
-  create(runner: NewRunner): Promise<CreatedRunner>;
-  /** `PUT /runners/:id` with `paused`: it takes no new job. @throws {GitLabError} It may or may not be. */
-  pause(id: number): Promise<void>;
-}
-
 export const RUNNER_TYPES = ['instance_type', 'group_type', 'project_type'] as const;
 
 type RunnerType = (typeof RUNNER_TYPES)[number];
@@ -228,14 +133,6 @@ export interface ListedRunner {
   readonly paused: boolean;
   /** `online`, `offline`, `stale`, `never_contacted`; older versions say `paused` instead of the first two. */
   readonly status: string;
-}
-
-interface FleetPage {
-  readonly runners: readonly ListedRunner[];
-  /** Entries that could not be read and are left out; absent: none. */
-  readonly unreadable?: number;
-  /** Absent: this was the last page. */
-  readonly next?: string;
 }
 
 /** One runner in full. Several processes may work under its token: its managers. */
@@ -268,11 +165,6 @@ export interface RunnerManager {
   /** GitLab writes it down every 40 to 55 minutes. */
   readonly contactedAtMs?: number;
   readonly status: string;
-}
-
-interface ManagerList {
-  readonly managers: readonly RunnerManager[];
-  readonly unreadable?: number;
 }
 
 /** A runner to be made, with what the one it replaces has. */

@@ -17,16 +17,8 @@ export {
   readControllerScopes,
   readControllerState,
 } from './controller.ts';
-export type {
-  FleetGitLab,
-  FleetRunner,
-  GitLabDirectory,
-  GitLabGroup,
-  GitLabProject,
-  RunnerManager,
-} from './gitlab.ts';
+export type { FleetRunner, GitLabGroup, GitLabProject, RunnerManager } from './gitlab.ts';
 export {
-  type GitLab,
   GitLabError,
   type GitLabErrorCode,
   isTerminal,
@@ -77,13 +69,16 @@ export {
   restCall,
   restChange,
 } from './rest-call.ts';
+export type { GitLabDirectory } from './rest-gitlab.ts';
 export {
   createGitLab,
   createGitLabDirectory,
+  type GitLab,
   parseRestJob,
   type RetryOutcome,
   retryJob,
 } from './rest-gitlab.ts';
+export type { FleetGitLab } from './runners.ts';
 export {
   byVersion,
   createFleet,

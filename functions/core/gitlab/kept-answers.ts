@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { atOnce, type Log } from '../environment/index.ts';
-import { type FleetGitLab, GitLabError, type RunnerManager } from './gitlab.ts';
+import { GitLabError, type RunnerManager } from './gitlab.ts';
 import { type RestCallDeps, readFound, restCall } from './rest-call.ts';
-import { byVersion } from './runners.ts';
+import { byVersion, type FleetGitLab } from './runners.ts';
 
 interface KeptOptions<Answer> {
   /** Its calls have a short deadline: those under way at the end are waited for. @throws {GitLabError} */

@@ -1,6 +1,6 @@
 import { notReached } from '../contract/index.ts';
 import { doubling, retried } from '../store/index.ts';
-import { GitLabError } from './gitlab.ts';
+import { GitLabError, type Page } from './gitlab.ts';
 
 /** The ledger's clock fits. */
 interface GitLabClock {
@@ -268,6 +268,29 @@ export function readList(path: string, answer: RestAnswer): readonly unknown[] {
 export function pageEnd(unreadable: number, headers: Headers): { unreadable?: number; next?: string } {
   const next = nextPage(headers);
   return { ...(unreadable > 0 && { unreadable }), ...(next !== undefined && { next }) };
+}
+
+/** Reads one page of a list. @param parse - undefined: the entry cannot be read. @throws {GitLabError} */
+export async function readPage<Name extends string, Entry>(
+  name: Name,
+  path: string,
+  query: URLSearchParams,
+  parse: (entry: unknown) => Entry | undefined,
+  deps: RestCallDeps,
+): Promise<Page<Name, Entry>> {
+  return pageOf(name, path, await restCall(path, query, deps), parse);
+}
+
+export function pageOf<Name extends string, Entry>(
+  name: Name,
+  path: string,
+  answer: RestAnswer,
+  parse: (entry: unknown) => Entry | undefined,
+): Page<Name, Entry> {
+  const entries = readList(path, answer);
+  const found = entries.flatMap((entry) => parse(entry) ?? []);
+  const page = { [name]: found, ...pageEnd(entries.length - found.length, answer.headers) };
+  return page as unknown as Page<Name, Entry>;
 }
 
 /** @throws {Error} if it is no plain http or https address; it is never quoted, because it could hold a password. */

@@ -2,85 +2,90 @@ import { z } from 'zod';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
-  type GitLab,
-  type GitLabDirectory,
   GitLabError,
   type GitLabGroup,
   type GitLabProject,
+  type JobList,
   type JobsPage,
   type JobTruth,
-  type ProjectsPage,
+  type Page,
+  type RunnersPage,
 } from './gitlab.ts';
 import { JobReader, QUEUED_SECONDS_MAX, type UnreadableJob } from './job-reader.ts';
 import {
   checkBaseUrl,
-  pageEnd,
+  pageOf,
   pageQuery,
   type RestCallDeps,
   readFound,
-  readList,
+  readPage,
   restCall,
   restChange,
 } from './rest-call.ts';
 
+export type GitLab = ReturnType<typeof createGitLab>;
+
 /**
- * GitLab over its REST API. An entry of a list that cannot be read is left out and counted in the page's `unreadable`: one
- * odd job must not hide the other 99. A single job that cannot be read is an error.
+ * Reads jobs and runners through GitLab's REST API, each call with its own timeout. A single job that cannot be read is an error.
+ * Every call throws {@link GitLabError}.
  *
  * @throws {Error} if `baseUrl` is no plain http or https address.
  */
-export function createGitLab(deps: RestCallDeps): GitLab {
+export function createGitLab(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
-  const call = (path: string, query: URLSearchParams) => restCall(path, query, deps);
   // Pages by id do not shift while jobs start and end. Versions without them say so once.
   let keyset = true;
 
   return {
-    async job(projectId, jobId) {
+    /** `GET /projects/:id/jobs/:job_id`. `undefined`: GitLab knows no such job (404). */
+    async job(projectId: number, jobId: number): Promise<JobTruth | undefined> {
       const path = `/projects/${projectId}/jobs/${jobId}`;
-      const answer = await call(path, new URLSearchParams());
+      const answer = await restCall(path, new URLSearchParams(), deps);
       if (answer.status === 404) return undefined;
       const truth = parseRestJob(readFound(path, answer), { projectId });
       if (!('problems' in truth)) return truth;
       throw new GitLabError('gitlab_unreadable', `GET ${path}: ${truth.problems.join('; ')}`);
     },
 
-    async listJobs(list, { status, page }) {
+    /**
+     * Lists jobs, newest first by id. The list of a runner also has jobs without admission requests. Both lists need an
+     * administrator's token of scope `read_api`.
+     *
+     * @param options - `page` is `next` of the previous page; absent: the first.
+     */
+    async listJobs(
+      list: JobList,
+      { status, page }: { readonly status?: 'running'; readonly page?: string },
+    ): Promise<JobsPage> {
       const path = `/${list}/jobs`;
       const [kind, id] = list.split('/');
       const [filter, idName] = kind === 'runners' ? ['status', 'runnerId'] : ['scope[]', 'projectId'];
       const asked = { order_by: 'id', sort: 'desc', ...(status !== undefined && { [filter]: status }) };
       const byId = page === undefined && keyset;
-      let answer = await call(path, pageQuery(byId ? { ...asked, pagination: 'keyset' } : asked, page));
+      let answer = await restCall(
+        path,
+        pageQuery(byId ? { ...asked, pagination: 'keyset' } : asked, page),
+        deps,
+      );
       if (answer.status === 405 && byId) {
         keyset = false;
-        answer = await call(path, pageQuery(asked, page));
+        answer = await restCall(path, pageQuery(asked, page), deps);
       }
       // The runner or project was deleted. Its jobs are found one by one, or not at all.
       if (answer.status === 404) return { jobs: [] };
-      return jobsPage(readList(path, answer), { [idName]: Number(id) }, answer.headers);
+      return pageOf('jobs', path, answer, (entry) => {
+        const truth = parseRestJob(entry, { [idName]: Number(id) });
+        return 'problems' in truth ? undefined : truth;
+      });
     },
 
-    async runners({ page }) {
-      const path = '/runners/all';
-      const answer = await call(path, pageQuery({}, page));
-      const entries = readList(path, answer);
-      const runnerIds = entries.flatMap((entry) => runnerId(entry) ?? []);
-      return { runnerIds, ...pageEnd(entries.length - runnerIds.length, answer.headers) };
-    },
+    /** `GET /runners/all`: ids of the instance's runners. */
+    runners: ({ page }: { readonly page?: string }): Promise<RunnersPage> =>
+      readPage('runnerIds', '/runners/all', pageQuery({}, page), idIn, deps),
   };
 }
 
-function jobsPage(entries: readonly unknown[], known: AskedFor, headers: Headers): JobsPage {
-  const jobs: JobTruth[] = [];
-  for (const entry of entries) {
-    const truth = parseRestJob(entry, known);
-    if (!('problems' in truth)) jobs.push(truth);
-  }
-  return { jobs, ...pageEnd(entries.length - jobs.length, headers) };
-}
-
-function runnerId(entry: unknown): number | undefined {
+function idIn(entry: unknown): number | undefined {
   const id = isRecord(entry) ? entry.id : undefined;
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
@@ -128,6 +133,8 @@ export function parseRestJob(body: unknown, asked: AskedFor): JobTruth | Unreada
 /** A tenth of the fields, and the visibility and the namespace are among them. */
 const FEW_FIELDS = { simple: 'true' } as const;
 
+export type GitLabDirectory = ReturnType<typeof createGitLabDirectory>;
+
 /**
  * Groups and projects over GitLab's REST API, with the calls' own back-off. An entry that cannot be read is left out and
  * counted; a single one that cannot be read is an error. The token needs `read_api` and an administrator: another's sees
@@ -136,24 +143,17 @@ const FEW_FIELDS = { simple: 'true' } as const;
  * @throws {Error} if `baseUrl` is no plain http or https address.
  * @see https://docs.gitlab.com/api/rest/#supported-resources (groups have no pages by key for those who sign in)
  */
-export function createGitLabDirectory(deps: RestCallDeps): GitLabDirectory {
+export function createGitLabDirectory(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
-  const call = (path: string, query: URLSearchParams) => restCall(path, query, deps);
-
-  const projectsPage = async (
+  const projectsPage = (
     asked: Readonly<Record<string, string>>,
     page?: string,
-  ): Promise<ProjectsPage> => {
-    const path = '/projects';
-    const answer = await call(path, pageQuery({ ...FEW_FIELDS, ...asked }, page));
-    const entries = readList(path, answer);
-    const projects = entries.flatMap((entry) => parseRestProject(entry) ?? []);
-    return { projects, ...pageEnd(entries.length - projects.length, answer.headers) };
-  };
+  ): Promise<Page<'projects', GitLabProject>> =>
+    readPage('projects', '/projects', pageQuery({ ...FEW_FIELDS, ...asked }, page), parseRestProject, deps);
 
   const single = async <T>(path: string, parse: (body: unknown) => T | undefined): Promise<T | undefined> => {
     // GitLab lists a group's projects by default; for projects the parameter has no effect.
-    const answer = await call(path, new URLSearchParams({ with_projects: 'false' }));
+    const answer = await restCall(path, new URLSearchParams({ with_projects: 'false' }), deps);
     if (answer.status === 404) return undefined;
     const parsed = parse(readFound(path, answer));
     if (parsed !== undefined) return parsed;
@@ -161,27 +161,25 @@ export function createGitLabDirectory(deps: RestCallDeps): GitLabDirectory {
   };
 
   return {
-    async groups({ page }) {
-      const path = '/groups';
+    /** By id, in numbered pages: a group that is deleted meanwhile moves another one past the reader. */
+    groups({ page }: { readonly page?: string }): Promise<Page<'groups', GitLabGroup>> {
       const asked = { all_available: 'true', order_by: 'id', sort: 'asc' };
-      const answer = await call(path, pageQuery(asked, page));
-      const entries = readList(path, answer);
-      const groups = entries.flatMap((entry) => parseRestGroup(entry) ?? []);
-      return { groups, ...pageEnd(entries.length - groups.length, answer.headers) };
+      return readPage('groups', '/groups', pageQuery(asked, page), parseRestGroup, deps);
     },
-
-    projects({ afterId, page }) {
+    /** By id, in pages by key: all projects after `afterId`. */
+    projects({ afterId, page }: { readonly afterId: number; readonly page?: string }) {
       const keyset = { pagination: 'keyset', order_by: 'id', sort: 'asc' };
       return projectsPage(page === undefined ? { ...keyset, id_after: String(afterId) } : keyset, page);
     },
-
-    projectsChanged({ sinceMs, page }) {
+    /** Changed since then (Unix ms, by GitLab's clock), the latest first: one that changes meanwhile comes twice. */
+    projectsChanged({ sinceMs, page }: { readonly sinceMs: number; readonly page?: string }) {
       const updated_after = new Date(sinceMs).toISOString();
       return projectsPage({ updated_after, order_by: 'updated_at', sort: 'desc' }, page);
     },
-
-    group: (id) => single(`/groups/${id}`, parseRestGroup),
-    project: (id) => single(`/projects/${id}`, parseRestProject),
+    /** `undefined`: GitLab knows no such group. */
+    group: (id: number) => single(`/groups/${id}`, parseRestGroup),
+    /** `undefined`: GitLab knows no such project. */
+    project: (id: number) => single(`/projects/${id}`, parseRestProject),
   };
 }
 

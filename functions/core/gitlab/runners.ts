@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   type CreatedRunner,
-  type FleetGitLab,
   type FleetRunner,
-  type GitLab,
   GitLabError,
   isTerminal,
   type JobTruth,
   type ListedRunner,
   type NewRunner,
+  type Page,
   REJECTED_BY_ROUTER,
   RUNNER_TYPES,
   type RunnerManager,
@@ -17,15 +16,15 @@ import {
 import { readGitLabInstant } from './job-reader.ts';
 import {
   checkBaseUrl,
-  pageEnd,
   pageQuery,
   patiently,
   type RestCallDeps,
   readFound,
-  readList,
+  readPage,
   restCall,
   restChange,
 } from './rest-call.ts';
+import type { GitLab } from './rest-gitlab.ts';
 
 /** A change is sent once; the caller checks its result. */
 const CHANGE_TIMEOUT_MS = 10_000;
@@ -79,60 +78,64 @@ const CreatedAnswer = z.object({ id, token: z.string().regex(/^[\x21-\x7e]+$/) }
  * @throws {Error} if `baseUrl` is not a plain http or https address.
  * @see https://docs.gitlab.com/api/runners/
  */
-export function createFleetReader(deps: RestCallDeps): Omit<FleetGitLab, 'create' | 'pause'> {
+export function createFleetReader(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
-  const call = (path: string, query: URLSearchParams) => restCall(path, query, deps);
-
   return {
-    async listed({ page }) {
-      const path = '/runners/all';
-      const answer = await call(path, pageQuery({}, page));
-      const entries = readList(path, answer);
-      const runners = entries.flatMap((entry) => parsed(ListedAnswer, entry, listedOf) ?? []);
-      return { runners, ...pageEnd(entries.length - runners.length, answer.headers) };
-    },
+    /** `GET /runners/all`, in numbered pages, without tags: see `runner`. @throws {GitLabError} */
+    listed: ({ page }: { readonly page?: string }): Promise<Page<'runners', ListedRunner>> =>
+      readPage(
+        'runners',
+        '/runners/all',
+        pageQuery({}, page),
+        (entry) => parsed(ListedAnswer, entry, listedOf),
+        deps,
+      ),
 
-    async runner(runnerId) {
+    /** `GET /runners/:id`. `undefined`: GitLab knows no such runner. @throws {GitLabError} */
+    async runner(runnerId: number): Promise<FleetRunner | undefined> {
       const path = `/runners/${runnerId}`;
-      const answer = await call(path, new URLSearchParams());
+      const answer = await restCall(path, new URLSearchParams(), deps);
       if (answer.status === 404) return undefined;
-      return required(path, RunnerAnswer, readFound(path, answer), runnerOf);
+      const read = RunnerAnswer.safeParse(readFound(path, answer));
+      if (read.success) return runnerOf(read.data);
+      // Which fields, never what is in them.
+      const fields = [...new Set(read.error.issues.map((issue) => issue.path.join('.') || 'the answer'))];
+      throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields.join(', ')}`);
     },
 
-    async managers(runnerId) {
+    /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
+    async managers(runnerId: number): Promise<Page<'managers', RunnerManager>> {
       const path = `/runners/${runnerId}/managers`;
-      const answer = await call(path, new URLSearchParams());
-      const entries = readList(path, answer);
-      const managers = entries.flatMap((entry) => parsed(ManagerAnswer, entry, managerOf) ?? []);
-      const unreadable = entries.length - managers.length;
-      return { managers, ...(unreadable > 0 && { unreadable }) };
+      const parse = (entry: unknown) => parsed(ManagerAnswer, entry, managerOf);
+      const { next: _, ...list } = await readPage('managers', path, new URLSearchParams(), parse, deps);
+      return list;
     },
   };
 }
 
-/** The reader, and the two changes. @throws as {@link createFleetReader} */
-export const createFleet = (deps: RestCallDeps): FleetGitLab => ({
+export type FleetGitLab = ReturnType<typeof createFleet>;
+
+/** The reader, and the two changes. Needs an administrator's token. @throws as {@link createFleetReader} */
+export const createFleet = (deps: RestCallDeps) => ({
   ...createFleetReader(deps),
 
-  async create(runner): Promise<CreatedRunner> {
+  /** `POST /user/runners`: GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
+  async create(runner: NewRunner): Promise<CreatedRunner> {
     const path = '/user/runners';
     const { status, body } = await restChange('POST', path, creationOf(runner), CHANGE_TIMEOUT_MS, deps);
     const read = CreatedAnswer.safeParse(body);
     if (status === 201 && read.success) return read.data;
-    throw new GitLabError(
-      'gitlab_unreadable',
-      `POST ${path}: GitLab answered ${status} and told no new runner`,
-    );
+    const said = `POST ${path}: GitLab answered ${status} and told no new runner`;
+    throw new GitLabError('gitlab_unreadable', said);
   },
 
-  async pause(runnerId) {
+  /** `PUT /runners/:id` with `paused`: it takes no new job. @throws {GitLabError} It may or may not be. */
+  async pause(runnerId: number): Promise<void> {
     const path = `/runners/${runnerId}`;
     const { status, body } = await restChange('PUT', path, { paused: true }, CHANGE_TIMEOUT_MS, deps);
     if (status === 200 && z.object({ paused: z.literal(true) }).safeParse(body).success) return;
-    throw new GitLabError(
-      'gitlab_unreadable',
-      `PUT ${path}: GitLab answered ${status}, and it is not paused`,
-    );
+    const said = `PUT ${path}: GitLab answered ${status}, and it is not paused`;
+    throw new GitLabError('gitlab_unreadable', said);
   },
 });
 
@@ -143,19 +146,6 @@ function parsed<Answer, Value>(
 ): Value | undefined {
   const read = schema.safeParse(entry);
   return read.success ? toValue(read.data) : undefined;
-}
-
-function required<Answer, Value>(
-  path: string,
-  schema: z.ZodType<Answer>,
-  body: unknown,
-  toValue: (answer: Answer) => Value,
-): Value {
-  const read = schema.safeParse(body);
-  if (read.success) return toValue(read.data);
-  // Which fields, never what is in them.
-  const fields = [...new Set(read.error.issues.map((issue) => issue.path.join('.') || 'the answer'))];
-  throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields.join(', ')}`);
 }
 
 const listedOf = (answer: z.infer<typeof ListedAnswer>): ListedRunner => ({

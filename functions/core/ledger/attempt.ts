@@ -9,7 +9,6 @@ export interface AttemptDeps extends TransactDeps {
   readonly store: LedgerStore;
 }
 
-/** Dependencies of a transaction. */
 export interface TransactDeps {
   readonly store: Pick<LedgerStore, 'transact'>;
   readonly clock: LedgerClock;

@@ -112,7 +112,6 @@ export interface CanaryOutcome {
   readonly patience?: RouterPatience;
 }
 
-/** The measured router timeout. */
 export interface RouterPatience {
   readonly waitedMs: number;
   /** True if GitLab gave up then; else it took the answer, and may have waited longer. */

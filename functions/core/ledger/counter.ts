@@ -127,7 +127,6 @@ export function knownCounter(counter: Counter | undefined, nowMs: number): Known
 }
 
 // Whole jobs into transactions: a job's record and all its counters are decided together or not at all.
-/** The space that a job needs in a transaction. */
 export interface PackNeed {
   /** Items of its own: its record, perhaps a correction entry. */
   readonly items: number;

@@ -152,25 +152,14 @@ async function readRecords(
 
 // Notices that are sent once.
 
-interface AnnounceOptions {
-  /** Time before it may be sent again, ms. */
-  readonly ttlMs: number;
-  readonly timeoutMs: number;
-}
-
-interface AnnounceDeps {
-  readonly store: LedgerStore;
-  readonly clock: LedgerClock;
-}
-
 /**
  * Returns one boolean per key: true for the first caller. If the table does not answer, true: a duplicate is
  * better than none.
  */
-export async function announceOnce(
+async function announceOnce(
   keys: readonly string[],
-  { ttlMs, timeoutMs }: AnnounceOptions,
-  { store, clock }: AnnounceDeps,
+  { ttlMs, timeoutMs }: Parameters<Ledger['announceOnce']>[1],
+  { store, clock }: Pick<MoveDeps, 'store' | 'clock'>,
 ): Promise<readonly boolean[]> {
   const atMs = clock.nowMs();
   const distinct = [...new Set(keys)];

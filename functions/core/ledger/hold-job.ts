@@ -7,7 +7,6 @@ import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
 import { type CounterMerge, fitsBound, type KnownCounter } from './counter.ts';
 import type { HoldAsk, HoldOutcome, JobRecord, RecordClaim } from './ledger.ts';
 
-/** One job on its way through a hold. */
 export interface HoldJob {
   readonly ask: HoldAsk;
   /** `counterName` of each claim, same order. */

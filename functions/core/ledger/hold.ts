@@ -41,7 +41,6 @@ const PASSES_MAX = 6;
 /** A consistent read takes a few milliseconds. */
 const READ_TIMEOUT_MS = 300;
 
-/** One call of {@link hold}. */
 interface Holding extends AttemptDeps {
   readonly lastSeen: SeenCounters;
   /** On the monotonic clock. */

@@ -58,7 +58,6 @@ export async function knownInstances(
   return items.map(decode);
 }
 
-/** Key of an instance's entry. */
 export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
 
 /** One item instead of a page. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
@@ -135,21 +134,18 @@ export const deployedTable = (config: TableConfig, env: Environment): DeployedTa
   random: Math.random,
 });
 
-interface OwnBooksDeps {
-  /** Lists the instances whose books the table has. @throws {LedgerError} */
-  readonly list: () => Promise<readonly Pick<KnownInstance, 'instance'>[]>;
-  /** The configured host, e.g. `gitlab.example.com`. */
-  readonly instance: string;
-}
-
 /**
  * Refuses a table with data of other GitLab instances and none of this one. After a rename of the host, all
  * keys would start empty: no budget spent, no limit, no hold. An empty table is accepted.
  *
+ * @param list - the instances that the table has data of.
  * @returns a check that runs until it has succeeded once.
  * @throws {LedgerError} `foreign_books` with both names and the remedy, `ledger_unavailable`
  */
-export function ownBooks({ list, instance }: OwnBooksDeps): () => Promise<void> {
+export function ownBooks(
+  list: () => Promise<readonly Pick<KnownInstance, 'instance'>[]>,
+  instance: string,
+): () => Promise<void> {
   let known: Promise<void> | undefined;
   const ask = async (): Promise<void> => {
     const names = (await list()).map((each) => each.instance);
@@ -182,13 +178,10 @@ export function onOwnBooks<Args extends readonly unknown[], Answer>(
   { table, instance }: InstanceTable,
   handler: (...args: Args) => Promise<Answer>,
 ): (...args: Args) => Promise<Answer> {
-  const check = ownBooks({
-    list: async () => {
-      if (await isKnownInstance(table, instance, TIMEOUT_MS)) return [{ instance }];
-      return knownInstances(table, TIMEOUT_MS);
-    },
-    instance,
-  });
+  const check = ownBooks(async () => {
+    if (await isKnownInstance(table, instance, TIMEOUT_MS)) return [{ instance }];
+    return knownInstances(table, TIMEOUT_MS);
+  }, instance);
   // Lambda's wait for the first invocation hides it; a failure is the invocation's, which asks again.
   void check().catch(() => {});
   return async (...args) => {

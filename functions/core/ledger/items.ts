@@ -16,6 +16,7 @@ import {
   type ItemCondition,
   type ItemWrite,
   isNewer,
+  itemAt,
   itemBytes,
   type LedgerKeys,
   numberIs,
@@ -66,7 +67,6 @@ import type {
   Write,
 } from './store.ts';
 
-/** When a closing entry was written. */
 export const CLOSED_AT = 'at';
 
 /** Attribute names of a counter; `ADD` in a transaction names them too. */
@@ -115,11 +115,7 @@ export const encodeCounter = (
   expiresAtSeconds?: number,
   closeAtMs?: number,
 ): Item => {
-  const { pk, sk } = keys.counter(counter.key);
-  return {
-    [PK]: textValue(pk),
-    [SK]: textValue(sk),
-    ...versioned,
+  return itemAt(keys.counter(counter.key), {
     ...encodeAmounts(counter),
     [REV]: numberValue(counter.rev),
     ...(counter.drifts && { [DRIFTS]: { BOOL: true } }),
@@ -128,7 +124,7 @@ export const encodeCounter = (
       [DUE_PK]: textValue(keys.closingPk(counter.key)),
       [DUE_AT]: numberValue(closeAtMs),
     }),
-  };
+  });
 };
 
 /** A counter as a reset leaves it. */
@@ -158,18 +154,14 @@ function reservedOf(item: Item): Pick<Counter, 'reserved'> {
 }
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.entry(entry.jobId, entry.number);
-  return {
-    [PK]: textValue(pk),
-    [SK]: textValue(sk),
-    ...versioned,
+  return itemAt(keys.entry(entry.jobId, entry.number), {
     g: numberValue(entry.generation),
     ca: textValue(entry.cause),
     at: numberValue(entry.atMs),
     de: textValues(encodeDeltas(entry.deltas)),
     ...(entry.unchecked === undefined ? {} : { un: textValue(entry.unchecked) }),
     ...ttl(expiresAtSeconds(entry.atMs, entry.deltas)),
-  };
+  });
 }
 
 export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
@@ -183,14 +175,10 @@ export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
 });
 
 export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => {
-  const { pk, sk } = keys.closing(closing.key);
-  return {
-    [PK]: textValue(pk),
-    [SK]: textValue(sk),
-    ...versioned,
+  return itemAt(keys.closing(closing.key), {
     ...encodeAmounts(closing),
     [CLOSED_AT]: numberValue(closing.closedAtMs),
-  };
+  });
 };
 
 const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
@@ -218,15 +206,11 @@ export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
 /** Converts received webhooks to inbox items. The table's stream hands them to their reader. */
 
 export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.inbox(id, receivedAtMs);
-  return {
-    [PK]: { S: pk },
-    [SK]: { S: sk },
-    ...versioned,
+  return itemAt(keys.inbox(id, receivedAtMs), {
     b: { S: body },
     at: { N: String(receivedAtMs) },
     [TTL_ATTRIBUTE]: { N: String(Math.ceil(untilMs / 1000)) },
-  };
+  });
 }
 
 /** The body of an inbox item of this instance; undefined for every other item of the table. */
@@ -331,13 +315,9 @@ function atMost(attribute: string, max: number | undefined): readonly ItemCondit
 
 /** Two keys, the version and a time: DynamoDB removes it when that has passed, hours late at worst. */
 export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.announcement(announcement.key);
-  return {
-    [PK]: { S: pk },
-    [SK]: { S: sk },
-    ...versioned,
+  return itemAt(keys.announcement(announcement.key), {
     [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) },
-  };
+  });
 }
 
 export const seconds = (ms: number): number => Math.ceil(ms / 1000);

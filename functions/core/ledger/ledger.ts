@@ -108,7 +108,6 @@ export interface HoldAsk {
 export interface WaitAsk {
   /** Time that the job has waited, ms. */
   readonly waitedMs: number;
-  /** It can wait no longer. */
   readonly last: boolean;
   /**
    * Counters, by name, for which other jobs wait before it. It takes nothing from limits with a wait queue
@@ -153,7 +152,6 @@ export type HoldOutcome =
   | {
       readonly outcome: 'waiting';
       readonly leftMs: number;
-      /** Names of the counters that it waits for. */
       readonly counters: readonly string[];
       readonly violations: readonly [Violation, ...Violation[]];
     }
@@ -186,9 +184,7 @@ export interface JobEnd {
   /** GitLab's build_duration, else finished − started; the ledger charges no more than the job can have run. */
   readonly durationSeconds: number;
   readonly endedAtMs: number;
-  /** The runner, if GitLab sent it. */
   readonly runnerId?: number;
-  /** The result, if GitLab sent it. */
   readonly outcome?: RanOutcome;
   /** Number of earlier tries, if GitLab sent it. */
   readonly retryCount?: number;
@@ -198,7 +194,6 @@ export interface JobEnd {
   readonly final?: true;
 }
 
-/** The job's claims and its end. */
 export interface BypassAsk extends HoldAsk, JobEnd {}
 
 export interface GoneJob {
@@ -224,11 +219,9 @@ export type EndOutcome = 'applied' | 'corrected' | 'unchanged' | 'unknown' | 'un
 /** `RESERVED`: a reservation is kept for a retry that was not asked about yet. */
 export type JobState = 'HELD' | 'RUNNING' | 'SETTLED' | 'RELEASED' | 'EXPIRED' | 'REJECTED' | 'RESERVED';
 
-/** The amounts of one job on one counter. */
 export interface RecordClaim {
   readonly counter: CounterKey;
   readonly unit: Claim['unit'];
-  /** The amount held at admission. */
   readonly held: number;
   /** The amount it counts in `committed` now: the hold, then the settled amount; 0 when given back. */
   readonly counted: number;
@@ -260,7 +253,6 @@ export interface JobRecord {
   /** Present while the job is live: when the sweep must ask GitLab. */
   readonly dueAtMs?: number;
   readonly endedAtMs?: number;
-  /** The charged duration. */
   readonly durationSeconds?: number;
   /** GitLab's impossible duration; {@link durationSeconds} is its cut value. */
   readonly reportedSeconds?: number;
@@ -287,7 +279,6 @@ export interface Counter {
 }
 
 export interface ReservedPipeline {
-  /** The job that was rejected. */
   readonly jobId: number;
   readonly pipelineId: number;
 }
@@ -340,7 +331,6 @@ export interface CorrectionEntry {
   readonly cause: EntryCause;
   readonly atMs: number;
   readonly deltas: readonly EntryDelta[];
-  /** The cause of unchecked deltas. */
   readonly unchecked?: UncheckedCause;
 }
 

@@ -6,13 +6,13 @@
 import { randomUUID } from 'node:crypto';
 import { isPipelineCounter } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { atOnce, type LedgerClock } from '../environment/index.ts';
+import { atOnce } from '../environment/index.ts';
 import { DUE_SHARDS } from '../store/index.ts';
 import { type AttemptDeps, attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
 import type { ClosingEntry, Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
 import { agrees, amountsOf, type Recount, recount, sameAmounts, shown } from './recount.ts';
 import { expiring, goesUnclosed, isClosable, isWindow, mayLackRecords } from './retention.ts';
-import type { ClosingStore, CounterReset, LedgerStore, StoredItem, Write } from './store.ts';
+import type { ClosingStore, CounterReset, StoredItem, Write } from './store.ts';
 
 /** Bounds a table that does not answer; repairs run in the background. */
 const REPAIR_TIMEOUT_MS = 10_000;
@@ -187,7 +187,7 @@ export interface ClosedPeriods {
  * @param deadlineMs - on the monotonic clock; what is not begun by then is left to the next call.
  * @throws {LedgerError} `ledger_unavailable`
  */
-export async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): Promise<ClosedPeriods> {
+async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): Promise<ClosedPeriods> {
   const { store, clock } = deps;
   const timeoutMs = READ_TIMEOUT_MS;
   const nowMs = clock.nowMs();
@@ -239,16 +239,9 @@ const resetOf = (counter: Counter, closeAtMs?: number): CounterReset => ({
   ...(closeAtMs !== undefined && { closeAtMs }),
 });
 
-export interface ClosingOptions {
-  readonly store: Pick<LedgerStore, 'transact'> & ClosingStore;
-  readonly clock: LedgerClock;
-  /** [0, 1), for the jitter between tries. */
-  readonly random: () => number;
-}
-
-/** Closes a page of the periods that are due over a table; see {@link closePeriods}. */
+/** Returns a program that closes a page of the periods that are due over a table; see {@link closePeriods}. */
 export const createClosing =
-  (options: ClosingOptions) =>
+  (options: Omit<ClosePeriodsDeps, 'newToken'>) =>
   (deadlineMs: number): Promise<ClosedPeriods> =>
     closePeriods(deadlineMs, { ...options, newToken: randomUUID });
 

@@ -10,12 +10,11 @@ import {
   DUE_PK,
   escapePart,
   type Item,
+  itemAt,
   type LedgerKeys,
   PK,
-  SK,
   TTL_ATTRIBUTE,
   unescapePart,
-  versioned,
 } from '../store/index.ts';
 import type { EntryDelta, JobFacts, JobRecord, JobState, RecordClaim, UncheckedCause } from './ledger.ts';
 import { recordExpiresAtSeconds } from './retention.ts';
@@ -74,11 +73,8 @@ export function shortLabel(label: string): string {
 
 /** Encodes the whole record without a bound; {@link recordItem} of dynamo-write.ts keeps it small. */
 export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.record(record.jobId);
   const item: ItemValues = {
-    [PK]: textValue(pk),
-    [SK]: textValue(sk),
-    ...versioned,
+    ...itemAt(keys.record(record.jobId), {}),
     st: textValue(record.state),
     g: numberValue(record.generation),
     r: numberValue(record.rev),

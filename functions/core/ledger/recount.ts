@@ -13,7 +13,6 @@ import type { StoredItem } from './store.ts';
 
 export const UNCHECKED_CAUSES: readonly UncheckedCause[] = ['exempt', 'unmetered', 'bypass'];
 
-/** Amounts of a counter that does not exist. */
 export const NO_AMOUNTS: CounterAmounts = {
   committed: 0,
   fitted: 0,
@@ -27,7 +26,6 @@ export const sameAmounts = (a: CounterAmounts, b: CounterAmounts): boolean =>
   a.settled === b.settled &&
   UNCHECKED_CAUSES.every((cause) => a.unchecked[cause] === b.unchecked[cause]);
 
-/** Amounts being summed up. */
 export interface AmountsSum {
   committed: number;
   fitted: number;
@@ -63,14 +61,12 @@ export interface Recount {
   /** Every counter that exists or should. */
   names(): readonly string[];
   key(name: string): CounterKey;
-  /** Returns the counter's amounts by its records. */
   expected(name: string): CounterAmounts;
   closing(name: string): ClosingEntry | undefined;
   /** Returns true if a correction came after the closing and before this instant (Unix ms). */
   correctedBefore(name: string, beforeMs: number): boolean;
 }
 
-/** Parts of one counter that were read. */
 interface Line {
   readonly key: CounterKey;
   counter: Counter | undefined;

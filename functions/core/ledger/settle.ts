@@ -1,6 +1,6 @@
 /** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
 
-import { chargeable, counterName } from '../../../policies/claim.ts';
+import { chargeable, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { isInFlight, unitRow } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { LedgerError } from '../store/index.ts';
@@ -297,17 +297,7 @@ function toldByFallback(record: JobRecord): Move<'recorded'> {
 
 function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
-  const claims = chargeable(ask.claims).map(
-    ({ counter, unit, amount, neverFits }): RecordClaim => ({
-      counter,
-      unit,
-      held: amount,
-      counted: amount,
-      corrected: 0,
-      fitted: neverFits !== true,
-      checked: false,
-    }),
-  );
+  const claims = uncheckedClaims(ask.claims, (claim) => claim.amount);
   const freed = reopenMove(prior, nowMs);
   return {
     outcome: 'recorded',
@@ -327,23 +317,22 @@ function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
 
 function reject(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
-  const claims = chargeable(ask.claims).map(
-    ({ counter, unit }): RecordClaim => ({
-      counter,
-      unit,
-      held: 0,
-      counted: 0,
-      corrected: 0,
-      fitted: false,
-      checked: false,
-    }),
-  );
+  const claims = uncheckedClaims(ask.claims, () => 0).map((claim) => ({ ...claim, fitted: false }));
   return {
     outcome: 'recorded',
     record: { ...newRecord(prior, ask, decidedAtMs), state: 'REJECTED', claims, endedAtMs: decidedAtMs },
     changes: reopenMove(prior, nowMs).changes,
   };
 }
+
+const uncheckedClaims = (
+  claims: UnmeteredAsk['claims'],
+  held: (claim: LimitClaim) => number,
+): readonly RecordClaim[] =>
+  chargeable(claims).map((claim) => ({
+    ...{ counter: claim.counter, unit: claim.unit, held: held(claim), counted: held(claim), corrected: 0 },
+    ...{ fitted: claim.neverFits !== true, checked: false },
+  }));
 
 const newRecord = (prior: JobRecord | undefined, ask: UnmeteredAsk, decidedAtMs: number): JobRecord => ({
   jobId: ask.jobId,
@@ -383,17 +372,7 @@ const neverAsked = (ask: BypassAsk, nowMs: number): JobRecord => ({
   generation: 1,
   rev: 0,
   facts: ask.facts,
-  claims: chargeable(ask.claims).map(
-    ({ counter, unit }): RecordClaim => ({
-      counter,
-      unit,
-      held: 0,
-      counted: 0,
-      corrected: 0,
-      fitted: true,
-      checked: false,
-    }),
-  ),
+  claims: uncheckedClaims(ask.claims, () => 0).map((claim) => ({ ...claim, fitted: true })),
   violations: ask.violations.filter(({ mode }) => mode === 'enforce'),
   shadow: ask.violations.filter(({ mode }) => mode !== 'enforce'),
   answered: 'unknown',

@@ -91,7 +91,6 @@ export function dynamoPseudonymKeys({ table, instance }: InstanceTable): Pseudon
 
 /** Removes user ids from a job's record and correction entries. Pure. */
 
-/** A job as it is kept. */
 export interface KeptJob {
   readonly record: JobRecord;
   readonly entries: readonly CorrectionEntry[];
@@ -179,34 +178,30 @@ function unnamedViolation(violation: Violation, nameOf: (userId: number) => stri
 
 /** Puts pseudonyms for users into what is kept about jobs, some at a time. Nothing that counts changes. */
 
-/** One read of the table. */
 const PAGE = 100;
 const AT_ONCE = 10;
-
-interface ReplaceUserIdsDeps {
-  readonly store: Pick<LedgerStore, 'readRecords' | 'readEntries'> & RewriteStore;
-  readonly keys: Pick<PseudonymKeys, 'keyOf'>;
-  readonly clock: LedgerClock;
-}
-
-interface ReplacedUserIds {
-  readonly replaced: number;
-  /** Not started in time, or changed concurrently. The next run retries them. */
-  readonly left: number;
-}
 
 /**
  * Replaces user ids in jobs that ended 90 days ago; other jobs stay. It may be interrupted and repeated at
  * any time.
  *
  * @param deadlineMs - on the monotonic clock.
+ * @returns `left`: not started in time, or changed concurrently. The next run retries them.
  * @throws {LedgerError} `ledger_unavailable`
  */
 export async function replaceUserIds(
   jobIds: readonly number[],
   deadlineMs: number,
-  { store, keys, clock }: ReplaceUserIdsDeps,
-): Promise<ReplacedUserIds> {
+  {
+    store,
+    keys,
+    clock,
+  }: {
+    readonly store: Pick<LedgerStore, 'readRecords' | 'readEntries'> & RewriteStore;
+    readonly keys: Pick<PseudonymKeys, 'keyOf'>;
+    readonly clock: LedgerClock;
+  },
+): Promise<{ readonly replaced: number; readonly left: number }> {
   let replaced = 0;
   let left = 0;
   for (let from = 0; from < jobIds.length; from += PAGE) {

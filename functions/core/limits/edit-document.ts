@@ -5,21 +5,15 @@ import { capOf } from '../../../policies/limits/cap.ts';
 import { type Limit, lineOf } from '../../../policies/limits/limit.ts';
 import { limitFields } from '../../../policies/limits/limit-fields.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
-import { LIMIT_KINDS, type LimitKind } from '../../../policies/units/unit.ts';
+import type { LimitKind } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type EditContext, type Entry, LimitsDraft } from './edit-draft.ts';
-import type {
-  BreakGlassEdit,
-  FreezeSubject,
-  GiveGrant,
-  LimitEdit,
-  LimitFields,
-  ScaleLimits,
-  SetLimit,
-} from './edit-model.ts';
+import type { GiveGrant, LimitEdit, LimitFields, ScaleLimits, SetLimit } from './edit-model.ts';
 import type { LimitsDocument } from './limit-set.ts';
 import { rolledOutSubject, writtenSecond } from './publish-limits.ts';
 import {
+  idOf,
+  kindOf,
   type LimitList,
   limitListOf,
   SUBJECTS_EXPECTED,
@@ -28,13 +22,6 @@ import {
   writtenField,
   writtenSubject,
 } from './subject-text.ts';
-
-const kindOf = (entry: Entry): LimitKind | undefined =>
-  LIMIT_KINDS.find((kind) => entry[kind] !== undefined && entry[kind] !== null);
-
-/** As the parser makes it where none is written. */
-const idOf = (entry: Entry): string =>
-  typeof entry.id === 'string' ? entry.id : `${kindOf(entry)}-${entry.per ?? 'now'}`;
 
 /** When it is in force, on the calendar of its zone. */
 export function spanOf(entry: Entry): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'> {
@@ -205,183 +192,103 @@ function decimalText(micros: bigint): string {
   return `${digits.slice(0, -PLACES)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Grants, freezes, break-glasses and rollouts in the document. */
+/* Grants, freezes, break-glasses and rollouts. */
 
 type Of<Kind extends LimitEdit['kind']> = Extract<LimitEdit, { readonly kind: Kind }>;
+type WithId = 'grants' | 'freezes' | 'breakglass';
 
-export function giveGrant(draft: LimitsDraft, edit: GiveGrant): undefined {
-  const { subject, limit, amount, from, until, reason, ticket } = edit;
-  const on = onOf(draft, subject);
-  if (on === undefined) return undefined;
-  if (findLimit(draft, subject, limit) === undefined)
-    return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own to add to`);
-  const { asked, actor, userId, newId } = draft.context;
-  const id = asked !== undefined && asked.edits === undefined ? asked.id : `g-${newId()}`;
-  return draft.add('grants', {
+const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string' ? id : undefined);
+
+/** Adds an entry about a subject. `undefined` fields are left out. */
+function addEntry(draft: LimitsDraft, list: WithId, subject: string, fields: Entry): undefined {
+  const on = writtenSubject(subject);
+  if (on === undefined || !('on' in on) || subjectOf(on.on) !== subject) {
+    const expected = SUBJECTS_EXPECTED.split(', personal')[0];
+    return draft.refuse('subject', `'${subject}'; expected one of its own, such as ${expected}`);
+  }
+  const { actor, userId, newId, zoneOf } = draft.context;
+  const zone = list === 'grants' ? 'UTC' : (zoneOf?.(subject) ?? 'UTC');
+  return draft.add(list, {
     ...on,
-    id,
-    limit,
-    amount,
-    from,
-    until,
-    reason,
-    ...(ticket !== undefined && { ticket }),
-    ...writtenBy(draft),
+    id: `${list[0]}-${newId()}`,
+    // A grant's days are its limit's; everything else names its zone.
+    ...(zone !== 'UTC' && { zone }),
+    ...withoutAbsent(fields),
+    by: actor,
+    ...withoutAbsent({ by_user: userId }),
+  });
+}
+
+function giveGrant(draft: LimitsDraft, { kind: _, ...edit }: GiveGrant): undefined {
+  const { subject, ...grant } = edit;
+  if (writtenSubject(subject) !== undefined && findLimit(draft, subject, edit.limit) === undefined)
+    return draft.refuse('limit', `'${edit.limit}'; ${subject} has no such limit of its own to add to`);
+  const { asked, actor, userId } = draft.context;
+  return addEntry(draft, 'grants', subject, {
+    ...grant,
     ...(asked !== undefined && {
+      ...(asked.edits === undefined && { id: asked.id }),
       requested_by: asked.requestedBy,
-      ...(asked.requestedByUser !== undefined && { requested_by_user: asked.requestedByUser }),
+      requested_by_user: asked.requestedByUser,
       approved_by: actor,
-      ...(userId !== undefined && { approved_by_user: userId }),
+      approved_by_user: userId,
     }),
   });
 }
 
-const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string' ? id : undefined);
-/** Those without an id are called by their place: `grant-3`. */
-const grantIdOf = (grant: Entry, index: number): string =>
-  typeof grant.id === 'string' ? grant.id : `grant-${index + 1}`;
+/** Entries without an id are called by their place: `grant-3`. */
+const findEntry = (draft: LimitsDraft, list: WithId, id: string, name: string): Entry | undefined =>
+  draft.find(list, id, writtenId) ??
+  draft.list(list).find((each, index) => (writtenId(each) ?? `${name}-${index + 1}`) === id);
 
-export function revokeGrant(draft: LimitsDraft, { grant: id }: Of<'revoke'>): undefined {
-  const grant =
-    draft.find('grants', id, writtenId) ??
-    draft.list('grants').find((each, index) => grantIdOf(each, index) === id);
-  if (grant === undefined) return draft.refuse('grant', `'${id}'; no grant has this id`);
-  return end(draft, 'grants', grant, 'grant');
-}
-
-export function editFreeze(
-  draft: LimitsDraft,
-  { subject, from, until, reason, owner }: FreezeSubject,
-): undefined {
-  const on = onOf(draft, subject);
-  if (on === undefined) return undefined;
-  const { newId } = draft.context;
-  return draft.add('freezes', {
-    ...on,
-    id: `f-${newId()}`,
-    from: from ?? writtenNow(draft),
-    ...(until !== undefined && { until }),
-    ...zoneWritten(draft, subject),
-    reason,
-    ...(owner !== undefined && { owner }),
-    ...writtenBy(draft),
-  });
-}
-
-export function unfreeze(draft: LimitsDraft, { freeze: id }: Of<'unfreeze'>): undefined {
-  const found =
-    draft.find('freezes', id, writtenId) ??
-    draft.list('freezes').find((each, index) => (each.id ?? `freeze-${index + 1}`) === id);
+function unfreeze(draft: LimitsDraft, { freeze: id }: Of<'unfreeze'>): undefined {
+  const found = findEntry(draft, 'freezes', id, 'freeze');
   return found === undefined
     ? draft.refuse('freeze', `'${id}'; no freeze has this id`)
     : draft.put('freezes', found, undefined);
 }
 
-export function editBreakGlass(draft: LimitsDraft, edit: BreakGlassEdit): undefined {
-  const { subject, users, jobs, per, from, until, reason, ticket } = edit;
-  const on = onOf(draft, subject);
-  if (on === undefined) return undefined;
-  const { newId } = draft.context;
-  return draft.add('breakglass', {
-    ...on,
-    id: `b-${newId()}`,
-    ...(users !== undefined && { users }),
-    ...(edit.protected === true && { protected: true }),
-    jobs,
-    ...(per !== undefined && { per }),
-    from: from ?? writtenNow(draft),
-    until,
-    ...zoneWritten(draft, subject),
-    reason,
-    ...(ticket !== undefined && { ticket }),
-    ...writtenBy(draft),
-  });
-}
-
-export function endBreakGlass(draft: LimitsDraft, { breakglass: id }: Of<'end-breakglass'>): undefined {
-  const glass = draft.find('breakglass', id, writtenId);
-  return glass === undefined
-    ? draft.refuse('breakglass', `'${id}'; no break-glass has this id`)
-    : end(draft, 'breakglass', glass, 'breakglass');
-}
-
-export function reviewBreakGlass(
-  draft: LimitsDraft,
-  { breakglass: id, note }: Of<'review-breakglass'>,
-): undefined {
+function reviewBreakGlass(draft: LimitsDraft, { breakglass: id, note }: Of<'review-breakglass'>): undefined {
   const glass = draft.find('breakglass', id, writtenId);
   if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
-  const reviewed = { ...writtenBy(draft), at: writtenNow(draft), note };
+  const { actor, userId } = draft.context;
+  const reviewed = { by: actor, ...withoutAbsent({ by_user: userId }), at: writtenNow(draft), note };
   return draft.put('breakglass', glass, { ...glass, reviewed });
 }
 
-export function rollOut(draft: LimitsDraft, edit: Of<'rollout'>): undefined {
-  const { subject, cost, capacity, reportedMs } = edit;
-  const [kind = '', id] = subject.split('/');
+function rollOut(draft: LimitsDraft, { subject, cost, capacity, reportedMs }: Of<'rollout'>): undefined {
   if (!/^(?:instance|(?:group|project)\/[1-9]\d{0,14})$/.test(subject))
     return draft.refuse('subject', `'${subject}'; expected instance, group/<id> or project/<id>`);
+  const [kind = '', id] = subject.split('/');
   const entry = draft.find('rollout', subject, rolledOutSubject);
-  const next: Record<string, unknown> = {
-    ...(entry ?? { [kind]: kind === 'instance' ? true : Number(id) }),
-  };
-  const put = (field: string, value: unknown): void => {
-    if (value === null) delete next[field];
-    else next[field] = value;
-  };
-  for (const [ruleClass, mode] of Object.entries({ cost, capacity })) {
-    if (mode !== undefined) put(ruleClass, mode);
-  }
-  if (reportedMs !== undefined) put('reported', reportedMs && writtenSecond(reportedMs));
+  const next: Record<string, unknown> =
+    entry === undefined ? { [kind]: id === undefined ? true : Number(id) } : { ...entry };
+  put(next, 'cost', cost);
+  put(next, 'capacity', capacity);
+  put(next, 'reported', reportedMs && writtenSecond(reportedMs));
   const says = ['cost', 'capacity', 'reported'].some((field) => next[field] !== undefined);
   if (entry !== undefined) return draft.put('rollout', entry, says ? next : undefined);
   return says ? draft.add('rollout', next) : undefined;
 }
 
 /** Ends a started entry now and keeps it for reports; an entry that has not started is removed. */
-function end(draft: LimitsDraft, list: string, entry: Entry, field: string): undefined {
+function end(draft: LimitsDraft, list: WithId, id: string, field: 'grant' | 'breakglass'): undefined {
+  const entry = findEntry(draft, list, id, field);
+  if (entry === undefined)
+    return draft.refuse(field, `'${id}'; no ${field === 'grant' ? 'grant' : 'break-glass'} has this id`);
   const { nowMs, writtenAtMs = nowMs } = draft.context;
-  const zone = writtenZone(draft, list, entry);
+  const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
+  const zone = typeof of?.zone === 'string' ? of.zone : 'UTC';
   const edge = (at: unknown, which: 'start' | 'end'): number =>
     (typeof at === 'string' ? readInstant(at, which, zone) : undefined) ?? Number.NaN;
   if (edge(entry.until, 'end') <= nowMs) return draft.refuse(field, `'${entry.id}'; it is over already`);
   const endMs = Math.floor(writtenAtMs / 1000) * 1000;
-  return draft.put(
-    list,
-    entry,
-    edge(entry.from, 'start') < endMs ? { ...entry, until: writtenSecond(endMs) } : undefined,
-  );
-}
-
-/** Days are meant where the limits of the subject count theirs. */
-const zoneWritten = ({ context }: LimitsDraft, subject: string): Entry => {
-  const zone = context.zoneOf?.(subject) ?? 'UTC';
-  return zone === 'UTC' ? {} : { zone };
-};
-
-/** A grant's days are its limit's; everything else names its zone itself. */
-function writtenZone(draft: LimitsDraft, list: string, entry: Entry): string {
-  const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
-  return typeof of?.zone === 'string' ? of.zone : 'UTC';
+  const isStarted = edge(entry.from, 'start') < endMs;
+  return draft.put(list, entry, isStarted ? { ...entry, until: writtenSecond(endMs) } : undefined);
 }
 
 const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: LimitsDraft): string =>
   writtenSecond(writtenAtMs);
-
-/** The author: name for people, id for checks. */
-const writtenBy = ({ context: { actor, userId } }: LimitsDraft): Entry => ({
-  by: actor,
-  ...(userId !== undefined && { by_user: userId }),
-});
-
-function onOf(draft: LimitsDraft, subject: string): Entry | undefined {
-  const on = writtenSubject(subject);
-  if (on !== undefined && 'on' in on && subjectOf(on.on) === subject) return on;
-  draft.refuse(
-    'subject',
-    `'${subject}'; expected one of its own, such as ${SUBJECTS_EXPECTED.split(', personal')[0]}`,
-  );
-  return undefined;
-}
 
 /** More than any import of ours; a bound for memory. */
 const EDITS_MAX = 100_000;
@@ -427,15 +334,19 @@ function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {
     case 'grant':
       return giveGrant(draft, edit);
     case 'revoke':
-      return revokeGrant(draft, edit);
-    case 'freeze':
-      return editFreeze(draft, edit);
+      return end(draft, 'grants', edit.grant, 'grant');
+    case 'freeze': {
+      const { kind: _, subject, from = writtenNow(draft), ...freeze } = edit;
+      return addEntry(draft, 'freezes', subject, { from, ...freeze });
+    }
     case 'unfreeze':
       return unfreeze(draft, edit);
-    case 'breakglass':
-      return editBreakGlass(draft, edit);
+    case 'breakglass': {
+      const { kind: _, subject, from = writtenNow(draft), ...glass } = edit;
+      return addEntry(draft, 'breakglass', subject, { from, ...glass });
+    }
     case 'end-breakglass':
-      return endBreakGlass(draft, edit);
+      return end(draft, 'breakglass', edit.breakglass, 'breakglass');
     case 'review-breakglass':
       return reviewBreakGlass(draft, edit);
     case 'rollout':

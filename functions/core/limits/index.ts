@@ -13,7 +13,7 @@ export {
 } from './csv/columns.ts';
 export { entryKey, entryPlaceOf, exportLimits } from './csv/export-limits.ts';
 export { importLimits } from './csv/import-limits.ts';
-export { idOf, readThresholdsText, thresholdsText } from './csv/read-cells.ts';
+export { readThresholdsText, thresholdsText } from './csv/read-cells.ts';
 export { type CsvRow, readRows } from './csv/read-rows.ts';
 export { type TotalChange, totalChanges, type WrittenTotal, writtenTotals } from './csv/totals.ts';
 export {
@@ -78,4 +78,4 @@ export {
 } from './publish-limits.ts';
 export { isDecided, isOwn, isPending, readRequests, requesterOf, type StoredRequest } from './requests.ts';
 export { ACT_WORDS, mayApprove, mayDo, type RightsContext, ROLES, whoMayText } from './rights.ts';
-export { readField, subjectOf } from './subject-text.ts';
+export { idOf, kindOf, readField, subjectOf } from './subject-text.ts';

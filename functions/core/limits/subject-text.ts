@@ -3,6 +3,7 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import { CAP_KINDS, capOf, capSubject } from '../../../policies/limits/cap.ts';
 import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../policies/units/unit.ts';
 
 const PERSONAL = 'personal';
 const PATTERN_PREFIX = 'groups/';
@@ -82,3 +83,13 @@ export function groupsAround(subject: string, directory: Directory | undefined):
   const isPlaced = (kind === 'group' || kind === 'project') && groupId !== undefined;
   return (isPlaced ? directory?.chainById.get(groupId) : undefined) ?? [];
 }
+
+/** The kind of an entry: the name of its amount. */
+export const kindOf = (entry: Readonly<Record<string, unknown>>): LimitKind | undefined =>
+  LIMIT_KINDS.find((kind) => (entry[kind] ?? undefined) !== undefined);
+
+/** The id that the parser makes for a limit without one. */
+export const madeId = (kind: string, per: string): string => `${kind}-${per === '' ? 'now' : per}`;
+
+export const idOf = (entry: Readonly<Record<string, unknown>>): string =>
+  typeof entry.id === 'string' ? entry.id : madeId(kindOf(entry) ?? '', String(entry.per ?? ''));

@@ -123,44 +123,7 @@ export class PendingSignIns {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-interface DeviceRoutesDeps {
-  /** Absent: no sign-in from terminals. */
-  readonly device: DeviceSignIn | undefined;
-  readonly sessions: Sessions;
-  readonly log: Log;
-}
-
 const DEVICE_CODE = /^[\w.~-]{1,500}$/;
-
-/**
- * `POST /signin/device` begins, `POST /signin/device/session` asks once with `{deviceCode}`: 202 until the person has
- * allowed it, then the session's id, which is sent as a bearer token.
- */
-export function deviceRoutes({ device, sessions, log }: DeviceRoutesDeps): Hono<SignInEnv> {
-  const routes = new Hono<SignInEnv>();
-  routes.post('/signin/device', async (c) => c.json(await configured(device).begin()));
-  routes.post('/signin/device/session', async (c) => {
-    const body: { readonly deviceCode?: unknown } | null = await c.req.json().catch(() => null);
-    const deviceCode = body?.deviceCode;
-    if (typeof deviceCode !== 'string' || !DEVICE_CODE.test(deviceCode))
-      throw new SignInError('sign_in_invalid', 'This is no code of a device.', 'Run tollgate login again.');
-    const answer = await configured(device).ask(deviceCode);
-    if ('wait' in answer) return c.json(answer, 202);
-    const session = await sessions.open(answer.userId, undefined, { terminal: true });
-    log.info('signed in from a terminal', { userId: answer.userId, session: secretHashOf(session) });
-    return c.json({ session });
-  });
-  return routes;
-}
-
-function configured(device: DeviceSignIn | undefined): DeviceSignIn {
-  if (device !== undefined) return device;
-  throw new SignInError(
-    'no_device_sign_in',
-    'This console lets nobody sign in from a terminal.',
-    'Whoever runs Tollgate registers an application for it and sets deviceClientId.',
-  );
-}
 
 export interface SignInOptions {
   /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
@@ -227,13 +190,13 @@ export function createSignIn(options: SignInOptions): SignIn {
   const { origin, secure } = ownAddress(options.redirectUrl);
   const gitlab = new GitLabSignIn(options);
   const sessions = new Sessions({ store, roles: options.roles, clock, random });
-  const signInLimit =
-    options.signInLimit ?? rateLimit({ max: SIGN_INS_PER_MINUTE, windowMs: MINUTE_MS, clock });
-  const sessionLimit =
-    options.sessionLimit ?? rateLimit({ max: REQUESTS_PER_MINUTE, windowMs: MINUTE_MS, clock });
-  const strangerLimit =
-    options.strangerLimit ?? rateLimit({ max: STRANGERS_PER_MINUTE, windowMs: MINUTE_MS, clock });
-  const jobLimit = options.jobLimit ?? rateLimit({ max: JOBS_PER_MINUTE, windowMs: MINUTE_MS, clock });
+  const perMinute = (max: number): RateLimit => rateLimit({ max, windowMs: MINUTE_MS, clock });
+  const {
+    signInLimit = perMinute(SIGN_INS_PER_MINUTE),
+    sessionLimit = perMinute(REQUESTS_PER_MINUTE),
+    strangerLimit = perMinute(STRANGERS_PER_MINUTE),
+    jobLimit = perMinute(JOBS_PER_MINUTE),
+  } = options;
   const jobs = new JobTokens({ issuer: options.issuer, audience: origin, fetch: options.fetch, clock });
   const sessionCookie = idCookie('tollgate-session', { secure });
   const pendings = new PendingSignIns({ clientSecret: options.clientSecret, clock, secure });
@@ -248,24 +211,45 @@ export function createSignIn(options: SignInOptions): SignIn {
   routes.onError((error, c) => {
     if (error instanceof SignInError) {
       log.warn('sign-in refused', { code: error.code, reason: error.sentence });
-      return refuse.signIn(c, error);
+      return refuse(c, error);
     }
     // Another's message could quote a token.
     log.error('sign-in failed', { error: error.name });
-    return refuse.broken(c);
+    return refuse(c, 'broken');
   });
 
   routes.use('/signin/*', async (c, next) => {
     const waitSeconds = signInLimit.take(options.addressOf(c));
-    if (waitSeconds !== undefined) return refuse.tooMany(c, waitSeconds);
+    if (waitSeconds !== undefined) return refuse(c, { waitSeconds });
     c.header('cache-control', 'no-store');
     c.header('referrer-policy', 'no-referrer');
     return next();
   });
 
-  const { issuer, fetch, deviceClientId: clientId } = options;
-  const device = clientId === undefined ? undefined : new DeviceSignIn({ issuer, clientId, fetch });
-  routes.route('/', deviceRoutes({ device, sessions, log }));
+  const device = (): DeviceSignIn => {
+    const { issuer, fetch, deviceClientId: clientId } = options;
+    if (clientId !== undefined) return new DeviceSignIn({ issuer, clientId, fetch });
+    throw new SignInError(
+      'no_device_sign_in',
+      'This console lets nobody sign in from a terminal.',
+      'The team that runs Tollgate registers an application for it and sets deviceClientId.',
+    );
+  };
+
+  routes.post('/signin/device', async (c) => c.json(await device().begin()));
+
+  // 202 until the person has allowed it, then the session's id, which is sent as a bearer token.
+  routes.post('/signin/device/session', async (c) => {
+    const body: { readonly deviceCode?: unknown } | null = await c.req.json().catch(() => null);
+    const deviceCode = body?.deviceCode;
+    if (typeof deviceCode !== 'string' || !DEVICE_CODE.test(deviceCode))
+      throw new SignInError('sign_in_invalid', 'This is no code of a device.', 'Run tollgate login again.');
+    const answer = await device().ask(deviceCode);
+    if ('wait' in answer) return c.json(answer, 202);
+    const session = await sessions.open(answer.userId, undefined, { terminal: true });
+    log.info('signed in from a terminal', { userId: answer.userId, session: secretHashOf(session) });
+    return c.json({ session });
+  });
 
   routes.get('/signin', async (c) => {
     const checks = { state: newId(random), nonce: newId(random), codeVerifier: newId(random) };
@@ -297,7 +281,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   // A user who is still signed in sees no sign-out message.
   routes.get('/signout', async (c) =>
-    sessionCookie.read(c) === undefined ? await refuse.goodbye(c) : c.redirect('/', 302),
+    sessionCookie.read(c) === undefined ? await refuse(c, 'goodbye') : c.redirect('/', 302),
   );
 
   return { routes, requireUser: guard };

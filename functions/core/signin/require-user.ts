@@ -5,10 +5,11 @@ import { createMiddleware } from 'hono/factory';
 import { html } from 'hono/html';
 import { NONCE, type SecureHeadersVariables, secureHeaders } from 'hono/secure-headers';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Log } from '../environment/index.ts';
 import type { JobTokens } from './job-tokens.ts';
 import { type SignInEnv, SignInError } from './model.ts';
-import { knownSessions, type Sessions, secretHashOf } from './sessions.ts';
+import { type Sessions, secretHashOf } from './sessions.ts';
 
 /** Longer than any address of ours, and short enough for a cookie. */
 const LENGTH_MAX = 1_000;
@@ -157,96 +158,60 @@ export const plainPage: RenderNotice = async ({ title, sentence, remedy, link })
 </html>`,
   );
 
-export interface Refusals {
-  signIn(c: Context, error: SignInError): Promise<Response>;
-  signedOut(c: Context): Promise<Response>;
-  forged(c: Context): Promise<Response>;
-  tooMany(c: Context, waitSeconds: number): Promise<Response>;
-  broken(c: Context): Promise<Response>;
-  goodbye(c: Context): Promise<Response>;
-}
-
 const SIGN_IN = { href: '/signin', text: 'Sign in with GitLab' } as const;
 const HOME = { href: '/', text: 'To the overview' } as const;
 
-/** Every way in which a request ends before it begins, with its sentence and its remedy. */
-export function refusals(render: RenderNotice): Refusals {
-  return {
-    signIn(c, error) {
-      const { code, status, sentence, remedy } = error;
+/** Every way in which a request ends before it begins, with its status, sentence and remedy. */
+const NOTICES = {
+  signedOut: {
+    ...{ status: 401, code: 'signed_out', title: 'Signed out', link: SIGN_IN },
+    sentence: 'You are not signed in, or your session has ended.',
+    remedy: 'Sign in with GitLab and do it again; nothing was changed.',
+  },
+  forged: {
+    ...{ status: 403, code: 'not_from_here', title: 'Not accepted', link: HOME },
+    sentence: 'This did not come from a page of this session, so nothing was changed.',
+    remedy: 'Load the page again and send it again.',
+  },
+  broken: {
+    ...{ status: 500, code: 'failed', title: 'Failed', link: HOME },
+    sentence: 'Something went wrong here, not in your browser.',
+    remedy: 'Try again; if that does not help, report it to the team that runs Tollgate.',
+  },
+  goodbye: {
+    ...{ status: 200, code: 'signed_out', title: 'Signed out', link: SIGN_IN },
+    sentence: 'You are signed out of Tollgate.',
+    remedy: 'GitLab still knows this browser; on a shared machine, sign out there as well.',
+  },
+} as const satisfies Readonly<Record<string, SignInNotice & { readonly status: ContentfulStatusCode }>>;
+
+export type Refuse = (
+  c: Context,
+  why: keyof typeof NOTICES | SignInError | { readonly waitSeconds: number },
+) => Promise<Response>;
+
+export const refusals =
+  (render: RenderNotice): Refuse =>
+  (c, why) => {
+    if (typeof why === 'string') return respondWith(c, NOTICES[why].status, NOTICES[why], render);
+    if (why instanceof SignInError) {
+      const { code, status, sentence, remedy } = why;
       return respondWith(
         c,
         status,
         { code, title: 'Not signed in', sentence, remedy, link: SIGN_IN },
         render,
       );
-    },
-
-    signedOut(c) {
-      const notice = {
-        code: 'signed_out',
-        title: 'Signed out',
-        sentence: 'You are not signed in, or your session has ended.',
-        remedy: 'Sign in with GitLab and do it again; nothing was changed.',
-        link: SIGN_IN,
-      };
-      return respondWith(c, 401, notice, render);
-    },
-
-    forged: (c) =>
-      respondWith(
-        c,
-        403,
-        {
-          code: 'not_from_here',
-          title: 'Not accepted',
-          sentence: 'This did not come from a page of this session, so nothing was changed.',
-          remedy: 'Load the page anew and send it again.',
-          link: HOME,
-        },
-        render,
-      ),
-
-    tooMany(c, waitSeconds) {
-      c.header('retry-after', String(waitSeconds));
-      const notice = {
-        code: 'too_many_requests',
-        title: 'Too many requests',
-        sentence: 'There were more requests from here than a person sends.',
-        remedy: `Wait ${waitSeconds} s and try again.`,
-      };
-      return respondWith(c, 429, notice, render);
-    },
-
-    broken: (c) =>
-      respondWith(
-        c,
-        500,
-        {
-          code: 'failed',
-          title: 'Failed',
-          sentence: 'Something went wrong here, not in your browser.',
-          remedy: 'Try again; if that does not help, tell whoever runs Tollgate.',
-          link: HOME,
-        },
-        render,
-      ),
-
-    goodbye: (c) =>
-      respondWith(
-        c,
-        200,
-        {
-          code: 'signed_out',
-          title: 'Signed out',
-          sentence: 'You are signed out of Tollgate.',
-          remedy: 'GitLab still knows this browser; on a shared machine, sign out there as well.',
-          link: SIGN_IN,
-        },
-        render,
-      ),
+    }
+    const { waitSeconds } = why;
+    c.header('retry-after', String(waitSeconds));
+    const notice = {
+      ...{ code: 'too_many_requests', title: 'Too many requests' },
+      sentence: 'There were more requests from here than a person sends.',
+      remedy: `Wait ${waitSeconds} s and try again.`,
+    };
+    return respondWith(c, 429, notice, render);
   };
-}
 
 /** Format of ids in cookies: 256 random bits. */
 const ID = /^[\w-]{43}$/;
@@ -339,9 +304,12 @@ interface RequireUserDeps {
   readonly addressOf: (c: Context) => string;
   /** Our own, as the browser sees it. */
   readonly origin: string;
-  readonly refuse: Refusals;
+  readonly refuse: Refuse;
   readonly log: Log;
 }
+
+/** Some 1 MB. A forgotten session is known again with its next request. */
+const KNOWN_MAX = 10_000;
 
 /**
  * Admits signed-in users, as `c.var.user`, and jobs with their own token, without a read of the table. A
@@ -349,29 +317,20 @@ interface RequireUserDeps {
  * reads forms for the CSRF token.
  */
 export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv> {
-  const {
-    sessions,
-    sessionCookie,
-    sessionLimit,
-    strangerLimit,
-    addressOf,
-    origin,
-    refuse,
-    log,
-    jobs,
-    jobLimit,
-  } = deps;
-  const known = knownSessions();
+  const { sessions, sessionCookie, sessionLimit, strangerLimit } = deps;
+  const { addressOf, origin, refuse, log, jobs, jobLimit } = deps;
+  /** Sessions this process has verified. Rate limits of their address do not apply to them. */
+  const known = new Map<string, true>();
   return createMiddleware<SignInEnv>(async (c, next) => {
     const jobToken = jobTokenOf(c);
     if (jobToken !== undefined) {
       const job = await jobs.read(jobToken).catch(asSignInError);
       if (job instanceof SignInError) {
         log.warn('job refused', { code: job.code, reason: job.sentence });
-        return refuse.signIn(c, job);
+        return refuse(c, job);
       }
       const waitJobs = jobLimit.take(job.sessionId);
-      if (waitJobs !== undefined) return refuse.tooMany(c, waitJobs);
+      if (waitJobs !== undefined) return refuse(c, { waitSeconds: waitJobs });
       c.set('user', job);
       return next();
     }
@@ -379,29 +338,29 @@ export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv>
     const id = bearer ?? sessionCookie.read(c);
     const isStranger = id !== undefined && !known.has(secretHashOf(id));
     const waitForTable = isStranger ? strangerLimit.wait(addressOf(c)) : undefined;
-    if (waitForTable !== undefined) return refuse.tooMany(c, waitForTable);
+    if (waitForTable !== undefined) return refuse(c, { waitSeconds: waitForTable });
     const user = id === undefined ? undefined : await sessions.resume(id).catch(asSignInError);
     if (user instanceof SignInError) {
       log.error('session not read', { code: user.code });
-      return refuse.signIn(c, user);
+      return refuse(c, user);
     }
     if (user === undefined) {
       if (id !== undefined) {
-        known.remove(secretHashOf(id));
+        known.delete(secretHashOf(id));
         strangerLimit.take(addressOf(c));
         sessionCookie.clear(c);
       }
-      if (c.req.method !== 'GET' || !wantsPage(c)) return refuse.signedOut(c);
+      if (c.req.method !== 'GET' || !wantsPage(c)) return refuse(c, 'signedOut');
       const { pathname, search } = new URL(c.req.url);
       return c.redirect(`/signin?returnTo=${encodeURIComponent(safeReturnTo(`${pathname}${search}`))}`, 302);
     }
-    known.add(user.sessionId);
+    keepLatest(known, user.sessionId, true, KNOWN_MAX);
     const waitSeconds = sessionLimit.take(user.sessionId);
-    if (waitSeconds !== undefined) return refuse.tooMany(c, waitSeconds);
+    if (waitSeconds !== undefined) return refuse(c, { waitSeconds: waitSeconds });
     const isOurs = async () => isFromHere(c, origin) && (await hasCsrfToken(c, user.csrfToken));
     if (bearer === undefined && !isSafe(c) && !(await isOurs())) {
       log.warn('request not from here', { session: user.sessionId, userId: user.id });
-      return refuse.forged(c);
+      return refuse(c, 'forged');
     }
     c.set('user', user);
     return next();

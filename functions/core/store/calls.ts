@@ -53,7 +53,6 @@ export async function* queryPages(
   } while (from !== undefined);
 }
 
-/** Reads all pages. */
 export async function queryAll(table: ItemTable, ask: QueryAsk, limit: TimeLimit): Promise<readonly Item[]> {
   const found: Item[] = [];
   for await (const items of queryPages(table, ask, limit)) found.push(...items);
@@ -146,7 +145,6 @@ export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({
   ...attributes,
 });
 
-/** The item that a refused write returns. */
 type Shown = 'nothing' | 'old';
 
 /** @param condition - on the item that stands there. */

@@ -24,7 +24,6 @@ import {
 } from './operation.ts';
 import { isConflict, isThrottle } from './table-failure.ts';
 
-/** Fields of DynamoDB's responses that are used. */
 export interface DynamoAnswer {
   readonly Item?: Item | undefined;
   readonly Items?: readonly Item[] | undefined;

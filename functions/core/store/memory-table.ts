@@ -47,7 +47,6 @@ export class MemoryTable implements ItemTable {
     return this.#evaluation.answer(name, operation);
   }
 
-  /** Everything that is stored, without waiting. */
   items(): readonly Item[] {
     return this.#items.page(0, Number.POSITIVE_INFINITY).items;
   }

@@ -73,7 +73,6 @@ export interface QueryAsk {
   readonly consistent: boolean;
   /** The greatest sort key first. */
   readonly backwards?: true;
-  /** Items evaluated per page. */
   readonly pageItems?: number;
   readonly from?: PageEnd;
   /** The partition of the due index instead of the table's: keys only, whose due time is before this. Unix ms. */

@@ -43,7 +43,6 @@ export interface ItemSpan extends Pick<QueryAsk, 'pk' | 'sk' | 'dueBeforeMs' | '
 /** Storage of items. Callers never modify results of {@link span} and {@link page}. */
 export interface KeptItems {
   get(key: Key): Item | undefined;
-  /** Replaces the item of the same key. */
   put(item: Item): void;
   delete(key: Key): void;
   /** By sort key, or by due time, then key, where due items are asked for. */

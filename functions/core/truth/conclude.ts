@@ -1,6 +1,6 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
-import type { EndOutcome, GoneJob, JobEnd, Ledger } from '../ledger/index.ts';
+import type { EndOutcome, Ledger } from '../ledger/index.ts';
 import type { TruthOutcome } from './settle-truths.ts';
 import type { JobVerdict } from './verdict.ts';
 
@@ -15,11 +15,9 @@ export interface ConcludeDeps {
   readonly chargeUnknown: 'hold' | 'nothing';
 }
 
-/** Counts of the results. */
 export interface ConcludeTally {
   settled: number;
   released: number;
-  /** Ids of jobs among the released. */
   readonly admittedYetFailed: number[];
   expired: number;
   postponed: number;
@@ -40,12 +38,11 @@ export function createVerdictWriter(deps: ConcludeDeps): VerdictWriter {
   const flush = async (): Promise<void> => {
     const full = batch;
     batch = [];
-    if (full.length > 0) await conclude(full, deps);
+    await concludeAll(full, deps);
   };
   return {
     take: async (verdict) => {
-      if (verdict.do === 'keep') return;
-      batch.push(verdict);
+      if (verdict.do !== 'keep') batch.push(verdict);
       if (batch.length >= BATCH) await flush();
     },
     flush,
@@ -54,74 +51,55 @@ export function createVerdictWriter(deps: ConcludeDeps): VerdictWriter {
 
 /** @returns false if the table left one undecided. */
 export async function concludeAll(verdicts: readonly JobVerdict[], deps: ConcludeDeps): Promise<boolean> {
+  const before = deps.tally.undecided;
   const acting = verdicts.filter((verdict) => verdict.do !== 'keep');
-  let decided = true;
-  for (let start = 0; start < acting.length; start += BATCH) {
-    if (!(await conclude(acting.slice(start, start + BATCH), deps))) decided = false;
-  }
-  return decided;
+  for (let start = 0; start < acting.length; start += BATCH)
+    await conclude(acting.slice(start, start + BATCH), deps);
+  return deps.tally.undecided === before;
 }
 
-/** @returns false if the table left one undecided. */
 async function conclude(
   verdicts: readonly JobVerdict[],
   { ledger, tally, chargeBypass, chargeUnknown: charge }: ConcludeDeps,
-): Promise<boolean> {
-  const ends: JobEnd[] = [];
-  const released: GoneJob[] = [];
-  const expired: (GoneJob & { readonly charge: 'hold' | 'nothing' })[] = [];
-  const postponed: { jobId: number; dueAtMs: number }[] = [];
-  const unknown: JobTruth[] = [];
-  for (const verdict of verdicts) {
-    switch (verdict.do) {
-      case 'settle':
-        ends.push(verdict.end);
-        break;
-      case 'release':
-        released.push(verdict.gone);
-        break;
-      case 'expire':
-        expired.push({ ...verdict.gone, charge });
-        break;
-      case 'postpone':
-        postponed.push({ jobId: verdict.jobId, dueAtMs: verdict.dueAtMs });
-        break;
-      case 'charge':
-        unknown.push(verdict.truth);
-        break;
-      case 'keep':
-        break;
+): Promise<void> {
+  const jobsTo = <Do extends JobVerdict['do'], Job>(
+    action: Do,
+    jobOf: (verdict: Extract<JobVerdict, { readonly do: Do }>) => Job,
+  ): readonly Job[] =>
+    verdicts.flatMap((verdict) =>
+      verdict.do === action ? [jobOf(verdict as Extract<JobVerdict, { readonly do: Do }>)] : [],
+    );
+  const write = async <Job>(
+    outcome: 'settled' | 'released' | 'expired' | 'postponed',
+    jobs: readonly Job[],
+    call: (jobs: readonly Job[]) => Promise<readonly EndOutcome[]>,
+  ): Promise<readonly EndOutcome[]> => {
+    const outcomes = jobs.length === 0 ? [] : await call(jobs);
+    for (const each of outcomes) {
+      if (each === 'applied') tally[outcome] += 1;
+      else if (each !== 'unknown') tally[each] += 1;
     }
+    return outcomes;
+  };
+  await write(
+    'settled',
+    jobsTo('settle', ({ end }) => end),
+    (ends) => ledger.settle(ends),
+  );
+  const gone = jobsTo('release', (verdict) => verdict.gone);
+  const released = await write('released', gone, (jobs) => ledger.release(jobs));
+  for (const [index, { jobId, cause }] of gone.entries()) {
+    // Only admitted jobs held amounts, and only the first release reports it.
+    if (released[index] === 'applied' && cause === REJECTED_BY_ROUTER) tally.admittedYetFailed.push(jobId);
   }
-  const before = tally.undecided;
-  if (ends.length > 0) count(await ledger.settle(ends), 'settled', tally);
-  if (released.length > 0) {
-    const outcomes = await ledger.release(released);
-    count(outcomes, 'released', tally);
-    released.forEach(({ jobId, cause }, index) => {
-      // Only admitted jobs held amounts, and only the first release reports it.
-      if (outcomes[index] === 'applied' && cause === REJECTED_BY_ROUTER) tally.admittedYetFailed.push(jobId);
-    });
-  }
-  if (expired.length > 0) count(await ledger.expire(expired), 'expired', tally);
-  if (postponed.length > 0) count(await ledger.postpone(postponed), 'postponed', tally);
-  if (unknown.length > 0) {
-    const charged = await chargeBypass(unknown);
-    tally.bypass += charged.filter((outcome) => outcome === 'bypass').length;
-    tally.undecided += charged.filter((outcome) => outcome === 'undecided').length;
-  }
-  return tally.undecided === before;
-}
-
-function count(
-  outcomes: readonly EndOutcome[],
-  applied: 'settled' | 'released' | 'expired' | 'postponed',
-  tally: ConcludeTally,
-): void {
-  for (const outcome of outcomes) {
-    if (outcome === 'applied') tally[applied] += 1;
-    else if (outcome !== 'unknown') tally[outcome] += 1;
-  }
+  const unknown = jobsTo('expire', (verdict) => ({ ...verdict.gone, charge }));
+  await write('expired', unknown, (jobs) => ledger.expire(jobs));
+  const due = jobsTo('postpone', ({ jobId, dueAtMs }) => ({ jobId, dueAtMs }));
+  await write('postponed', due, (jobs) => ledger.postpone(jobs));
+  const untracked = jobsTo('charge', ({ truth }) => truth);
+  const charged = untracked.length === 0 ? [] : await chargeBypass(untracked);
+  tally.bypass += charged.filter((outcome) => outcome === 'bypass').length;
+  tally.undecided += charged.filter((outcome) => outcome === 'undecided').length;
 }
 
 /** Charges bypassed jobs. One result per outcome, same order; repeats are allowed. */

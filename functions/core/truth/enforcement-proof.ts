@@ -51,7 +51,6 @@ export interface ProofFinding {
 }
 
 interface ProofFigures {
-  /** Jobs compared with GitLab. */
   readonly compared: number;
   readonly rejected: number;
   /** Rejected, and it ran. */

@@ -295,7 +295,7 @@ function admittedAtMs(
   return atMs > nowMs || nowMs - atMs > LATE_MS ? nowMs : atMs;
 }
 
-/** Many jobs in one call of the ledger, and one that makes it throw does not take the others along. */
+// Many jobs in one call of the ledger. A job that makes it throw does not take the others along.
 
 /** The ledger gives each call 10 s; this many ends are some five transactions. */
 const JOBS_PER_CALL_MAX = 100;
@@ -309,35 +309,26 @@ export async function together<Job extends { readonly jobId: number }>(
   call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
   log: Log,
 ): Promise<readonly EndedOutcome[]> {
-  const outcomes: EndedOutcome[] = [];
-  for (let from = 0; from < jobs.length; from += JOBS_PER_CALL_MAX) {
-    const some = jobs.slice(from, from + JOBS_PER_CALL_MAX);
-    outcomes.push(...(await oneCall(some, call).catch(() => oneByOne(some, call, log))));
-  }
-  return outcomes;
-}
-
-async function oneCall<Job>(
-  jobs: readonly Job[],
-  call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
-): Promise<readonly EndOutcome[]> {
-  const answers = await call(jobs);
-  return jobs.map((_, index) => answers[index] ?? 'undecided');
-}
-
-async function oneByOne<Job extends { readonly jobId: number }>(
-  jobs: readonly Job[],
-  call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
-  log: Log,
-): Promise<readonly EndedOutcome[]> {
-  const outcomes: EndedOutcome[] = [];
-  for (const job of jobs) {
+  const callWith = async (some: readonly Job[]): Promise<readonly EndOutcome[]> => {
+    const answers = await call(some);
+    return some.map((_, index) => answers[index] ?? 'undecided');
+  };
+  const alone = async (job: Job): Promise<readonly EndedOutcome[]> => {
     try {
-      outcomes.push(...(await oneCall([job], call)));
+      return await callWith([job]);
     } catch (error) {
       const name = error instanceof Error ? error.name : typeof error;
       log.error('end of job refused by the ledger', { jobId: job.jobId, error: name });
-      outcomes.push('failed');
+      return ['failed'];
+    }
+  };
+  const outcomes: EndedOutcome[] = [];
+  for (let from = 0; from < jobs.length; from += JOBS_PER_CALL_MAX) {
+    const some = jobs.slice(from, from + JOBS_PER_CALL_MAX);
+    try {
+      outcomes.push(...(await callWith(some)));
+    } catch {
+      for (const job of some) outcomes.push(...(await alone(job)));
     }
   }
   return outcomes;

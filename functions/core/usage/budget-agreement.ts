@@ -25,7 +25,6 @@ export type AgreementCause =
 
 export interface BudgetAgreement {
   readonly subject: string;
-  /** The limit's id. */
   readonly limit: string;
   readonly unit: Unit;
   /** `2026-11` */

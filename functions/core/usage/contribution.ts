@@ -32,7 +32,6 @@ import {
   WATCHED_BY_PREFIX,
 } from './usage.ts';
 
-/** The job's part of the usage items. */
 export interface Contribution {
   readonly jobId: number;
   /** The record's `rev` it was made from. */

@@ -70,7 +70,6 @@ export interface ApplyDeps {
 }
 
 export interface ApplyReport {
-  /** Changes made by this call. */
   readonly changes: readonly UsageChange[];
   /** Jobs that could not be counted in time: to be delivered again. */
   readonly failedJobIds: ReadonlySet<number>;
@@ -202,7 +201,6 @@ function expiry(record: JobRecord): number | undefined {
 
 export interface UsageRebuild {
   readonly records: number;
-  /** Jobs whose usage was corrected. */
   readonly changed: number;
   /** Jobs that could not be counted in time: run it again. */
   readonly failed: number;

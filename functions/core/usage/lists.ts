@@ -38,7 +38,6 @@ async function withTries<Key, Value>(
   }
 }
 
-/** Adds `value` to the list of `key`. */
 function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
@@ -51,7 +50,6 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
 const TOP_MAX = 50;
 const PROJECT = 'project/';
 
-/** A list and the projects in it that changed. */
 interface ChangedList {
   readonly key: UsageKey;
   readonly projectIds: ReadonlySet<number>;

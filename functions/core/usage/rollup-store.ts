@@ -46,7 +46,6 @@ import {
   usageName,
 } from './usage.ts';
 
-/** The methods of {@link DynamoRollupStore}. */
 export type RollupStore = Pick<DynamoRollupStore, keyof DynamoRollupStore>;
 
 export interface RollupWrites {

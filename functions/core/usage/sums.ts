@@ -27,7 +27,6 @@ export interface GroupSum {
   readonly total: UsedInMonth;
   /** `total` without the groups that are listed. Below 0 where groups were moved here with their usage. */
   readonly rest: UsedInMonth;
-  /** Label of the rest. */
   readonly restLabel: string;
 }
 

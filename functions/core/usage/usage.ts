@@ -1,4 +1,3 @@
-/** Names one subject's usage of one day. */
 export interface UsageKey {
   /** `subjectKey`: `instance`, `group/101`, `project/1001`, `runner-class/large`. */
   readonly subject: string;
@@ -218,7 +217,6 @@ export const QUEUE_BUCKETS = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
 interface QueueFacts {
   readonly isRetry: boolean | undefined;
   readonly queuedSeconds: number | undefined;
-  /** The job's charge. */
   readonly micros: number;
 }
 

@@ -243,7 +243,7 @@ type ValidPreview = Omit<Extract<PreviewAnswer, { outcome: 'valid' }>, 'effects'
 /** Prints the effect of edits. @param more - for --json. */
 export function printPreview(
   preview: ValidPreview,
-  lived: BacktestLine | undefined,
+  replayed: BacktestLine | undefined,
   { base, live }: { readonly base: string | undefined; readonly live: SetView | undefined },
   { currency, json, io }: OutcomeFormat,
   more: object = {},
@@ -252,9 +252,9 @@ export function printPreview(
   const code = stale ? EXIT.wouldReject : EXIT.ok;
   if (json) {
     const both = stale && { live: live ?? null, theirs: theirs ?? null };
-    const told = { stale, rows, ...both, oversubscription, needsConfirmation, needsApproval, lockout };
+    const shown = { stale, rows, ...both, oversubscription, needsConfirmation, needsApproval, lockout };
     io.out(
-      `${JSON.stringify({ outcome: 'dry_run', base: base ?? null, ...told, ...more, backtest: lived ?? null })}\n`,
+      `${JSON.stringify({ outcome: 'dry_run', base: base ?? null, ...shown, ...more, backtest: replayed ?? null })}\n`,
     );
     return code;
   }
@@ -269,7 +269,7 @@ export function printPreview(
       ? 'No limit differs from the live set.\n'
       : changeRowsText(rows, currency, io.columns, paint),
     oversubscriptionText(oversubscription, currency),
-    lived === undefined ? '' : `${backtestLine(lived)}\n`,
+    replayed === undefined ? '' : `${backtestLine(replayed)}\n`,
     needsConfirmation.length === 0
       ? ''
       : paint.warn(

@@ -9,7 +9,7 @@ import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, readChoice, text, toggle, word } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 import { readUserBytes } from '../../terminal/user-file.ts';
 import { answerOf, countToTheEnd, liveSet, ofSet } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
@@ -189,9 +189,6 @@ interface ImportFigures {
 
 const NOTES_SHOWN = 20;
 
-const right = { align: 'right' } as const;
-const amounts = { align: 'right', even: true } as const;
-
 /** Totals as the sum of the spreadsheet's column shows them. */
 export function totalsText(
   totals: readonly WrittenTotal[],
@@ -200,7 +197,7 @@ export function totalsText(
   columns: number,
   paint: Paint,
 ): string {
-  const told = totals.map(({ kind, per, unit, since, zone, before, after }) => {
+  const rows = totals.map(({ kind, per, unit, since, zone, before, after }) => {
     const text = (total: WrittenTotal['before']): string => amountText(Number(total.amount), unit, currency);
     const difference = BigInt(after.amount) - BigInt(before.amount);
     const sign = difference > 0n ? '+' : '';
@@ -216,14 +213,14 @@ export function totalsText(
     ];
   });
   const titles = [
-    { title: 'totals' },
-    { title: 'in force' },
-    { title: 'limits', ...right },
-    { title: 'live now', ...amounts },
-    { title: 'limits', ...right },
-    { title: 'would be', ...amounts },
-    { title: 'change', ...amounts },
-    { title: 'unlimited', ...right },
+    'totals',
+    'in force',
+    right('limits'),
+    amounts('live now'),
+    right('limits'),
+    amounts('would be'),
+    amounts('change'),
+    right('unlimited'),
   ];
   const notNamed =
     unnamed.length === 0
@@ -232,5 +229,5 @@ export function totalsText(
   const understood = notes.slice(0, NOTES_SHOWN).map((note) => `${printable(note)}\n`);
   const more = notes.length - understood.length;
   const rest = more > 0 ? `… and ${shadowCount(more)} more (--json lists all)\n` : '';
-  return `${shadowCount(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, told, columns, paint.dim)}\n`;
+  return `${shadowCount(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, rows, columns, paint.dim)}\n`;
 }

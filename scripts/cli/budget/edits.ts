@@ -12,8 +12,8 @@ import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal
 import { command } from '../../terminal/define-command.ts';
 import {
   choice,
+  type Flag,
   optionalWord,
-  type Reader,
   readChoice,
   readWhole,
   severalWords,
@@ -143,17 +143,8 @@ export function countedJobs(answer: BacktestAnswer): BacktestLine | undefined {
   return { days, jobsRead, jobs, wouldFail, wouldFailNow, failed, ...withoutAbsent({ wouldWait }) };
 }
 
-/** A field that `none` takes out. */
-const field = <Value = string>(takes: string, help: string, read?: Reader<Value>) =>
-  text(takes, help, (given, flag): Value | string | null =>
-    given === NONE ? null : read === undefined ? given : read(given, flag),
-  );
-const readThresholds: Reader<(number | string)[]> = (given) =>
-  (given.match(/forecast +\d+|[^\s,]+/g) ?? []).map((each) =>
-    each.startsWith('forecast') ? each.replace(/ +/, ' ') : readWhole('thresholds', each, 1, 1_000),
-  );
-
-const TAKES: Readonly<Record<LimitField['type'], string>> = {
+const FIELDS = limitFields.filter(({ flag }) => flag !== undefined);
+const VALUES: Readonly<Record<LimitField['type'], string>> = {
   part: '<share or amount>',
   choice: '<word>',
   word: '<word>',
@@ -161,31 +152,39 @@ const TAKES: Readonly<Record<LimitField['type'], string>> = {
   day: '<day>',
   percents: '<list>',
 };
-const FIELDS = limitFields.filter(({ flag }) => flag !== undefined);
 
-/** Fields of a limit, by their flags. */
-const FIELD_FLAGS = Object.fromEntries(
-  FIELDS.map(({ flag = '', type, choices, help }) => [
-    flag,
-    field<unknown>(
-      TAKES[type],
-      choices === undefined ? help : `${help} ${choices.join(', ')}`,
-      type === 'percents'
-        ? readThresholds
-        : type === 'day'
-          ? readDayFlag
-          : choices && ((given, name) => readChoice(name, given, choices)),
-    ),
-  ]),
+/** A flag for each field of a limit. */
+const FIELD_FLAGS: Readonly<Record<string, Flag>> = Object.fromEntries(
+  FIELDS.map((field) => {
+    const { flag = '', type, choices, help } = field;
+    const about = choices === undefined ? help : `${help} ${choices.join(', ')}`;
+    return [flag, text(VALUES[type], about, (given) => (given === NONE ? null : readField(field, given)))];
+  }),
 );
+
+/** @throws {UsageError} */
+function readField({ type, flag = '', choices = [] }: LimitField, given: string): unknown {
+  switch (type) {
+    case 'choice':
+      return readChoice(flag, given, choices);
+    case 'percents':
+      return (given.match(/forecast +\d+|[^\s,]+/g) ?? []).map((each) => {
+        const threshold = each.replace(/ +/, ' ');
+        return /^forecast \d{1,4}$/.test(threshold) ? threshold : readWhole(flag, threshold, 1, 1_000);
+      });
+    case 'day':
+      return readDayFlag(given, flag);
+    default:
+      return given;
+  }
+}
 
 type SetLimit = Extract<SentEdit, { kind: 'set' }>;
 type Fields = Omit<SetLimit, 'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'>;
 
-/** As the API names them. */
 const fieldsOf = (flags: Readonly<Record<string, unknown>>): Fields =>
   Object.fromEntries(
-    FIELDS.flatMap(({ flag = '', name }) => (flags[flag] === undefined ? [] : [[name, flags[flag]]])),
+    FIELDS.flatMap(({ name, flag = '' }) => (flags[flag] === undefined ? [] : [[name, flags[flag]]])),
   );
 
 const budgetSet = command({

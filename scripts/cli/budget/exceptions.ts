@@ -233,7 +233,7 @@ const breakglassLs = command({
       return print(io, flags, { breakglasses }, () => {
         if (breakglasses.length === 0) return 'No glass was broken.\n';
         const paint = paintWhen(io.colours);
-        const titles = ['id', 'state', 'on', 'jobs', 'until', 'by', 'why'].map((title) => ({ title }));
+        const titles = ['id', 'state', 'on', 'jobs', 'until', 'by', 'why'];
         const rows = breakglasses.map(
           ({ id, open, toReview, subject, path, jobs, per, used, untilMs, zone = 'UTC', by, reason }) => [
             printable(id),

@@ -4,7 +4,7 @@ import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
-import { type TerminalColumn, table, wrapped } from '../../terminal/table.ts';
+import { amounts, right, type TerminalColumn, table, wrapped } from '../../terminal/table.ts';
 
 /** As a command line names it: only groups and projects by their path. */
 export const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
@@ -53,10 +53,11 @@ export function forecastJson({ forecast }: BudgetRow): object | null {
 const runsOutOf = ({ forecast }: BudgetRow): string | null =>
   forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
 
-const right = { align: 'right' } as const;
-const amounts = { align: 'right', even: true } as const;
 const PATH_MIN = 12;
 const OWNER_ROOM = 8;
+
+const titleOf = (column: string | TerminalColumn): string =>
+  typeof column === 'string' ? column : (column.title ?? '');
 
 /** The table of `budget ls`. Paths that are too long for the terminal lose their beginning, never the name at the end. */
 export function standingsText(
@@ -64,18 +65,18 @@ export function standingsText(
   { currency, nowMs, columns, paint }: { currency: string; nowMs: number; columns: number; paint: Paint },
 ): string {
   const rows = shown.map((each) => cellsOf(each, currency, nowMs, paint));
-  const titles: TerminalColumn[] = [
-    { title: 'group' },
-    { title: 'limit', ...amounts },
-    { title: 'used', ...amounts },
-    { title: 'held', ...amounts },
-    { title: 'left', ...amounts },
-    { title: '%', ...right },
-    { title: 'runs out' },
-    { title: 'owner' },
+  const titles = [
+    'group',
+    amounts('limit'),
+    amounts('used'),
+    amounts('held'),
+    amounts('left'),
+    right('%'),
+    'runs out',
+    'owner',
   ];
   const widest = (index: number): number =>
-    Math.max(widthOf(titles[index]?.title ?? ''), ...rows.map((row) => widthOf(row[index] ?? '')));
+    Math.max(widthOf(titleOf(titles[index] ?? '')), ...rows.map((row) => widthOf(row[index] ?? '')));
   const owned = Math.min(OWNER_ROOM, widest(titles.length - 1)) + 2;
   const middle = titles.slice(1, -1).reduce((sum, _, index) => sum + widest(index + 1) + 2, 0);
   // A line that wraps is no table any more: who owns it is the first thing to go.
@@ -110,11 +111,11 @@ const percentText = (percent: number, paint: Paint): string =>
 export function limitText(row: BudgetRow, currency: string): string {
   const { amount, unit, kind, per } = row;
   const mode = modeOf(row);
-  const told =
+  const written =
     amount === 'unlimited'
       ? `unlimited ${isMoney(kind) ? currency : kind}`
       : amountText(amount, unit, currency);
-  return `${told}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
+  return `${written}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
 }
 
 function forecastText(row: BudgetRow, nowMs: number, paint: Paint): string {
@@ -148,12 +149,7 @@ export function wideOrLong(
   );
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + INDENT.length, 0);
   if (before + Math.min(LAST_ROOM, widths.at(-1) ?? 0) <= columns)
-    return table(
-      titles.map((title) => ({ title })),
-      rows,
-      columns,
-      paint.dim,
-    );
+    return table(titles, rows, columns, paint.dim);
   return rows
     .map((row) => {
       const head = row.slice(0, 2).filter((cell) => cell !== '');

@@ -27,7 +27,7 @@ import type { TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { choice, optionalWord, orElse, readWhole, text, toggle, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { right, table } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess, found } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -204,11 +204,11 @@ function forecastLine(row: BudgetRow, currency: string): string {
 
 function cohortWords({ cohort, shared, borrowed = 0, unit }: BudgetRow, currency: string): readonly string[] {
   if (shared === undefined) return [];
-  const told = (units: number): string => amountText(units, unit, currency);
-  const lent = `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${told(shared.amount)} lent in use`;
+  const inUnits = (units: number): string => amountText(units, unit, currency);
+  const lent = `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${inUnits(shared.amount)} lent in use`;
   return shared.mayBorrow === 0
     ? [lent]
-    : [`${lent}, ${bareAmountText(borrowed, unit)} of at most ${told(shared.mayBorrow)} borrowed`];
+    : [`${lent}, ${bareAmountText(borrowed, unit)} of at most ${inUnits(shared.mayBorrow)} borrowed`];
 }
 
 function agreementLine(agreement: Agreement, currency: string, zone: string, paint: Paint): string {
@@ -285,8 +285,7 @@ function groupsBelowText(
     shadowCount(jobs),
   ];
   const rows = [...groups.map((each) => row(each.path, each)), row(restLabel, rest), row(label, total)];
-  const right = { align: 'right' } as const;
-  const titles = [{ title: 'this month' }, { title: currency, ...right }, { title: 'jobs', ...right }];
+  const titles = ['this month', right(currency), right('jobs')];
   return `\n${table(titles, rows, columns, paint.dim)}`;
 }
 

@@ -1,109 +1,108 @@
 import { basename, relative, resolve } from 'node:path';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readChoice, readFlags } from '../../terminal/flags.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { optionalWord, readChoice, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { wrapped } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { withClass } from '../evaluation/class-override.ts';
 import {
   PLACE_FLAGS,
-  PLACE_FLAGS_HELP,
   type RequestPlace,
   readNow,
   readPlaceFlags,
+  withClass,
 } from '../evaluation/place-flags.ts';
-import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
+import type { KnownRun } from '../pipeline/known-run.ts';
 import { PipelineError } from '../pipeline/pipeline-error.ts';
 import { NO_PIPELINE } from '../pipeline/refusals.ts';
-import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
-import { checkJson } from './check-json.ts';
+import { ALIKE_EVERYWHERE } from '../pipeline/variables.ts';
+import { type FileRules, RULES_FLAGS, readRules } from '../rules-flags.ts';
 import { checkMarkdown } from './check-markdown.ts';
 import { checkText } from './check-text.ts';
-import { codeQuality } from './code-quality.ts';
-import { rejectingNow } from './console-lines.ts';
-import { liveStep } from './live-step.ts';
-import { noteStep } from './note-step.ts';
+import { liveStep, rejectingNow } from './live-check.ts';
 import { checkPipeline, countOf, type PipelineCheck } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
-import { RUN_FLAGS, RUN_FLAGS_HELP, readRun } from './run-flags.ts';
+import { checkJson, codeQuality, noteStep } from './reports.ts';
 
 const FLAGS = {
   ...PLACE_FLAGS,
+  'ref-type': text('<type>', 'branch (the default) or tag: the kind of --ref'),
+  variable: texts(
+    '<name=value>',
+    "as GitLab's settings or the start of the pipeline set it; <name> alone: they do not. Repeat it",
+  ),
+  input: texts('<name=value>', 'an input of the pipeline, if its file has spec:inputs. Repeat it'),
+  class: text('<name>', 'as if all runners were of this class'),
+  timeout: text('<duration>', "the project's own timeout, for jobs that set none: 1h, 90m"),
+  images: text(
+    '<how>',
+    "as-written judges $IMAGE as the file has it; else it inserts the file's variables, as the relay does with those that GitLab sends. Set those of GitLab's settings by --variable",
+  ),
+  verbose: toggle('every rule of every job, matched or not'),
+  'code-quality': text('<file>', "also writes GitLab's code quality report"),
+  before: text(
+    '<dir | file>',
+    'the pipeline of the target branch, under the same rules: shows its cost as well',
+  ),
+  markdown: text('<file>', 'also writes the check as a merge request shows it'),
+  note: toggle('in a job of a merge request: keeps one note with it, by the token in TOLLGATE_NOTE_TOKEN'),
+  ...TABLE_FLAGS,
+  ledger: text(
+    '<local | table>',
+    'also reads what is left of the limits from the ledger of npm start on this machine, or from a DynamoDB table',
+  ),
+  console: text(
+    '<url>',
+    'also asks a console what is left of the limits, and what they would reject now; after tollgate login, or in a job by its id_token in TOLLGATE_ID_TOKEN (default: $TOLLGATE_CONSOLE)',
+  ),
   ...RULES_FLAGS,
-  ...RUN_FLAGS,
-  class: 'text',
-  timeout: 'text',
-  images: 'text',
-  verbose: 'switch',
-  'code-quality': 'text',
-  before: 'text',
-  markdown: 'text',
-  note: 'switch',
-  ...LEDGER_FLAGS,
-} as const;
+};
 
-const SUMMARY = 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them';
-
-const HELP = `${SUMMARY}
-
-Usage
-  tollgate check [dir | .gitlab-ci.yml] [flags]
-
-Reads the file and what it includes from the same repository, offline. Includes from elsewhere and child pipelines are named,
-not read: no job that may rest on them is "ok", they are "not sure". Files from which GitLab creates no pipeline are refused.
-rules:, only:, except:, include:rules and workflow:rules are judged as GitLab does for --project, --ref, --source and
---variable. A job that these do not decide "depends on rules" and is judged in every form it may take. Without --variable
-the default branch is main. A variable in an image, a service or a tag that neither the file nor a flag sets may be in
-GitLab's settings: what hangs on it is "not sure". Manual jobs are taken to run. Counters are read with --console or
---ledger only: without them a job that is "ok" may still meet a limit that is used up.
-
-Where
-${PLACE_FLAGS_HELP}
-${RUN_FLAGS_HELP}
-
-How
-  --class <name>          as if all runners were of this class
-  --timeout <duration>    the project's own timeout, for jobs that set none: 1h, 90m
-  --images as-written     judge $IMAGE as the file has it; else the file's variables are put in, as the relay does
-                          with those that GitLab sends. Those of GitLab's settings are known by --variable
-  --verbose               every rule of every job, matched or not
-  --code-quality <file>   also write GitLab's code quality report
-  --before <dir | file>   the pipeline of the target branch, under the same rules: what it costs is told beside
-  --markdown <file>       also write the check as a merge request shows it
-  --note                  in a job of a merge request: keep one note with it, by the token in TOLLGATE_NOTE_TOKEN
-  --console <url>         also ask a console: what is left of the limits, and what they would reject now; after tollgate
-                          login, or in a job by its id_token in TOLLGATE_ID_TOKEN   (default: $TOLLGATE_CONSOLE)
-  --ledger <local | table>  the same from the books of npm start on this machine, or from a DynamoDB table
-  --instance <host>, --region <region>, --endpoint <url>   of the table
-  --json                  one object with everything
-
-Documents
-${RULES_FLAGS_HELP}
-
-Exit codes: 0 no job would be rejected for certain: each is "ok" or "not sure", 1 the same but the note, console or ledger failed, 2 a
-job would be rejected, 3 wrong usage, an invalid document, or a file from which GitLab creates no pipeline`;
-
-/** @param open - tests open a ledger of their own. */
-export const checkCommandOn = (open: OpenLedger): Command => ({
+const checkCommand = command({
   name: 'check',
-  summary: SUMMARY,
-  help: HELP,
-  run: (args, io) => run(args, io, open),
+  about: `Shows what the jobs of a pipeline cost and what rejects them. Reads the file and what it includes from the same repository,
+offline. It names includes from elsewhere and child pipelines and does not read them: a job that may depend on them is never "ok", it
+is "not sure". Refuses files from which GitLab creates no pipeline.
+
+Judges rules:, only:, except:, include:rules and workflow:rules as GitLab does for --project, --ref, --source and --variable. A job
+that these do not decide "depends on rules" and is judged in every form it may take. Without --variable the default branch is main. A
+variable in an image, a service or a tag that neither the file nor a flag sets may be in GitLab's settings: the result is "not sure".
+Manual jobs count as run. Counters are read with --console or --ledger only: without them a job that is "ok" may still meet a limit
+that is used up.`,
+  words: { file: optionalWord('<dir | .gitlab-ci.yml>', 'the pipeline (default: the current folder)') },
+  expects: 'one folder or .gitlab-ci.yml',
+  flags: FLAGS,
+  json: 'one object with everything',
+  examples: [
+    'tollgate check --project acme/payments/api --ref main',
+    'tollgate check --before ../main --markdown check.md --note',
+  ],
+  exits: {
+    0: 'no job would be rejected for certain: each is "ok" or "not sure"',
+    1: 'the same but the note, console or ledger failed',
+    2: 'a job would be rejected',
+    3: 'wrong usage, an invalid document, or a file from which GitLab creates no pipeline',
+  },
+  run: async ({ flags, words }, io) => run(words.file, flags, io),
 });
 
-export const checkCommand: Command = checkCommandOn(openLedger);
+export const commands = [checkCommand];
 
-async function run(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
-  const { values, words } = readFlags(args, FLAGS, { max: 1, what: 'one folder or .gitlab-ci.yml' });
+async function run(
+  path: string | undefined,
+  values: ValuesOf<typeof FLAGS> & { readonly json: boolean },
+  io: TerminalIo,
+): Promise<ExitCode> {
   const nowMs = readNow(values.now, io.nowMs);
   const { rules, classTags } = rulesFor(values.class, readRules(values, io), nowMs);
-  const { file, folder } = pipelineFile(words[0], io.cwd);
+  const { file, folder } = pipelineFile(path, io.cwd);
   const place = readPlaceFlags(values, rules.directory);
   const shown = relative(io.cwd, file) || basename(file);
   const timeoutSeconds = timeoutOf(values.timeout);
@@ -129,7 +128,7 @@ async function run(args: readonly string[], io: TerminalIo, open: OpenLedger): P
   const check = checkOf(file);
   const before = values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
   const { variables } = rules.policy;
-  const live = await liveStep(check, { ...options, variables, flags: values, classTags, open }, io);
+  const live = await liveStep(check, { ...options, variables, flags: values, classTags }, io);
   const { now } = live;
   const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
     const path = values[flag];
@@ -192,4 +191,53 @@ function aboutText(
     instantText(nowMs, 'UTC'),
     ...(where === undefined ? ['no --project: rules and limits of groups cannot be told'] : []),
   ].join(', ');
+}
+
+interface RunFlags {
+  readonly 'ref-type'?: string | undefined;
+  readonly variable: readonly string[];
+  readonly input: readonly string[];
+}
+
+/**
+ * Builds the run from flags, for rules and for names of images and environments.
+ *
+ * @throws {UsageError} for an invalid variable or input.
+ */
+function readRun(flags: RunFlags, place: RequestPlace): KnownRun {
+  const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;
+  const refType = flags['ref-type'];
+  const given = Object.fromEntries(flags.variable.map((text) => variableOf(text)));
+  const registry = given.CI_REGISTRY ?? undefined;
+  return {
+    ...(ref !== undefined && { ref }),
+    isTag: refType !== undefined && readChoice('ref-type', refType, ['branch', 'tag']) === 'tag',
+    ...withoutAbsent({ source: pipelineSource, projectPath }),
+    predefined: {
+      // Most rules compare with it; --variable says otherwise.
+      CI_DEFAULT_BRANCH: 'main',
+      ...(projectPath !== undefined &&
+        registry !== undefined && { CI_REGISTRY_IMAGE: `${registry}/${projectPath.toLowerCase()}` }),
+      ...(projectId !== undefined && { CI_PROJECT_ID: String(projectId) }),
+      ...(refProtected !== undefined && { CI_COMMIT_REF_PROTECTED: String(refProtected) }),
+      ...(userId !== undefined && { GITLAB_USER_ID: String(userId) }),
+    },
+    given,
+    standIns: ALIKE_EVERYWHERE,
+    inputs: Object.fromEntries(flags.input.map((text) => inputOf(text))),
+  };
+}
+
+function variableOf(text: string): readonly [string, string | null] {
+  const [, name, value] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(text) ?? [];
+  if (name === undefined)
+    throw new UsageError(`--variable "${text}": expected a name and a value, e.g. DEPLOY=true`);
+  return [name, value ?? null];
+}
+
+function inputOf(text: string): readonly [string, string] {
+  const [, name, value] = /^([\w-]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new UsageError(`--input "${text}": expected a name and a value, e.g. stage=test`);
+  return [name, value];
 }

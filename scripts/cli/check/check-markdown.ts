@@ -1,11 +1,27 @@
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
-import { askText } from '../evaluation/limit-ask.ts';
-import { asksAndLeftText, hiddenText, rejectedNow, rejectingNow, UNREAD_ASKS } from './console-lines.ts';
-import { type PipelineFinding, rejecting, untelling } from './findings.ts';
-import { shortenedName } from './job-rows.ts';
-import type { LiveCheck } from './live-step.ts';
-import { countOf, isWhole, NOT_READ, type PipelineCheck, resultOf, unreadRows } from './pipeline-check.ts';
+import { askText } from '../evaluation/rule-text.ts';
+import { shortenedName } from './check-text.ts';
+import {
+  asksAndLeftText,
+  hiddenText,
+  type LiveCheck,
+  rejectedNow,
+  rejectingNow,
+  UNREAD_ASKS,
+} from './live-check.ts';
+import {
+  countOf,
+  firstOf,
+  isWhole,
+  NOT_READ,
+  type PipelineCheck,
+  type PipelineFinding,
+  rejecting,
+  resultOf,
+  unreadRows,
+  untelling,
+} from './pipeline-check.ts';
 
 const FINDINGS_SHOWN = 20;
 const JOBS_SHOWN = 6;
@@ -77,13 +93,17 @@ function totalsTable(check: PipelineCheck, before: PipelineCheck | undefined, no
   ].join('\n');
 }
 
+/** `` `a`, `b` and 3 more``. */
+function namesText(names: readonly string[]): string {
+  const rest = names.length - JOBS_SHOWN;
+  return `${names.slice(0, JOBS_SHOWN).map(code).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
 const findingLines = (findings: readonly PipelineFinding[]): readonly string[] =>
   findings.map(({ rule, text, message, jobs, everyJob }) => {
-    const names = [...new Set(jobs.map(({ job }) => job.definedAs))];
-    const rest = names.length - JOBS_SHOWN;
-    const shown = names.slice(0, JOBS_SHOWN).map(code).join(', ');
-    const whom = everyJob && jobs.length > 1 ? 'every job' : rest > 0 ? `${shown} and ${rest} more` : shown;
-    return `${code(rule)}: ${code(text)} (${whom})${message === undefined ? '' : `: ${code(message)}`}`;
+    const isEvery = everyJob && jobs.length > 1;
+    const names = isEvery ? 'every job' : namesText([...new Set(jobs.map(({ job }) => job.definedAs))]);
+    return `${code(rule)}: ${code(text)} (${names})${message === undefined ? '' : `: ${code(message)}`}`;
   });
 
 /** Cost of an entry's jobs, if it changed; largest change first. */
@@ -130,18 +150,12 @@ const limitLines = ({ limits, currency }: PipelineCheck): readonly string[] =>
 
 const notReadLines = (check: PipelineCheck): readonly string[] => [
   ...check.pipeline.notRead.map(code),
-  ...unreadRows(check).map(({ what, jobs }) => {
-    const rest = jobs.length - JOBS_SHOWN;
-    const shown = jobs.slice(0, JOBS_SHOWN).map(code).join(', ');
-    return `${shown}${rest > 0 ? ` and ${rest} more` : ''}: ${code(what)}`;
-  }),
+  ...unreadRows(check).map(({ what, jobs }) => `${namesText(jobs)}: ${code(what)}`),
 ];
 
 function listed(title: string, lines: readonly string[], shownMax: number): string {
   if (lines.length === 0) return '';
-  const rest = lines.length - shownMax;
-  const shown = lines.slice(0, shownMax).map((line) => `- ${line}`);
-  return [`**${title}**`, '', ...shown, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n');
+  return [`**${title}**`, '', ...firstOf(lines, shownMax).map((line) => `- ${line}`)].join('\n');
 }
 
 const money = (micros: number, currency: string): string => amountText(micros, 'micros', currency, 'up');

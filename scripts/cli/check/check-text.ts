@@ -1,16 +1,25 @@
+import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
-import { type Paint, printable } from '../../terminal/paint.ts';
+import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { table, wrapped } from '../../terminal/table.ts';
-import { askText } from '../evaluation/limit-ask.ts';
-import { ruleTable } from '../evaluation/rule-table.ts';
-import { conditionRows, conditionsText } from './conditions-text.ts';
-import { leftSection, rejectedNow, rejectingNow } from './console-lines.ts';
-import { findingRows } from './finding-rows.ts';
-import { type PipelineFinding, rejecting, untelling, watching } from './findings.ts';
+import { askText, ruleTable } from '../evaluation/rule-text.ts';
 import type { JobCheck } from './job-check.ts';
-import { jobRows } from './job-rows.ts';
-import type { LiveCheck } from './live-step.ts';
-import { countOf, isWhole, NOT_READ, type PipelineCheck, unreadRows } from './pipeline-check.ts';
+import { type LiveCheck, leftSection, rejectedNow, rejectingNow } from './live-check.ts';
+import {
+  conditionRows,
+  conditionsText,
+  countOf,
+  firstOf,
+  isWhole,
+  NOT_READ,
+  type PipelineCheck,
+  type PipelineFinding,
+  rejecting,
+  unreadBy,
+  unreadRows,
+  untelling,
+  watching,
+} from './pipeline-check.ts';
 
 interface Layout {
   readonly columns: number;
@@ -68,43 +77,30 @@ const CONDITIONS_SHOWN = 12;
 const JOBS_SHOWN = 4;
 const LEFT_OUT_SHOWN = 24;
 
+const namesText = (names: readonly string[]): string =>
+  firstOf(names, JOBS_SHOWN, (rest) => `${rest} more`).join(', ');
+
 function dependsText({ jobs }: PipelineCheck, layout: Layout): string {
-  const rows = conditionRows(jobs);
-  const entries = rows.slice(0, CONDITIONS_SHOWN).map(({ text, jobs: names }) => {
-    const rest = names.length - JOBS_SHOWN;
-    const shown = rest <= 0 ? names : [...names.slice(0, JOBS_SHOWN), `${rest} more`];
-    return `${text}: ${shown.join(', ')}`;
-  });
-  const rest = rows.length - entries.length;
-  const all = rest > 0 ? [...entries, `and ${rest} conditions more; --json has all of them`] : entries;
+  const entries = conditionRows(jobs).map(({ text, jobs: names }) => `${text}: ${namesText(names)}`);
   const count = jobs.filter(({ job }) => job.dependsOn !== undefined).length;
   return sectionText(
     `Depends on rules, which the files and flags do not decide (${count} jobs)`,
-    all,
+    firstOf(entries, CONDITIONS_SHOWN, (rest) => `and ${rest} conditions more; --json has all of them`),
     layout,
   );
 }
 
 function notReadText(check: PipelineCheck, layout: Layout): string {
-  const entries = [
-    ...check.pipeline.notRead,
-    ...unreadRows(check).map(({ what, jobs: names }) => {
-      const rest = names.length - JOBS_SHOWN;
-      const shown = rest <= 0 ? names : [...names.slice(0, JOBS_SHOWN), `${rest} more`];
-      return `${shown.join(', ')}: ${what}`;
-    }),
-  ];
-  return listText(NOT_READ, entries, layout);
+  const ofJobs = unreadRows(check).map(({ what, jobs }) => `${namesText(jobs)}: ${what}`);
+  return listText(NOT_READ, [...check.pipeline.notRead, ...ofJobs], layout);
 }
 
 function leftOutText({ pipeline }: PipelineCheck, layout: Layout): string {
   const { leftOut } = pipeline;
-  const names = [...new Set(leftOut.map(({ definedAs }) => definedAs))];
-  const rest = names.length - LEFT_OUT_SHOWN;
-  const shown = rest <= 0 ? names : [...names.slice(0, LEFT_OUT_SHOWN), `and ${rest} more`];
+  const names = firstOf([...new Set(leftOut.map(({ definedAs }) => definedAs))], LEFT_OUT_SHOWN);
   return sectionText(
     `Do not run: their rules leave them out (${leftOut.length} ${leftOut.length === 1 ? 'job' : 'jobs'})`,
-    names.length === 0 ? [] : [shown.join(', ')],
+    names.length === 0 ? [] : [names.join(', ')],
     layout,
   );
 }
@@ -200,4 +196,116 @@ function summaryText(
     ...(depends === 0 ? [] : [paint.warn(`${depends} ${depends === 1 ? 'depends' : 'depend'} on rules`)]),
   ];
   return parts.join('; ');
+}
+
+/** Jobs that come from one entry of the file and meet the same: a row of the table. */
+interface Siblings {
+  readonly first: JobCheck;
+  readonly count: number;
+}
+
+/** Below this a terminal is narrow: names are shortened so that the verdict stays visible. */
+const NARROW_COLUMNS = 110;
+const NAME_COLUMNS = { narrow: 28, wide: 60 } as const;
+
+/** A row per job: name, runner class, cost, verdict, and why. Jobs of one matrix that meet the same share a row. */
+export function jobRows(
+  checks: readonly JobCheck[],
+  currency: string,
+  columns: number,
+  paint: Paint,
+): readonly (readonly string[])[] {
+  const name = columns < NARROW_COLUMNS ? NAME_COLUMNS.narrow : NAME_COLUMNS.wide;
+  return siblings(checks).map(({ first, count }) => {
+    const { job, terms, verdict } = first;
+    const label = printable(count === 1 ? job.name : `${job.definedAs} (${count} jobs)`);
+    return [
+      shortenedName(label, name),
+      printable(classColumn(terms)),
+      amountText(terms.costMicros * count, 'micros', currency, 'up'),
+      paint[verdict === 'rejected' ? 'bad' : verdict === 'ok' ? 'good' : 'warn'](verdict),
+      printable(whyOf(first)),
+    ];
+  });
+}
+
+function siblings(checks: readonly JobCheck[]): readonly Siblings[] {
+  const rows = new Map<string, Siblings>();
+  for (const check of checks) {
+    const { job, terms, verdict } = check;
+    const key = JSON.stringify([job.definedAs, classColumn(terms), terms.costMicros, verdict, whyOf(check)]);
+    const present = rows.get(key);
+    rows.set(
+      key,
+      present === undefined ? { first: check, count: 1 } : { ...present, count: present.count + 1 },
+    );
+  }
+  return [...rows.values()];
+}
+
+/**
+ * Relevant rules: violated, undecided and shadow ones; whether own rules decide, and whether all was read.
+ */
+function whyOf({ job, rejects, untold, watched }: JobCheck): string {
+  const rules = (list: readonly { readonly rule: string; readonly mode: string }[]): readonly string[] => [
+    ...new Set(list.map(({ rule, mode }) => (mode === 'enforce' ? rule : `${rule} (${mode})`))),
+  ];
+  const unsure = rules(untold).map((rule) => `${rule}?`);
+  const mayRun = job.dependsOn === undefined ? [] : ['depends on rules'];
+  const notRead = unreadBy(job).length === 0 ? [] : ['not read'];
+  return [...rules(rejects), ...unsure, ...rules(watched), ...mayRun, ...notRead].join(', ');
+}
+
+/** Shortens the middle, because the end distinguishes jobs of a matrix. */
+export function shortenedName(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  const letters = [...text];
+  const tail = Math.floor((columns - 1) / 2);
+  return `${letters.slice(0, columns - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`;
+}
+
+/** More names do not help. */
+const ROWS_MAX = 6;
+const NAME_COLUMNS_MAX = 44;
+const INDENT = '      ';
+const GAP_COLUMNS = 2;
+/** File and line, the end of the path at least. */
+const PLACE_COLUMNS_MIN = 20;
+
+/** Jobs of a finding, with file and line; jobs of one entry are listed once. */
+export function findingRows(
+  { jobs, everyJob }: PipelineFinding,
+  columns: number,
+): readonly (readonly string[])[] {
+  if (everyJob && jobs.length > 1) return [[`${INDENT}every job`]];
+  const all = entriesOf(jobs);
+  const told = all.length > ROWS_MAX ? all.slice(0, ROWS_MAX - 1) : all;
+  const rest = jobs.length - told.reduce((sum, { count }) => sum + count, 0);
+  const names = told.map(({ name }) => `${INDENT}${shortenedName(printable(name), NAME_COLUMNS_MAX)}`);
+  const room = columns - Math.max(0, ...names.map(widthOf)) - GAP_COLUMNS;
+  return [
+    ...told.map(({ place }, index) => [
+      names[index] ?? '',
+      shortenedName(printable(place), Math.max(PLACE_COLUMNS_MIN, room)),
+    ]),
+    ...(rest === 0 ? [] : [[`${INDENT}and ${rest} more of ${jobs.length}`]]),
+  ];
+}
+
+interface Entry {
+  readonly name: string;
+  /** File and line. */
+  readonly place: string;
+  readonly count: number;
+}
+
+function entriesOf(jobs: PipelineFinding['jobs']): readonly Entry[] {
+  const entries = new Map<string, Entry>();
+  for (const { job } of jobs) {
+    const place = job.place === undefined ? '' : `${job.place.file}:${job.place.line}`;
+    const count = (entries.get(job.definedAs)?.count ?? 0) + 1;
+    const name = count === 1 ? job.name : `${job.definedAs} (${count} jobs)`;
+    entries.set(job.definedAs, { name, place, count });
+  }
+  return [...entries.values()];
 }

@@ -5,13 +5,20 @@ import {
 } from '../../../functions/answers/job/rule-results.ts';
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
+import { isKnownImage } from '../../../policies/images/image-judge.ts';
 import type { Mode } from '../../../policies/mode.ts';
+import type { VariableAllowlist } from '../../../policies/policy.ts';
+import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
-import { isToldByGitLab } from '../evaluation/missing-fields.ts';
-import type { ExpandedJob } from '../pipeline/expanded-job.ts';
-import { doubtsAbout, doubtsIn } from './unset-doubts.ts';
+import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
+import { fieldOfVariable } from '../../../policies/variables/compared-value.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
+import type { RequestPlace } from '../evaluation/place-flags.ts';
+import { isToldByGitLab, type LimitAsk, limitAskOf } from '../evaluation/rule-text.ts';
+import type { ExpandedJob, PipelineService } from '../pipeline/expanded-pipeline.ts';
+import { withSubject } from '../pipeline/pipeline-error.ts';
+import { knownExpander, type UnsetVariables, unsetNames, type Variables } from '../pipeline/variables.ts';
 
 /** Check of one job. */
 export interface JobCheck {
@@ -84,4 +91,174 @@ function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefin
     ...result.violations.flatMap((violation) => doubtsAbout(violation, job)),
   ]);
   return needs.size === 0 ? undefined : { rule: result.id, mode: result.mode, needs: [...needs], against };
+}
+
+/**
+ * Checks a job in each form of its rules and on each runner class of its tags. The combined result is
+ * certain only if all agree, and its cost is the highest.
+ */
+export function checkForms(
+  job: ExpandedJob,
+  rules: EvaluationRules,
+  options: RequestOptions,
+  nowMs: number,
+): JobCheck {
+  const check = (form: ExpandedJob): JobCheck =>
+    checkJob(
+      form,
+      withSubject(placeText(job), () => pipelineRequestOf(form, options)),
+      rules,
+      nowMs,
+    );
+  const { classes } = pricesAt(rules.policy.prices, nowMs);
+  const first = check(job);
+  const otherForms = job.otherForms ?? [];
+  const others = [
+    ...onOtherClasses(job, classes),
+    ...otherForms.flatMap((form) => [form, ...onOtherClasses(form, classes)]),
+  ].map(check);
+  if (others.length === 0) return first;
+  const checks = [first, ...others];
+  const ofTags = [job, ...otherForms].flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables));
+  const dearest = checks.reduce((most, each) =>
+    each.terms.costMicros > most.terms.costMicros ? each : most,
+  );
+  const rejected = checks.find(({ verdict }) => verdict === 'rejected');
+  const watched = unique(checks.flatMap((each) => each.watched));
+  const untold = unique(checks.flatMap((each) => each.untold));
+  const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
+  if (checks.every(({ verdict }) => verdict === 'rejected')) {
+    const rejects = unique(checks.flatMap((each) => each.rejects));
+    return { ...first, ...shared, rejects, untold };
+  }
+  const unsure = checks.find(({ verdict }) => verdict === 'not sure');
+  return {
+    ...(rejected ?? unsure ?? first),
+    ...shared,
+    verdict: rejected === undefined && unsure === undefined ? 'ok' : 'not sure',
+    rejects: [],
+    untold: [...untold, ...unique(checks.flatMap((each) => each.rejects)).map(ofSomeForms)],
+  };
+
+  function ofSomeForms(violation: JobCheck['rejects'][number]): UndecidedRule {
+    const { rule, mode } = violation;
+    return { rule, mode, needs: [...new Set(ofTags)], against: [violation], dependsOn: job.dependsOn ?? [] };
+  }
+}
+
+/** An unknown tag may belong to any runner class. */
+const onOtherClasses = (
+  form: ExpandedJob,
+  classes: readonly Pick<RunnerClass, 'tags'>[],
+): readonly ExpandedJob[] =>
+  form.unsetVariables?.tags === undefined
+    ? []
+    : classes
+        .filter(({ tags }) => !tags.every((tag) => form.tags.includes(tag)))
+        .map(({ tags }) => ({ ...form, tags: [...form.tags, ...tags] }));
+
+/** For the message of an error. */
+const placeText = ({ place, definedAs }: ExpandedJob): string =>
+  place === undefined ? definedAs : `${place.file}:${place.line}: ${definedAs}`;
+
+const unique = <T extends object>(list: readonly T[]): readonly T[] => [
+  ...new Map(list.map((each) => [JSON.stringify(each), each])).values(),
+];
+
+export interface RequestOptions {
+  readonly place: RequestPlace;
+  readonly variables: VariableAllowlist;
+  /** `as-written` asks about `$CI_IMAGE`, as a router may. */
+  readonly images: 'expanded' | 'as-written';
+  /** The project's own timeout, for jobs that set none; absent: not known. */
+  readonly projectTimeoutSeconds?: number;
+  /** GitLab's id of the job is not known: any whole number from 1. */
+  readonly jobId: number;
+}
+
+/** Builds the admission request of a job in a file, as far as file and flags define it. */
+export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
+  const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
+  const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
+  const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;
+  const raw = new Set(job.rawVariables);
+  const values = valuesOf(job.variables, job.variables, raw);
+  const { kept, hidden } = allowedVariables(values, options.variables, raw);
+  // Unset variables may come from settings of the project or group, which only GitLab knows.
+  const settings = options.variables.compared.filter((name) => !Object.hasOwn(job.variables, name));
+  const untold = [...hidden, ...settings];
+  return {
+    ...options.place,
+    jobId: options.jobId,
+    jobName: job.name,
+    jobStage: job.stage,
+    jobTags: job.tags,
+    ...withoutAbsent({ environment, image, pullPolicies, dockerUser, kubernetesUser }),
+    services: job.services.map((service) => serviceOf(service, job.variables, raw)),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    variables: kept,
+    ...(untold.length > 0 && { hiddenVariables: untold }),
+  };
+}
+
+const serviceOf = (
+  { variables = {}, ...service }: PipelineService,
+  around: Variables,
+  raw: ReadonlySet<string>,
+): ServiceRequest => ({
+  ...service,
+  variables: allowedServiceVariables(valuesOf(variables, around, raw)),
+});
+
+/** Variables may be written with each other; GitLab puts the values in before it asks, except into its `raw` ones. */
+function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<string>): Variables {
+  const expand = knownExpander(known, raw);
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      variables === known && raw.has(name) ? value : expand(value),
+    ]),
+  );
+}
+
+/**
+ * Lists unset variables that a violation depends on, each as a request field. `[]`: the violation is
+ * certain.
+ */
+export function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
+  const unset = job.unsetVariables ?? {};
+  switch (reason.code) {
+    case 'IMAGE_NOT_ALLOWED':
+    case 'TAG_NOT_ALLOWED':
+      return isKnownImage(reason.image) ? [] : doubtsIn(reason.service ? 'services' : 'image', unset);
+    case 'CONTAINER_USER_NOT_ALLOWED':
+      return reason.asked.includes('$')
+        ? doubtsIn(reason.service === undefined ? 'image' : 'services', unset)
+        : [];
+    case 'RESOURCE_CAP':
+    case 'RESOURCE_INVALID':
+      return doubtsInValue(reason.variable, reason.service, job);
+    case 'OVERWRITE_NOT_ALLOWED':
+      return reason.why === 'pattern' ? doubtsInValue(reason.variable, undefined, job) : [];
+    case 'FIELD_MISSING':
+      return doubtsIn(reason.field, unset);
+    default:
+      return [];
+  }
+}
+
+/** Lists variables that would decide a field that a rule reports missing although the file has it. */
+export const doubtsIn = (field: string, unset: UnsetVariables): readonly string[] =>
+  field === 'image' || field === 'services' || field === 'tags'
+    ? (unset[field] ?? []).map(fieldOfVariable)
+    : [];
+
+/** The same for values of variables of the job or its services. */
+function doubtsInValue(variable: string, service: string | undefined, job: ExpandedJob): readonly string[] {
+  const raw = new Set(job.rawVariables);
+  const variables =
+    service === undefined ? job.variables : job.services.find(({ name }) => name === service)?.variables;
+  const value = variables?.[variable];
+  if (value === undefined || (service === undefined && raw.has(variable))) return [];
+  return unsetNames(value, job.variables, raw).map(fieldOfVariable);
 }

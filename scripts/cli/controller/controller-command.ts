@@ -1,223 +1,193 @@
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+/** `tollgate controller status`, `enable`, `dry-run` and `disable`. */
+import { CANARY_DESCRIPTION, type ControllerState } from '../../../functions/core/gitlab/index.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { SPAN_HELP } from '../report/span.ts';
-import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
-import { type Confirmation, confirmOnTerminal } from '../truth/confirm.ts';
-import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { readStanding, type StandingFlags } from './read-standing.ts';
+import { RULES_FLAGS } from '../rules-flags.ts';
+import { confirmed } from '../truth/confirm.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import {
+  type ControllerStatus,
+  readStatus,
+  refusalOf,
+  risksOf,
+  type StatusFlags,
+} from './controller-status.ts';
 import {
   createRunnerControllers,
   type RunnerController,
   type RunnerControllers,
 } from './runner-controllers.ts';
-import { type ControllerStanding, doubts, refusal } from './standing.ts';
-import { canaryText, controllerStandingJson, MEANS, standingText } from './standing-text.ts';
-import { whichController } from './which-controller.ts';
+import { canaryText, MEANS, statusJson, statusText } from './status-text.ts';
 
-export type OpenControllers = (place: GitLabPlace) => RunnerControllers;
+const FLAGS = {
+  ...neededGitLab("holds an administrator's token; scope read_api to look, api to change"),
+  controller: text(
+    '<id>',
+    'number of the runner controller; not needed if GitLab has only one',
+    whole(1, Number.MAX_SAFE_INTEGER),
+  ),
+};
+const STATUS_FLAGS = {
+  ...FLAGS,
+  since: orElse(
+    text('<time>', `the recorded jobs that are decided again: 24h, 7d, a day. ${SPAN_HELP}`),
+    '24h',
+  ),
+  ...TABLE_FLAGS,
+  ...RULES_FLAGS,
+};
+const JSON_HELP = 'the controller as one JSON object';
+const AT = '--gitlab https://gitlab.example.com --token-file admin-token';
 
-interface ControllerDeps {
-  /** Tests replace GitLab, the ledger and the confirmation. */
-  readonly controllersAt: OpenControllers;
-  readonly open: OpenLedger;
-  readonly confirm: Confirmation;
-}
-
-const FLAGS = { ...GITLAB_FLAGS, controller: 'text' } as const;
-const FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gitlab.example.com
-  --token-file <file>  holds an administrator's token; scope read_api to look, api to change
-  --controller <id>    number of the runner controller; not needed where GitLab has only one
-  --json               the controller as one JSON object`;
-const EXITS = 'Exit codes: 0 done, 1 GitLab does not answer, 3 wrong usage';
-
-const STANDING_FLAGS = { ...FLAGS, since: 'text', ...LEDGER_FLAGS, ...RULES_FLAGS } as const;
-const STANDING_FLAGS_HELP = `${FLAGS_HELP}
-  --since <time>       the recorded jobs that are asked again: 24h, 7d, a day   (default: 24h)
-                       ${SPAN_HELP}
-${LEDGER_FLAGS_HELP}
-${RULES_FLAGS_HELP}`;
-
-export const statusCommandOn = (deps: ControllerDeps): Command => ({
+const controllerStatus = command({
   name: 'controller status',
-  summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
-  help: `tollgate controller status --gitlab <url> --token-file <file> [flags]
-
-Whether GitLab asks and obeys (enabled), asks and runs every job (dry_run) or does not ask (disabled). Which runners' jobs it asks
-about (scopes): without a scope it asks about none. Which relays were heard lately and with which descriptors, if the ledger
-has their heartbeats; GitLab itself knows only whether the token was used within the last hour. And which of the
-last jobs would have failed, had it been armed.
-
-${STANDING_FLAGS_HELP}
-
-Exit codes: 0 done, 1 GitLab or the ledger that was named does not answer, 3 wrong usage or invalid documents`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, STANDING_FLAGS);
-    const { standing } = await stand(values, io, deps);
-    return tellStanding(standing, values.json, io);
+  about: `Shows whether GitLab asks and obeys (enabled), asks and runs every job (dry_run) or does not ask (disabled), and about which
+runners' jobs it asks (scopes): without a scope it asks about none. Lists the relays that sent heartbeats lately, with their
+descriptors; GitLab itself knows only whether the token was used within the last hour. Shows which of the last jobs would have
+failed, had it been armed.`,
+  flags: STATUS_FLAGS,
+  json: JSON_HELP,
+  examples: [`tollgate controller status ${AT} --since 7d`],
+  exits: {
+    1: 'GitLab or the ledger that was named does not answer',
+    3: 'wrong usage or invalid documents',
+  },
+  run: async ({ flags }, io) => {
+    const { status } = await read(flags, io);
+    return printStatus(status, flags.json, io);
   },
 });
 
-export const enableCommandOn = (deps: ControllerDeps): Command => ({
+const controllerEnable = command({
   name: 'controller enable',
-  summary: 'Arms Tollgate: from now on GitLab fails the jobs that are rejected',
-  help: `tollgate controller enable --gitlab <url> --token-file <file> [flags]
-
-Sets the runner controller to enabled. It refuses where the controller has no scope, because GitLab would then ask about no job;
-and where no relay is there, because GitLab would fail every job it asks about. It asks first where recorded jobs would have
-failed, and where something is not known: scopes, relays, descriptors, or the jobs of the last hours. It warns where tollgate gitlab
-canary has not proven both answers, and asks where it has found the contrary.
-
-${STANDING_FLAGS_HELP}
-  --without-relay      arms even though no relay is there
-  --require-canary     refuses unless both answers are proven on this version of GitLab with the descriptors of the relays
-  --yes                does not ask
-
-Exit codes: 0 armed, 1 GitLab or the ledger that was named does not answer, 2 refused, nothing was changed, 3 wrong usage or
-invalid documents`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, {
-      ...STANDING_FLAGS,
-      'without-relay': 'switch',
-      'require-canary': 'switch',
-      yes: 'switch',
-    });
-    const { controllers, standing } = await stand(values, io, deps);
-    const refused = refusal(standing);
-    if (refused !== undefined && !(refused === 'no_relay' && values['without-relay'])) {
-      if (values.json) io.out(`${JSON.stringify(controllerStandingJson(standing))}\n`);
-      io.err(`${REFUSALS[refused](standing.controller.id)}\n`);
+  about: `Sets the runner controller to enabled: from now on GitLab fails the jobs that are rejected. Refuses if the controller has no
+scope, because GitLab would then ask about no job, and if no relay is there, because GitLab would fail every job it asks about. Asks
+first if recorded jobs would have failed, and if something is unknown: scopes, relays, descriptors, or the jobs of the last hours.
+Warns if tollgate gitlab canary has not proven both answers, and asks if it found the contrary.`,
+  flags: {
+    ...STATUS_FLAGS,
+    'without-relay': toggle('arms even though no relay is there'),
+    'require-canary': toggle(
+      'refuses unless both answers are proven on this version of GitLab with the descriptors of the relays',
+    ),
+    yes: toggle('does not ask'),
+  },
+  json: JSON_HELP,
+  examples: [`tollgate controller enable ${AT} --require-canary`],
+  exits: {
+    0: 'armed',
+    1: 'GitLab or the ledger that was named does not answer',
+    2: 'refused, nothing was changed',
+    3: 'wrong usage or invalid documents',
+  },
+  run: async ({ flags: values }, io) => {
+    const { controllers, status } = await read(values, io);
+    const { controller, canary } = status;
+    const refuse = (why: string): ExitCode => {
+      if (values.json) io.out(`${JSON.stringify(statusJson(status))}\n`);
+      io.err(`Nothing was changed: ${why}\n`);
       return EXIT.wouldReject;
-    }
-    const isProven = standing.canary.known && standing.canary.value.severity === 'ok';
-    if (!isProven && values['require-canary']) {
-      if (values.json) io.out(`${JSON.stringify(controllerStandingJson(standing))}\n`);
-      io.err(`Nothing was changed: ${canaryText(standing)}.\n`);
-      return EXIT.wouldReject;
-    }
-    if (!isProven && standing.canary.known) io.err(`Warning: ${canaryText(standing)}.\n`);
-    if (!(await agreed(standing, values, io, deps.confirm))) {
+    };
+    const refusal = refusalOf(status);
+    if (refusal !== undefined && !(refusal === 'no_relay' && values['without-relay']))
+      return refuse(REFUSALS[refusal](controller.id));
+    const isProven = canary.known && canary.value.severity === 'ok';
+    if (!isProven && values['require-canary']) return refuse(`${canaryText(status)}.`);
+    if (!isProven && canary.known) io.err(`Warning: ${canaryText(status)}.\n`);
+    if (!(await isAgreed(status, values, io))) {
       io.err('Nothing was changed.\n');
       return EXIT.wouldReject;
     }
-    const controller = await controllers.set(standing.controller.id, 'enabled');
-    return tellStanding(
-      { ...standing, controller: { ...standing.controller, ...stateOf(controller) } },
-      values.json,
-      io,
-    );
+    // GitLab's answer to a change need not say whether the controller is connected.
+    const { state } = await controllers.set(controller.id, 'enabled');
+    return printStatus({ ...status, controller: { ...controller, state } }, values.json, io);
   },
 });
 
-/** GitLab's answer to a change need not say whether it is connected. */
-const stateOf = ({ state }: RunnerController): Pick<RunnerController, 'state'> => ({ state });
-
-const REFUSALS: Readonly<Record<NonNullable<ReturnType<typeof refusal>>, (id: number) => string>> = {
+const REFUSALS: Readonly<Record<NonNullable<ReturnType<typeof refusalOf>>, (id: number) => string>> = {
   no_scope: (id) =>
-    `Nothing was changed: the controller has no scope, so GitLab would ask about no job, and nothing would be armed. Give it one first: glab runner-controller scope create ${id} --instance`,
+    `the controller has no scope, so GitLab would ask about no job, and nothing would be armed. Give it one first: glab runner-controller scope create ${id} --instance`,
   no_relay: () =>
-    'Nothing was changed: no relay is there, and an enabled controller without one fails every job GitLab would ask about. ' +
+    'no relay is there, and an enabled controller without one fails every job GitLab would ask about. ' +
     'Start the relay first (its log says "connected"), or add --without-relay.',
 };
 
 /** @throws {UsageError} without a terminal to confirm. */
-async function agreed(
-  standing: ControllerStanding,
+async function isAgreed(
+  status: ControllerStatus,
   flags: { readonly yes: boolean; readonly json: boolean; readonly 'without-relay': boolean },
   io: TerminalIo,
-  confirm: Confirmation,
 ): Promise<boolean> {
-  const open = doubts(standing, { relay: !flags['without-relay'] });
-  if (flags.yes || open.length === 0) return true;
-  if (!flags.json) io.err(standingText(standing, paintWhen(false), io.columns));
-  const answer = await confirm(`Arm, although ${open.join('; and ')}?`);
-  if (answer === undefined)
-    throw new UsageError(`nobody can be asked here; add --yes to arm although ${open.join('; and ')}`);
-  return answer;
+  const risks = risksOf(status, { relay: !flags['without-relay'] }).join('; and ');
+  if (flags.yes || risks === '') return true;
+  if (!flags.json) io.err(statusText(status, paintWhen(false), io.columns));
+  const answer = await confirmed(io, `Arm, although ${risks}?`);
+  if (answer !== undefined) return answer;
+  throw new UsageError(`nobody can be asked here; add --yes to arm although ${risks}`);
 }
 
-/** Both disarm; they differ in whether GitLab goes on asking. */
-const disarmCommandOn = (
-  name: 'dry-run' | 'disable',
-  state: 'dry_run' | 'disabled',
-  summary: string,
-  open: OpenControllers,
-): Command => ({
-  name: `controller ${name}`,
-  summary,
-  help: `tollgate controller ${name} --gitlab <url> --token-file <file> [flags]
+/** Both disarm; they differ in whether GitLab still asks. */
+const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dry_run' | 'disabled') =>
+  command({
+    name,
+    about: `Sets the runner controller to ${state}. ${MEANS[state]}.`,
+    flags: FLAGS,
+    json: JSON_HELP,
+    examples: [`tollgate ${name} ${AT}`],
+    exits: { 1: 'GitLab does not answer' },
+    run: async ({ flags }, io) => {
+      const { controllers, controller } = await find(flags, io);
+      return printChanged(await controllers.set(controller.id, state), flags.json, io);
+    },
+  });
 
-Sets the runner controller to ${state}. ${MEANS[state]}.
+export const commands = [
+  controllerStatus,
+  controllerEnable,
+  disarming('controller dry-run', 'dry_run'),
+  disarming('controller disable', 'disabled'),
+];
 
-${FLAGS_HELP}
+type Flags = ValuesOf<typeof FLAGS>;
 
-${EXITS}`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, FLAGS);
-    const { controllers, controller } = await find(values, io, open);
-    return tell(await controllers.set(controller.id, state), values.json, io);
-  },
-});
-
-export const dryRunCommandOn = (open: OpenControllers): Command =>
-  disarmCommandOn(
-    'dry-run',
-    'dry_run',
-    'Disarms Tollgate: every job runs, and Tollgate goes on being asked',
-    open,
-  );
-
-export const disableCommandOn = (open: OpenControllers): Command =>
-  disarmCommandOn('disable', 'disabled', 'Disarms Tollgate: every job runs, and nobody is asked', open);
-
-type Given = {
-  readonly [Name in keyof typeof FLAGS]: string | undefined;
-};
-
-async function stand(values: Given & StandingFlags, io: TerminalIo, { controllersAt, open }: ControllerDeps) {
-  const { controllers, controller } = await find(values, io, controllersAt);
-  return { controllers, standing: await readStanding({ controller, controllers, flags: values, open }, io) };
+async function read(values: Flags & StatusFlags, io: TerminalIo) {
+  const { controllers, controller } = await find(values, io);
+  return { controllers, status: await readStatus(controller, controllers, values, io) };
 }
 
-async function find(values: Given, io: TerminalIo, open: OpenControllers) {
-  const controllers = open(readGitLabPlace(values, io));
-  const id =
-    values.controller === undefined
-      ? undefined
-      : readWhole('controller', values.controller, 1, Number.MAX_SAFE_INTEGER);
-  return { controllers, controller: await whichController(controllers, id) };
+async function find({ controller: wanted, ...flags }: Flags, io: TerminalIo) {
+  const controllers = createRunnerControllers(callsTo(readGitLabPlace(flags, io)));
+  return { controllers, controller: await controllers.get(wanted ?? (await onlyController(controllers))) };
 }
 
-function tell(controller: RunnerController, json: boolean, io: TerminalIo): ExitCode {
+/**
+ * Finds the only controller. The temporary one of a running canary is ignored.
+ *
+ * @throws {UsageError} if there are several, or none.
+ */
+async function onlyController(controllers: RunnerControllers): Promise<number> {
+  const all = (await controllers.list()).filter(({ description }) => description !== CANARY_DESCRIPTION);
+  const [only, ...others] = all;
+  if (only === undefined) throw new UsageError('GitLab has no runner controller');
+  if (others.length === 0) return only.id;
+  const named = all.map(({ id, description, state }) => `${id} "${description}" ${state}`).join(', ');
+  throw new UsageError(`--controller is missing: GitLab has several, ${named}`);
+}
+
+function printChanged(controller: RunnerController, json: boolean, io: TerminalIo): ExitCode {
   const { id, description, state } = controller;
   const named = description === '' ? '' : ` "${printable(description)}"`;
-  io.out(
-    json
-      ? `${JSON.stringify(controller)}\n`
-      : `Runner controller ${id}${named} is ${state}: ${MEANS[state]}.\n`,
-  );
+  if (json) io.out(`${JSON.stringify(controller)}\n`);
+  else io.out(`Runner controller ${id}${named} is ${state}: ${MEANS[state satisfies ControllerState]}.\n`);
   return EXIT.ok;
 }
 
-function tellStanding(standing: ControllerStanding, json: boolean, io: TerminalIo): ExitCode {
-  if (json) io.out(`${JSON.stringify(controllerStandingJson(standing))}\n`);
-  else io.out(standingText(standing, paintWhen(io.colours), io.columns));
+function printStatus(status: ControllerStatus, json: boolean, io: TerminalIo): ExitCode {
+  if (json) io.out(`${JSON.stringify(statusJson(status))}\n`);
+  else io.out(statusText(status, paintWhen(io.colours), io.columns));
   return EXIT.ok;
 }
-
-const openControllers: OpenControllers = ({ baseUrl, token, fetch }) =>
-  createRunnerControllers({ baseUrl, token: async () => token, fetch, clock: systemClock });
-
-const REAL: ControllerDeps = {
-  controllersAt: openControllers,
-  open: openLedger,
-  confirm: confirmOnTerminal,
-};
-
-export const statusCommand: Command = statusCommandOn(REAL);
-export const enableCommand: Command = enableCommandOn(REAL);
-export const dryRunCommand: Command = dryRunCommandOn(openControllers);
-export const disableCommand: Command = disableCommandOn(openControllers);

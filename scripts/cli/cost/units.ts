@@ -126,8 +126,6 @@ export function deskUnits(
   };
 }
 
-/** Values between those that were counted. */
-
 /** Between the `low`-th and the `high`-th value of a list: `share` of the way. */
 interface PlaceInList {
   readonly low: number;
@@ -146,91 +144,36 @@ function placeIn(sizes: readonly number[], size: number, scale: (size: number) =
 }
 
 /** Shared costs of a batch are divided by its size, so values are linear in the inverse of the size. */
-export const batchPlace = (batches: readonly number[], batch: number): PlaceInList =>
+const batchPlace = (batches: readonly number[], batch: number): PlaceInList =>
   placeIn(batches, batch, (size) => 1 / size);
 
-export const countPlace = (counts: readonly number[], count: number): PlaceInList =>
+const countPlace = (counts: readonly number[], count: number): PlaceInList =>
   placeIn(counts, count, (size) => size);
 
-export function valueAt(values: readonly number[], { low, high, share }: PlaceInList): number {
+function valueAt(values: readonly number[], { low, high, share }: PlaceInList): number {
   const [from, to] = [values[low] ?? Number.NaN, values[high] ?? Number.NaN];
   return share === 0 ? from : from + share * (to - from);
 }
 
-export const valueBetween = (
-  rows: readonly (readonly number[])[],
-  row: PlaceInList,
-  column: PlaceInList,
-): number =>
+const valueBetween = (rows: readonly (readonly number[])[], row: PlaceInList, column: PlaceInList): number =>
   valueAt(
     rows.map((values) => valueAt(values, column)),
     row,
   );
 
+type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T;
+
 /**
  * Table costs of a job, a visit and a run, counted by the bench on deployed programs: measured-costs.json.
- * `npm run bench -- --only cost` renews it, and a test compares the quick counts.
+ * `npm run bench -- --only cost` renews it, and a test compares the quick counts. Lists of `byBatch` go by `batches` (jobs
+ * admitted together), the lists in `byBatchAndTogether` by `together` (ends of one settlement, records of one rollup), and
+ * `byCounters` by the number of limits that a job counts on, from 0 to {@link COUNTERS_MAX}.
  */
-
-export interface MeasuredCosts {
-  /** The day and the commit after which something was last counted otherwise. */
-  readonly countedOn: string;
-  readonly countedAfter: string;
-  readonly how: string;
-  readonly renewedBy: string;
-  /** Jobs of one project that are admitted together: what `byBatch` lists go by. */
-  readonly batches: readonly number[];
-  /** Ends of one settlement, records of one rollup: what the lists within the lists of `byBatchAndTogether` go by. */
-  readonly together: readonly number[];
-  readonly jobs: Readonly<Record<JobOutcome, JobCosts>>;
-  readonly desk: DeskCosts;
-}
-
-export type JobOutcome = 'admitted' | 'rejected';
-
+export type MeasuredCosts = DeepReadonly<typeof costs>;
+export type JobOutcome = keyof MeasuredCosts['jobs'];
 /** Units of the table per job. */
-export interface JobCosts {
-  readonly byBatch: Readonly<Record<'hold' | 'announced' | 'dueIndex', readonly number[]>>;
-  readonly byBatchAndTogether: Readonly<
-    Record<
-      'settle' | 'ledgerReads' | 'rollup' | 'estimates' | 'top' | 'rollupReads',
-      readonly (readonly number[])[]
-    >
-  >;
-  /** On top of these, for each counter that the job counts on. */
-  readonly perCounter: {
-    readonly hold: readonly number[];
-    readonly ledgerReads: readonly number[];
-    readonly settle: readonly (readonly number[])[];
-  };
-  /** From no counters to {@link COUNTERS_MAX}: how large its record is, and whether it still carries what histories are made of. */
-  readonly byCounters: { readonly recordBytes: readonly number[]; readonly inHistories: readonly boolean[] };
-  readonly inboxWrites: number;
-  readonly estimatesReads: number;
-  readonly kept: Readonly<Record<'record' | 'contribution' | 'inbox', Kept>>;
-  /** The relay's line about the decision. */
-  readonly decisionLineBytes: number;
-}
-
-interface Kept {
-  readonly bytes: number;
-  readonly days: number;
-}
-
+export type JobCosts = MeasuredCosts['jobs'][JobOutcome];
 /** Table costs of the console and limits. */
-export interface DeskCosts {
-  /** With so many groups that have a budget: a visit to the console, an import from Parameter Store without parameters. */
-  readonly byGroups: readonly {
-    readonly groups: number;
-    readonly visitReads: number;
-    readonly visitBytes: number;
-    readonly parameterRunReads: number;
-  }[];
-  /** With so many parameters that hold limits: what the import reads in addition. */
-  readonly byParameters: readonly { readonly parameters: number; readonly reads: number }[];
-  readonly noticesRunReads: number;
-  readonly visitWrites: number;
-  readonly visitRequests: number;
-}
+export type DeskCosts = MeasuredCosts['desk'];
 
 export const MEASURED_COSTS: MeasuredCosts = costs;

@@ -3,63 +3,52 @@ import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/heal
 import { dynamoHealthLook, readHealth } from '../../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
-import { type Command, EXIT } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { EXIT, standIn } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { text, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
+import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openTableAccess } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
-const FLAGS = {
-  ...LEDGER_FLAGS,
-  gitlab: 'text',
-  'token-file': 'text',
-  controller: 'text',
-  'webhook-url': 'text',
-} as const;
 const ATTEMPTS_MAX = 4;
 const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };
 const NO_TOKEN = 'GitLab was not asked: --gitlab <url> and --token-file <file>';
 
-const HELP = `tollgate doctor [flags]
-
-Is it really on, and does it really hold? Looks at what every part left in the table: relays, their descriptors and policy, directory,
-limits, the sweep, the recount, coverage. With a token it asks GitLab, too: the token itself, licence, version, controller,
-scope and tokens, the webhook of each top-level group, and the time. One line for each thing looked at, each with one cause and one
-remedy. Nothing is changed. The same look runs every hour as a function; the last line says when it did.
-
-npm run doctor is about the other end: what a router sends, before anything is deployed.
-
-${LEDGER_FLAGS_HELP}
-  --gitlab <url>       GitLab, e.g. https://gitlab.example.com
-  --token-file <file>  holds an administrator's token; scope read_api
-  --controller <id>    number of the runner controller; not needed where GitLab has only one
-  --webhook-url <url>  where webhooks go, as the deployment says it; needed where groups have one of another Tollgate as well
-  --json               all findings as one JSON object
-
-Exit codes: 0 no problem, 1 the table does not answer at all, 2 problems found, 3 wrong usage`;
-
-interface DoctorDeps {
-  readonly open: typeof openTableAccess;
-  /** @default the place's own */
-  readonly fetch?: typeof fetch;
-}
-
-export const doctorCommandOn = (deps: DoctorDeps): Command => ({
+const doctor = command({
   name: 'doctor',
-  summary: 'Is it really on, does it really hold? Every part of a deployment, each with a remedy',
-  help: HELP,
-  run: async (args, io) => {
-    const { values } = readFlags(args, FLAGS);
+  about: `Checks that a deployment is on and enforces, by what every part left in the table: relays, their descriptors and policy,
+directory, limits, the sweep, the recount, coverage. With a token it asks GitLab, too: the token itself, licence, version, controller,
+scope and tokens, the webhook of each top-level group, and the time. One line for each check, with one cause and one remedy. Changes
+nothing. The same check runs every hour as a function; the last line says when it ran.
+
+npm run doctor is about the other end: what a router sends, before anything is deployed.`,
+  flags: {
+    ...TABLE_FLAGS,
+    gitlab: GITLAB_FLAGS.gitlab,
+    'token-file': text('<file>', "holds an administrator's token; scope read_api"),
+    controller: text(
+      '<id>',
+      'number of the runner controller; not needed if GitLab has only one',
+      whole(1, Number.MAX_SAFE_INTEGER),
+    ),
+    'webhook-url': text(
+      '<url>',
+      'where webhooks go, as the deployment prints it; needed if groups have a webhook of another Tollgate as well',
+    ),
+  },
+  json: 'all findings as one JSON object',
+  examples: [
+    'tollgate doctor --ledger tollgate-ledger',
+    'tollgate doctor --ledger tollgate-ledger --gitlab https://gitlab.example.com --token-file token',
+  ],
+  exits: { 0: 'no problem', 1: 'the table does not answer at all', 2: 'problems found' },
+  run: async ({ flags: values }, io) => {
     const zone = rollupZone(io);
     const asked = values.gitlab !== undefined || values['token-file'] !== undefined;
     const place = asked ? readGitLabPlace(values, io) : undefined;
-    const wanted =
-      values.controller === undefined
-        ? undefined
-        : readWhole('controller', values.controller, 1, Number.MAX_SAFE_INTEGER);
-    const { table, close, ...books } = await deps.open(values, io, ATTEMPTS_MAX);
+    const { table, close, ...books } = await standIn(io, openTableAccess)(values, io, ATTEMPTS_MAX);
     const { instance, description } = books;
     let health: HealthView;
     let hourly: HealthView | undefined;
@@ -71,11 +60,11 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
         deployed: async () => (await look.read())?.deployed ?? NOT_NOTED,
         gitlab: async () => {
           if (place === undefined) return gitlabUnknown(NO_TOKEN);
-          const calls = {
-            ...{ baseUrl: place.baseUrl, fetch: deps.fetch ?? place.fetch, clock },
-            token: async () => place.token,
-          };
-          return readGitLabHealth({ calls, controllerId: wanted, webhookUrl: values['webhook-url'] });
+          return readGitLabHealth({
+            calls: callsTo(place),
+            controllerId: values.controller,
+            webhookUrl: values['webhook-url'],
+          });
         },
       });
       // A table that does not answer is among the findings.
@@ -93,7 +82,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
   },
 });
 
-export const doctorCommand: Command = doctorCommandOn({ open: openTableAccess });
+export const commands = [doctor];
 
 /** As soon as it was late, something kept it from running. */
 const LATE_MS = 2 * HOUR_MS;

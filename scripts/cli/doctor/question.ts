@@ -2,14 +2,21 @@
  * Evaluates one admission request: if the schema explains it, and which fields rules will miss. Values are
  * never shown.
  */
+
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { neededFields } from '../../../policies/needed-fields.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
+import type { MissingFieldPolicy } from '../../../policies/rule.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
+import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from '../../../relay/translate/aliases.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { isTextField, isTexts } from '../../../relay/translate/value-reader.ts';
+import { findVariables, resolvePath } from '../../../relay/translate/variables.ts';
 import { explain } from '../../../relay/wire/inspect.ts';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import { type DoctorFinding, note, ok, problem } from './finding.ts';
-import { serviceFields } from './service-fields.ts';
 
 const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
 /** `name`, `name:tag`, `registry:5000/path/name@sha256:…`. */
@@ -115,4 +122,65 @@ function cameWithServices(
     came: fields.filter(isThere).map(named),
     absent: fields.filter((field) => !isThere(field)).map(named),
   };
+}
+
+/** Effect on every job that such a rule matches. */
+const WITHOUT_IT: Readonly<Record<MissingFieldPolicy, string>> = {
+  admit: 'never rejects',
+  skip: 'never applies',
+  reject: 'rejects every job it may be about',
+};
+
+/** Before any question: rules that never apply, because a field they need has no source in the schema. */
+export function checkRules(policy: Policy, question: DescMessage, nowMs: number): readonly DoctorFinding[] {
+  const never = new Set(fieldsWithoutSource(question));
+  if (serviceFields(question).length === 0) never.add('services');
+  const blind = policy.rules
+    .filter((rule) => rule.mode !== 'off')
+    .flatMap((rule) => {
+      const fields = neededFields(rule, policy, nowMs).filter((field) => never.has(field));
+      return fields.length === 0 ? [] : [{ rule, fields }];
+    });
+  if (blind.length === 0) return [ok('rules', 'every rule has the fields it needs')];
+  return blind.map(({ rule: { id, onMissing, mode }, fields }) => {
+    const detail = `${id} ${WITHOUT_IT[onMissing]}: the schema has no source for ${fields.join(', ')}`;
+    const remedy = `on_missing of the rule is ${onMissing}, its mode ${mode}`;
+    return onMissing === 'reject' ? problem('rules', detail, remedy) : note('rules', detail, remedy);
+  });
+}
+
+/** Lists fields of services in this schema: rules on pull policies and users also read `services[]`. */
+
+interface ServiceField {
+  readonly field: keyof ServiceRequest;
+  /** As the schema spells it, from the question on: `services[].pull_policies`. Undefined: the schema has none. */
+  readonly path: string | undefined;
+}
+
+const PATHS: readonly (readonly [keyof ServiceRequest, readonly string[], (field: DescField) => boolean])[] =
+  [
+    ['name', ['name', 'image'], isTextField],
+    ['alias', ['alias'], isTextField],
+    ['pullPolicies', PULL_POLICY, isTexts],
+    ['dockerUser', DOCKER_USER, isTextField],
+    ['kubernetesUser', KUBERNETES_USER, isTextField],
+  ];
+
+/** Every field of a service with its path; empty where the schema has no services. */
+export function serviceFields(question: DescMessage): readonly ServiceField[] {
+  const services = resolvePath(question, 'services');
+  if (services?.leaf.fieldKind !== 'list') return [];
+  const at = `${services.path}[]`;
+  if (services.leaf.listKind !== 'message') return [{ field: 'name', path: at }];
+  const { message } = services.leaf;
+  const variables = findVariables(message);
+  return [
+    ...PATHS.map(([field, paths, fits]): ServiceField => {
+      const [found] = paths
+        .flatMap((path) => resolvePath(message, path) ?? [])
+        .filter(({ leaf }) => fits(leaf));
+      return { field, path: found && `${at}.${found.path}` };
+    }),
+    { field: 'variables', path: variables && `${at}.${variables.path}` },
+  ];
 }

@@ -5,7 +5,7 @@ import {
   type VariableFlags,
   variableAllowlist,
 } from '../../../relay/translate/kept-variables.ts';
-import { withCompared } from '../../../relay/translate/resolution.ts';
+import { withCompared } from '../../../relay/translate/variables.ts';
 
 import { runnerVariablesOf } from '../pipeline/variables.ts';
 

@@ -1,6 +1,9 @@
 import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
+import { closest } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
@@ -11,13 +14,13 @@ import { notInDirectory } from './unknown-place.ts';
 /** Flags for facts that no file has: user and place. */
 export const PLACE_FLAGS = {
   project: text('<id | path>', 'the project, as in the directory; a new one by its path'),
-  group: text('<id | path>', 'its group, where the project itself does not matter'),
+  group: text('<id | path>', 'its group, if the project itself does not matter'),
   ref: text('<name>', 'branch or tag'),
   protected: toggle('the ref is protected'),
   unprotected: toggle('the ref is not protected'),
   source: text('<source>', 'what started the pipeline: push, merge_request_event, schedule, web …'),
   user: text('<id>', "GitLab's id of the user"),
-  now: text('<time>', 'as if it were 2026-12-31T18:00Z'),
+  now: text('<time>', 'the time to check for, 2026-12-31T18:00Z (default: now)'),
 };
 
 /** For help texts that are not made from rows yet. */
@@ -81,11 +84,11 @@ export function readRunFlags(flags: PlaceFlags): RequestPlace {
 }
 
 /** @throws {UsageError} if `--now` is no time. */
-export function readNow(given: string | undefined, nowMs: () => number): number {
-  if (given === undefined) return nowMs();
-  const atMs = readInstant(given, 'start');
+export function readNow(text: string | undefined, nowMs: () => number): number {
+  if (text === undefined) return nowMs();
+  const atMs = readInstant(text, 'start');
   if (atMs !== undefined) return atMs;
-  throw new UsageError(`--now "${given}": expected a day or a time with its offset, e.g. 2026-12-31T18:00Z`);
+  throw new UsageError(`--now "${text}": expected a day or a time with its offset, e.g. 2026-12-31T18:00Z`);
 }
 
 function whereabouts({ project, group }: PlaceFlags, directory: Directory): RequestPlace {
@@ -125,4 +128,33 @@ function groupPlace({ id }: { readonly id: number }, directory: Directory): Requ
   return { namespaceId: id, ...(rootNamespaceId !== undefined && { rootNamespaceId }) };
 }
 
-const isId = (given: string): boolean => /^\d{1,15}$/.test(given);
+const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
+
+interface ChosenClass {
+  /** Every job is of the class. */
+  readonly policy: Policy;
+  readonly runnerClass: RunnerClass;
+}
+
+/**
+ * The policy as if all runners were of one class, at the prices in force at an instant: ask it about no other.
+ *
+ * @throws {UsageError} if there is no such class then.
+ */
+export function withClass(policy: Policy, name: string, nowMs: number): ChosenClass {
+  const { version, classes } = pricesAt(policy.prices, nowMs);
+  const runnerClass = classes.find((each) => each.name === name);
+  if (runnerClass === undefined) {
+    const names = classes.map((each) => each.name);
+    const like = closest(name, names);
+    const hint = like === undefined ? `expected ${names.join(', ')}` : `did you mean ${like}?`;
+    throw new UsageError(`--class ${name}: is no runner class of the policy (prices ${version}); ${hint}`);
+  }
+  return {
+    runnerClass,
+    policy: {
+      ...policy,
+      prices: { version, classes: [], defaultClass: runnerClass },
+    },
+  };
+}

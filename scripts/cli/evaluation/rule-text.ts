@@ -1,8 +1,15 @@
+import type { DisclosedViolation, RuleNowRow } from '../../../functions/answers/job/model.ts';
 import type { RuleResult } from '../../../functions/answers/job/rule-results.ts';
+import type { CounterKey, LimitClaim } from '../../../policies/claim.ts';
 import type { Reason } from '../../../policies/reason.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { reasonLine } from '../../../policies/text/reason-texts.ts';
-import { askText, limitAskOf } from './limit-ask.ts';
-import { needsText } from './missing-fields.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
+import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { variableOfField } from '../../../policies/variables/compared-value.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
 
 type Tone = 'good' | 'bad' | 'warn' | 'dim';
 
@@ -68,4 +75,139 @@ function lacks({ missing, unproven, onMissing }: RuleResult): readonly string[] 
   if (missing.length > 0) lines.push(`${needsText(missing)}; on_missing: ${onMissing}`);
   if (unproven.length > 0) lines.push(`unless an exception holds: that ${needsText(unproven)}`);
   return lines;
+}
+
+/** Every rule with its mode, what became of it and why; a rule with more to say takes more lines. */
+export function ruleTable(
+  results: readonly RuleResult[],
+  currency: string,
+  columns: number,
+  paint: Paint,
+): string {
+  const rows = results.flatMap((result) => {
+    const { word, tone, why } = ruleTextOf(result, currency);
+    const [first = '', ...more] = why.map(printable);
+    return [
+      [result.id, result.kind, result.mode, paint[tone](word), first],
+      ...more.map((line) => ['', '', '', '', line]),
+    ];
+  });
+  const titles = ['rule', 'kind', 'mode', 'result', 'why'];
+  return table(
+    titles.map((title) => ({ title })),
+    rows,
+    columns,
+    paint.strong,
+  );
+}
+
+/** A rule's current result, one line per violation. */
+export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['now']): readonly string[] {
+  if (violations.length > 0) return violations.map(violationLine);
+  switch (outcome) {
+    case 'off':
+      return ['off'];
+    case 'not matched':
+      return [`does not match: ${detail.replace(': ', ' is ')}`];
+    case 'matched':
+      return ['nothing'];
+    case 'missing':
+      return [`cannot tell: ${needsText(detail.split(', '))}`];
+    case 'exempt':
+      return [`exempt: ${detail}`];
+    case 'failed':
+      return [`failed: ${detail}`];
+  }
+}
+
+/** `[IMAGE_NOT_ALLOWED] image "node:24" matches no allowed pattern (warn)`. */
+export const violationLine = ({ mode, code, text }: DisclosedViolation): string =>
+  `[${code}] ${text}${mode === 'enforce' ? '' : ` (${mode})`}`;
+
+/** A rule's result for scripts, without claims, which are listed with the job. */
+export const ruleJson = ({ claims: _, ...result }: RuleResult): object => result;
+
+/** The flag that sets a field, for `cannot tell: needs …`. */
+const FLAGS: Readonly<Record<string, string>> = {
+  projectId: '--project',
+  projectPath: '--project',
+  namespaceId: '--project or --group',
+  ref: '--ref',
+  refProtected: '--protected or --unprotected',
+  pipelineSource: '--source',
+  userId: '--user',
+  timeoutSeconds: '--timeout',
+};
+
+/** Fields a pipeline's file decides: where it says nothing there is nothing, and `on_missing` counts. */
+const IN_THE_FILE: ReadonlySet<string> = new Set<keyof AdmissionRequest>([
+  'jobName',
+  'jobStage',
+  'environment',
+  'image',
+  'pullPolicies',
+  'dockerUser',
+  'kubernetesUser',
+  'services',
+  'jobTags',
+]);
+
+/** Returns true if only GitLab or a flag provides it: without it a check is incomplete. */
+export const isToldByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
+
+/** `needs userId (--user)`. */
+export const needsText = (fields: readonly string[]): string => `needs ${fields.map(fieldText).join(', ')}`;
+
+function fieldText(field: string): string {
+  const variable = variableOfField(field);
+  if (variable !== undefined) return `variable ${variable}`;
+  return FLAGS[field] === undefined ? field : `${field} (${FLAGS[field]})`;
+}
+
+/** A job's claim on one limit, for people and scripts. */
+export interface LimitAsk {
+  readonly rule: string;
+  /** The limit's id on its subject. */
+  readonly limit: string;
+  readonly subject: string;
+  /** `group acme/payments`. */
+  readonly subjectLabel: string;
+  readonly counter: CounterKey;
+  readonly mode: LimitClaim['mode'];
+  readonly unit: Unit;
+  /** Whole units. */
+  readonly asked: number;
+  /** The limit in force, whole units; absent: it takes its amount without asking (exempt). */
+  readonly bound?: number;
+  /** `November 2026`; absent for what is given back when the job ends. */
+  readonly periodLabel?: string;
+}
+
+const EMPTY = { committed: 0, settled: 0 } as const;
+
+export function limitAskOf(claim: LimitClaim): LimitAsk {
+  // Only a claim's refusal knows its limit by name; an empty counter's has the same facts.
+  const facts = claim.refusal(EMPTY);
+  const { limit, subject } = claim.counter;
+  const subjectLabel = 'subjectLabel' in facts ? facts.subjectLabel : subject;
+  const periodLabel = 'periodLabel' in facts ? facts.periodLabel : undefined;
+  return {
+    rule: claim.rule,
+    limit,
+    subject,
+    subjectLabel,
+    counter: claim.counter,
+    mode: claim.mode,
+    unit: claim.unit,
+    asked: claim.amount,
+    ...withoutAbsent({ bound: claim.bound, periodLabel }),
+  };
+}
+
+/** `0.24 of 7.50 EUR for November 2026`; without a bound only the amount. */
+export function askText(ask: LimitAsk, currency: string): string {
+  if (ask.bound === undefined) return `${amountText(ask.asked, ask.unit, currency, 'up')}, without asking`;
+  const asked = bareAmountText(ask.asked, ask.unit, 'up');
+  const during = ask.periodLabel === undefined ? ' at once' : ` for ${ask.periodLabel}`;
+  return `${asked} of ${amountText(ask.bound, ask.unit, currency)}${during}`;
 }

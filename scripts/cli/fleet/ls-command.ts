@@ -1,12 +1,12 @@
-import { systemClock } from '../../../functions/core/environment/index.ts';
 import { byVersion, type RouterAccess } from '../../../functions/core/gitlab/index.ts';
-import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
-import { readFlags } from '../../terminal/flags.ts';
+import { EXIT, type TerminalIo } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { toggle } from '../../terminal/flags.ts';
 import { type Paint, paintWhen } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { type OpenFleet, openFleet, readFleet } from './read-fleet.ts';
+import { readFleet } from './read-fleet.ts';
 import {
   needsChange,
   REMEDIES,
@@ -23,32 +23,19 @@ interface FleetJson {
   readonly cut: boolean;
 }
 
-export interface FleetDeps {
-  readonly fleetAt: OpenFleet;
-  readonly sleep: (delayMs: number) => Promise<void>;
-}
-
-export const fleetDeps: FleetDeps = { fleetAt: openFleet, sleep: (delayMs) => systemClock.sleep(delayMs) };
-
-export const fleetLsCommandOn = ({ fleetAt, sleep }: FleetDeps): Command => ({
+const fleetLs = command({
   name: 'fleet ls',
-  summary: 'Which runners can the job router reach? Registration, managers, versions, and what to change',
-  help: `tollgate fleet ls --gitlab <url> --token-file <file> [flags]
-
-All runners of GitLab with the processes that work under their tokens (managers): how they were registered, their versions, and
-whether these know the job router. GitLab does not tell whether FF_USE_JOB_ROUTER is set, and how a runner was registered only by
-whether it has a creator. Two calls a runner; changes nothing.
-
-${GITLAB_FLAGS_HELP}
-  --check              exit 2 where a runner cannot use the router or has to be registered anew
-  --json               one JSON object
-
-Exit codes: 0 listed, 1 GitLab does not answer, 2 with --check: a runner needs a change, 3 wrong usage`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, { ...GITLAB_FLAGS, check: 'switch' });
-    const progress = progressOf('calls', io);
-    const listing = await readFleet(fleetAt(readGitLabPlace(values, io)), { sleep, onCall: progress.step });
-    progress.done();
+  about: `Lists all runners of GitLab with the processes that work under their tokens (managers): how they were registered, their
+versions, and whether these know the job router. GitLab does not report whether FF_USE_JOB_ROUTER is set. It shows how a runner was
+registered only by whether the runner has a creator. Makes two calls for each runner; changes nothing.`,
+  flags: {
+    ...neededGitLab(),
+    check: toggle('exit 2 if a runner cannot use the router or has to be registered again'),
+  },
+  examples: ['tollgate fleet ls --gitlab https://gitlab.example.com --token-file token --check'],
+  exits: { 0: 'listed', 1: 'GitLab does not answer', 2: 'with --check: a runner needs a change' },
+  run: async ({ flags: values }, io) => {
+    const listing = await readFleet(readGitLabPlace(values, io), progressOf('calls', io));
     const reports = listing.runners.map((each) => reportOf(each, io.nowMs()));
     const { unreadable, cut } = listing;
     const result: FleetJson = { runners: reports, unreadable, cut };
@@ -58,7 +45,7 @@ Exit codes: 0 listed, 1 GitLab does not answer, 2 with --check: a runner needs a
   },
 });
 
-export const fleetLsCommand: Command = fleetLsCommandOn(fleetDeps);
+export const commands = [fleetLs];
 
 const COLUMNS = [
   { title: 'runner', align: 'right' },

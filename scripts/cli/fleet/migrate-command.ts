@@ -1,15 +1,15 @@
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { FleetGitLab } from '../../../functions/core/gitlab/index.ts';
-import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { readWhole, severalWords, text, toggle } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { type Confirmation, confirmOnTerminal } from '../truth/confirm.ts';
-import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { confirmed } from '../truth/confirm.ts';
+import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { type FleetDeps, fleetDeps } from './ls-command.ts';
-import { type MigrationStep, migrationsOf, type RunnerMove, successorNote } from './migration.ts';
-import { readFleet } from './read-fleet.ts';
+import { type FleetListing, type MannedRunner, openFleet, readFleet } from './read-fleet.ts';
+import { registrationOf } from './runner-findings.ts';
 
 /** One runner in `--json`. */
 interface MigrationJson {
@@ -23,50 +23,50 @@ interface MigrationJson {
   readonly remains: string;
 }
 
-interface MigrateDeps extends FleetDeps {
-  readonly confirm: Confirmation;
-}
-
 const RUNNERS_MAX = 200;
 const ID_MAX = 2 ** 31;
 const TIMEOUT_SECONDS_MIN = 600;
 /** Steps that REST can make. */
 const APPLIED: readonly MigrationStep[] = ['create', 'pause'];
 
-export const migrateCommandOn = ({ fleetAt, sleep, confirm }: MigrateDeps): Command => ({
+const fleetMigrate = command({
   name: 'fleet migrate',
-  summary: 'From registration tokens to authentication tokens: what is next for each runner, or does it',
-  help: `tollgate fleet migrate [<runner id> …] --gitlab <url> --token-file <file> [flags]
+  about: `Runners with a registration token have to be registered again before GitLab removes those tokens. For each it shows the next
+step. With --apply it does what REST can do:
 
-Runners that came by a registration token have to be registered anew before GitLab removes those tokens. For each it says what is
-next, and with --apply does what REST can do:
+  create   makes a runner like it; its token goes into a file of mode 600, once: GitLab shows it only now  (--apply)
+  install  that token has to get into the config.toml of every manager                                     (by hand)
+  finish   some managers still use the old token                                                           (by hand)
+  pause    all managers use the new one: the old runner takes no more jobs                                 (--apply)
+  delete   the old runner can go when its last job has ended                                               (by hand)
 
-  create   makes a runner like it; its token goes into a file of mode 600, once: GitLab does not tell it again   (--apply)
-  install  that token has to get into the config.toml of every manager                                            (by hand)
-  finish   some managers still use the old token                                                                  (by hand)
-  pause    all managers use the new one: the old runner takes no more jobs                                        (--apply)
-  delete   the old runner can go when its last job has ended                                                      (by hand)
-
-Call it again after each step. It deletes nothing. Where GitLab does not tell how a runner was registered, name it.
-
-${GITLAB_FLAGS_HELP}
-  --apply              makes the steps create and pause; the token then needs the scope api
-  --token-dir <folder> where the new runners' tokens go, one file each   (default: the folder you are in)
-  --yes                does not ask
-  --json               one JSON object
-
-Exit codes: 0 done or nothing to do, 1 GitLab does not answer, 2 refused, nothing was changed, 3 wrong usage`,
-  run: async (args, io) => {
-    const { values, words } = readFlags(
-      args,
-      { ...GITLAB_FLAGS, apply: 'switch', 'token-dir': 'text', yes: 'switch' },
-      { max: RUNNERS_MAX, what: `at most ${RUNNERS_MAX} runner ids` },
-    );
-    const named = new Set(words.map((word) => readId(word)));
-    const fleet = fleetAt(readGitLabPlace(values, io));
-    const progress = progressOf('calls', io);
-    const listing = await readFleet(fleet, { sleep, onCall: progress.step });
-    progress.done();
+Call it again after each step. It deletes nothing. If GitLab does not report how a runner was registered, name it.`,
+  words: {
+    runners: severalWords('[<runner id> …]', 'only these runners', [0, RUNNERS_MAX]),
+  },
+  expects: `at most ${RUNNERS_MAX} runner ids`,
+  flags: {
+    ...neededGitLab(),
+    apply: toggle('makes the steps create and pause; the token then needs the scope api'),
+    'token-dir': text(
+      '<folder>',
+      "where the new runners' tokens go, one file each (default: the current folder)",
+    ),
+    yes: toggle('does not ask'),
+  },
+  examples: [
+    'tollgate fleet migrate --gitlab https://gitlab.example.com --token-file token',
+    'tollgate fleet migrate 17 18 --gitlab https://gitlab.example.com --token-file token --apply',
+  ],
+  exits: {
+    0: 'done or nothing to do',
+    1: 'GitLab does not answer',
+    2: 'refused, nothing was changed',
+  },
+  run: async ({ flags: values, words }, io) => {
+    const named = new Set(words.runners.map((given) => readId(given)));
+    const place = readGitLabPlace(values, io);
+    const listing = await readFleet(place, progressOf('calls', io));
     const migrations = migrationsOf(listing, named);
     const missing = [...named].filter((id) => !migrations.some(({ from }) => from.runner.id === id));
     if (missing.length > 0)
@@ -74,11 +74,12 @@ Exit codes: 0 done or nothing to do, 1 GitLab does not answer, 2 refused, nothin
         `runner ${missing.join(', ')}: GitLab has no such runner, or it has an authentication token already`,
       );
     const wanted = values.apply ? migrations.filter(({ step }) => APPLIED.includes(step)) : [];
-    if (wanted.length > 0 && !(await agreed(wanted, values.yes, confirm))) {
+    if (wanted.length > 0 && !(await agreed(wanted, values.yes, io))) {
       io.err('Nothing was changed.\n');
       return EXIT.wouldReject;
     }
     const folder = resolve(io.cwd, values['token-dir'] ?? '.');
+    const fleet = openFleet(place);
     const told: MigrationJson[] = [];
     for (const migration of migrations) {
       const applied = wanted.includes(migration) ? await applyStep(migration, fleet, folder) : undefined;
@@ -91,17 +92,17 @@ Exit codes: 0 done or nothing to do, 1 GitLab does not answer, 2 refused, nothin
   },
 });
 
-export const migrateCommand: Command = migrateCommandOn({ ...fleetDeps, confirm: confirmOnTerminal });
+export const commands = [fleetMigrate];
 
 function readId(word: string): number {
   if (!/^\d+$/.test(word)) throw new UsageError(`"${word}": expected the id of a runner`);
   return readWhole('runner', word, 1, ID_MAX);
 }
 
-async function agreed(wanted: readonly RunnerMove[], yes: boolean, confirm: Confirmation): Promise<boolean> {
+async function agreed(wanted: readonly RunnerMove[], yes: boolean, io: TerminalIo): Promise<boolean> {
   if (yes) return true;
   const count = (step: MigrationStep): number => wanted.filter((each) => each.step === step).length;
-  const answer = await confirm(`Create ${count('create')} runners and pause ${count('pause')}?`);
+  const answer = await confirmed(io, `Create ${count('create')} runners and pause ${count('pause')}?`);
   if (answer === undefined) throw new UsageError('there is nobody to ask: add --yes if it is meant');
   return answer;
 }
@@ -206,4 +207,56 @@ function migrationText({ from, step }: RunnerMove, told: MigrationJson | undefin
   const name = printable(`${from.runner.id} ${from.runner.description}`);
   const made = told.applied && told.successor !== undefined ? `made runner ${told.successor}\n        ` : '';
   return `${done}${step.padEnd(8)}runner ${name}\n        ${made}${printable(told.remains)}\n`;
+}
+
+/** Steps of one runner's migration; each requires the previous. */
+export type MigrationStep =
+  /** GitLab makes a runner like it, with an authentication token. */
+  | 'create'
+  /** The new token has to get into the configuration of every manager, by hand. */
+  | 'install'
+  /** Some managers still work under the old token: the new runner was heard, and fewer managers use it. */
+  | 'finish'
+  /** Everything works under the new token: the old runner takes no more jobs. */
+  | 'pause'
+  /** Nothing uses the old one any more; deleting it is left to people. */
+  | 'delete';
+
+export interface RunnerMove {
+  readonly from: MannedRunner;
+  readonly step: MigrationStep;
+  /** Absent: it is not made yet. */
+  readonly to?: MannedRunner;
+}
+
+/** In the new runner's maintenance note: a later call finds by it what an earlier one made. */
+export const successorNote = (runnerId: number): string => `tollgate: in place of runner ${runnerId}`;
+
+/**
+ * Lists runners to register again: those with a registration token, and `named` ones of unknown origin.
+ *
+ * @param named - runner ids; empty: all.
+ */
+export function migrationsOf({ runners }: FleetListing, named: ReadonlySet<number>): readonly RunnerMove[] {
+  const successors = new Map<string, MannedRunner>();
+  for (const each of runners)
+    if (registrationOf(each) !== 'registration_token')
+      successors.set(each.runner.maintenanceNote?.split('\n')[0] ?? '', each);
+  return runners.flatMap((from): readonly RunnerMove[] => {
+    const isNamed = named.has(from.runner.id);
+    const isMeant = named.size === 0 ? registrationOf(from) === 'registration_token' : isNamed;
+    if (!isMeant || registrationOf(from) === 'authentication_token') return [];
+    const to = successors.get(successorNote(from.runner.id));
+    return [{ from, step: stepOf(from, to), ...(to !== undefined && { to }) }];
+  });
+}
+
+function stepOf(from: MannedRunner, to: MannedRunner | undefined): MigrationStep {
+  if (to === undefined) return 'create';
+  if (from.runner.paused) return 'delete';
+  const heard = new Set(to.managers.map(({ systemId }) => systemId));
+  if (heard.size === 0) return 'install';
+  // A manager keeps its system id under the new token. Those that were not heard for a week do not count.
+  const left = from.managers.filter(({ status, systemId }) => status !== 'stale' && !heard.has(systemId));
+  return left.length > 0 ? 'finish' : 'pause';
 }

@@ -1,4 +1,3 @@
-import { systemClock } from '../../../functions/core/environment/index.ts';
 import {
   createFleet,
   type FleetGitLab,
@@ -7,7 +6,8 @@ import {
   patiently,
   type RunnerManager,
 } from '../../../functions/core/gitlab/index.ts';
-import type { GitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, type GitLabPlace } from '../truth/gitlab-flags.ts';
+import type { Progress } from '../truth/progress.ts';
 
 /** A runner with the processes that work under its token. */
 export interface MannedRunner {
@@ -26,13 +26,7 @@ export interface FleetListing {
 
 export type OpenFleet = (place: GitLabPlace) => FleetGitLab;
 
-export const openFleet: OpenFleet = ({ baseUrl, token, fetch }) =>
-  createFleet({ baseUrl, token: async () => token, fetch, clock: systemClock });
-
-interface ReadingOptions {
-  readonly sleep: (delayMs: number) => Promise<void>;
-  readonly onCall: () => void;
-}
+export const openFleet: OpenFleet = (place) => createFleet(callsTo(place));
 
 /** Two calls a runner: more would take a quarter of an hour. */
 const RUNNERS_MAX = 2_000;
@@ -40,13 +34,14 @@ const PAGES_MAX = 200;
 /** More parallel calls burden a small GitLab. */
 const AT_ONCE = 4;
 
-/** @throws {GitLabError} when GitLab does not answer to the end. */
-export async function readFleet(fleet: FleetGitLab, options: ReadingOptions): Promise<FleetListing> {
+/** Lists all runners with their managers. @throws {GitLabError} when GitLab does not answer to the end. */
+export async function readFleet(place: GitLabPlace, progress: Progress): Promise<FleetListing> {
+  const fleet = openFleet(place);
   const ask = <Answer>(call: () => Promise<Answer>): Promise<Answer> =>
     patiently(() => {
-      options.onCall();
+      progress.step();
       return call();
-    }, options.sleep);
+    }, place.clock.sleep);
   const ids = new Set<number>();
   let unreadable = 0;
   let page: string | undefined;
@@ -77,6 +72,7 @@ export async function readFleet(fleet: FleetGitLab, options: ReadingOptions): Pr
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  progress.done();
   return {
     runners: runners.sort((a, b) => a.runner.id - b.runner.id),
     unreadable,

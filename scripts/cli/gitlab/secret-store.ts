@@ -1,12 +1,31 @@
+/** Storage of a deployment's secrets: files in a folder, or parameters. */
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { SSMClient } from '@aws-sdk/client-ssm';
 import { secretMark } from '../../../functions/core/gitlab/index.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { systemCause } from '../../terminal/system-failure.ts';
 import { readUserFileIfThere } from '../../terminal/user-file.ts';
-import type { SecretName, SecretStore } from './secret-text.ts';
-import { ssmSecretStore } from './ssm-secret-store.ts';
+
+export type SecretName = 'router-token' | 'webhook-secrets' | 'webhook-tokens' | `${number}`;
+
+interface SecretText {
+  readonly value: string;
+  /** The stored note: token and controller. Undefined: someone else stored the value. */
+  readonly note: string | undefined;
+}
+
+/** Errors never contain values. */
+export interface SecretStore {
+  readonly kind: 'folder' | 'parameters';
+  /** Name of the file or parameter, the same wherever it is called from. */
+  place(name: SecretName): string;
+  /** @throws {Error} naming the place. */
+  read(name: SecretName): Promise<SecretText | undefined>;
+  /** Whole or not at all. @param note - one line without the value. @throws {Error} naming the place. */
+  write(name: SecretName, value: string, note: string): Promise<void>;
+}
 
 /** @param where - a folder, or `ssm:` and the beginning of parameters' names. @throws {UsageError} */
 export function openSecretStore(where: string, cwd: string): SecretStore {
@@ -17,12 +36,20 @@ export function openSecretStore(where: string, cwd: string): SecretStore {
   return ssmSecretStore(prefix);
 }
 
-/** Notes in a file: of the current value and the next. */
+/** A note counts only for the value whose fingerprint it begins with. */
+const noteWith = (value: string, note: string): string => `${secretMark(value)} ${note}`;
+
+function noteOf(value: string, notes: readonly (string | undefined)[]): string | undefined {
+  const mark = `${secretMark(value)} `;
+  return notes.findLast((note) => note?.startsWith(mark))?.slice(mark.length);
+}
+
+/** Of the current value and the next. */
 const NOTES_MAX = 2;
 
 /**
- * One file per secret, readable by its owner only. The note is written before the value, with the value's
- * fingerprint: after a crash the matching note can be found.
+ * Keeps one file per secret, readable by its owner only. The note is written before the value: after a crash the
+ * matching note can be found.
  */
 function folderSecretStore(folder: string): SecretStore {
   const notesOf = (name: SecretName): readonly string[] =>
@@ -32,17 +59,10 @@ function folderSecretStore(folder: string): SecretStore {
     place: (name) => `${hostname()}:${join(folder, name)}`,
     read: async (name) => {
       const value = readUserFileIfThere(join(folder, name))?.trim();
-      if (value === undefined || value === '') return undefined;
-      const mark = `${secretMark(value)} `;
-      return {
-        value,
-        note: notesOf(name)
-          .findLast((line) => line.startsWith(mark))
-          ?.slice(mark.length),
-      };
+      return value === undefined || value === '' ? undefined : { value, note: noteOf(value, notesOf(name)) };
     },
     write: async (name, value, note) => {
-      const notes = [...notesOf(name), `${secretMark(value)} ${note}`].slice(-NOTES_MAX);
+      const notes = [...notesOf(name), noteWith(value, note)].slice(-NOTES_MAX);
       replaceFile(join(folder, `.${name}.notes`), `${notes.join('\n')}\n`);
       replaceFile(join(folder, name), `${value}\n`);
     },
@@ -55,10 +75,65 @@ function replaceFile(file: string, text: string): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     rmSync(next, { force: true });
     writeFileSync(next, text, { mode: 0o600, flag: 'wx', flush: true });
-    // A mask may have taken rights, never given them.
+    // The umask may have removed rights.
     chmodSync(next, 0o600);
     renameSync(next, file);
   } catch (error) {
     throw new UsageError(`${file}: cannot be written: ${systemCause(error)}`);
   }
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Parameters of one deployment, `<prefix>/router-token` …; the note is the parameter's description, set together with it. */
+export function ssmSecretStore(prefix: string): SecretStore {
+  let opened: Promise<SSMClient> | undefined;
+  // Only these commands need the SDK.
+  const sdk = () => import('@aws-sdk/client-ssm');
+  const client = (): Promise<SSMClient> => {
+    opened ??= sdk().then(({ SSMClient: Client }) => new Client({}));
+    return opened;
+  };
+  const failed =
+    (did: string, name: string) =>
+    (error: unknown): never => {
+      const why = error instanceof Error ? error.name : 'unknown error';
+      throw new Error(
+        `parameter ${prefix}/${name} could not be ${did} (${why}); check region, credentials and rights`,
+      );
+    };
+  const deadline = () => ({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+  return {
+    kind: 'parameters',
+    place: (name) => `ssm:${prefix}/${name}`,
+    async read(name) {
+      const { DescribeParametersCommand, GetParameterCommand } = await sdk();
+      const ssm = await client();
+      const value = await ssm
+        .send(new GetParameterCommand({ Name: `${prefix}/${name}`, WithDecryption: true }), deadline())
+        .then(({ Parameter }) => Parameter?.Value?.trim())
+        .catch((error: unknown) =>
+          error instanceof Error && error.name === 'ParameterNotFound'
+            ? undefined
+            : failed('read', name)(error),
+        );
+      if (value === undefined || value === '') return undefined;
+      const filter = { Key: 'Name', Option: 'Equals', Values: [`${prefix}/${name}`] };
+      const { Parameters = [] } = await ssm
+        .send(new DescribeParametersCommand({ ParameterFilters: [filter] }), deadline())
+        .catch(failed('described', name));
+      return { value, note: noteOf(value, [Parameters[0]?.Description]) };
+    },
+    async write(name, value, note) {
+      const { PutParameterCommand } = await sdk();
+      const put = new PutParameterCommand({
+        Name: `${prefix}/${name}`,
+        Value: value,
+        Description: noteWith(value, note),
+        Type: 'SecureString',
+        Overwrite: true,
+      });
+      await (await client()).send(put, deadline()).catch(failed('written', name));
+    },
+  };
 }

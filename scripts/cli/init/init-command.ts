@@ -1,28 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import {
-  createGitLab,
-  createGitLabDirectory,
-  type GitLab,
-  type GitLabDirectory,
-  patiently,
-} from '../../../functions/core/gitlab/index.ts';
+import { createGitLab, createGitLabDirectory } from '../../../functions/core/gitlab/index.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { DAY_MS, isZone } from '../../../policies/limits/calendar.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { DocumentError, limitsIn, policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
-import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { type OpenFleet, openFleet, readFleet } from '../fleet/read-fleet.ts';
+import { readFleet } from '../fleet/read-fleet.ts';
 import { shortPath } from '../short-path.ts';
-import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { draftDirectory, readPlaces } from './draft-directory.ts';
-import { draftLimits } from './draft-limits.ts';
-import { draftPolicy } from './draft-policy.ts';
+import { draftDirectory, draftLimits, draftPolicy, readPlaces } from './drafts.ts';
 import { readMonth } from './read-month.ts';
 
 /** Output of `--json`. */
@@ -42,78 +34,63 @@ interface InitJson {
   readonly cutRunners: readonly number[];
 }
 
-interface InitDeps {
-  readonly fleetAt: OpenFleet;
-  readonly gitlabAt: (place: GitLabPlace) => GitLab & Pick<GitLabDirectory, 'groups' | 'project'>;
-  readonly sleep: (delayMs: number) => Promise<void>;
+const DAYS_MAX = 90;
+
+/** @throws {UsageError} */
+function readCurrency(code: string): string {
+  if (/^[A-Z]{3}$/.test(code)) return code;
+  throw new UsageError(`--currency "${code}": expected a code such as EUR`);
 }
 
-const DAYS = 30;
-const DAYS_MAX = 90;
-const FOLDER = 'mine';
+/** @throws {UsageError} */
+function readZone(zone: string): string {
+  if (isZone(zone)) return zone;
+  throw new UsageError(`--zone "${zone}": expected an IANA zone such as Europe/Berlin`);
+}
 
-export const initCommandOn = ({ fleetAt, gitlabAt, sleep }: InitDeps): Command => ({
+const init = command({
   name: 'init',
-  summary: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
-  help: `tollgate init --gitlab <url> --token-file <file> [flags]
-
-Reads the runners, the groups and what ran in the last weeks, and drafts policy.yaml (runner classes from tags and machines;
-prices to be filled in), limits.yaml (defaults from what was used, in shadow) and directory.yaml. Comments in them say where each
-number comes from. They pass tollgate policy validate, which warns of what is to be filled in, and the pilot takes them as they
-are. GitLab is only read. Writes over nothing.
-
-${GITLAB_FLAGS_HELP}
-  --out <folder>       where the three files go        (default: ${FOLDER})
-  --days <days>        jobs of so many days            (default: ${DAYS}, at most ${DAYS_MAX})
-  --resume <file>      keeps jobs there as they come; called again it goes on from the last page
-  --currency <code>    of prices and money limits      (default: EUR)
-  --zone <zone>        where months begin and end      (default: UTC)
-  --dry-run            prints the files and writes none
-  --force              writes over files that are there
-  --json               one JSON object
-
-Exit codes: 0 drafted, 1 GitLab does not answer, 3 wrong usage, or a file is there`,
-  run: async (args, io) => {
-    const { values } = readFlags(args, {
-      ...GITLAB_FLAGS,
-      out: 'text',
-      days: 'text',
-      resume: 'text',
-      currency: 'text',
-      zone: 'text',
-      'dry-run': 'switch',
-      force: 'switch',
-    });
+  about: `Reads the runners, the groups and the jobs of the last weeks, and drafts policy.yaml (runner classes from tags and machines;
+you fill in the prices), limits.yaml (defaults from past use, in shadow) and directory.yaml. Comments in them say where each number
+comes from. They pass tollgate policy validate, which warns about what you have to fill in, and npm start takes them unchanged. GitLab
+is only read. No existing file is overwritten.`,
+  flags: {
+    ...neededGitLab(),
+    out: orElse(text('<folder>', 'where the three files go'), 'mine'),
+    days: orElse(text('<days>', `jobs of this number of days, at most ${DAYS_MAX}`, whole(1, DAYS_MAX)), 30),
+    resume: text('<file>', 'keeps jobs there as they come; the same command continues after the last page'),
+    currency: orElse(text('<code>', 'of prices and money limits', readCurrency), 'EUR'),
+    zone: orElse(text('<zone>', 'where months begin and end', readZone), 'UTC'),
+    'dry-run': toggle('prints the files and writes none'),
+    force: toggle('overwrites existing files'),
+  },
+  examples: ['tollgate init --gitlab https://gitlab.example.com --token-file token --out mine --days 30'],
+  exits: { 0: 'drafted', 1: 'GitLab does not answer', 3: 'wrong usage, or a file exists' },
+  run: async ({ flags: values }, io) => {
     const place = readGitLabPlace(values, io);
-    const days = values.days === undefined ? DAYS : readWhole('days', values.days, 1, DAYS_MAX);
-    const { currency = 'EUR', zone = 'UTC' } = values;
-    if (!/^[A-Z]{3}$/.test(currency))
-      throw new UsageError(`--currency "${currency}": expected a code such as EUR`);
-    if (!isZone(zone)) throw new UsageError(`--zone "${zone}": expected an IANA zone such as Europe/Berlin`);
-    const folder = resolve(io.cwd, values.out ?? FOLDER);
+    const { currency, zone, days } = values;
+    const folder = resolve(io.cwd, values.out);
     const writes = !values['dry-run'];
     // Before an hour of reading, not after it.
     if (writes && !values.force) refuseThere(folder, io);
 
     const progress = progressOf('calls and jobs', io);
-    const ask = <Answer>(call: () => Promise<Answer>): Promise<Answer> => patiently(call, sleep);
-    const gitlab = gitlabAt(place);
-    const { runners, unreadable } = await readFleet(fleetAt(place), { sleep, onCall: progress.step });
+    const calls = callsTo(place);
+    const { runners, unreadable } = await readFleet(place, progress);
     const month = await readMonth(
-      gitlab,
+      createGitLab(calls),
       runners.map(({ runner }) => runner.id),
       {
         sinceMs: io.nowMs() - days * DAY_MS,
         untilMs: io.nowMs(),
         instance: new URL(place.baseUrl).host,
-        sleep,
+        sleep: place.clock.sleep,
         onJob: progress.step,
         ...(values.resume !== undefined && { resumeFile: resolve(io.cwd, values.resume) }),
       },
     );
-    const places = await readPlaces(gitlab, month, { ask });
+    const places = await readPlaces(createGitLabDirectory(calls), month, place.clock.sleep);
     progress.done();
-
     const personal = new Set(places.groups.filter((each) => each.personal === true).map(({ path }) => path));
     const documents = {
       policy: draftPolicy(runners, month, { currency, zone }),
@@ -145,14 +122,7 @@ Exit codes: 0 drafted, 1 GitLab does not answer, 3 wrong usage, or a file is the
   },
 });
 
-export const initCommand: Command = initCommandOn({
-  fleetAt: openFleet,
-  gitlabAt: ({ baseUrl, token, fetch }) => {
-    const deps = { baseUrl, token: async () => token, fetch, clock: systemClock };
-    return { ...createGitLab(deps), ...createGitLabDirectory(deps) };
-  },
-  sleep: (delayMs) => systemClock.sleep(delayMs),
-});
+export const commands = [init];
 
 const DOCUMENTS = ['policy', 'limits', 'directory'] as const;
 

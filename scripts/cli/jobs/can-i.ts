@@ -6,7 +6,7 @@ import { MemoryTable } from '../../../functions/core/store/index.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { resolveContainers } from '../../../relay/translate/resolution.ts';
+import { resolveContainers } from '../../../relay/translate/variables.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { readWhole, text, texts, type ValuesOf, whole } from '../../terminal/flags.ts';
@@ -15,12 +15,10 @@ import { table, wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked } from '../api/console-client.ts';
 import { type BudgetContext, withApi } from '../api/open-api.ts';
-import { leftSection } from '../check/console-lines.ts';
-import { jobAsked } from '../check/live-step.ts';
+import { jobAsked, leftSection } from '../check/live-check.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
-import { withClass } from '../evaluation/class-override.ts';
-import { PLACE_FLAGS, placeInLedger, readNow, readRunFlags } from '../evaluation/place-flags.ts';
-import { ruleNowLines, violationLine } from '../evaluation/rule-now-text.ts';
+import { PLACE_FLAGS, placeInLedger, readNow, readRunFlags, withClass } from '../evaluation/place-flags.ts';
+import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { parseDuration } from '../pipeline/durations.ts';
@@ -206,7 +204,7 @@ function canIText(answer: CanIAnswer, note: string, columns: number, paint: Pain
       printable(each),
     ]),
   );
-  const titles = ['rule', 'kind', 'mode', 'against the job'].map((title) => ({ title }));
+  const titles = ['rule', 'kind', 'mode', 'against the job'];
   const unseen = answer.variablesNotSeen.join(', ');
   return [
     `${wrapped(head, columns, '  ')}\n${paint.dim(wrapped(note, columns, '  '))}\n`,

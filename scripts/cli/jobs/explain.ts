@@ -15,10 +15,10 @@ import { UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { word } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table, wrapped } from '../../terminal/table.ts';
+import { right, table, wrapped } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withApi } from '../api/open-api.ts';
-import { ruleNowLines, violationLine } from '../evaluation/rule-now-text.ts';
+import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
@@ -75,14 +75,14 @@ interface Layout {
 }
 
 /** The explanation for people, with a line break at its end. */
-function explanationText(told: JobExplanation, layout: Layout): string {
-  const job = harmless(told);
+function explanationText(explanation: JobExplanation, layout: Layout): string {
+  const job = harmless(explanation);
   const { paint, columns, zone } = layout;
   const section = (title: string, text: string): string =>
     text === '' ? '' : `${paint.strong(title)}\n${text}`;
   const lines = (all: readonly string[]): string =>
     all.map((line) => `${wrapped(`  ${line}`, columns, '    ')}\n`).join('');
-  const text = told.rejectionText?.split('\n').map(printable) ?? [];
+  const text = explanation.rejectionText?.split('\n').map(printable) ?? [];
   return [
     headText(job, layout),
     section('Rules', rulesText(job.rules, layout)),
@@ -102,15 +102,15 @@ const harmless = (explanation: JobExplanation): JobExplanation =>
     typeof value === 'string' ? printable(value) : value,
   );
 
-function headText(told: JobExplanation, { zone, paint, columns }: Layout): string {
-  const { jobId, job, outcome, decisionId, currency, atDecision, now, decidedAtMs } = told;
+function headText(explanation: JobExplanation, { zone, paint, columns }: Layout): string {
+  const { jobId, job, outcome, decisionId, currency, atDecision, now, decidedAtMs } = explanation;
   const word = outcome === 'admitted' ? paint.good(outcome) : paint.bad(outcome);
   const name = job.name === undefined ? '' : ` "${job.name}"`;
   const rows = [
     ['project', job.projectPath ?? String(job.projectId ?? 'not recorded')],
     ['pipeline', String(job.pipelineId ?? 'not recorded')],
-    ['decided', `${instantText(decidedAtMs, zone)}, answered by ${answeredBy(told)}`],
-    ['state', stateText(told, zone)],
+    ['decided', `${instantText(decidedAtMs, zone)}, answered by ${answeredBy(explanation)}`],
+    ['state', stateText(explanation, zone)],
     ['price then', priceText(atDecision, currency)],
     ['price now', now === undefined ? 'not asked again' : priceText(now, currency)],
     ['policy', versionText(atDecision.policyVersion, now?.policyVersion)],
@@ -169,8 +169,8 @@ function nowText(now: NonNullable<JobExplanation['now']>, paint: Paint): string 
 function rulesText(rules: readonly ExplainedRuleRow[], { paint, columns }: Layout): string {
   // If no rule can be evaluated again, skip rules without a result.
   const askable = rules.some(({ now }) => now !== undefined);
-  const told = askable ? rules : rules.filter(({ atDecision }) => atDecision.length > 0);
-  const rows = told.flatMap(({ id, kind = '', mode = '', atDecision, now, whyNot }) => {
+  const shown = askable ? rules : rules.filter(({ atDecision }) => atDecision.length > 0);
+  const rows = shown.flatMap(({ id, kind = '', mode = '', atDecision, now, whyNot }) => {
     const then = atDecision.length === 0 ? ['nothing'] : atDecision.map(violationLine);
     const current = now === undefined ? [`not asked: ${whyNot ?? 'unknown'}`] : ruleNowLines(now);
     return [
@@ -178,18 +178,12 @@ function rulesText(rules: readonly ExplainedRuleRow[], { paint, columns }: Layou
       ...current.map((text) => ['', '', '', 'now', text]),
     ];
   });
-  const titles = [
-    { title: '  rule' },
-    { title: 'kind' },
-    { title: 'mode' },
-    {},
-    { title: 'against the job' },
-  ];
-  const silent = rules.length - told.length;
+  const titles = ['  rule', 'kind', 'mode', {}, 'against the job'];
+  const silent = rules.length - shown.length;
   const rest =
     silent === 0
       ? ''
-      : `  ${silent} ${told.length > 0 ? 'other ' : ''}rules did not match or had nothing against it then.\n`;
+      : `  ${silent} ${shown.length > 0 ? 'other ' : ''}rules did not match or had nothing against it then.\n`;
   return (rows.length === 0 ? '' : table(titles, rows, columns, paint.dim)) + rest;
 }
 
@@ -200,10 +194,9 @@ function countersText(
   const hidden =
     countersHidden === 0 ? '' : `  ${countersHidden} more, of groups whose figures are not yours to see.\n`;
   if (counters.length === 0) return hidden || '  none: no limit is on the way of this job\n';
-  const right = { align: 'right' } as const;
   const titles = [
-    ...[{ title: '  limit' }, {}, { title: 'this job', ...right }, { title: 'used', ...right }],
-    ...[{ title: 'bound', ...right }, { title: 'left', ...right }, {}],
+    ...['  limit', {}, right('this job'), right('used')],
+    ...[right('bound'), right('left'), {}],
   ];
   const rows = counters.flatMap((row) => [thenRow(row, currency), nowRow(row, currency)]);
   return `${table(titles, rows, columns, paint.dim)}${hidden}`;

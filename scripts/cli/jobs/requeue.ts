@@ -9,9 +9,9 @@ import { type Command, standIn, type TerminalIo, UsageError } from '../../termin
 import { command, print } from '../../terminal/define-command.ts';
 import { required, text, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { right, table } from '../../terminal/table.ts';
 import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
-import { ssmSecretStore } from '../gitlab/ssm-secret-store.ts';
+import { ssmSecretStore } from '../gitlab/secret-store.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -83,13 +83,7 @@ function groupText(
   const waiting = jobs.filter(({ state }) => state === 'waiting' || state === 'retrying').length;
   const heading = printable(`${path}: ${waiting} waiting, ${jobs.length} in all`);
   if (jobs.length === 0) return `${heading}\n`;
-  const titles = [
-    { title: 'job', align: 'right' as const },
-    { title: 'state' },
-    { title: 'retries' },
-    { title: 'rejected' },
-    { title: 'what became of it' },
-  ];
+  const titles = [right('job'), 'state', 'retries', 'rejected', 'what became of it'];
   const rows = jobs.map(({ jobId, state, retries, rejectedAtMs, newJobId, became, why }) => [
     String(jobId),
     state,

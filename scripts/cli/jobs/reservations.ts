@@ -7,7 +7,7 @@ import { standIn, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { right, table } from '../../terminal/table.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
@@ -103,15 +103,7 @@ function heldText(
 ): string {
   if (jobs.length === 0) return stale ? 'No job is past its due time.\n' : 'No job holds anything.\n';
   const paint = paintWhen(io.colours);
-  const titles = [
-    { title: 'job', align: 'right' as const },
-    { title: 'state' },
-    { title: 'class' },
-    { title: 'held', align: 'right' as const },
-    { title: 'since' },
-    { title: 'overdue' },
-    { title: 'project and job' },
-  ];
+  const titles = [right('job'), 'state', 'class', right('held'), 'since', 'overdue', 'project and job'];
   const rows = jobs.map(
     ({ jobId, state, runnerClass, heldMicros, decidedAt, overdueSeconds, projectPath, jobName }) => [
       String(jobId),

@@ -158,23 +158,9 @@ async function openFor(
 }
 
 /** The table of a ledger. */
-export interface TableAccess
-  extends Omit<
-    LedgerAccess,
-    | 'store'
-    | 'chain'
-    | 'prices'
-    | 'sheets'
-    | 'names'
-    | 'limits'
-    | 'directory'
-    | 'usage'
-    | 'relayBeats'
-    | 'scope'
-    | 'canary'
-    | 'requeue'
-  > {
+export interface TableAccess extends NamedBooks {
   readonly table: ItemTable;
+  readonly close: () => Promise<void>;
 }
 
 /** @param attemptsMax - tries of the SDK; 1 for writes that the caller repeats. */
@@ -213,9 +199,9 @@ export async function openRegister(
 
 /** Gives a table the name that its keys begin with. */
 async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
-  const { kind, instance: told, gitlab } = place;
+  const { kind, instance: named, gitlab } = place;
   const known = await dynamoInstanceRegister(opened).list();
-  const { instance, gitlabUrl } = whichInstance({ told, gitlab, known, kind, where: opened.description });
+  const { instance, gitlabUrl } = whichInstance({ named, gitlab, known, kind, where: opened.description });
   const description = kind === 'local' ? `${opened.description}, for ${instance}` : opened.description;
   return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
 }
@@ -277,7 +263,7 @@ export interface NamedBooks {
 
 interface InstanceAsked {
   /** As the flag or the environment says it. */
-  readonly told: string | undefined;
+  readonly named: string | undefined;
   /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
   readonly gitlab: string | undefined;
   /** Stored instances. */
@@ -316,14 +302,14 @@ const namesOf = (books: readonly Books[]): string => books.map(({ instance }) =>
 const isBooksOf = ({ instance, gitlabUrl }: Books, hostname: string): boolean =>
   hostname === instance || (gitlabUrl !== undefined && hostname === new URL(gitlabUrl).hostname);
 
-function namedOrLatest({ told, known, kind, where }: InstanceAsked): Books {
+function namedOrLatest({ named, known, kind, where }: InstanceAsked): Books {
   const names = namesOf(known);
-  if (told !== undefined) {
-    const found = known.find(({ instance }) => instance === told);
+  if (named !== undefined) {
+    const found = known.find(({ instance }) => instance === named);
     // Books from before names were remembered.
-    if (found !== undefined || known.length === 0) return found ?? { instance: told };
+    if (found !== undefined || known.length === 0) return found ?? { instance: named };
     throw new UsageError(
-      `--instance "${told}": ${where} has books of ${names}, and none of ${told}; leave --instance (and $${ENV_GITLAB_INSTANCE}) away, or say --instance ${known[0]?.instance}`,
+      `--instance "${named}": ${where} has books of ${names}, and none of ${named}; leave --instance (and $${ENV_GITLAB_INSTANCE}) away, or say --instance ${known[0]?.instance}`,
     );
   }
   const [latest, ...others] = known.toSorted((a, b) => b.openedAtMs - a.openedAtMs);

@@ -26,8 +26,8 @@ import { readActor, readReason, WHO_FLAGS } from '../budget/arguments.ts';
 import { printOutcome } from '../budget/change-text.ts';
 import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openTableAccess } from '../ledger/open-ledger.ts';
-import type { PolicyChange } from '../policy/diff/change.ts';
 import { limitChanges } from '../policy/diff/diff-limits.ts';
+import type { PolicyChange } from '../policy/diff/values.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { rulesFiles } from '../rules-flags.ts';
 import {

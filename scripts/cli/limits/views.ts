@@ -102,7 +102,7 @@ is kept for 90 days.`,
     const sets = await withOpenLimits(flags, io, (limits) => readSetHistory(limits.table, flags.count));
     return print(io, flags, { sets }, () => {
       if (sets.length === 0) return `${NOTHING_LIVE}\n`;
-      const titles = ['edit', 'set', 'at', 'by', 'from', 'why'].map((title) => ({ title }));
+      const titles = ['edit', 'set', 'at', 'by', 'from', 'why'];
       const rows = sets.map(({ edit, set, at, actor, source, why }) =>
         [String(edit), set, at, actor, source, why].map(printable),
       );

@@ -103,7 +103,7 @@ export function mcpTools(
   books: readonly string[],
   documents: readonly string[] = [],
 ): readonly McpTool[] {
-  const told = async (args: readonly string[]): Promise<ToolAnswer> => {
+  const answered = async (args: readonly string[]): Promise<ToolAnswer> => {
     const { code, out, err } = await call(args);
     // A rejection is an answer.
     const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
@@ -118,27 +118,31 @@ export function mcpTools(
       description:
         'Whether a CI job could start once more now, what that would cost, and what would be left.',
       fields: { job: JOB },
-      run: ({ job = '' }) => told([...canI, `--rerun=${job}`]),
+      run: ({ job = '' }) => answered([...canI, `--rerun=${job}`]),
     },
     {
       name: 'explain_job',
       description:
         'Why a CI job was admitted or rejected: rules, counters, price, and the text its developer read.',
       fields: { job: JOB },
-      run: ({ job = '' }) => told(['explain', ...books, '--', job]),
+      run: ({ job = '' }) => answered(['explain', ...books, '--', job]),
     },
     {
       name: 'budget_left',
       description: 'The limits of a group and of those above it: used, held, left, and when they start anew.',
       fields: { group: { description: 'Full path or id of the group.', required: true } },
-      run: ({ group = '' }) => told(['budget', 'show', ...books, '--', group]),
+      run: ({ group = '' }) => answered(['budget', 'show', ...books, '--', group]),
     },
     {
       name: 'would_job_start',
       description: 'Whether such a job would be admitted now, what it costs, and what would reject it.',
       fields: PLACE_FIELDS,
       run: (given) =>
-        told([...canI, ...documents, ...Object.entries(given).map(([name, value]) => `--${name}=${value}`)]),
+        answered([
+          ...canI,
+          ...documents,
+          ...Object.entries(given).map(([name, value]) => `--${name}=${value}`),
+        ]),
     },
   ];
 }

@@ -1,13 +1,13 @@
 import { existsSync, globSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { deepMerge } from './deep-merge.ts';
 import type { InputArguments } from './inputs.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { ReadSource } from './pipeline-source.ts';
-import { possibleOutcomes } from './possible-outcomes.ts';
+import { deepMerge } from './references.ts';
 import { NO_PIPELINE } from './refusals.ts';
 import { repositoryOf } from './repository-files.ts';
+import { possibleOutcomes } from './rule-outcomes.ts';
 import { type Circumstances, knownValuesIn, outcomeOf } from './rules.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';

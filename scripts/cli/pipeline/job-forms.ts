@@ -1,16 +1,21 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { environmentOf } from './environment.ts';
-import type { ExpandedJob } from './expanded-job.ts';
+import type { ExpandedJob, PipelineJob } from './expanded-pipeline.ts';
 import type { FilePlace } from './includes.ts';
-import { type InheritedDefaults, jobVariablesOf, type RuledVariables, readJob, stageOf } from './job.ts';
+import {
+  expandParallel,
+  type InheritedDefaults,
+  jobVariablesOf,
+  type ParallelJob,
+  type RuledVariables,
+  readJob,
+  stageOf,
+} from './job.ts';
 import type { KnownLookup } from './known-run.ts';
-import { onlyExceptLets } from './only-except.ts';
-import { expandParallel, type ParallelJob } from './parallel.ts';
 import { withSubject } from './pipeline-error.ts';
-import { possibleOutcomes } from './possible-outcomes.ts';
+import { onlyExceptLets, possibleOutcomes } from './rule-outcomes.ts';
 import type { Circumstances } from './rules.ts';
-import type { Variables } from './variables.ts';
-import type { YamlMap } from './yaml-map.ts';
+import { expandKnown, type Variables } from './variables.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
 
 /** Forms of one job in one world of the surrounding files. */
 export interface JobForms {
@@ -108,4 +113,15 @@ function jobLookUp(
     const value = own.get(asked);
     return value === undefined ? about.lookUp(asked) : { value };
   };
+}
+
+/**
+ * Returns the job's environment name as in CI_ENVIRONMENT_NAME: a text, or a mapping with a `name`, for any
+ * `action`. Values that only a running pipeline has (a merge request's number) stay as written.
+ */
+export function environmentOf(job: PipelineJob, entry: YamlMap, predefined: Variables): string | undefined {
+  const written = isMap(entry.environment) ? entry.environment.name : entry.environment;
+  if (typeof written !== 'string' || written === '') return undefined;
+  const known = { ...predefined, CI_JOB_NAME: job.name, CI_JOB_STAGE: job.stage, ...job.variables };
+  return expandKnown(written, known, new Set(job.rawVariables));
 }

@@ -1,5 +1,4 @@
-import { type InputArguments, inputValues } from './inputs.ts';
-import { interpolate } from './interpolation.ts';
+import { type InputArguments, inputValues, interpolate } from './inputs.ts';
 import type { KnownLookup } from './known-run.ts';
 import { isMap } from './yaml-map.ts';
 import { parseYamlSource, type ReadingNotes, type YamlSource } from './yaml-source.ts';

@@ -1,20 +1,15 @@
-import type { World } from './explore.ts';
-import type { ReadExpression } from './expression.ts';
-import { resolveExtends } from './extends.ts';
 import { type FilePlace, type LoadedConfig, loadConfig } from './includes.ts';
 import type { InheritedDefaults } from './job.ts';
 import { formsOf, type JobForms, type JobSurroundings } from './job-forms.ts';
 import { givenValues, type KnownLookup, type KnownRun, knownPredefined } from './known-run.ts';
-import { PipelineError, withPlace } from './pipeline-error.ts';
+import { PipelineError, type UnreadNotes, unreadNotes, withPlace } from './pipeline-error.ts';
 import type { ReadSource } from './pipeline-source.ts';
-import { PLACEHOLDERS } from './placeholders.ts';
-import { possibleOutcomes } from './possible-outcomes.ts';
-import { resolveReferences } from './references.ts';
+import { resolveExtends, resolveReferences } from './references.ts';
 import { NO_PIPELINE, refuseWrongJobs } from './refusals.ts';
 import type { RepositoryFiles } from './repository-files.ts';
-import type { Circumstances, RulesOutcome } from './rules.ts';
-import { type UnreadNotes, unreadNotes } from './unread.ts';
-import { rawNames, readPipelineVariables, type Variables } from './variables.ts';
+import { possibleOutcomes } from './rule-outcomes.ts';
+import type { Circumstances, ReadExpression, RulesOutcome, World } from './rules.ts';
+import { PLACEHOLDERS, rawNames, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 import type { ReadingNotes } from './yaml-source.ts';
 

@@ -1,4 +1,4 @@
-import { expandParallel } from './parallel.ts';
+import { expandParallel } from './job.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 

@@ -1,11 +1,8 @@
-import { conditionHolds } from './condition.ts';
-import type { World } from './explore.ts';
-import type { ReadExpression } from './expression.ts';
+import { compileRegex } from '../../../policies/match/regex.ts';
 import type { KnownLookup, KnownRun } from './known-run.ts';
+import type { UnreadNotes, WorkBudget } from './pipeline-error.ts';
 import type { RepositoryFiles } from './repository-files.ts';
-import type { UnreadNotes } from './unread.ts';
 import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
-import type { WorkBudget } from './work-budget.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 /** Context of conditions. */
@@ -117,4 +114,296 @@ export function knownValuesIn(text: string, lookUp: KnownLookup): Variables {
     if (typeof found === 'object' && found.value !== null) values[name] = found.value;
   }
   return values;
+}
+
+/** A variable as it is written, `$NAME`; `isSet`: it has some value. */
+interface Unknown {
+  readonly unknown: string;
+  readonly isSet: boolean;
+}
+
+/** Value of an operand in one world. */
+type Value = string | boolean | null | Unknown;
+
+/**
+ * Evaluates an expression of `rules:if` by GitLab's truth values: an empty text is true on the left of `&&`,
+ * and false as the whole. Undecidable parts are looked up in the world.
+ */
+export function conditionHolds(condition: Expression, lookUp: KnownLookup, world: World): boolean {
+  return isPresent(evaluate(condition));
+
+  function evaluate(expression: Expression): Value {
+    switch (expression.kind) {
+      case 'variable':
+        return variable(expression.name);
+      case 'input':
+        // Its value is used where it has a meaning.
+        return null;
+      case 'constant':
+        return expression.value;
+      case 'pattern':
+        return expression.pattern;
+      case 'not':
+        return !isPresent(evaluate(expression.of));
+      case 'operator':
+        return operate(expression.operator, expression.left, expression.right);
+    }
+  }
+
+  function variable(name: string): Value {
+    const known = lookUp(name);
+    if (typeof known === 'object') return known.value;
+    return world.valueOf(name) ?? { unknown: `$${name}`, isSet: known === 'set' };
+  }
+
+  function operate(operator: Operator, left: Expression, right: Expression): Value {
+    switch (operator) {
+      case '&&': {
+        const value = evaluate(left);
+        return isTruthy(value) ? evaluate(right) : value;
+      }
+      case '||': {
+        const value = evaluate(left);
+        return isTruthy(value) ? value : evaluate(right);
+      }
+      case '==':
+        return equal(evaluate(left), evaluate(right));
+      case '!=':
+        return !equal(evaluate(left), evaluate(right));
+      case '=~':
+        return matches(evaluate(left), evaluate(right)) ?? false;
+      case '!~':
+        return !(matches(evaluate(left), evaluate(right)) ?? false);
+    }
+  }
+
+  function isPresent(value: Value): boolean {
+    if (isUnknown(value)) return value.isSet || world.holds(value.unknown);
+    return typeof value === 'string' ? value.trim() !== '' : value === true;
+  }
+
+  function isTruthy(value: Value): boolean {
+    if (isUnknown(value)) return value.isSet || world.holds(value.unknown);
+    return value !== null && value !== false;
+  }
+
+  function equal(left: Value, right: Value): boolean {
+    if (isUnknown(left)) return equalsUnknown(left, right);
+    return isUnknown(right) ? equalsUnknown(right, left) : left === right;
+  }
+
+  function equalsUnknown({ unknown, isSet }: Unknown, other: Value): boolean {
+    if (other === null) return !isSet && !world.holds(unknown);
+    if (isUnknown(other)) return world.holds(`${unknown} == ${other.unknown}`);
+    const holds = world.holds(`${unknown} == "${other}"`);
+    if (holds && typeof other === 'string') world.assume(unknown.slice(1), other);
+    return holds;
+  }
+
+  /** `undefined`: what stands on the right is no pattern. */
+  function matches(left: Value, right: Value): boolean | undefined {
+    const name = isUnknown(left) ? left.unknown : undefined;
+    if (isUnknown(right)) return world.holds(`${name ?? JSON.stringify(left)} =~ ${right.unknown}`);
+    const [, pattern, flags] = typeof right === 'string' ? (/^\/(.+)\/([ismU]*)$/s.exec(right) ?? []) : [];
+    if (pattern === undefined) return undefined;
+    if (name !== undefined) return world.holds(`${name} =~ ${right}`);
+    const plain = pattern.replaceAll('\\/', '/');
+    const compiled = compileRegex(flags === '' ? plain : `(?${flags})${plain}`);
+    // Too large for us, or not RE2's syntax: GitLab might see it otherwise.
+    return compiled.ok
+      ? compiled.regex.matches(left === null ? '' : String(left))
+      : world.holds(`${JSON.stringify(left)} =~ ${right}`);
+  }
+}
+
+const isUnknown = (value: Value): value is Unknown => typeof value === 'object' && value !== null;
+
+/** A condition of `rules:if`, read. */
+export type Expression =
+  | { readonly kind: 'variable'; readonly name: string }
+  /** `$[[ inputs.name ]]`, which only the rules of an input have. */
+  | { readonly kind: 'input'; readonly name: string }
+  | { readonly kind: 'constant'; readonly value: string | boolean | null }
+  | { readonly kind: 'pattern'; readonly pattern: string }
+  | { readonly kind: 'not'; readonly of: Expression }
+  | {
+      readonly kind: 'operator';
+      readonly operator: Operator;
+      readonly left: Expression;
+      readonly right: Expression;
+    };
+
+export type Operator = '&&' | '||' | '==' | '!=' | '=~' | '!~';
+
+/** GitLab's own bound of words and signs in one expression. */
+const TOKENS_MAX = 100;
+
+const TOKEN =
+  /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$\[\[\s*inputs\.(?<input>\w+)\s*\]\]|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
+
+/** The higher binds the closer. */
+const PRECEDENCE: Readonly<Record<Operator, number>> = {
+  '||': 1,
+  '&&': 2,
+  '==': 3,
+  '!=': 3,
+  '=~': 3,
+  '!~': 3,
+};
+
+type Token = { readonly sign: string } | { readonly operand: Expression };
+
+/** `undefined`: GitLab calls it invalid. */
+export type ReadExpression = (text: string) => Expression | undefined;
+
+/** Reads each expression once: a rule that many jobs share is judged a thousand times. */
+export function expressionReader(): ReadExpression {
+  const read = new Map<string, Expression | undefined>();
+  return (text) => {
+    if (!read.has(text)) read.set(text, parseExpression(text));
+    return read.get(text);
+  };
+}
+
+/** `undefined`: GitLab calls it invalid. */
+export function parseExpression(text: string): Expression | undefined {
+  const tokens = tokensOf(text);
+  if (tokens === undefined) return undefined;
+  let at = 0;
+  const whole = binary(1);
+  return at === tokens.length ? whole : undefined;
+
+  function binary(precedence: number): Expression | undefined {
+    let left = unary();
+    for (;;) {
+      const operator = operatorAt(at);
+      if (left === undefined || operator === undefined || PRECEDENCE[operator] < precedence) return left;
+      at += 1;
+      const right = binary(PRECEDENCE[operator] + 1);
+      if (right === undefined) return undefined;
+      left = { kind: 'operator', operator, left, right };
+    }
+  }
+
+  function unary(): Expression | undefined {
+    const token = tokens?.[at];
+    at += 1;
+    if (token === undefined) return undefined;
+    if ('operand' in token) return token.operand;
+    if (token.sign === '!') {
+      const of = unary();
+      return of && { kind: 'not', of };
+    }
+    if (token.sign !== '(') return undefined;
+    const inner = binary(1);
+    const close = tokens?.[at];
+    at += 1;
+    return close !== undefined && 'sign' in close && close.sign === ')' ? inner : undefined;
+  }
+
+  function operatorAt(index: number): Operator | undefined {
+    const token = tokens?.[index];
+    return token !== undefined && 'sign' in token && token.sign in PRECEDENCE
+      ? (token.sign as Operator)
+      : undefined;
+  }
+}
+
+function tokensOf(text: string): readonly Token[] | undefined {
+  const tokens: Token[] = [];
+  const trimmed = text.trim();
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < trimmed.length) {
+    const groups = TOKEN.exec(trimmed)?.groups;
+    if (groups === undefined || tokens.length >= TOKENS_MAX) return undefined;
+    tokens.push(tokenOf(groups));
+  }
+  return tokens;
+}
+
+function tokenOf({
+  sign,
+  input,
+  variable,
+  double,
+  single,
+  pattern,
+  word,
+}: Record<string, string | undefined>): Token {
+  if (sign !== undefined) return { sign };
+  if (input !== undefined) return { operand: { kind: 'input', name: input } };
+  if (variable !== undefined) return { operand: { kind: 'variable', name: variable } };
+  if (pattern !== undefined) return { operand: { kind: 'pattern', pattern } };
+  const text = double ?? single;
+  const value = text ?? (word === 'null' ? null : word === 'true');
+  return { operand: { kind: 'constant', value } };
+}
+
+/** One way it may be, as far as it was asked about. Answers do not change while one way is looked at. */
+export interface World {
+  /** Answers so far. */
+  readonly answers: ReadonlyMap<string, boolean>;
+  /** Answers an undecidable condition. Its text is its identity. */
+  holds(condition: string): boolean;
+  /** A variable's value in this world, if an assumed condition sets it. */
+  valueOf(variable: string): string | undefined;
+  /** Says what follows from a condition that holds. */
+  assume(variable: string, value: string): void;
+}
+
+export interface WorldOutcome<T> {
+  readonly value: T;
+  /** Assumed conditions on the way to it. */
+  readonly assumed: ReadonlyMap<string, boolean>;
+}
+
+export interface Exploration<T> {
+  /** At least one; the first is where every condition holds that was asked about. */
+  readonly outcomes: readonly WorldOutcome<T>[];
+  /** There are more ways than were looked at. */
+  readonly isCut: boolean;
+}
+
+/**
+ * Looks at each way that the unknown conditions leave open. Only what `visit` asks about branches, so that ten
+ * conditions behind a rule that never matches cost nothing.
+ *
+ * @param visit - asks the same questions whenever it gets the same answers.
+ * @param around - a world in which all of this happens: what it has settled is settled here.
+ */
+export function explore<T>(visit: (world: World) => T, max: number, around?: World): Exploration<T> {
+  const outcomes: WorldOutcome<T>[] = [];
+  let script: readonly boolean[] | undefined = [];
+  while (script !== undefined && outcomes.length < max) {
+    const world = worldOf(script, around);
+    const value = visit(world);
+    outcomes.push({ value, assumed: world.answers });
+    script = nextScript([...world.answers.values()]);
+  }
+  return { outcomes, isCut: script !== undefined };
+}
+
+function worldOf(script: readonly boolean[], around: World | undefined): World {
+  const answers = new Map<string, boolean>();
+  const values = new Map<string, string>();
+  return {
+    answers,
+    holds(condition) {
+      const settled = around?.answers.get(condition) ?? answers.get(condition);
+      if (settled !== undefined) return settled;
+      const answer = script[answers.size] ?? true;
+      answers.set(condition, answer);
+      return answer;
+    },
+    valueOf: (variable) => values.get(variable) ?? around?.valueOf(variable),
+    assume(variable, value) {
+      values.set(variable, value);
+    },
+  };
+}
+
+/** The next branch, depth first: the last `true` becomes `false`. */
+function nextScript(answers: readonly boolean[]): readonly boolean[] | undefined {
+  const last = answers.lastIndexOf(true);
+  return last === -1 ? undefined : [...answers.slice(0, last), false];
 }

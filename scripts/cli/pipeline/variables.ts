@@ -150,3 +150,52 @@ export function unsetNames(
   expandVariables(text, variables, (name) => names.add(name), raw);
   return [...names];
 }
+
+/** Checked fields with variables: `image` with its users, and services alike. */
+type Written = 'image' | 'services' | 'tags';
+
+/** Names of variables that nothing known here sets, by what is written with them. GitLab's settings may set them. */
+export type UnsetVariables = Readonly<Partial<Record<Written, readonly string[]>>>;
+
+/** Collects the names of one job. */
+interface UnsetNotes {
+  note(where: Written, name: string): void;
+  all(): UnsetVariables | undefined;
+}
+
+/** @param isSettled - true if a name's value is known, or known to be unset. */
+export function unsetNotes(isSettled: (name: string) => boolean): UnsetNotes {
+  const names = new Map<Written, Set<string>>();
+  return {
+    note(where, name) {
+      // `$1` is the shell's own.
+      if (isSettled(name) || /^\d/.test(name)) return;
+      names.set(where, (names.get(where) ?? new Set()).add(name));
+    },
+    all: () =>
+      names.size === 0
+        ? undefined
+        : Object.fromEntries([...names].map(([where, noted]) => [where, [...noted]])),
+  };
+}
+
+/** Those whose every value looks the same to a pattern, or that hardly any GitLab changes: a verdict may rest on them. */
+export const ALIKE_EVERYWHERE: Variables = {
+  CI_COMMIT_SHA: '0123456789abcdef0123456789abcdef01234567',
+  CI_COMMIT_SHORT_SHA: '01234567',
+  CI_TEMPLATE_REGISTRY_HOST: 'registry.gitlab.com',
+};
+
+/** Placeholders for GitLab's variables in names. They stand for unknown values, so rules ignore them. */
+export const PLACEHOLDERS: Variables = {
+  ...ALIKE_EVERYWHERE,
+  CI_REGISTRY: 'registry.example.com',
+  CI_REGISTRY_IMAGE: 'registry.example.com/acme/project',
+  CI_DEPENDENCY_PROXY_GROUP_IMAGE_PREFIX: 'gitlab.example.com/acme/dependency_proxy/containers',
+  CI_SERVER_HOST: 'gitlab.example.com',
+  CI_SERVER_FQDN: 'gitlab.example.com',
+  CI_DEFAULT_BRANCH: 'main',
+  CI_COMMIT_BRANCH: 'main',
+  CI_COMMIT_REF_NAME: 'main',
+  CI_COMMIT_REF_SLUG: 'main',
+};

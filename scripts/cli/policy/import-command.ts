@@ -1,17 +1,25 @@
 import { basename, resolve } from 'node:path';
-import { MODES } from '../../../policies/mode.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import { MODES, type Mode } from '../../../policies/mode.ts';
 import { locatePolicy, policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { choice, text, whole, word } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { RULES_FLAGS_HELP, rulesFiles } from '../rules-flags.ts';
-import { importRunner } from './import/import-rules.ts';
-import { rulesText } from './import/import-text.ts';
-import type { ImportedClass, ImportedRunner, ImportNote, NoteCode } from './import/imported-rule.ts';
-import { contradictionsOf } from './import/policy-contradictions.ts';
-import { readRunnerConfig } from './import/runner-config.ts';
+import { comment, quotedText } from '../init/written-yaml.ts';
+import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
+import {
+  type ImportedClass,
+  type ImportedRule,
+  type ImportedRunner,
+  type ImportNote,
+  importRunner,
+  type NoteCode,
+} from './import-rules.ts';
+import { contradictionsOf } from './policy-contradictions.ts';
+import { readRunnerConfig } from './runner-config.ts';
 
 /** Output of `--json`. */
 interface ImportJson {
@@ -28,39 +36,47 @@ interface ImportJson {
   }[];
 }
 
-const ID_MAX = 2 ** 31;
-
-export const policyImportCommand: Command = {
+const policyImport = command({
   name: 'policy import',
-  summary: "Rules from a GitLab Runner's config.toml, word by word, and where policy and Runner contradict",
-  help: `tollgate policy import <config.toml> [flags]
+  about: `Prints rules that do the same as this Runner: allowed_images, allowed_services, services_limit, pull policies, users,
+*_overwrite_allowed and *_overwrite_max_allowed, each with a comment that names the line. Put them under rules of your policy. Another
+comment has cpu, memory and overwrites of the runner's class: put them into that class of your prices.
 
-Prints rules that do what this Runner does: allowed_images, allowed_services, services_limit, pull policies, users,
-*_overwrite_allowed and *_overwrite_max_allowed, each with a comment that names the line. Put them under rules of your policy.
-Another comment has cpu, memory and overwrites of the runner's class: put them into that class of your prices.
-Then, apart from them: where the policy admits what the Runner fails or refuses what it takes, where a rule cannot say the same, and
-what the Runner gives its jobs that no rule sees (privileged, capabilities, volumes, namespaces …). Tokens in the file stay there.
+Separately it lists: where the policy admits a job that the Runner fails or rejects one that it takes; where a rule cannot say the
+same; and what the Runner gives its jobs that no rule sees (privileged, capabilities, volumes, namespaces …). Tokens in the file are
+never printed.`,
+  words: { config: word('<config.toml>', 'the configuration of a GitLab Runner') },
+  expects: 'one config.toml',
+  flags: {
+    policy: RULES_FLAGS.policy,
+    mode: choice('<mode>', 'of the rules (default: shadow): ', MODES),
+    'runner-id': text(
+      '<id>',
+      "GitLab's id of the runner, if the file has one [[runners]] without it",
+      whole(1, 2 ** 31),
+    ),
+  },
+  examples: ['tollgate policy import config.toml --runner-id 17 > rules.yaml'],
+  exits: {
+    0: 'no contradiction',
+    1: 'a file cannot be read',
+    2: 'the policy admits jobs that the Runner fails',
+    3: 'wrong usage or an invalid file',
+  },
+  run: async ({ flags, words }, io) => importConfig(words.config, flags, io),
+});
 
-${RULES_FLAGS_HELP.split('\n')[0]}
-  --mode <mode>        of the rules: ${MODES.join(', ')}   (default: shadow)
-  --runner-id <id>     GitLab's id of the runner, where the file has one [[runners]] without it
-  --json               one JSON object
+export const commands = [policyImport];
 
-Exit codes: 0 no contradiction, 2 the policy admits jobs that the Runner fails, 3 wrong usage or an invalid file`,
-  run: async (args, io) => importConfig(args, io),
-};
+interface ImportFlags {
+  readonly policy: string | undefined;
+  readonly mode: Mode | undefined;
+  readonly 'runner-id': number | undefined;
+  readonly json: boolean;
+}
 
-function importConfig(args: readonly string[], io: TerminalIo): ExitCode {
-  const { values, words } = readFlags(
-    args,
-    { policy: 'text', mode: 'text', 'runner-id': 'text' },
-    { max: 1, what: 'one config.toml' },
-  );
-  const [path] = words;
-  if (path === undefined) throw new UsageError('expected the path of a config.toml');
-  const mode = values.mode === undefined ? 'shadow' : readChoice('mode', values.mode, MODES);
-  const given =
-    values['runner-id'] === undefined ? undefined : readWhole('runner-id', values['runner-id'], 1, ID_MAX);
+function importConfig(path: string, values: ImportFlags, io: TerminalIo): ExitCode {
+  const { mode = 'shadow', 'runner-id': given } = values;
   const sections = readRunnerConfig(readUserFile(resolve(io.cwd, path), path), path);
   const untold = sections.filter(({ id }) => id === undefined);
   if (given !== undefined && untold.length !== 1)
@@ -116,4 +132,65 @@ function runnerNotesText({ name, line, notes }: ImportedRunner, file: string, pa
     return `  ${printable(file)}:${note.line} ${shown}: ${printable(note.text)}\n`;
   });
   return `${printable(`Runner ${JSON.stringify(name)}, ${file}:${line}`)}\n${lines.join('')}`;
+}
+
+interface TextOptions {
+  /** Name of the config.toml in comments. */
+  readonly file: string;
+  readonly mode: Mode;
+}
+
+/** The rules of all runners as a document, to be put under `rules` of a policy. Comments say the class of each runner. */
+export function rulesText(runners: readonly ImportedRunner[], options: TextOptions): string {
+  const parts = runners.map((runner) => {
+    const { name, line, executor, runnerId } = runner;
+    const id = runnerId === undefined ? ', whose id is not told' : `, runner ${runnerId}`;
+    const title = `Runner ${JSON.stringify(name)} (${options.file}:${line}), executor ${executor}${id}.`;
+    return [
+      `\n${comment(title, '  ')}`,
+      `  # Its runner class: ${classText(runner.class)}\n`,
+      ...runner.rules.map((rule) => ruleText(rule, runner, options)),
+    ].join('');
+  });
+  const hasRules = runners.some(({ rules }) => rules.length > 0);
+  return `rules:${hasRules ? '' : ' []'}${parts.join('')}`;
+}
+
+/** `{ cpu: "500m", overwrites: { cpu_request: "2" } }`: keys of a runner class. */
+function classText({ cpu, memory, overwrites }: ImportedClass): string {
+  const maxima =
+    overwrites === 'none'
+      ? 'none'
+      : `{ ${Object.entries(overwrites)
+          .map(([key, max]) => `${key}: ${quotedText(max)}`)
+          .join(', ')} }`;
+  const keys = [
+    ...(cpu === undefined ? [] : [`cpu: ${quotedText(cpu)}`]),
+    ...(memory === undefined ? [] : [`memory: ${quotedText(memory)}`]),
+    `overwrites: ${maxima}`,
+  ];
+  return `{ ${keys.join(', ')} }`;
+}
+
+function ruleText(rule: ImportedRule, { runnerId }: ImportedRunner, { file, mode }: TextOptions): string {
+  const from = rule.from.map(({ setting, line }) => `${file}:${line} ${setting}`).join(', ');
+  return [
+    comment(from, '  '),
+    `  - id: ${quotedText(rule.id)}\n`,
+    `    kind: ${rule.kind}\n`,
+    // A rule without a match would be about every runner.
+    `    mode: ${runnerId === undefined ? 'off' : mode}\n`,
+    ...(runnerId === undefined ? [] : [`    match: { runner_ids: [${runnerId}] }\n`]),
+    `    on_missing: ${rule.onMissing}\n`,
+    ...Object.entries(rule.checks).map(([key, value]) => checkText(key, value)),
+  ].join('');
+}
+
+/** Lists of patterns and users one a line. */
+function checkText(key: string, value: unknown): string {
+  if (Array.isArray(value) && value.length > 0)
+    return `    ${key}:\n${value.map((each) => `      - ${quotedText(each)}\n`).join('')}`;
+  if (!isRecord(value)) return `    ${key}: ${quotedText(value)}\n`;
+  const caps = Object.entries(value).map(([name, each]) => `${name}: ${quotedText(each)}`);
+  return `    ${key}: { ${caps.join(', ')} }\n`;
 }

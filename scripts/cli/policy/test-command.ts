@@ -1,69 +1,78 @@
-import { resolve } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { DocumentError } from '../../policy/yaml-document.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { command } from '../../terminal/define-command.ts';
+import { orElse, severalWords, text, whole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
+import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
-import { fixtureFiles } from './fixture-files.ts';
-import { BaseDocumentReader } from './fixtures/base-documents.ts';
 import type { Fixture } from './fixtures/fixture.ts';
-import { junitXml } from './fixtures/junit.ts';
-import { readFixtures } from './fixtures/read-fixtures.ts';
-import { tellRun } from './fixtures/report.ts';
+import { BaseDocumentReader, readFixtures } from './fixtures/read-fixtures.ts';
+import { junitXml, runJson, tellRun } from './fixtures/report.ts';
 import { passed, runFixtures } from './fixtures/run-fixtures.ts';
-import { runJson } from './fixtures/run-json.ts';
 
 /** More files than real fixtures have. */
 const FILES_MAX = 10_000;
 
-export const testCommand: Command = {
+const policyTest = command({
   name: 'policy test',
-  summary: 'Do the policies decide what their fixtures expect?',
-  help: `Asks the code that decides in production about the requests of fixture files, with the clock, the counters, the
-limits and the prices each of them names, and compares decision, codes, rules, shadow findings and text.
+  about: `Sends the requests of fixture files to the code that decides in production, with the clock, the counters, the limits and the
+prices that each of them names, and compares decision, codes, rules, shadow findings and text.
 
-Usage
-  tollgate policy test [files or folders]   (default: every *.test.yaml under policies/ of this project)
-
-  --policy, --limits, --directory <file>    in place of the documents the fixtures name: test a candidate
-  --coverage-min <percent>                  fail if fewer rules acted in some test
-  --junit <file>                            also write JUnit XML, for artifacts:reports:junit
-  --json                                    one JSON object
-
-A file of fixtures; policies/policy.test.yaml is an example
+A file of fixtures; policies/policy.test.yaml is an example:
   policy, limits, directory   documents, from the folder of the file (default: those of this project)
-  defaults                    what all tests share; a test's own keys win, requests are merged
+  defaults                    shared by all tests; a test's own keys win, requests are merged
   tests                       a list of
     name       what is guaranteed
     now        the clock, 2026-11-21T12:00Z
     request    project or group (found in the directory, by path or id), name, stage, image, services, tags,
                runner_tags, runner, timeout, variables, pull_policy, environment, ref, protected, source, user, or any
-               field of an admission request, project_id or projectId. An image may be {name, pull_policy, docker: {user},
-               kubernetes: {user}}. null: GitLab sends no such field
+               field of an admission request, project_id or projectId. An image may be {name, pull_policy,
+               docker: {user}, kubernetes: {user}}. null: GitLab sends no such field
     counters   [{group: 101, limit: money-month, spent: 7.40, held: 0.10}] in the units of limits.yaml. Subjects:
-               instance: true, group, project, runner_class, user. fitted: what counts in mode shadow or warn, if not all.
+               instance: true, group, project, runner_class, user. fitted: the part that counts in mode shadow or warn.
                {pipeline: 7, started: 3}: jobs of the pipeline that were admitted before, which gives it its grace.
-               {breakglass: outage, used: 20}: jobs it let in in the period that runs
+               {breakglass: outage, used: 20}: jobs it admitted in the current period
     limits     entries of limits.yaml in place of those on the same subject with the same id. Likewise group_defaults,
                grants, freezes, breakglass and rollout; the test's own stand first
     prices     {large: 0.12}, a minute of a runner class
-    path       ledger, or fallback: as the relay decides while the function is out of reach
-    expect     admitted, or rejected, or {decision, code(s), rule(s), shadow, text, cost, runner_class}. Names must be all
-               there are, in any order; shadow takes codes and rule ids. text: parts, or {exactly: the whole}
+    path       ledger, or fallback: as the relay decides if it cannot reach the function
+    expect     admitted, or rejected, or {decision, code(s), rule(s), shadow, text, cost, runner_class}. All names must be
+               listed, in any order; shadow takes codes and rule ids. text: parts, or {exactly: the whole}`,
+  words: {
+    files: severalWords('[files or folders]', 'default: every *.test.yaml under policies/ of this project', [
+      0,
+      FILES_MAX,
+    ]),
+  },
+  flags: {
+    policy: text('<file>', 'in place of the policy that the fixtures name: test a candidate'),
+    limits: text('<file>', 'likewise'),
+    directory: text('<file>', 'likewise'),
+    'coverage-min': orElse(text('<percent>', 'fails if fewer rules acted in some test', whole(0, 100)), 0),
+    junit: text('<file>', 'also writes JUnit XML, for artifacts:reports:junit'),
+  },
+  examples: ['tollgate policy test', 'tollgate policy test --coverage-min 90 --junit report.xml'],
+  exits: {
+    0: 'all as expected',
+    1: 'a file cannot be written',
+    2: 'a test failed or too little coverage',
+    3: 'wrong usage, an invalid fixture or document',
+  },
+  run: async ({ flags, words }, io) => test(words.files, flags, io),
+});
 
-Exit codes: 0 all as expected, 2 a test failed or too little coverage, 3 an invalid fixture or document`,
-  run: test,
-};
+export const commands = [policyTest];
 
-async function test(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
-  const { values, words } = readFlags(
-    args,
-    { ...RULES_FLAGS, 'coverage-min': 'text', junit: 'text' },
-    { max: FILES_MAX, what: 'files of fixtures' },
-  );
-  const coverageMin = values['coverage-min'];
-  const percentMin = coverageMin === undefined ? 0 : readWhole('coverage-min', coverageMin, 0, 100);
+interface TestFlags extends RulesFlags {
+  readonly 'coverage-min': number;
+  readonly junit: string | undefined;
+  readonly json: boolean;
+}
+
+async function test(words: readonly string[], values: TestFlags, io: TerminalIo): Promise<ExitCode> {
+  const percentMin = values['coverage-min'];
   const shown = (file: string): string => shortPath(file, io.cwd);
   const run = await runFixtures(readAll(fixtureFiles(words, io), values, io));
   if (values.junit !== undefined)
@@ -75,14 +84,8 @@ async function test(args: readonly string[], io: TerminalIo): Promise<ExitCode> 
   return covered && run.results.every(passed) ? EXIT.ok : EXIT.wouldReject;
 }
 
-type Documents = {
-  readonly policy?: string | undefined;
-  readonly limits?: string | undefined;
-  readonly directory?: string | undefined;
-};
-
 /** @throws {DocumentError} with the problems of all files, before anything runs. */
-function readAll(files: readonly string[], flags: Documents, io: TerminalIo): readonly Fixture[] {
+function readAll(files: readonly string[], flags: RulesFlags, io: TerminalIo): readonly Fixture[] {
   const reader = new BaseDocumentReader();
   const given = rulesFiles(flags, io);
   const absolute = {
@@ -103,4 +106,35 @@ function readAll(files: readonly string[], flags: Documents, io: TerminalIo): re
   });
   if (problems.length > 0) throw new DocumentError(problems);
   return fixtures;
+}
+
+const FIXTURE_NAME = /\.test\.ya?ml$/;
+
+/**
+ * Files of fixtures: those that are named, all `*.test.yaml` of a folder that is named, else those under `policies/`.
+ *
+ * @throws {UsageError} if there is no such file, or none at all.
+ */
+export function fixtureFiles(
+  words: readonly string[],
+  io: Pick<TerminalIo, 'cwd' | 'root'>,
+): readonly string[] {
+  const named = words.map((word) => resolve(io.cwd, word));
+  const files = (named.length === 0 ? [`${io.root}policies`] : named).flatMap(filesAt);
+  if (files.length === 0)
+    throw new UsageError(
+      `${words.join(' ') || `${io.root}policies`}: has no *.test.yaml; name a file of fixtures`,
+    );
+  return [...new Set(files)];
+}
+
+function filesAt(path: string): readonly string[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined)
+    throw new UsageError(`${path}: is not there; expected a file of fixtures or a folder`);
+  if (!stats.isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => FIXTURE_NAME.test(name) && !name.includes('node_modules'))
+    .sort()
+    .map((name) => join(path, name));
 }

@@ -17,7 +17,7 @@ import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, required, text, word } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 import { answerOf } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { ALL_GROUPS } from '../evaluation/unknown-place.ts';
@@ -139,7 +139,6 @@ function rowsText(
   paint: Paint,
   columns: number,
 ): string {
-  const right = { align: 'right', even: true } as const;
   const rows = classes.map((row) => [
     printable(row.runnerClass),
     durationText(row.seconds),
@@ -150,12 +149,12 @@ function rowsText(
   ]);
   return table(
     [
-      { title: 'class' },
-      { title: 'ran', align: 'right' },
-      { title: 'charged', ...right },
-      { title: 'cost', ...right },
-      { title: 'charged a minute', ...right },
-      { title: 'cost a minute', ...right },
+      'class',
+      right('ran'),
+      amounts('charged'),
+      amounts('cost'),
+      amounts('charged a minute'),
+      amounts('cost a minute'),
     ],
     [
       ...rows,

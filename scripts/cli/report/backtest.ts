@@ -9,7 +9,7 @@ import { standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { text } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -145,8 +145,6 @@ function backtestText(result: BacktestResult, directory: Directory, paint: Paint
 
 type PathOf = (row: Pick<BacktestGroupRow, 'groupId' | 'projectPath'>) => string;
 
-const right = { align: 'right' } as const;
-
 function groupsText(
   { groups, currency }: BacktestResult,
   pathOf: PathOf,
@@ -164,12 +162,12 @@ function groupsText(
       money(row.nowMicros, currency),
     ]);
   const titles = [
-    { title: 'group' },
-    { title: 'jobs', ...right },
-    { title: 'rejected', ...right },
-    { title: 'would be', ...right },
-    { title: 'cost', ...right, even: true as const },
-    { title: 'would be', ...right, even: true as const },
+    'group',
+    right('jobs'),
+    right('rejected'),
+    right('would be'),
+    amounts('cost'),
+    amounts('would be'),
   ];
   return table(titles, rows, columns, paint.dim) + rest(groups.length, paint);
 }
@@ -192,15 +190,7 @@ function rejectionsText(
       shadowCount(row.newly),
       row.examples.slice(0, 3).join(' '),
     ]);
-  const titles = [
-    { title: 'would be rejected in' },
-    { title: 'rule' },
-    { title: 'limit' },
-    { title: 'code' },
-    { title: 'jobs', ...right },
-    { title: 'new', ...right },
-    { title: 'e.g.' },
-  ];
+  const titles = ['would be rejected in', 'rule', 'limit', 'code', right('jobs'), right('new'), 'e.g.'];
   return table(titles, rows, columns, paint.dim) + rest(rejections.length, paint);
 }
 

@@ -6,7 +6,7 @@ import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/comma
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table, wrapped } from '../../terminal/table.ts';
+import { right, table, wrapped } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { BUDGET_FLAGS, knownSubject } from '../budget/arguments.ts';
@@ -94,8 +94,6 @@ function coverageText(view: CoverageView, all: boolean, io: TerminalIo): string 
   ].join('');
 }
 
-const RIGHT = { align: 'right' } as const;
-
 function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Paint): string {
   const { unknownRunner, otherRunners } = view;
   const bypassing = view.runners.filter(({ bypass }) => bypass > 0);
@@ -105,14 +103,7 @@ function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Pa
     { what: 'not told apart', ...otherRunners },
   ].filter(({ bypass }) => bypass > 0);
   if (shown.length + apart.length === 0) return '';
-  const titles = [
-    { title: 'runner' },
-    { title: 'version' },
-    { title: 'passed by', ...RIGHT },
-    { title: 'asked', ...RIGHT },
-    { title: 'share', ...RIGHT },
-    { title: 'last' },
-  ];
+  const titles = ['runner', 'version', right('passed by'), right('asked'), right('share'), 'last'];
   const rows = [
     ...shown.map(({ runnerId, description, version, bypass, asked, share, lastBypassDay }) => [
       printable(description === undefined ? String(runnerId) : `${runnerId} ${description}`),
@@ -160,14 +151,7 @@ function groupsText(
 ): string {
   const shown = all ? groups : groups.filter(({ bypass }) => bypass > 0).slice(0, ROWS_SHOWN);
   if (shown.length === 0) return '';
-  const titles = [
-    { title: 'group' },
-    { title: 'passed by', ...RIGHT },
-    { title: 'asked', ...RIGHT },
-    { title: 'ran', ...RIGHT },
-    { title: 'share', ...RIGHT },
-    { title: 'last' },
-  ];
+  const titles = ['group', right('passed by'), right('asked'), right('ran'), right('share'), 'last'];
   const rows = shown.map(({ path, bypass, asked, ran, share, lastBypassDay }) => [
     printable(path),
     shadowCount(bypass),

@@ -5,7 +5,7 @@ import { bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import { BUDGET_FLAGS, knownSubject, SUBJECT_HELP, subjectWord } from '../budget/arguments.ts';
@@ -60,7 +60,6 @@ function testedText(
   paintTitle: (text: string) => string,
 ): string {
   const bare = (amount: number): string => bareAmountText(amount, unit);
-  const amounts = { align: 'right', even: true } as const;
   const rows = forecasts.map(({ month, daysOver, forecast, low, high, outcome }) => [
     month,
     `${daysOver}`,
@@ -73,13 +72,13 @@ function testedText(
   const inside = insidePercent === undefined ? '' : `; the band held ${insidePercent} % of them`;
   return `${table(
     [
-      { title: 'month' },
-      { title: 'after days', align: 'right' },
-      { title: 'forecast', ...amounts },
-      { title: 'from', ...amounts },
-      { title: 'to', ...amounts },
-      { title: 'came to', ...amounts },
-      { title: 'off by %', ...amounts },
+      'month',
+      right('after days'),
+      amounts('forecast'),
+      amounts('from'),
+      amounts('to'),
+      amounts('came to'),
+      amounts('off by %'),
     ],
     rows,
     columns,

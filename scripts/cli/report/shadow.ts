@@ -11,7 +11,7 @@ import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { text } from '../../terminal/flags.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { right, table } from '../../terminal/table.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { type LedgerAccess, openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -170,17 +170,8 @@ export function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number)
 
 /** One row per group and rule, with the latest jobs below each. */
 export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: number): string {
-  const right = { align: 'right' } as const;
   const text = table(
-    [
-      { title: 'if armed: group' },
-      { title: 'rule' },
-      { title: 'limit' },
-      { title: 'would fail', ...right },
-      { title: 'tried again', ...right },
-      { title: 'code' },
-      { title: 'e.g.' },
-    ],
+    ['if armed: group', 'rule', 'limit', right('would fail'), right('tried again'), 'code', 'e.g.'],
     rows
       .slice(0, ROWS_SHOWN)
       .map((row) => [
@@ -203,16 +194,8 @@ export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: numb
 const shortJob = ({ jobId, url }: ReportJob): string => url ?? String(jobId);
 
 function rowsText({ rows, currency }: ShadowReport, paint: Paint, columns: number): string {
-  const right = { align: 'right' } as const;
   const text = table(
-    [
-      { title: 'group' },
-      { title: 'rule' },
-      { title: 'mode' },
-      { title: 'would fail', ...right },
-      { title: 'cost', ...right },
-      { title: 'code' },
-    ],
+    ['group', 'rule', 'mode', right('would fail'), right('cost'), 'code'],
     rows
       .slice(0, ROWS_SHOWN)
       .map((row) => [

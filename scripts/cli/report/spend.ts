@@ -6,7 +6,7 @@ import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { choice, text, toggle, whole } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 import { type ApiRefusal, answerOf } from '../api/api-in-process.ts';
 import { type BudgetContext, withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
@@ -176,11 +176,11 @@ type Figured = SpendReport['total'];
 
 export function spendText(report: SpendReport, columns: number): string {
   const { path, fromDay, toDay, before, currency, notes } = report;
-  const beside = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
-  const told = notes.map((note) => `\n${note}\n`).join('');
+  const compared = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
+  const noted = notes.map((note) => `\n${note}\n`).join('');
   const hours = report.by === 'hour' ? `${hourTable(report, columns)}\n` : '';
   const shown = report.by === 'hour' ? { ...report, rows: [] } : report;
-  return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${hours}${rowsText(shown, columns)}${wasteText(report)}${told}`;
+  return `${printable(path)}, ${fromDay} to ${toDay}${compared}, ${currency}\n\n${hours}${rowsText(shown, columns)}${wasteText(report)}${noted}`;
 }
 
 /** All rows together; the CSV has them for each. */
@@ -205,21 +205,14 @@ function rowsText(report: SpendReport, columns: number): string {
           row.before.micros > 0 ? `${Math.round((row.micros / row.before.micros - 1) * 100)} %` : '',
         ]),
   ];
-  const right = { align: 'right', even: true } as const;
   return table(
     [
-      { title: by },
-      { title: 'jobs', align: 'right' },
-      { title: 'rejected', align: 'right' },
-      { title: 'ran', align: 'right' },
-      { title: 'spent', ...right },
-      ...(before === undefined
-        ? []
-        : [
-            { title: 'before', ...right },
-            { title: 'change', ...right },
-            { title: '', align: 'right' as const },
-          ]),
+      by,
+      right('jobs'),
+      right('rejected'),
+      right('ran'),
+      amounts('spent'),
+      ...(before === undefined ? [] : [amounts('before'), amounts('change'), right('')]),
     ],
     [
       ...rows.map((row) => cells(row.name === '' ? 'no class' : printable(row.name), row)),
@@ -237,9 +230,8 @@ const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 /** Spend per hour; empty without jobs. */
 export function hourTable({ rows }: SpendReport, columns: number): string {
   const byName = new Map(rows.map((row) => [row.name, row]));
-  const right = { align: 'right', even: true } as const;
   return table(
-    [{ title: 'hour' }, ...WEEKDAYS.map((title) => ({ title, ...right }))],
+    ['hour', ...WEEKDAYS.map(right)],
     Array.from({ length: 24 }, (_, index) => {
       const hour = `${String(index).padStart(2, '0')}:00`;
       const cells = WEEKDAYS.map((day) => byName.get(`${day} ${hour}`));

@@ -8,7 +8,7 @@ import { rolloutNeedText } from '../../../functions/answers/rollout/rollout-move
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { RolloutStep } from '../../../policies/rollout-step.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { right, table } from '../../terminal/table.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
 interface RolloutFormat {
@@ -17,15 +17,13 @@ interface RolloutFormat {
   readonly nowMs: number;
 }
 
-const right = { align: 'right' } as const;
-
 /** One line for each class of each group. */
 export const rolloutTable = (rows: readonly RolloutRow[], { columns, paint, nowMs }: RolloutFormat): string =>
   table(
     [
-      ...['group', 'rules', 'step', 'since'].map((title) => ({ title })),
-      ...['days', 'jobs', 'violations', 'asked'].map((title) => ({ title, ...right })),
-      { title: 'the next step needs' },
+      ...['group', 'rules', 'step', 'since'],
+      ...['days', 'jobs', 'violations', 'asked'].map(right),
+      'the next step needs',
     ],
     rows.flatMap((row) =>
       row.classes.map((each, index) => [
@@ -118,7 +116,7 @@ export function forecastText(
     ...examples.map(({ jobId, url }) => ['', '', '', url ?? `job ${jobId}`, '']),
   ]);
   const read = `Read ${jobsRead.toLocaleString('en-US')} ${jobsRead === 1 ? 'record' : 'records'}.\n`;
-  return `${head}${rows.length === 0 ? '' : table([{}, {}, {}, {}, right], shown, columns)}${read}`;
+  return `${head}${rows.length === 0 ? '' : table([{}, {}, {}, {}, { align: 'right' }], shown, columns)}${read}`;
 }
 
 /** Rows that stay, with reasons. */

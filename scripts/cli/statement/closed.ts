@@ -6,7 +6,7 @@ import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { required, text } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { type TerminalColumn, table } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess, found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
@@ -86,15 +86,7 @@ type ClosedStatement = ClosedMonths['statements'][number];
 
 function closedTerminal(statement: ClosedStatement, paint: Paint, columns: number): string {
   const { number, group, month, zone, currency, totals, closedAtMs, sha256, previousSha256 } = statement;
-  const right = { align: 'right' } as const;
-  const titles: readonly TerminalColumn[] = [
-    { title: '' },
-    { title: 'when' },
-    { title: 'jobs', ...right },
-    { title: 'seconds', ...right },
-    { title: 'cost', ...right, even: true },
-    { title: '' },
-  ];
+  const titles = ['', 'when', right('jobs'), right('seconds'), amounts('cost'), ''];
   const rows = closedRows(statement).map(({ kind, when, jobs, seconds, micros, about }) => [
     ...[kind, when, String(jobs), String(seconds), money(micros, currency), printable(about)],
   ]);

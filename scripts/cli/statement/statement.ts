@@ -6,7 +6,7 @@ import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { choice, orElse, required, text, toggle } from '../../terminal/flags.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { type TerminalColumn, table } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 import { answerOf } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
@@ -191,15 +191,14 @@ function statementTerminal(statement: Statement, paint: Paint, columns: number):
 
 function rowsText({ lines, currency, by }: Statement, paint: Paint, columns: number): string {
   if (lines.length === 0) return '';
-  const right = { align: 'right' } as const;
-  const titles: TerminalColumn[] = [
-    { title: 'day' },
-    { title: 'class' },
-    { title: by === 'job' ? 'job' : 'jobs', ...right },
-    { title: 'seconds', ...right },
-    { title: 'cost', ...right, even: true },
-    { title: '' },
-    { title: 'project' },
+  const titles = [
+    'day',
+    'class',
+    right(by === 'job' ? 'job' : 'jobs'),
+    right('seconds'),
+    amounts('cost'),
+    '',
+    'project',
   ];
   const rows = lines
     .slice(0, ROWS_SHOWN)

@@ -19,7 +19,7 @@ import { EXIT, type ExitCode, standIn, type TerminalIo } from '../../terminal/co
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord, required, toggle } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { right, table } from '../../terminal/table.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
 import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
@@ -163,12 +163,7 @@ function foundText(found: readonly Found[], columns: number): string {
     ...above.map((group) => ['above', String(group.id), '', printable(group.path)]),
     [kind, String(id), visibility ?? '', printable(path)],
   ]);
-  const titles = [
-    { title: '' },
-    { title: 'id', align: 'right' as const },
-    { title: 'visibility' },
-    { title: 'path' },
-  ];
+  const titles = ['', right('id'), 'visibility', 'path'];
   return table(titles, rows, columns);
 }
 

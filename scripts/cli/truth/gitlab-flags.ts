@@ -1,20 +1,34 @@
 import { resolve } from 'node:path';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import type { RestCallDeps } from '../../../functions/core/gitlab/index.ts';
+import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { flagLines } from '../../terminal/define-command.ts';
-import { text } from '../../terminal/flags.ts';
+import { type Flag, text } from '../../terminal/flags.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { commandFetch } from '../command-fetch.ts';
 
+const TOKEN_HELP = "holds a token that may read the API; an administrator's to see all runners";
+
+/** For commands that work without GitLab, too. */
 export const GITLAB_FLAGS = {
   gitlab: text('<url>', 'GitLab, e.g. https://gitlab.example.com'),
   'token-file': text(
     '<file>',
-    "holds a token that may read the API; an administrator's to see all runners and groups. $TOLLGATE_CA_FILE names a private authority's certificate, $HTTPS_PROXY and $NO_PROXY the proxy",
+    `${TOKEN_HELP}. $TOLLGATE_CA_FILE names a private authority's certificate, $HTTPS_PROXY and $NO_PROXY the proxy`,
   ),
 };
 
 /** For help texts that are not made from rows yet. */
 export const GITLAB_FLAGS_HELP = flagLines(GITLAB_FLAGS);
+
+/** Shown as needed in the usage line; {@link readGitLabPlace} refuses to do without. */
+const shownAsNeeded = <Value>(flag: Flag<Value>): Flag<Value> => ({ ...flag, isRequired: true });
+
+/** @param token - help of `--token-file` */
+export const neededGitLab = (token = GITLAB_FLAGS['token-file'].help) => ({
+  gitlab: shownAsNeeded(GITLAB_FLAGS.gitlab),
+  'token-file': shownAsNeeded(text('<file>', token)),
+});
 
 export interface GitLabPlace {
   /** No trailing slash. */
@@ -22,12 +36,20 @@ export interface GitLabPlace {
   readonly token: string;
   /** By the proxy and with the private authority of the environment. */
   readonly fetch: typeof fetch;
+  readonly clock: LedgerClock;
+  readonly random: () => number;
 }
+
+/** What a client of GitLab needs to call this GitLab. */
+export const callsTo = ({ token, ...place }: GitLabPlace): RestCallDeps => ({
+  ...place,
+  token: async () => token,
+});
 
 /** @throws {UsageError} naming the flag; never the token. */
 export function readGitLabPlace(
   flags: { readonly gitlab?: string | undefined; readonly 'token-file'?: string | undefined },
-  io: Pick<TerminalIo, 'cwd' | 'env'>,
+  io: Pick<TerminalIo, 'cwd' | 'env' | 'nowMs' | 'standIns'>,
 ): GitLabPlace {
   const { gitlab, 'token-file': file } = flags;
   if (gitlab === undefined)
@@ -42,14 +64,16 @@ export function readGitLabPlace(
   return {
     baseUrl: `${origin}${pathname}`.replace(/\/+$/, ''),
     token: readToken(file, io),
-    fetch: commandFetch(io),
+    fetch: standIn(io, commandFetch)(io),
+    clock: { ...standIn(io, systemClock), nowMs: io.nowMs },
+    random: standIn(io, Math.random),
   };
 }
 
 function readToken(file: string, io: Pick<TerminalIo, 'cwd'>): string {
-  const token = readUserFile(resolve(io.cwd, file), `--token-file "${file}"`).trim();
+  const text = readUserFile(resolve(io.cwd, file), `--token-file "${file}"`).trim();
   // A header allows neither; never print the content.
-  if (token === '' || /\s/.test(token))
+  if (text === '' || /\s/.test(text))
     throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
-  return token;
+  return text;
 }

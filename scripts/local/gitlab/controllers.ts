@@ -69,7 +69,6 @@ export class ControllerBook {
   }
 }
 
-/** Active tokens of all controllers. */
 export class ControllerTokenBook {
   readonly #tokens = new Map<number, LocalControllerToken>();
   #made = 0;

@@ -87,7 +87,6 @@ interface RunnerOptions {
   readonly usesRouter?: boolean;
 }
 
-/** The outcome of one poll. */
 interface RunnerOutcome {
   /** Undefined: there was no job. */
   readonly jobId: number | undefined;
@@ -253,7 +252,6 @@ class RouterBreaker {
   }
 }
 
-/** The outcome of one GetJob. */
 type GetJobOutcome =
   | { readonly kind: 'job'; readonly payload: unknown }
   | { readonly kind: 'none' }

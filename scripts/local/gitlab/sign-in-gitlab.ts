@@ -237,8 +237,6 @@ function memoryAdapter(): (kind: string) => Adapter {
   });
 }
 
-/** Sign-in from a terminal, as GitLab has it: discovery does not list the address, and the answer has no ID token. */
-
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const EXPIRES_IN_SECONDS = 300;
 const INTERVAL_SECONDS = 5;
@@ -326,8 +324,6 @@ export function deviceGrant(app: Hono, { provider, url, users, nowMs }: DeviceGr
   };
   provider.registerGrantType(DEVICE_GRANT, grantTokens, 'device_code');
 }
-
-/** Users of this machine's console: a GitLab without passwords, with one user for each role. */
 
 /** Ids of groups outside of any directory here. */
 const ADMINS = 7;

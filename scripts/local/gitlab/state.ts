@@ -43,9 +43,6 @@ export interface JobLife {
   end(jobId: number, ending: JobEnding): void;
 }
 
-/** Jobs and runners of the local GitLab. A job changes only here. */
-
-/** A runner of the instance. */
 export interface LocalRunner {
   readonly id: number;
   readonly description?: string;
@@ -70,7 +67,6 @@ export interface LocalRunner {
   readonly managers?: readonly LocalManager[];
 }
 
-/** A process of GitLab Runner. */
 export interface LocalManager {
   readonly systemId: string;
   readonly version: string;
@@ -172,7 +168,6 @@ export class JobBook {
     }
   }
 
-  /** Adds a runner, or replaces the one with this id. */
   addRunner(runner: LocalRunner): void {
     this.#runners.set(runner.id, runner);
   }

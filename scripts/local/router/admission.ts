@@ -4,7 +4,6 @@ import { STATUS } from '../../../relay/router/router.ts';
 import type { RouterClock } from '../clock.ts';
 import type { AdmitStream } from './admit-service.ts';
 
-/** The decision about one job, as GitLab sees it. */
 export interface AdmissionResult {
   readonly result: JobResult;
   /** The message for the job page when rejected, the failure when failed. */
@@ -109,7 +108,6 @@ export class WaitingStreams<Stream> {
     return this.#streams.length;
   }
 
-  /** Jobs that wait for a stream. */
   get finders(): number {
     return this.#finders.size;
   }

@@ -21,7 +21,6 @@ interface ListenerOptions {
   onConnection(): void;
 }
 
-/** PEM texts. */
 export interface ListenerTlsFiles {
   readonly key: string;
   readonly cert: string;

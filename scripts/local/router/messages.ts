@@ -76,11 +76,7 @@ function countFields(bytes: Uint8Array, numbers: ReadonlySet<number>): number {
 
 const invalid = (problem: string): ControllerAnswer => ({ result: 'invalid', problem });
 
-/**
- * GetJob, the runner's side of the job router. GitLab Runner's source describes it: one message each way with one
- * field, JSON that the router passes through.
- */
-
+/** The runner's side of the router: one message each way with one field, JSON that the router passes through. */
 export const GET_JOB_PATH = '/gitlab.agent.job_router.rpc.JobRouter/GetJob';
 
 /** `job_request` of the request, and `job_response` of the response. */

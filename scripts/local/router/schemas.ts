@@ -82,11 +82,11 @@ function renamedType(typeName: string, variant: SchemaVariant): string {
 }
 
 /**
- * `node scripts/local/router/schemas.ts <file>`: writes descriptors with other numbers than the placeholder, so
- * that a synth, a rehearsal or a test of a deployment needs none from GitLab.
+ * Writes descriptors with other numbers than the placeholder, so that a synth or a rehearsal needs none from GitLab. As a
+ * program: `node scripts/local/router/schemas.ts <file>`.
+ *
+ * @returns the file's absolute path.
  */
-
-/** @returns the file's absolute path. Folders on the way are made. */
 export function writeRenumbered(file: string): string {
   const path = resolve(file);
   mkdirSync(dirname(path), { recursive: true });

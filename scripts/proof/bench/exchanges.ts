@@ -88,7 +88,7 @@ const cpuOf = ({ cpuMicros }: Lap): number => cpuMicros.reduce((total, micros) =
 const cpuText = (all: readonly Lap[]): string =>
   `${(all[0]?.cpuMicros ?? []).map((_, index) => median(all.map((lap) => lap.cpuMicros[index] ?? 0)).toFixed(0)).join(' + ')} µs`;
 
-/** Starts processes as they are needed and ends all of them after `measure`. */
+/** Starts processes on demand and ends them all after `measure`. */
 async function withProcesses(
   measure: (
     router: RouterProcess,

@@ -214,12 +214,12 @@ function countsOf(values: readonly string[]): Readonly<Record<string, number>> {
 interface ChaosPromise {
   readonly what: string;
   readonly got: number;
-  /** What it was, if it was. */
+  /** Examples. */
   readonly samples: readonly (number | string)[];
 }
 
 const SAMPLES_MAX = 5;
-/** Half of what the router waits for an answer. */
+/** Half of the router's timeout. */
 const LATE_MS_MAX = 5_000;
 
 /** Each must be 0. */

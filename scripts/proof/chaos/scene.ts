@@ -1,5 +1,5 @@
 /**
- * The parts of a deployment as processes of this machine, with a breakable path between any two of them:
+ * The parts of a deployment as processes of this machine, with a breakable path between any two parts:
  *
  *   router (here) ══ relay 1 ──▶ admit ──▶ table
  *          ║          └──────────────────▶ table (journal)

@@ -245,7 +245,7 @@ const APP_FOLDER = '/app/';
 const STREAMS_MS_MAX = 60_000;
 /** A relay rejects nothing before its descriptors have explained questions of several projects. */
 const GOOD_JOBS = 9;
-/** From policies/directory.yaml; none of their groups runs more jobs at once than it may. */
+/** From policies/directory.yaml; their groups stay within their limits of jobs. */
 const PROJECTS = [
   { project_id: 1003, namespace_id: 102 },
   { project_id: 1004, namespace_id: 102 },

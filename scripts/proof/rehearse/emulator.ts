@@ -9,7 +9,7 @@ export interface Emulator {
   readonly endpoint: string;
   /** Types of resources that it passed over, sorted. */
   ignoredTypes(): readonly string[];
-  /** Calls that broke it: what came of them is not to be trusted. */
+  /** Calls that broke it; their results are not reliable. */
   crashes(): readonly string[];
   stop(): Promise<void>;
 }
@@ -19,7 +19,6 @@ const SCRIPT = fileURLToPath(new URL('emulator.py', import.meta.url));
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 5_000;
 const POLL_MS = 100;
-/** Enough to tell what failed. */
 const CRASHES_MAX = 20;
 
 /**
@@ -76,7 +75,7 @@ async function untilItAnswers(port: number, child: ChildProcess): Promise<void> 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
-  // It ends when nobody holds its stdin any more.
+  // It ends when its stdin is closed.
   child.stdin?.end();
   const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
   await exited;

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../../policies/document/reading.ts';
 
 export interface HostedBundle {
-  /** What the handler answers to `event`, after a way through JSON. Rejects with what it threw. */
+  /** Returns the handler's response after a round trip through JSON. Rejects with its error. */
   invoke(event: unknown): Promise<unknown>;
   /** Stops its process or lets it go on: what it is asked meanwhile waits. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
@@ -85,7 +85,7 @@ export async function hostBundle({ folder, env }: HostOptions): Promise<HostedBu
   };
 }
 
-/** Who waits for which message; a process that ends, or says nothing in time, disappoints all of them. */
+/** Matches messages to their callers. If the process ends or is silent for too long, all callers get an error. */
 function waitingFor(child: ChildProcess, written: () => string) {
   const waiting = new Map<number | 'ready', (answer: Answer | Error) => void>();
   child.on('message', (message) => {
@@ -191,7 +191,7 @@ async function answerOf(bundle: Pick<HostedBundle, 'invoke'>, request: IncomingM
 }
 
 interface RunningRelay {
-  /** Rejects with what it wrote when the process ends by itself. */
+  /** Rejects with the output if the process ends early. */
   readonly failed: Promise<never>;
   close(): Promise<void>;
 }
@@ -217,7 +217,7 @@ export function startRelayBundle(folder: string, env: Readonly<Record<string, st
   const failed = exited.then(([code]) => {
     throw new Error(`the relay ended with ${code}:\n${written}`);
   });
-  // Nobody may be waiting for it when it is closed.
+  // It may have no listener when it is closed.
   failed.catch(() => {});
   return {
     failed,

@@ -1,14 +1,13 @@
-/** What one step of the rehearsal came to. */
 export interface StepResult {
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'not_possible';
-  /** What was seen, or why not. */
+  /** The observation, or the reason. */
   readonly detail: string;
   readonly tookMs: number;
 }
 
 export interface Step<Context> {
-  /** What is proven when it passes. */
+  /** The proven behaviour. */
   readonly name: string;
   /** @returns what was seen. Throws where it is not as it should be, {@link NotPossibleError} where it cannot be tried here. */
   readonly run: (context: Context) => Promise<string>;
@@ -49,7 +48,7 @@ export function expectEqual(what: string, seen: unknown, expected: unknown): voi
   if (seenText !== expectedText) throw new Error(`${what} is ${seenText}; expected ${expectedText}`);
 }
 
-/** What an emulator cannot show, whatever it answers. It is printed with every rehearsal. */
+/** Limits of an emulator, printed with every rehearsal. */
 export const NOT_REHEARSED: readonly string[] = [
   'change sets: the emulator confuses those of two stacks, so stacks are made directly (--method=direct)',
   'rights: the emulator checks no policy; that they are few and enough is tested on the templates',

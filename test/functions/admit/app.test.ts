@@ -3,7 +3,6 @@ import { createAdmitApp } from '../../../functions/admit/app.ts';
 import {
   ADMISSIONS_PATH,
   BODY_BYTES_MAX,
-  CONTENDED_MAX,
   HEALTH_PATH,
   UNMETERED_PATH,
 } from '../../../functions/core/contract/admissions.ts';
@@ -75,20 +74,6 @@ test('names the shared counters that its jobs had to fight for, and says nothing
     contended: [{ counter: 'instance|jobs-now|now', jobIds: [1, 2] }],
   });
   expect(await answered([3])).not.toHaveProperty('contended');
-});
-
-test('names no more fights than the contract allows', async () => {
-  const users = Array.from({ length: CONTENDED_MAX + 6 }, (_, index) => index + 1);
-  const faults: StoreFault[] = [{ kind: 'conflict' }];
-  const { post } = anApp({
-    limits: users.map((user) => ({ on: { user }, jobs: 9 })),
-    fault: (operation) => (operation === 'transact' ? faults.shift() : undefined),
-  });
-  const requests = users.map((userId) => aRequest(userId, { userId }));
-  const { contended } = (await (await post(ADMISSIONS_PATH, { requests, remainingMs: 2_000 })).json()) as {
-    contended: unknown[];
-  };
-  expect(contended).toHaveLength(CONTENDED_MAX);
 });
 
 test('decides each request on its own, in order: admitted, unreadable, rejected', async () => {
@@ -300,30 +285,4 @@ test('a failure inside is a bare 500, and neither answer nor log quotes the requ
   });
   expect(response.status).toBe(500);
   expect(`${await response.text()}${lines.join()}`).not.toContain('secret');
-});
-
-test('what the log says of a batch carries the name that the relay’s log has for it', async () => {
-  const { post, lines } = anApp();
-  const requests = [aRequest(1, { namespaceId: 999 })];
-  await post(ADMISSIONS_PATH, { requests, remainingMs: 2_000, batch: 'b4tch' });
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { message: 'group not in the directory', batch: 'b4tch', jobId: 1 },
-  ]);
-});
-
-test('a request that fails is logged with its batch', async () => {
-  const lines: string[] = [];
-  const note = (message: string, fields?: object): void =>
-    void lines.push(JSON.stringify({ message, ...fields }));
-  const app = createAdmitApp({
-    ledger: createLedger({ store: new MemoryStore({ instance: 'app.example.com' }) }),
-    currentRules: () => Promise.reject(new Error('not-a-secret')),
-    clock: systemClock,
-    log: { info: note, warn: note, error: note },
-  });
-  const body = JSON.stringify({ requests: [aRequest(1)], remainingMs: 2_000, batch: 'b4tch' });
-  expect((await app.request(ADMISSIONS_PATH, { method: 'POST', body })).status).toBe(500);
-  expect(lines).toEqual([
-    JSON.stringify({ message: 'request failed', path: ADMISSIONS_PATH, error: 'Error', batch: 'b4tch' }),
-  ]);
 });

@@ -10,7 +10,7 @@ import {
 } from '../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';
-import { areMonthsDue, closeMonths } from '../../../functions/drift/close-months.ts';
+import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { someFacts } from '../../support/ledger/asks.ts';
@@ -196,63 +196,6 @@ test('a job from before the first statement is an adjustment of it', async () =>
   }
   await house.nightsUntil(3);
   expect(of(await house.chain.of('group/100'), 'group/100', '2027-02').adjustments).toEqual([]);
-});
-
-test('a group that is only in snapshots is closed back to the month thirteen months ago', async () => {
-  const closedBy = async (year: number, month: number) => {
-    const house = await formerGroup();
-    house.clock.advance(Date.UTC(year, month - 1, 20) - house.clock.nowMs());
-    expect(await house.close()).toMatchObject({ left: 0, failed: 0 });
-    return (await house.chain.of('group/900')).map(({ statement }) => statement.month);
-  };
-  const months = await closedBy(2027, 12);
-  expect([months.length, months[0], months.at(-1)]).toEqual([13, '2026-11', '2027-11']);
-  expect(await closedBy(2028, 1)).toEqual([]);
-});
-
-test('groups are looked at once on each day', async () => {
-  const noonMs = 10.5 * DAY_MS;
-  expect(areMonthsDue(0, noonMs)).toBe(true);
-  expect(areMonthsDue(noonMs, 10.9 * DAY_MS)).toBe(false);
-  expect(areMonthsDue(noonMs, 11 * DAY_MS)).toBe(true);
-  const house = await books();
-  expect(await house.chain.register()).toEqual({ last: 0, lookedAtMs: 0 });
-  await house.ask([aJob(1)]);
-  await house.settle(1, 60);
-  house.clock.advance(20 * DAY_MS);
-  expect(await house.close()).toEqual({ closed: 2, left: 0, failed: 0 });
-  expect(await house.chain.register()).toEqual({ last: 2, lookedAtMs: house.clock.nowMs() });
-  expect(await house.close()).toEqual({ closed: 0, left: 0, failed: 0 });
-  house.clock.advance(DAY_MS);
-  // The one group that has no statement yet.
-  expect(await house.close({}, 0)).toEqual({ closed: 0, left: 1, failed: 0 });
-});
-
-test('a run without time leaves all groups to the next one, which numbers them by subject', async () => {
-  const house = await books();
-  await house.ask([aJob(1), aJob(3, BETA)]);
-  await house.settle(1, 60);
-  await house.settle(3, 60);
-  house.clock.advance(20 * DAY_MS);
-  expect(await house.close({}, 0)).toEqual({ closed: 0, left: 3, failed: 0 });
-  expect(await house.close({}, 1)).toEqual({ closed: 3, left: 0, failed: 0 });
-  expect((await house.chain.numbers(1)).map(({ subject }) => subject)).toEqual(SUBJECTS);
-});
-
-test('a number that others always take first is tried five times for each group', async () => {
-  const house = await books();
-  await house.ask([aJob(1)]);
-  await house.settle(1, 60);
-  house.clock.advance(20 * DAY_MS);
-  let tries = 0;
-  const append = async () => {
-    tries += 1;
-    if (tries > 100) throw new Error('tried without end');
-    return 'contended' as const;
-  };
-  const chain = { ...house.chain, append };
-  expect(await house.close({ chain })).toEqual({ closed: 0, left: 0, failed: 0 });
-  expect(tries).toBe(10);
 });
 
 test('a statement names the group by its path, and by its last one after the group is deleted', async () => {

@@ -10,7 +10,6 @@ import {
 } from '../../../functions/core/sheets/sheet-rows.ts';
 import { putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
-import { isOverEstimate } from '../../../functions/core/usage/usage.ts';
 import { spendBooks } from '../../support/reports/spend-books.ts';
 import { USERS } from '../console/house.ts';
 
@@ -110,27 +109,6 @@ test('a run without time leaves all of it to the next one, and what it left is r
   expect(await pack()).toEqual({ days: 1, left: 0 });
 });
 
-test('groups are read where a day is due, once a run; where none are known, every day waits', async () => {
-  const { commit, clock, sheets, usage, directory } = spendBooks();
-  for (const day of ['2026-11-20', '2026-11-03', '2026-10-07']) await commit({ ...API, day, micros: 7 });
-  const { packSheets } = await import('../../../functions/drift/pack-sheets.ts');
-  let reads = 0;
-  const run = (known: boolean) =>
-    packSheets(clock.monotonicMs() + HOUR_MS, {
-      ...{ sheets, usage, clock, zone: 'UTC' },
-      subjects: async () => {
-        reads += 1;
-        return known ? { directory, classNames: [] } : undefined;
-      },
-    });
-  expect(await run(false)).toEqual({ days: 0, left: 3 });
-  reads = 0;
-  expect(await run(true)).toEqual({ days: 3, left: 0 });
-  expect(reads).toBe(1);
-  expect(await run(true)).toEqual({ days: 0, left: 0 });
-  expect(reads).toBe(1);
-});
-
 test('a project that has moved keeps its row, and so does a class that is gone', async () => {
   const { commit, pack, clock, sheets, usage, directory, read } = spendBooks();
   await commit({ ...API, day: '2026-11-20', micros: 7, runnerClass: 'old' });
@@ -161,9 +139,4 @@ test('a sheet whose parts are of two writings is not there', async () => {
   await putItem(table, { ...part, wr: { S: 'another' } }, new TimeLimit(1_000));
   expect(await sheets.read([name])).toEqual([undefined]);
   expect(await read.spend({}, USERS.finance)).toMatchObject({ report: { total: { micros: 9_036 } } });
-});
-
-test('buckets above 100 % are over the estimate', () => {
-  expect(['q9', 'q10', 'q11', 'q16', 'q17'].map(isOverEstimate)).toEqual([false, false, true, true, true]);
-  expect(isOverEstimate('quality')).toBeUndefined();
 });

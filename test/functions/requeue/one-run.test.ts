@@ -85,15 +85,6 @@ test('no more are taken on than have room, beside those that a run before left i
   expect(reserved).toEqual([1, 2, 4]);
 });
 
-test('a job that is to be asked about again later is asked about then, not before', async () => {
-  const { run, clock, nowMs } = house([{ againAtMs: manualClock().nowMs() + 120_000 }]);
-  clock.advance(119_999);
-  expect(await run()).toEqual({ waiting: 0, retried: 0, refused: 0 });
-  clock.advance(1);
-  expect(clock.nowMs() - nowMs).toBe(120_000);
-  expect(await run()).toMatchObject({ retried: 1 });
-});
-
 test('a rejection that is as old as the group allows is looked at, an older one is not, and none twice', async () => {
   const { run, rejections, looked, nowMs } = house([{ state: 'over' }]);
   rejections.push(
@@ -103,17 +94,6 @@ test('a rejection that is as old as the group allows is looked at, an older one 
   );
   await run();
   expect(looked).toEqual([51]);
-});
-
-test('a list that is as it was is not written, and one of which an entry is over is, once', async () => {
-  const waiting = house([{}], 0);
-  expect(await waiting.run()).toEqual({ waiting: 1, retried: 0, refused: 0 });
-  expect([waiting.writes(), waiting.ended]).toEqual([0, []]);
-  const firstAtMs = waiting.nowMs - WITHIN_MS;
-  const over = house([{ firstAtMs: firstAtMs - 1 }, { firstAtMs }], 0);
-  await over.run();
-  expect(over.entries().map(({ state }) => state)).toEqual(['over', 'waiting']);
-  expect(over.writes()).toBe(1);
 });
 
 const MINUTE_MS = 60_000;
@@ -146,37 +126,4 @@ test('retried jobs are looked at until they were asked about, for twenty minutes
     undefined,
     undefined,
   ]);
-});
-
-test('what is kept for a retried job goes back once its time is over, and nothing else does', async () => {
-  const nowMs = manualClock().nowMs();
-  const { run, ended, records } = house(
-    [901, 902, 903].map((newJobId) => ({ state: 'retried' as const, newJobId, retriedAtMs: nowMs })),
-  );
-  records.set(901, recordOf(901, { dueAtMs: nowMs }));
-  records.set(902, recordOf(902, { dueAtMs: nowMs + 1 }));
-  records.set(903, recordOf(903, { state: 'HELD', generation: 1, dueAtMs: nowMs }));
-  await run();
-  expect(ended).toEqual([[901]]);
-});
-
-test('a rejected job that this group did not agree for is not on its list', async () => {
-  const { run, records, rejections, nowMs, entries } = house([]);
-  rejections.push({ jobId: 51, atMs: nowMs }, { jobId: 52, atMs: nowMs });
-  const wants = { code: 'CONCURRENCY_FULL', subject: 'group/101', limit: 'jobs-now', unit: 'jobs' } as const;
-  const reason = { ...wants, subjectLabel: 'payments', limitAmount: 1, asked: 1, committed: 1, settled: 0 };
-  for (const [jobId, groupIds] of [
-    [51, [100, 101]],
-    [52, [100, 102]],
-  ] as const)
-    records.set(
-      jobId,
-      recordOf(jobId, {
-        ...{ state: 'REJECTED', generation: 1, answered: 'ledger', decidedAtMs: nowMs },
-        facts: someFacts({ projectId: 1, rootId: 100, groupIds }),
-        violations: [{ rule: 'slots', class: 'capacity', mode: 'enforce', reason }],
-      }),
-    );
-  await run();
-  expect(entries().map(({ jobId }) => jobId)).toEqual([51]);
 });

@@ -88,17 +88,3 @@ test('only ends the table gave no answer for are reported as failed, and come to
   const counters = [...house.store.dump()].flatMap((one) => (one.kind === 'counter' ? [one.counter] : []));
   expect(counters.find(({ key }) => key.subject === 'group/100')?.committed).toBe(103 * 90);
 });
-
-test('a batch without inbox items asks the table nothing', async () => {
-  const house = books({
-    fault: (operation) => {
-      throw new Error(operation);
-    },
-  });
-  expect(
-    await consume(
-      { Records: [inserted(1, { pk: { S: 'x' }, sk: { S: 'counter' } })] },
-      { ...house.deps, keys },
-    ),
-  ).toEqual(NONE_FAILED);
-});

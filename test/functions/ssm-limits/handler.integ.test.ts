@@ -121,7 +121,7 @@ describe('the deployed function', () => {
 });
 
 describe('Parameter Store', () => {
-  const parameters = () => ssmParameters({ endpoint: store.endpoint });
+  const parameters = () => ssmParameters(store.endpoint);
 
   test('gives the newest version with its author, however many pages its history has', async () => {
     const name = '/elsewhere/1';

@@ -13,7 +13,7 @@ import { runOn } from '../../../functions/ssm-limits/run.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { aLiveDesk, FINANCE } from '../core/limits/desk/desk.ts';
+import { aLiveDesk, FINANCE } from '../core/limits/desk.ts';
 
 const PATH = '/tollgate/test/limits';
 const ANNA = 'arn:aws:iam::111122223333:user/anna';
@@ -157,6 +157,18 @@ test('a version that no longer names a limit removes it, and limits that no vers
   expect(await limits()).toEqual([MONEY, jobs(20), { cpu: 8, mode: 'shadow' }]);
 });
 
+test('a limit that counts something else, or goes, takes its grants along', async () => {
+  const { put, event, limits, desk, by } = await aStore();
+  put(101, [{ ...jobs(20), id: 'slots' }]);
+  await event();
+  const span = { from: '2026-11-01', until: '2026-12-31', reason: 'release' };
+  await desk.apply([{ kind: 'grant', subject: 'group/101', limit: 'slots', amount: 5, ...span }], await by());
+  put(101, [{ cpu: 8, mode: 'shadow', id: 'slots' }]);
+  await event();
+  expect(await limits()).toEqual([MONEY, { cpu: 8, mode: 'shadow', id: 'slots' }]);
+  expect((await desk.live())?.document.grants ?? []).toEqual([]);
+});
+
 test('a parameter that was deleted and made again with version 1 is imported', async () => {
   const { put, remove, event, limits } = await aStore();
   put(101, [jobs(20)]);
@@ -169,16 +181,29 @@ test('a parameter that was deleted and made again with version 1 is imported', a
 
 test.each([
   ['no YAML', 'path: [', /is no YAML/],
+  ['a key twice', 'path: a\npath: acme/payments\nlimits: []', /is no YAML/],
+  ['a text that unfolds', 'path: acme/payments\nlimits: [&a { jobs: 5 }, *a]', /is no YAML/],
+  ['more than four kilobytes', `# ${'x'.repeat(4_096)}\n`, /has 4099 bytes; expected at most 4096/],
   ['a list', '- 1', /expected/],
+  ['no object', '500', /expected an object with path, limits/],
+  ['no path', 'limits: []', /path: missing/],
   [
     'the path of another group',
     'path: acme/other\nlimits: []',
     /path.*expected acme\/payments.*correct the path or the id/,
   ],
+  ['a subject of its own', 'path: acme/payments\nlimits: [{ on: { group: 7 }, jobs: 3 }]', /limits\[0\]\.on/],
+  ['a unit that does not exist', '{ path: acme/payments, limits: [{ pints: 5 }] }', /limits\[0\]/],
+  ['a wrong number', 'path: acme/payments\nlimits: [{ jobs: 3 }, { money: 5,5, per: month }]', /limits\[1\]/],
   [
-    'a unit that does not exist',
-    '{ path: acme/payments, limits: [{ pints: 5 }] }',
-    /limits\[0\]|limits\.0|pints/,
+    'two limits of one id',
+    'path: acme/payments\nlimits: [{ jobs: 3 }, { jobs: 4 }]',
+    /second limit 'jobs-now'/,
+  ],
+  [
+    'a word for yes',
+    'path: acme/payments\nconfirm: yes\nlimits: []',
+    /confirm: 'yes'; expected true or false/,
   ],
   ['no limits', 'path: acme/payments', /limits.*\[\] takes all/],
   [
@@ -226,13 +251,17 @@ test('a parameter confirms a large change, and cannot make one that needs a seco
 });
 
 test('an invalid parameter does not keep others from being imported', async () => {
-  const { store, put, schedule, limits, counted } = await aStore();
+  const { store, put, schedule, limits, counted, lines } = await aStore();
   store.put(`${PATH}/payments`, '', { atMs: NOW_MS });
   store.put(`${PATH}/100`, 'secret', { atMs: NOW_MS, type: 'SecureString' });
+  store.put(`${PATH}/999`, 'path: acme/payments\nlimits: []', { atMs: NOW_MS });
   put(101, [jobs(20)]);
   await schedule();
   expect(await limits()).toEqual([MONEY, jobs(20)]);
-  expect(counted).toEqual([['LimitsUnreadable', 2]]);
+  expect(counted).toEqual([['LimitsUnreadable', 3]]);
+  const problems = lines.map(({ fields }) => String(fields?.problems));
+  expect(problems).toContainEqual(expect.stringMatching(/SecureString; expected a String/));
+  expect(problems).toContainEqual(expect.stringMatching(/group 999 is not in the directory/));
 });
 
 test('an edit elsewhere at the same moment is kept, and the import follows it', async () => {

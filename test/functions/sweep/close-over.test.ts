@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import { type ClosingOptions, createClosing } from '../../../functions/core/ledger/rebuild.ts';
+import { createClosing } from '../../../functions/core/ledger/rebuild.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
 import { DUE_MS, house, MINUTE_MS, range } from './house.ts';
 
@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 function closingHouse() {
   const one = house();
   const { store, clock } = one;
-  const unscanned: ClosingOptions['store'] = {
+  const unscanned: Parameters<typeof createClosing>[0]['store'] = {
     transact: (writes, options) => store.transact(writes, options),
     dueClosings: (shard, beforeMs, limit, options) => store.dueClosings(shard, beforeMs, limit, options),
     readPeriod: (key, options) => store.readPeriod(key, options),

@@ -1,6 +1,7 @@
 /** GitLab calls for comparing reported ends with its REST API, by volume and by the spread over projects and runners. */
 import { expect, test } from 'vitest';
-import { type GitLab, GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../../../functions/core/store/keys.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
@@ -155,22 +156,6 @@ test('a list that is longer than the calls of a run is read once, from where the
   const { gitlab, sweepThrough } = await reportedHalfHour(DAILY, 1, 1);
   expect(await sweepThrough({ callsMax: 100 })).toBe(8);
   expect(gitlab.calls.all).toBe(625);
-});
-
-test('jobs that were asked about one by one are not asked about again in the next run', async () => {
-  const { gitlab, sweepThrough } = await reportedHalfHour(500, OWN, OWN);
-  expect(await sweepThrough({ callsMax: 100 })).toBe(6);
-  expect(gitlab.calls.all).toBe(500);
-});
-
-test('a new process begins the half hour again and gets through', async () => {
-  const { gitlab, checkpoints, clock, sweep, sweepThrough, restart } = await reportedHalfHour(500, OWN, OWN);
-  await sweep({ callsMax: 100 });
-  expect(checkpoints).toEqual([]);
-  clock.advance(MINUTE_MS);
-  restart();
-  expect(await sweepThrough()).toBe(1);
-  expect(gitlab.calls.all).toBe(85 + 500);
 });
 
 test('GitLab limits the rate of calls: the sweep waits as long as it says, and then asks about the rest', async () => {

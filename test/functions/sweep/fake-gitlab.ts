@@ -1,4 +1,5 @@
-import type { GitLab, JobList, JobsPage, JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { JobList, JobsPage, JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 
 export const PAGE = 100;
 

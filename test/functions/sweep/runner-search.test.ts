@@ -103,17 +103,6 @@ test('a runner with jobs is visited every five minutes, one without new ones eve
   expect(charges.toSorted((a, b) => a - b)).toEqual([...range(1, 50), 900]);
 });
 
-test('a process that starts anew reads only what began in the last minutes, not the whole page', async () => {
-  const { clock, gitlab, visit, finished, restart } = counted();
-  await visit();
-  gitlab.put(...range(1, 100).map((jobId) => finished(jobId, 10)));
-  await visit();
-  clock.advance(HOUR_MS);
-  await visit();
-  restart();
-  expect(await visit()).toMatchObject({ recordsRead: 0, settled: 0 });
-});
-
 test('an old job that starts late and is over before any list of running jobs is found among the newest hundred at once', async () => {
   const { gitlab, visit, finished, charges } = counted();
   await visit();
@@ -139,17 +128,6 @@ test('below the newest hundred it is found by the next deep search, in 6 h, by w
     await visit();
   }
   expect(charges).toContain(3);
-});
-
-test('what ran before the first search is not charged by deep searches either', async () => {
-  const { clock, gitlab, visit, finished, charges } = counted();
-  gitlab.put(...range(1, 300).map((jobId) => finished(jobId, 10)));
-  clock.advance(HOUR_MS);
-  for (let hour = 1; hour <= 8; hour += 1) {
-    await visit();
-    clock.advance(HOUR_MS);
-  }
-  expect(charges).toEqual([]);
 });
 
 test('a job that runs unadmitted on a runner nobody lists is asked about by itself, and charged at its end', async () => {

@@ -8,7 +8,7 @@ import { readRelayBeats } from '../../../functions/core/store/health-items.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { watch } from '../../../functions/watchdog/watch.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/watch-table.ts';
-import { heartbeatWriter } from '../../../relay/aws/relay-items.ts';
+import { heartbeatWriter } from '../../../relay/aws/aws-json.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { signedLocalFetch } from '../../support/relay/signed-local-fetch.ts';
 

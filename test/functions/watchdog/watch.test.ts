@@ -104,14 +104,6 @@ test('whoever is on call is told once that it was disarmed, since when, and how 
   expect(site.notify.sent[0]?.text).toContain('--state enabled');
 });
 
-test.each(['dry_run', 'disabled'] as const)('a controller that is %s is left as it is', async (state) => {
-  site.state = state;
-  await site.heardThenSilent(SILENT_MS + 1);
-  expect(await site.look()).toBe('not_armed');
-  expect(site).toMatchObject({ state, disarmed: 0 });
-  expect(site.pages()).toEqual([]);
-});
-
 test('it never arms: a relay that comes back finds the controller as it was left', async () => {
   await site.heardThenSilent(SILENT_MS + 1);
   await site.look();
@@ -143,16 +135,6 @@ test('armed by hand with a relay, the next silence is a new one: disarmed and to
   site.state = 'enabled';
   expect(await site.look()).toBe('disarmed');
   expect(site.pages()).toEqual(['disarmed', 'disarmed']);
-});
-
-test('heartbeats that the table has forgotten do not make a first deployment, nor a new silence', async () => {
-  await site.heardThenSilent(SILENT_MS + 1);
-  expect(await site.look()).toBe('disarmed');
-  site.beatAtMs = undefined;
-  site.state = 'enabled';
-  site.nowMs += 24 * 60 * MINUTE_MS;
-  expect(await site.look()).toBe('armed_without_relay');
-  expect(site.disarmed).toBe(1);
 });
 
 test.each(['unavailable', 'refuses_change'] as const)(
@@ -206,15 +188,6 @@ test('a table that does not answer is no silence: nothing is done', async () => 
     instance: 'gitlab.example.com',
   });
   await expect(failing).rejects.toThrow('[ledger_unavailable]');
-});
-
-test('a quiet day costs one write in ten minutes', async () => {
-  for (let minute = 0; minute < 60; minute += 1) {
-    site.beatAtMs = site.nowMs;
-    await site.look();
-    site.nowMs += MINUTE_MS;
-  }
-  expect(site.markWrites).toBe(6);
 });
 
 test('a token that GitLab refuses is told while relays are well, not on the day it is needed', async () => {

@@ -6,7 +6,6 @@ import { createBatchJob } from '../../../relay/commit/fair-queue.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { until } from '../../support/flow/until.ts';
-import { quotaViolation } from '../../support/relay/verdicts.ts';
 
 const MARKER = 'not-a-secret';
 const JOBS = [1, 2].map((jobId) => createBatchJob({ jobId, projectPath: 'acme/web' }));
@@ -104,19 +103,6 @@ test('a batch is sent as the contract says, and every job gets its own decision'
   expect(events).toEqual([]);
 });
 
-test('what jobs of a batch fought for is told by the roots of those jobs, each once', async () => {
-  const contended = [
-    { counter: 'instance|jobs-now|now', jobIds: [2, 1] },
-    { counter: 'user/5|jobs-now|now', jobIds: [99] },
-  ];
-  const { send, fights } = bench({ says: { decisions, contended } });
-  expect(await send(JOBS, 2_000)).toEqual(decisions);
-  expect(fights).toEqual([
-    ['instance|jobs-now|now', ['acme']],
-    ['user/5|jobs-now|now', []],
-  ]);
-});
-
 test.each([{ step: 429 }, { step: 408 }, { step: 500 }, { step: 503 }, { step: 'down' as const }])(
   'fault 5: $step once, then success: retried after a jittered pause, told what is left',
   async ({ step }) => {
@@ -185,13 +171,6 @@ test.each([
   expect(second?.atMs).toBeCloseTo(secondAtMs, -0.5);
 });
 
-test('no number of 429s opens the circuit', async () => {
-  const { send, breaker, events, clock } = bench(429);
-  for (let batch = 0; batch < 20; batch += 1) await answered(send(JOBS, 2_000), clock);
-  expect(breaker.state).toBe('closed');
-  expect(events.filter(({ type }) => type === 'breaker')).toEqual([]);
-});
-
 test.each([
   { step: 'hang' as const, guarantee: 'a service that hangs is given up and aborted at the deadline' },
   { step: 'slow' as const, guarantee: 'a cold start of 3 s meets the deadline of 2 s' },
@@ -203,17 +182,6 @@ test.each([
   expect(sent).toHaveLength(1);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   expect(breaker.state).toBe('closed');
-});
-
-test('fault 5: a hang at the second try ends at the deadline of the first', async () => {
-  const { send, clock } = bench(503, 'hang');
-  const answering = send(JOBS, 2_000);
-  await until(() => clock.delays.length > PAUSE);
-  clock.advance(40);
-  await until(() => clock.delays.length > PAUSE + 1);
-  expect(clock.delays.at(-1)).toBe(1_960);
-  clock.advance(1_960);
-  expect(await answering).toEqual(all('deadline'));
 });
 
 test.each([400, 403, 404, 413, 302])(
@@ -274,13 +242,6 @@ test('fault 5: seconds of failures open the circuit: nobody is asked until a pro
   expect(breaker.state).toBe('closed');
 });
 
-test('rejections and undecided are answers: no number of them opens the circuit', async () => {
-  const says = { decisions: [1, 2].map((jobId) => ({ jobId, outcome: 'undecided', cause: 'unavailable' })) };
-  const { send, breaker } = bench({ says });
-  for (let batch = 0; batch < 30; batch += 1) expect(await send(JOBS, 2_000)).toEqual(says.decisions);
-  expect(breaker.state).toBe('closed');
-});
-
 const POST = { jobId: 7, json: '{"cause":"deadline"}' };
 
 test.each([
@@ -310,52 +271,4 @@ test('unmetered answers are not posted while the circuit is open, unless it is n
   expect(sent).toEqual([]);
   expect(await postUnmetered([POST], { timeoutMs: 5_000, now: true })).toMatchObject({ kind: 'reported' });
   expect(sent).toHaveLength(1);
-});
-
-test('a batch with a name is sent under it, also the second time', async () => {
-  const { send, sent, clock } = bench(503, 'ok');
-  const answered = send(JOBS, 2_000, 'b4tch');
-  await until(() => clock.delays.length > PAUSE);
-  clock.advance(200);
-  await answered;
-  expect(sent.map(({ batch }) => batch)).toEqual(['b4tch', 'b4tch']);
-});
-
-test('who waits for room comes first, hears what is left, and the function hears of everybody who does', async () => {
-  const bodies: { requests: { jobId: number }[]; waiting?: unknown }[] = [];
-  const clock = handClock(1_000);
-  const told: unknown[] = [];
-  const refusal = quotaViolation('group/1', 'CONCURRENCY_FULL', {
-    unit: 'jobs',
-    limit: 'jobs-now',
-    committed: 3,
-  });
-  const room = { refusal, policy: 'room' };
-  const terms = { lines: ['a'], jobs: [{ jobId: 2, waitedMs: 5, turn: ['a'] }] };
-  const forwarder = createForwarder({
-    baseUrl: 'http://admit',
-    fetch: async (_, init) => {
-      bodies.push(JSON.parse(String(init.body)));
-      return Response.json({ decisions, room: [room, { policy: 'room' }] });
-    },
-    clock,
-    breaker: createBreaker(
-      () => clock.monotonicMs(),
-      () => {},
-    ),
-    random: () => 0.5,
-    observe: () => {},
-    waiting: {
-      inOrder: (jobs) => [...jobs].reverse(),
-      terms: () => terms,
-      onHeadroom: (headroom) => told.push(...headroom),
-    },
-  });
-  expect(await forwarder.send(JOBS, 2_000)).toMatchObject([
-    { outcome: 'admitted', decisionId: 'd-1' },
-    { outcome: 'admitted', decisionId: 'd-2' },
-  ]);
-  expect(bodies[0]?.requests.map(({ jobId }) => jobId)).toEqual([2, 1]);
-  expect(bodies[0]?.waiting).toEqual(terms);
-  expect(told).toEqual([room]);
 });

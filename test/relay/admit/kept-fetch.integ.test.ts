@@ -3,9 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { callAdmit } from '../../../relay/admit/admit-call.ts';
-import { keptFetch } from '../../../relay/admit/kept-fetch.ts';
-import { systemRelayClock } from '../../../relay/relay.ts';
+import { keptFetch } from '../../../relay/admit/admit-call.ts';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -52,30 +50,4 @@ test('a redirect is an answer, and a body that nobody wants is refused', async (
   expect(answer.status).toBe(302);
   await answer.body?.cancel();
   await expect.poll(() => connections[0]?.destroyed).toBe(true);
-});
-
-test.each([
-  { what: 'before its answer', begins: false },
-  { what: 'in the middle of its answer', begins: true },
-])('a call that is given up $what rejects', async ({ begins }) => {
-  const abort = new AbortController();
-  const { url } = await serving((_, response) => {
-    if (begins) response.write('a part');
-    else abort.abort();
-  });
-  const called = post(url, { signal: abort.signal }).then((answer) => {
-    abort.abort();
-    return answer.text();
-  });
-  await expect(called).rejects.toThrow(/abort/i);
-});
-
-test('why there is no answer is told by its code', async () => {
-  const { url } = await serving((request) => request.socket.destroy());
-  const asked = (baseUrl: string) =>
-    callAdmit({ baseUrl, fetch: keptFetch, clock: systemRelayClock }, '/v1/a', '{}', 60_000);
-  expect(await asked(url)).toMatchObject({ error: { message: expect.stringMatching(/ECONNRESET$/) } });
-  expect(await asked('http://127.0.0.1:1')).toMatchObject({
-    error: { message: expect.stringMatching(/ECONNREFUSED$/) },
-  });
 });

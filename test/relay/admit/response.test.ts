@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { CONTENDED_MAX } from '../../../functions/core/contract/admissions.ts';
 import { readContended, readResults, readVerdicts } from '../../../relay/admit/response.ts';
 
 const violation = {
@@ -68,16 +67,6 @@ test.each([
 const read = (...decisions: readonly object[]) =>
   readVerdicts({ decisions, later: true }, { jobIds: [1, 2, 3].slice(0, decisions.length) })?.verdicts;
 
-test('decisions of the contract pass unchanged, fields of a newer service included', () => {
-  const decisions = [{ ...admitted, terms: { group: 'acme' }, later: 1 }, about(2), rejected];
-  expect(read(...decisions)).toEqual(decisions);
-});
-
-test.each(['invalid', 'deadline', 'contended', 'unavailable', 'error'])('undecided by %s passes', (cause) => {
-  const decisions = [1, 2].map((jobId) => ({ jobId, outcome: 'undecided', cause }));
-  expect(read(...decisions)).toEqual(decisions);
-});
-
 const other = about(2);
 const refused = { ...rejected, ...{ jobId: 2, decisionId: 'd-2' } };
 test.each([
@@ -116,10 +105,6 @@ const waiting = {
   violations: [violation],
   text: 'full',
 };
-
-test('a job that may wait passes', () => {
-  expect(read(waiting)).toEqual([waiting]);
-});
 
 test.each([
   { leftMs: 0 },
@@ -174,9 +159,4 @@ test.each([
   [{ counter: 'a'.repeat(2_049), jobIds: [1] }],
 ])('malformed contention is skipped: %o', (contended) => {
   expect(readContended({ contended }, [1])).toEqual([]);
-});
-
-test('of endless contention the first entries count', () => {
-  const contended = Array.from({ length: 1_000 }, (_, index) => ({ counter: `user/${index}`, jobIds: [1] }));
-  expect(readContended({ contended }, [1])).toHaveLength(CONTENDED_MAX);
 });

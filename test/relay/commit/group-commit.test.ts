@@ -1,20 +1,16 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { REQUEST_BYTES_MAX, SECOND_BATCH_MS } from '../../../relay/commit/group-commit.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  Deadlines,
+  REQUEST_BYTES_MAX,
+  SECOND_BATCH_MS,
+  SPAN_MS,
+} from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
-import { undecided } from '../../../relay/verdict.ts';
+import { undecided } from '../../../relay/exchange.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { type Asked, commitBench, range, type SentBatch, turn } from '../../support/relay/commit-bench.ts';
 import { admittedOf } from '../../support/relay/verdicts.ts';
-
-test('questions of one network read share a batch', async () => {
-  const { ask, batches, events } = commitBench();
-  for (const jobId of [1, 2, 3]) ask(jobId);
-  expect(batches).toHaveLength(0);
-  await turn();
-  expect(batches.map((batch) => batch.jobIds)).toEqual([[1, 2, 3]]);
-  expect(events).toEqual([{ type: 'batch', lane: 'quiet 4', jobs: 3, waiters: 3 }]);
-});
 
 test('one batch is in flight per root, and what queued meanwhile is the next one', async () => {
   const { ask, batches, pass } = commitBench();
@@ -48,31 +44,6 @@ test('a second batch starts 250 ms after the first, and never a third', async ()
   expect(batches[2]?.jobIds).toEqual([4]);
 });
 
-test('a burst that meets a batch out for long still shares one batch', async () => {
-  const { ask, batches, pass } = commitBench();
-  ask(1);
-  await pass(300);
-  for (const jobId of range(2, 41)) ask(jobId);
-  await turn();
-  expect(batches.map((batch) => batch.jobIds.length)).toEqual([1, 40]);
-});
-
-test('when the older of two batches ends, the younger one counts as first', async () => {
-  const { ask, batches, pass } = commitBench();
-  ask(1);
-  await turn();
-  ask(2);
-  await pass(250);
-  ask(3);
-  await turn();
-  await batches[0]?.answer();
-  expect(batches).toHaveLength(2);
-  await pass(240);
-  expect(batches).toHaveLength(2);
-  await pass(10);
-  expect(batches[2]?.jobIds).toEqual([3]);
-});
-
 test('roots do not wait for each other', async () => {
   const { ask, batches } = commitBench();
   ask(1, { root: 1 });
@@ -93,22 +64,6 @@ function neighbours(): { readonly one: number; readonly other: number; readonly 
   const apart = range(1, 200).find((root) => laneOf(String(root)) === 'quiet 7') ?? 0;
   return { one, other, apart };
 }
-
-test('quiet roots of one lane share a batch, and what comes meanwhile is the next one', async () => {
-  const { ask, batches } = commitBench();
-  const { one, other } = neighbours();
-  ask(1, { root: one });
-  ask(2, { root: other });
-  await turn();
-  ask(3, { root: other });
-  ask(4, { root: one });
-  await turn();
-  await batches[0]?.answer();
-  expect(batches.map(({ jobIds }) => jobIds)).toEqual([
-    [1, 2],
-    [3, 4],
-  ]);
-});
 
 test('a flooding root delays a neighbour of its lane by one turn, whatever number of projects it has', async () => {
   const { ask, batches } = commitBench();
@@ -144,19 +99,6 @@ test('beside a flooding root, fifteen quiet ones of its lane have their share of
   }
 });
 
-test('when a flood fills the queue, no job of its quiet neighbours leaves it', async () => {
-  const lanes = createLanes(handClock());
-  const [flooding = 0, ...quiet] = range(1, 16);
-  lanes.noteContended('instance', [flooding, ...quiet].map(String));
-  const { ask, batches } = commitBench({ lanes, queuedMax: 100 });
-  for (const jobId of range(1, 90)) ask(jobId, { root: flooding });
-  const asked = quiet.map((root) => ask(1_000 + root, { root }));
-  for (const jobId of range(91, 180)) ask(jobId, { root: flooding });
-  await turn();
-  await batches[0]?.answer();
-  expect(asked.map(({ verdict }) => verdict?.outcome)).toEqual(quiet.map(() => 'admitted'));
-});
-
 test('roots that fight for a shared counter go by one lane, those that wait already included', async () => {
   const lanes = createLanes(handClock());
   const { ask, batches } = commitBench({ lanes });
@@ -175,23 +117,6 @@ test('roots that fight for a shared counter go by one lane, those that wait alre
   ask(5, { root: apart });
   await turn();
   expect(batches).toHaveLength(3);
-});
-
-test('roots that no longer fight wait for each other no longer', async () => {
-  const clock = handClock();
-  const lanes = createLanes(clock);
-  const { ask, batches } = commitBench({ lanes });
-  const { one, apart } = neighbours();
-  lanes.noteContended('instance', [String(one), String(apart)]);
-  ask(1, { root: one });
-  await turn();
-  ask(2, { root: apart });
-  await turn();
-  expect(batches).toHaveLength(1);
-  clock.advance(10_000);
-  ask(3, { root: apart });
-  await turn();
-  expect(batches.map(({ jobIds }) => jobIds)).toEqual([[1], [2, 3]]);
 });
 
 test('whatever roots fight for while jobs come and batches end: each job is sent once and answered once', async () => {
@@ -262,14 +187,6 @@ test('500 questions at once of one root are six batches of at most 96, one after
   expect(commit.open).toBe(0);
 });
 
-test('a batch stays below 300 KB', async () => {
-  const { ask, batches } = commitBench();
-  for (const jobId of range(1, 7)) ask(jobId, { padding: 60_000 });
-  await turn();
-  await batches[0]?.answer();
-  expect(batches.map((batch) => batch.jobIds.length)).toEqual([5, 2]);
-});
-
 test('a request that would push its neighbours out of their batch is not sent', async () => {
   const { ask, batches } = commitBench();
   const large = ask(1, { padding: REQUEST_BYTES_MAX });
@@ -293,27 +210,6 @@ test('asked twice while it waits, or while in flight, a job is sent once and eve
   expect(asked.map(({ verdict }) => verdict)).toEqual([1, 1, 2, 1, 1].map((jobId) => admittedOf({ jobId })));
 });
 
-test('asked again after its answer, a job is sent again', async () => {
-  const { ask, batches } = commitBench();
-  ask(1);
-  await turn();
-  await batches[0]?.answer();
-  const again = ask(1);
-  await turn();
-  await batches[1]?.answer();
-  expect(again.verdict).toEqual(admittedOf({ jobId: 1 }));
-  expect(batches).toHaveLength(2);
-});
-
-test('each job gets the verdict of its own place', async () => {
-  const { ask, batches } = commitBench();
-  const asked = range(1, 3).map((jobId) => ask(jobId));
-  await turn();
-  const verdicts = [undecided('contended'), admittedOf({ jobId: 2 }), undecided('invalid')];
-  await batches[0]?.answer(verdicts);
-  expect(asked.map(({ verdict }) => verdict)).toEqual(verdicts);
-});
-
 test('a sender that fails or answers for fewer jobs than it got leaves nobody waiting', async () => {
   const { ask, batches } = commitBench();
   const [first, second, third] = [ask(1), ask(2), ask(3, { root: 2 })];
@@ -334,16 +230,95 @@ test('two projects share the batches of their root, however many jobs one of the
   expect(batches[0]?.jobIds.filter((jobId) => jobId > 1_000)).toEqual(range(1_001, 1_010));
 });
 
-test('beyond the queue’s bound the newest job of whoever has the most is not queued; others are unharmed', async () => {
-  const { ask, batches } = commitBench({ queuedMax: 10 });
-  const many = range(1, 8).map((jobId) => ask(jobId, { project: 1 }));
-  const few = range(11, 14).map((jobId) => ask(jobId, { project: 2, root: 2 }));
-  await turn();
-  expect(many.map(({ verdict }) => verdict)).toEqual([
-    ...Array.from({ length: 6 }, () => undefined),
-    undecided('queue_full'),
-    undecided('queue_full'),
-  ]);
-  for (const batch of batches) await batch.answer();
-  expect(few.map(({ verdict }) => verdict)).toEqual(range(11, 14).map((jobId) => admittedOf({ jobId })));
+describe('deadlines of jobs', () => {
+  test('a job whose time ran out in the queue is answered in time and not sent', async () => {
+    const { ask, batches, pass, clock } = commitBench();
+    ask(1);
+    ask(2, { deadlineMs: 1_900 });
+    await turn();
+    await pass(255);
+    ask(3);
+    await pass(10);
+    // Two batches are out: these wait.
+    const late = ask(4, { deadlineMs: 300 });
+    const deadlineMs = clock.monotonicMs() + 300;
+    const patient = ask(5);
+    await pass(300);
+    expect(late.verdict).toEqual(undecided('deadline'));
+    expect(late.answeredAtMs).toBeLessThanOrEqual(deadlineMs);
+    expect(late.answeredAtMs).toBeGreaterThan(deadlineMs - 30);
+    await batches[0]?.answer();
+    expect(batches[2]?.jobIds).toEqual([5]);
+    await batches[2]?.answer();
+    expect(patient.verdict).toEqual(admittedOf({ jobId: 5 }));
+  });
+
+  test('a job with too little time left for a transaction is not sent', async () => {
+    const { ask, batches, commit } = commitBench();
+    const [hasty, calm] = [ask(1, { deadlineMs: 149 }), ask(2, { deadlineMs: 150 })];
+    await turn();
+    expect(hasty.verdict).toEqual(undecided('deadline'));
+    expect(batches.map((batch) => batch.jobIds)).toEqual([[2]]);
+    expect(calm.verdict).toBeUndefined();
+    expect(commit.open).toBe(1);
+  });
+
+  test('senders that never answer do not block a root for ever', async () => {
+    const { ask, batches, pass, commit } = commitBench();
+    const lost = [ask(1, { deadlineMs: 1_000 })];
+    await turn();
+    lost.push(ask(2, { deadlineMs: 1_000 }));
+    await pass(255);
+    expect(batches).toHaveLength(2);
+    const next = ask(3);
+    await pass(745);
+    expect(lost.map(({ verdict }) => verdict)).toEqual([undecided('deadline'), undecided('deadline')]);
+    expect(batches[2]?.jobIds).toEqual([3]);
+    await batches[2]?.answer();
+    expect(next.verdict).toEqual(admittedOf({ jobId: 3 }));
+    expect(commit.open).toBe(0);
+  });
+
+  test('closing answers everybody, queued or in flight, and leaves no timer', async () => {
+    const { ask, batches, pass, commit, clock } = commitBench();
+    const asked = [ask(1), ask(2, { root: 2 })];
+    await turn();
+    asked.push(...range(3, 5).map((jobId) => ask(jobId)), ask(1));
+    expect(clock.timers).toBeGreaterThan(0);
+    commit.close();
+    await turn();
+    expect(asked.map(({ verdict }) => verdict)).toEqual(asked.map(() => undecided('stopping')));
+    expect(commit.open).toBe(0);
+    expect(clock.timers).toBe(0);
+    for (const batch of batches) await batch.answer();
+    await pass(3_000);
+    expect(batches).toHaveLength(2);
+  });
+});
+
+describe('deadlines that share timers', () => {
+  test('a deadline runs early by less than a span, never late, whatever else was asked for', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 3_000, noNaN: true }), { minLength: 1, maxLength: 40 }),
+        (delays) => {
+          const clock = handClock(1_000);
+          const deadlines = new Deadlines(clock);
+          const startMs = clock.monotonicMs();
+          const ran = delays.map((): number[] => []);
+          for (const [index, delayMs] of delays.entries())
+            deadlines.at(startMs + delayMs, () => ran[index]?.push(clock.monotonicMs() - startMs));
+          clock.advance(4_000);
+          for (const [index, delayMs] of delays.entries()) {
+            expect(ran[index]).toHaveLength(1);
+            const atMs = ran[index]?.[0] ?? Number.NaN;
+            expect(atMs).toBeLessThanOrEqual(delayMs);
+            expect(atMs).toBeGreaterThan(delayMs - SPAN_MS);
+          }
+          expect(clock.timers).toBe(0);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
 });

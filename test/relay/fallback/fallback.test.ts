@@ -1,12 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/exchange.ts';
 import {
   createFallback,
   type Fallback,
   type FallbackAnswer,
+  statelessCheck,
   UNREADABLE_PER_HOUR,
 } from '../../../relay/fallback/fallback.ts';
-import { statelessCheck } from '../../../relay/fallback/stateless-check.ts';
-import { type FallbackCause, undecided } from '../../../relay/verdict.ts';
+import { REMEMBERED_MS, RecentRejections } from '../../../relay/fallback/recent-rejections.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { aDirectory, aPolicy } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
@@ -123,13 +125,6 @@ test.each<[string, Setting, object, string]>([
   expect(said(fallbackOf(setting).fallback.answer({ ...job, ...parts }, 'unavailable'))).toBe(expected);
 });
 
-test('the message of the violated rule reaches the user', () => {
-  const { fallback } = fallbackOf({ rules: [images({ message: 'Ask #platform for an image.' })] });
-  expect(fallback.answer(job, 'deadline').answer).toMatchObject({
-    reason: expect.stringContaining('Ask #platform'),
-  });
-});
-
 test('who was refused within the last minute is refused again with that reason, and not after it', () => {
   const { fallback, clock } = fallbackOf();
   fallback.noted(job, rejectedFor(quotaViolation('group/100'), 'No budget until Monday.'));
@@ -145,30 +140,6 @@ test('who was refused within the last minute is refused again with that reason, 
   );
   clock.advance(1);
   expect(said(fallback.answer(neighbour, 'circuit_open'))).toBe('admitted');
-});
-
-test('a refusal given by the fallback itself is not counted as the ledger’s', () => {
-  const { fallback, clock } = fallbackOf();
-  fallback.noted(job, rejectedFor(quotaViolation('group/100')));
-  clock.advance(50_000);
-  fallback.answer(job, 'unavailable');
-  fallback.noted(job, undecided('unavailable'));
-  clock.advance(10_000);
-  expect(said(fallback.answer(job, 'unavailable'))).toBe('admitted');
-});
-
-test('an admission lifts the refusal', () => {
-  const { fallback } = fallbackOf();
-  fallback.noted(job, rejectedFor(quotaViolation('group/100')));
-  fallback.noted({ ...job, jobId: 2 }, admittedOf({ jobId: 2 }));
-  expect(said(fallback.answer(job, 'unavailable'))).toBe('admitted');
-});
-
-test('a refusal with a text far too long is still refused within the bound', () => {
-  const { fallback } = fallbackOf();
-  fallback.noted(job, rejectedFor(quotaViolation('group/100'), 'x'.repeat(50_000)));
-  const { answer } = fallback.answer(job, 'unavailable');
-  expect(answer.outcome === 'rejected' && answer.reason.length).toBeLessThan(500);
 });
 
 test('unread questions that name no project are admitted without limit: no rule and no count may reject everybody', () => {
@@ -202,15 +173,6 @@ test.each(THEIRS)(
   },
 );
 
-test('our own faults take nothing from the allowance', () => {
-  const { fallback } = fallbackOf({ unreadablePerHour: 1 });
-  for (const cause of OUR_FAULTS) {
-    fallback.noted(job, undecided(cause));
-    expect(said(fallback.answer(job, cause))).toBe('admitted');
-  }
-  expect(said(fallback.answer(job, 'invalid'))).toBe('admitted');
-});
-
 test('security rules close on what cannot be read, unless they are told to open', () => {
   const closed = fallbackOf({ rules: [images()] }).fallback;
   closed.noted(job, admittedOf(job));
@@ -220,4 +182,178 @@ test('security rules close on what cannot be read, unless they are told to open'
   }).fallback;
   open.noted(job, admittedOf(job));
   expect(said(open.answerUnread(7, 'unreadable'))).toBe('admitted');
+});
+
+describe('recent rejections', () => {
+  const job: AdmissionRequest = {
+    jobId: 1,
+    projectId: 1,
+    namespaceId: 104,
+    rootNamespaceId: 100,
+    userId: 5,
+    runnerTags: ['large', 'linux'],
+  };
+  /** Shares nothing with {@link job} but the instance. */
+  const stranger: AdmissionRequest = {
+    jobId: 2,
+    projectId: 2,
+    namespaceId: 204,
+    rootNamespaceId: 200,
+    userId: 6,
+    runnerTags: ['small'],
+  };
+
+  function memory(): { readonly rejections: RecentRejections; readonly pass: (ms: number) => void } {
+    let nowMs = 5_000;
+    return {
+      rejections: new RecentRejections(() => nowMs),
+      pass: (ms) => {
+        nowMs += ms;
+      },
+    };
+  }
+
+  test.each([
+    ['instance', stranger],
+    ['group/100', { ...stranger, rootNamespaceId: 100 }],
+    ['group/104', { ...stranger, namespaceId: 104 }],
+    ['project/1', { ...stranger, projectId: 1 }],
+    ['user/5', { ...stranger, userId: 5 }],
+  ])('a refusal of %s holds for another job of it, and names what was refused', (subject, other) => {
+    const { rejections } = memory();
+    const verdict = rejectedFor(quotaViolation(subject));
+    rejections.note(job, verdict);
+    expect(rejections.find(other)).toEqual({
+      text: verdict.text,
+      violations: verdict.violations,
+      atMs: 5_000,
+    });
+    if (subject !== 'instance') expect(rejections.find(stranger)).toBeUndefined();
+  });
+
+  test('a runner class is known by its runner’s tags, in any order', () => {
+    const { rejections } = memory();
+    rejections.note(job, rejectedFor(quotaViolation('runner-class/large', 'CONCURRENCY_FULL')));
+    expect(rejections.find({ ...stranger, runnerTags: ['linux', 'large'] })).toBeDefined();
+    expect(rejections.find({ ...job, runnerTags: ['small'] })).toBeUndefined();
+  });
+
+  test('a refusal holds for a minute and no longer, and a newer one starts the minute anew', () => {
+    const { rejections, pass } = memory();
+    rejections.note(job, rejectedFor(quotaViolation('group/100')));
+    pass(REMEMBERED_MS - 1);
+    expect(rejections.find(job)).toBeDefined();
+    rejections.note(job, rejectedFor(quotaViolation('group/100')));
+    pass(REMEMBERED_MS - 1);
+    expect(rejections.find(job)).toBeDefined();
+    pass(1);
+    expect(rejections.find(job)).toBeUndefined();
+  });
+
+  const terms = (costMicros: number, estimateSeconds = 600) => ({
+    runnerClass: 'small',
+    estimateSeconds,
+    costMicros,
+    currency: 'EUR',
+    group: 'acme',
+  });
+  const admittedAt = (costMicros: number, estimateSeconds?: number): LedgerVerdict => ({
+    ...(admittedOf({ jobId: 9 }) as Extract<LedgerVerdict, { outcome: 'admitted' }>),
+    terms: terms(costMicros, estimateSeconds),
+  });
+
+  test('an admission of as large a job lifts what its own subjects were refused, and nobody else’s', () => {
+    const { rejections } = memory();
+    rejections.note(job, rejectedFor(quotaViolation('project/1', 'BUDGET_EXHAUSTED', { asked: 500 })));
+    rejections.note(stranger, rejectedFor(quotaViolation('project/2', 'BUDGET_EXHAUSTED', { asked: 500 })));
+    rejections.note({ ...job, jobId: 9 }, admittedAt(500));
+    expect(rejections.find(job)).toBeUndefined();
+    expect(rejections.find(stranger)).toBeDefined();
+  });
+
+  test.each(['instance', 'group/100', 'project/1'])(
+    'a smaller job that is admitted shows that there is room for its kind, and %s stays refused to all others',
+    (subject) => {
+      const { rejections } = memory();
+      const small = { ...job, jobId: 9, jobName: 'lint' };
+      rejections.note(
+        { ...job, jobName: 'build' },
+        rejectedFor(quotaViolation(subject, 'BUDGET_EXHAUSTED', { asked: 500 })),
+      );
+      rejections.note(small, admittedAt(499));
+      expect(rejections.find({ ...job, jobName: 'build' })).toBeDefined();
+      expect(rejections.find({ ...job, jobName: 'deploy' })).toBeDefined();
+      expect(rejections.find({ ...small, jobId: 10 })).toBeUndefined();
+    },
+  );
+
+  test.each([
+    {
+      shadow: quotaViolation('group/100', 'BUDGET_EXHAUSTED', { mode: 'shadow' }),
+      why: 'did not fit this very limit',
+    },
+    {
+      shadow: { ...quotaViolation('user/5', 'BUDGET_EXHAUSTED', { mode: 'shadow' }), exempt: true } as const,
+      why: 'was exempt',
+    },
+    {
+      shadow: {
+        rule: 'glass',
+        class: 'cost',
+        mode: 'shadow',
+        reason: { code: 'BREAK_GLASS', breakGlass: 'night', why: 'outage' },
+      } as const,
+      why: 'broke the glass',
+    },
+  ])('an admission of a job that $why shows nothing', ({ shadow }) => {
+    const { rejections } = memory();
+    rejections.note(job, rejectedFor(quotaViolation('group/100')));
+    rejections.note(
+      { ...job, jobId: 9 },
+      { outcome: 'admitted', decisionId: 'd-9', terms: terms(500), shadow: [shadow] },
+    );
+    expect(rejections.find(job)).toBeDefined();
+  });
+
+  test('a job too large for a limit refuses its own kind, and no other job', () => {
+    const { rejections } = memory();
+    const build = { ...job, jobName: 'build' };
+    rejections.note(build, rejectedFor(quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE')));
+    expect(rejections.find({ ...build, jobId: 2 }), 'what GitLab makes of retry').toBeDefined();
+    expect(rejections.find({ ...job, jobName: 'lint' })).toBeUndefined();
+  });
+
+  test('what is frozen is refused to jobs of the same project on the same runners', () => {
+    const { rejections } = memory();
+    const reason = { code: 'GROUP_FROZEN', frozenLabel: 'everything', zone: 'UTC' } as const;
+    rejections.note(job, rejectedFor({ rule: 'freezes', class: 'capacity', mode: 'enforce', reason }));
+    expect(rejections.find({ ...job, jobId: 2 })).toBeDefined();
+    expect(rejections.find({ ...job, jobId: 2, runnerTags: ['gpu'] })).toBeUndefined();
+    expect(rejections.find(stranger)).toBeUndefined();
+  });
+
+  test.each([
+    ['a used-up budget', quotaViolation('group/100', 'BUDGET_EXHAUSTED'), true],
+    ['a full window', quotaViolation('group/100', 'WINDOW_FULL'), true],
+    ['full CPU or memory', quotaViolation('group/100', 'CAPACITY_FULL'), true],
+    ['full slots', quotaViolation('group/100', 'CONCURRENCY_FULL'), true],
+    ['a limit of 0', quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE', { limitAmount: 0 }), true],
+    ['a job too large for a limit', quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE'), false],
+    ['a limit in shadow', quotaViolation('group/100', 'BUDGET_EXHAUSTED', { mode: 'shadow' }), false],
+    ['a security rule', quotaViolation('group/100', 'BUDGET_EXHAUSTED', { class: 'security' }), false],
+    [
+      'an image',
+      {
+        rule: 'images',
+        class: 'cost',
+        mode: 'enforce',
+        reason: { code: 'IMAGE_NOT_ALLOWED', image: 'a', allowed: [] },
+      } as const,
+      false,
+    ],
+  ])('what %s says of the next job: refused again %s', (_, violation, lasts) => {
+    const { rejections } = memory();
+    rejections.note(job, rejectedFor(violation));
+    expect(rejections.find(job) !== undefined).toBe(lasts);
+  });
 });

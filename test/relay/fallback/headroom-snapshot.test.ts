@@ -5,9 +5,13 @@ import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
+import {
+  Headroom,
+  type KeptHeadroom,
+  type KeptHeadrooms,
+  SLOTS_MAX,
+} from '../../../relay/fallback/headroom.ts';
 import { HeadroomSnapshots, headroomTable } from '../../../relay/fallback/headroom-snapshot.ts';
-import { type KeptHeadroom, SLOTS_MAX } from '../../../relay/fallback/limit-headroom.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { range, turn } from '../../support/relay/commit-bench.ts';
@@ -77,41 +81,6 @@ test('while the ledger answers nothing is written, however often it tells', asyn
   expect(writes).toMatchObject([{ rooms: [{ left: 1_000_000, spent: 0 }] }]);
 });
 
-test('a relay that was told of no limit leaves nothing', async () => {
-  const { snapshots, writes, admits } = aRelay();
-  expect(admits(1)).toEqual([1]);
-  await snapshots.leave();
-  expect(writes).toEqual([]);
-});
-
-test('what is given is written within a second, once for many, and again when more is', async () => {
-  const { told, admits, pass, writes } = aRelay();
-  told(5);
-  admits(1, 2);
-  await pass(999);
-  expect(writes).toEqual([]);
-  await pass(1);
-  expect(writes.map(({ given }) => given)).toEqual([[1, 2]]);
-  await pass(60_000);
-  expect(writes).toHaveLength(1);
-  admits(3);
-  await pass(1_000);
-  expect(writes.map(({ given }) => given)).toEqual([
-    [1, 2],
-    [1, 2, 3],
-  ]);
-});
-
-test('a refusal is written where the table does not know yet what it goes by, and then no more', async () => {
-  const { told, admits, pass, writes } = aRelay();
-  told(0);
-  for (let jobId = 1; jobId <= 20; jobId += 1) {
-    expect(admits(jobId)).toEqual([]);
-    await pass(1_000);
-  }
-  expect(writes).toMatchObject([{ rooms: [{ left: 0 }], given: [] }]);
-});
-
 test('a table that takes nothing is tried every ten seconds, and gets what is known then', async () => {
   const { told, admits, pass, writes, failures, table } = aRelay();
   told(5);
@@ -126,49 +95,6 @@ test('a table that takes nothing is tried every ten seconds, and gets what is kn
   table.isGone = false;
   await pass(10_000);
   expect(writes.map(({ given }) => given)).toEqual([[1, 2]]);
-});
-
-test('a relay that stops writes a last time, and never after that', async () => {
-  const { told, admits, pass, writes, snapshots } = aRelay();
-  told(5);
-  admits(1);
-  await snapshots.leave();
-  expect(writes.map(({ given }) => given)).toEqual([[1]]);
-  admits(2);
-  await pass(60_000);
-  await snapshots.leave();
-  expect(writes.map(({ given }) => given)).toEqual([[1], [1, 2]]);
-});
-
-test('a write on its way is waited for, and what came meanwhile goes after it', async () => {
-  const clock = handClock();
-  const writes: KeptHeadrooms[] = [];
-  let release = (): void => {};
-  const room = new Headroom({
-    ...{ clock, isBookedSince: () => true, policy: aPolicy(), relays: 1, directory: () => undefined },
-    changed: (how) => snapshots.changed(how),
-  });
-  const write = (kept: KeptHeadrooms): Promise<void> => {
-    writes.push(kept);
-    return new Promise((resolve) => {
-      release = resolve;
-    });
-  };
-  const snapshots = new HeadroomSnapshots({ left: [], write, clock, headroom: room, failed: () => {} });
-  room.report({ headroom: [budgetWith(5)], admitted: [], sentAtMs: 0 });
-  room.take(aJob(1));
-  clock.advance(1_000);
-  room.take(aJob(2));
-  clock.advance(60_000);
-  expect(writes).toHaveLength(1);
-  release();
-  await turn();
-  clock.advance(1_000);
-  expect(writes.map(({ given }) => given)).toEqual([[1], [1, 2]]);
-  const left = snapshots.leave();
-  release();
-  await left;
-  expect(writes).toHaveLength(2);
 });
 
 const kept = (
@@ -211,30 +137,6 @@ test('what was given in a period that is over is not taken from the next one', (
   expect(relay.admits(1, 2, 3)).toEqual([1, 2]);
 });
 
-test('slots of jobs that have ended since are not taken for the most that was given', () => {
-  const ended = { endsMs: NOW_MS, amount: 4_000_000 };
-  const running = { endsMs: NOW_MS + 60_000, amount: 2_000_000 };
-  const relay = aRelay([
-    kept(5, { spent: 4_000_000, slots: [ended] }),
-    kept(5, { spent: 3_000_000, slots: [{ ...running, amount: 3_000_000 }] }),
-    kept(5, { spent: 2_000_000, slots: [running] }),
-  ]);
-  relay.snapshots.restore();
-  expect(relay.admits(1, 2, 3)).toEqual([1, 2]);
-});
-
-test('limits of others are limits of their own', () => {
-  const other = {
-    ...kept(0),
-    rooms: [{ ...kept(0).rooms[0], room: budgetWith(0, 'group/200') } as KeptHeadroom],
-  };
-  const relay = aRelay([kept(1), other]);
-  relay.snapshots.restore();
-  expect(relay.admits(1, 2)).toEqual([1]);
-  expect(relay.room.take(aJob(3, 200))).toBeDefined();
-  expect(relay.room.take(aJob(4, 300))).toBeUndefined();
-});
-
 test('what the ledger admitted since it told is not left for the next relay, whether this one has deducted it or not', () => {
   const { room, clock, admits } = aRelay();
   const tell = (jobs: readonly number[], rooms: readonly LimitRoom[] = []): void => {
@@ -255,15 +157,6 @@ test('what the ledger admitted since it told is not left for the next relay, whe
   expect(remainingEur()).toEqual([6]);
   tell([7]);
   expect(remainingEur()).toEqual([5]);
-});
-
-test('a limit that begins anew does so for the next relay as well', () => {
-  const { room } = aRelay();
-  const [daily, forever] = [{ ...budgetWith(3), periodMs: 24 * HOUR_MS }, budgetWith(3)];
-  for (const told of [daily, forever]) {
-    room.report({ headroom: [told], admitted: [], sentAtMs: 0 });
-    expect(room.keep().rooms.map((each) => each.room)).toEqual([told]);
-  }
 });
 
 test('what the ledger tells is newer, but what an earlier relay gave is not taken to be in it for a minute', () => {
@@ -310,19 +203,6 @@ function aTable(items: readonly object[] = []) {
   return { table, calls };
 }
 
-/** Who always says the same. */
-const answering = (body: string, status: number) =>
-  headroomTable({
-    ...{
-      endpoint: 'https://dynamodb.example.com',
-      table: 't',
-      instance: 'i',
-      relayId: 'r',
-      nowMs: () => AT_MS,
-    },
-    fetch: async () => new Response(body, { status }),
-  });
-
 const packed = (kept: unknown): string => gzipSync(JSON.stringify(kept)).toString('base64');
 const item = (text: string, version = '1') => ({ v: { N: version }, kr: { B: text } });
 
@@ -361,13 +241,6 @@ test('what is read is what was written, of the relays started last, and not of a
   });
 });
 
-test('a machine whose clock is ahead by less than a minute is believed', async () => {
-  const ahead = (ms: number) =>
-    item(packed({ version: 1, rooms: [aRoom('group/1', AT_MS + ms)], given: [] }));
-  const { table } = aTable([ahead(60_000), ahead(60_001)]);
-  expect((await table.read()).map(({ rooms }) => rooms.length)).toEqual([1, 0]);
-});
-
 test.each([
   ['nothing', {}],
   ['no item at all', 'text' as unknown as object],
@@ -385,10 +258,6 @@ test.each([
   expect(await table.read()).toEqual([{ rooms: [], given: [] }, kept]);
 });
 
-test.each(['[]', '{}'])('a table that answers %s has nothing', async (body) => {
-  expect(await answering(body, 200).read()).toEqual([]);
-});
-
 test('more than an item has room for is halved, until those told last fit', async () => {
   const { table, calls } = aTable();
   const rooms = range(1, 2_000).map((group) =>
@@ -402,21 +271,6 @@ test('more than an item has room for is halved, until those told last fit', asyn
   expect(left).toEqual(rooms.slice(-left.length));
   expect(left.length).toBeGreaterThanOrEqual(500);
   expect(given.at(-1)).toBe(10_000);
-});
-
-test('an error of the table is told by its name, and quotes nothing', async () => {
-  const table = answering(
-    JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: 'secret' }),
-    400,
-  );
-  await expect(table.read()).rejects.toMatchObject({ name: 'AccessDeniedException' });
-  await expect(table.write({ rooms: [], given: [] })).rejects.not.toThrow(/secret/);
-});
-
-test('headroom counts for a day, less the minute by which another clock may be ahead', async () => {
-  const aged = (ms: number) => item(packed({ version: 1, rooms: [aRoom('group/1', AT_MS - ms)], given: [] }));
-  const { table } = aTable([aged(DAY_MS - 60_000), aged(DAY_MS - 59_999)]);
-  expect((await table.read()).map(({ rooms }) => rooms.length)).toEqual([1, 0]);
 });
 
 test('an entry that is unreadable spoils itself only, and as many slots as are waited for are readable', async () => {

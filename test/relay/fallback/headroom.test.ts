@@ -1,23 +1,23 @@
-import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
-import type { AdmissionsResponse } from '../../../functions/core/contract/admissions.ts';
+import type { AdmissionsResponse, LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { readHeadroom } from '../../../relay/admit/response.ts';
-import { createFallback, type Fallback } from '../../../relay/fallback/fallback.ts';
-import { Headroom } from '../../../relay/fallback/headroom.ts';
-import { statelessCheck } from '../../../relay/fallback/stateless-check.ts';
+import { createFallback, type Fallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
+import { Headroom, type KeptHeadrooms } from '../../../relay/fallback/headroom.ts';
+import { HeadroomSnapshots } from '../../../relay/fallback/headroom-snapshot.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Ten minutes at 0.10 EUR. */
-const JOB_MICROS = 1_000_000;
 
 interface Setting {
   readonly limits: readonly object[];
@@ -108,26 +108,6 @@ const money = (amount: number, more: object = {}): object => ({
   ...more,
 });
 
-test('a decision tells what is left of budgets, with what it took itself, once a second', async () => {
-  const { ask, pass } = aHouse({ limits: [money(10), { on: { group: 100 }, jobs: 50 }] });
-  const { room = [] } = await ask(aJob(1), aJob(2));
-  expect(room).toHaveLength(1);
-  expect(room[0]).toMatchObject({
-    policy: 'room',
-    periodMs: 30 * 24 * HOUR_MS,
-    refusal: {
-      rule: 'budgets',
-      reason: { subject: 'group/100', limit: 'money-month', committed: 2 * JOB_MICROS },
-    },
-  });
-  expect(readHeadroom({ room })).toEqual(room);
-  pass(999);
-  expect(await ask(aJob(4))).not.toHaveProperty('room');
-  pass(1);
-  const { room: later } = await ask(aJob(5));
-  expect(later?.[0]?.refusal.reason).toMatchObject({ committed: 4 * JOB_MICROS });
-});
-
 test('an hour without the function: groups with 5 % of their budget left get no more than that', async () => {
   const groups = range(201, 240);
   const limits = groups.map((group) => ({ on: { group }, money: 100, per: 'month' }));
@@ -149,13 +129,6 @@ test('an hour without the function: groups with 5 % of their budget left get no 
     // 4 EUR are left of each; a job costs 1 EUR.
     expect([...admitted.values()]).toEqual(groups.map(() => 4));
   }
-});
-
-test('two relays do not give the same rest twice', async () => {
-  const { ask, fallbacks } = aHouse({ limits: [money(10)], relays: 2 });
-  await ask(...range(1, 7).map((n) => aJob(n)));
-  const given = fallbacks.map((fallback) => range(11, 20).filter((n) => admits(fallback, aJob(n))).length);
-  expect(given).toEqual([1, 1]);
 });
 
 test('beyond it the text says that nobody could be asked, and what was last known', async () => {
@@ -298,44 +271,6 @@ test('a relay that may not know all jobs that run gives no slots back', async ()
   expect(admits(fallbacks[0], aJob(4))).toBe(true);
 });
 
-test('a job admitted before any room was told is not known, however long it runs: until its end no slots come back', async () => {
-  const { ask, admittedBy, fallbacks, pass } = aHouse({
-    limits: [{ on: { group: 100 }, jobs: 1, when_unreachable: 'room' }],
-  });
-  admittedBy(0, aJob(9, 300, { timeoutSeconds: 3 * 3_600 }));
-  await ask(aJob(1));
-  admittedBy(0, aJob(1));
-  pass(1_000);
-  await ask(aJob(2));
-  pass(2 * HOUR_MS);
-  expect(admits(fallbacks[0], aJob(3))).toBe(false);
-  pass(HOUR_MS);
-  expect(admits(fallbacks[0], aJob(4))).toBe(true);
-});
-
-test('a job that is asked about twice in an outage spends room once', async () => {
-  const { ask, fallbacks } = aHouse({ limits: [money(10)] });
-  await ask(...range(1, 7).map((n) => aJob(n)));
-  expect([11, 11, 12, 11, 13, 14].map((n) => admits(fallbacks[0], aJob(n)))).toEqual([
-    true,
-    true,
-    true,
-    true,
-    true,
-    false,
-  ]);
-});
-
-test('an answer that was asked for before the room was taken does not give it back', async () => {
-  const { ask, fallbacks, pass } = aHouse({ limits: [money(10)] });
-  await ask(...range(1, 8).map((n) => aJob(n)));
-  expect(range(11, 13).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, true, false]);
-  pass(1_900);
-  // The two are on their way to the ledger, which tells of nine jobs.
-  await ask(aJob(9));
-  expect(admits(fallbacks[0], aJob(14))).toBe(false);
-});
-
 test('a limit that only watches binds nobody, and what is not of the contract is not believed', async () => {
   const { ask } = aHouse({ limits: [money(10, { mode: 'shadow' })] });
   expect(await ask(aJob(1))).not.toHaveProperty('room');
@@ -357,4 +292,86 @@ test('a limit that only watches binds nobody, and what is not of the contract is
   ];
   expect(readHeadroom({ room: [...odd, room] })).toEqual([room]);
   expect(readHeadroom({ room: 'all' })).toEqual([]);
+});
+
+describe('restarts in an outage', () => {
+  const JOB_MICROS = 1_000_000;
+  const LIMIT_MICROS = 100 * JOB_MICROS;
+
+  /** A job costs one. */
+  const budgetWith = (left: number): LimitRoom => ({
+    policy: 'room',
+    refusal: {
+      ...{ rule: 'budgets', class: 'cost', mode: 'enforce' },
+      reason: {
+        ...{ code: 'BUDGET_EXHAUSTED', subject: 'group/100', subjectLabel: 'acme', limit: 'money-month' },
+        ...{ unit: 'micros', limitAmount: LIMIT_MICROS, committed: LIMIT_MICROS - left * JOB_MICROS },
+        ...{ settled: 0, asked: JOB_MICROS, zone: 'UTC' },
+      },
+    },
+  });
+
+  const clock = handClock();
+  const newRoom = (relays: number): Headroom =>
+    new Headroom({ clock, policy: aPolicy(), relays, isBookedSince: () => true, directory: () => undefined });
+
+  const aJob = (jobId: number) => ({
+    ...{ jobId, projectId: 1_000, namespaceId: 100, rootNamespaceId: 100, timeoutSeconds: 3_600 },
+  });
+
+  const relaysInAnOutage = [
+    fc.integer({ min: 1, max: 4 }),
+    fc.integer({ min: 0, max: 30 }),
+    fc.array(
+      fc.record({
+        relay: fc.nat({ max: 3 }),
+        does: fc.constantFrom('asks', 'asks', 'asks', 'writes', 'dies'),
+      }),
+      { maxLength: 120 },
+    ),
+  ] as const;
+
+  test('however often relays die in an outage, they give what is left, and again only what the dead had not written down', () => {
+    fc.assert(
+      fc.property(...relaysInAnOutage, (relays, left, steps) => {
+        const written: KeptHeadrooms[] = [];
+        const started = () => {
+          const room = newRoom(relays);
+          new HeadroomSnapshots({
+            ...{ left: [...written], write: async () => {}, clock, headroom: room, failed: () => {} },
+          }).restore();
+          return { room, place: written.push({ rooms: [], given: [] }) - 1, unwritten: 0 };
+        };
+        const now = range(1, relays).map(started);
+        for (const { room, place } of now) {
+          room.report({ headroom: [budgetWith(left)], admitted: [], sentAtMs: 0 });
+          written[place] = room.keep();
+        }
+        let admitted = 0;
+        let lost = 0;
+        const refusedBy = new Set<number>();
+        steps.forEach(({ relay, does }, jobId) => {
+          const at = relay % relays;
+          const one = now[at] ?? started();
+          if (does === 'dies') {
+            lost += one.unwritten;
+            now[at] = started();
+          } else if (does === 'writes') {
+            written[one.place] = one.room.keep();
+            one.unwritten = 0;
+          } else if (one.room.take(aJob(jobId)) === undefined) {
+            admitted += 1;
+            one.unwritten += 1;
+          } else refusedBy.add(at);
+        });
+        expect(admitted).toBeLessThanOrEqual(left + lost);
+        // A relay that refused without a death before has given its whole share.
+        if (!steps.some(({ does }) => does === 'dies')) {
+          const share = Math.floor(left / relays);
+          expect(admitted).toBeGreaterThanOrEqual(refusedBy.size * share);
+        }
+      }),
+      { numRuns: propertyRuns(300) },
+    );
+  });
 });

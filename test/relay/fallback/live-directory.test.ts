@@ -91,29 +91,6 @@ test('the groups that were synced are known within a minute, with their age, and
   expect(events.at(-1)).toMatchObject({ groups: 3, ageMs: 5 * MINUTE_MS });
 });
 
-test('a personal namespace is known as one', async () => {
-  const { sync, live, start } = bench();
-  sync.places.users.set(7, 'jane');
-  sync.places.projects.set(12, { id: 12, namespaceId: 7, path: 'notes' });
-  await sync.run();
-  await sync.run();
-  await start();
-  expect(live.current()?.groupById.get(7)).toMatchObject({ path: 'jane', personal: true });
-});
-
-test('before the first listing nothing is known, it is asked again soon, and its age is that of the relay', async () => {
-  const { sync, live, start, pass, events } = bench();
-  await start();
-  expect([live.current(), events[0]?.problem]).toEqual([
-    undefined,
-    expect.stringContaining('not been listed'),
-  ]);
-  await sync.run();
-  await pass(15_000);
-  expect(paths(live)).toEqual(['acme', 'acme/pay']);
-  expect(events[0]?.ageMs).toBe(0);
-});
-
 test('what is older than an hour is not known any more, until it is heard again', async () => {
   let down = false;
   const { sync, live, clock, start, pass, events } = bench((fetch) => async (url, init) => {
@@ -157,16 +134,6 @@ test.each([
   await pass(MINUTE_MS);
   expect(events.at(-1)?.problem).toContain('/v1/directory');
   expect(paths(live)).toEqual(['acme', 'acme/pay']);
-});
-
-test('stopped, it asks no more', async () => {
-  const { sync, live, clock, start, answers } = bench();
-  await sync.run();
-  await start();
-  live.stop();
-  clock.advance(10 * MINUTE_MS);
-  await turn();
-  expect([answers.length, clock.timers]).toEqual([1, 0]);
 });
 
 test('ten thousand groups come once, and a minute without news costs a few KB', async () => {

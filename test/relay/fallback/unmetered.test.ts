@@ -1,17 +1,25 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { recordUnmetered } from '../../../functions/core/admission/decide.ts';
 import {
   BATCH_BYTES_MAX,
-  REQUESTS_MAX,
   type UnmeteredAnswer,
   type UnmeteredResult,
 } from '../../../functions/core/contract/admissions.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
+import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import type { Item } from '../../../functions/core/store/operation.ts';
+import { consume } from '../../../functions/settle/consume.ts';
 import type { UnmeteredOutcome, UnmeteredPost } from '../../../relay/admit/forward.ts';
-import type { WriteJournal } from '../../../relay/aws/relay-items.ts';
+import { journalWriter, type WriteJournal } from '../../../relay/aws/aws-json.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createUnmetered, REFUSALS_MAX } from '../../../relay/fallback/unmetered.ts';
-import { handClock } from '../../../scripts/local/clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
+import { flowRules } from '../../support/flow/flow.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
+import { turn } from '../../support/relay/commit-bench.ts';
 
 type Outcome = UnmeteredResult['outcome'];
 
@@ -84,59 +92,6 @@ const told = (
 const recorded = (batch: readonly UnmeteredPost[]) => told(batch);
 const UNREACHABLE: UnmeteredOutcome = { kind: 'unreachable' };
 
-test('answers of one second go together, oldest first, and are then forgotten', async () => {
-  const { unmetered, posts, pass, sum, clock } = bench(recorded);
-  for (const jobId of numbers(1, 3)) unmetered.add(anAnswer(jobId));
-  await pass(999);
-  expect(posts).toEqual([]);
-  await pass(1);
-  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1, 2, 3]]);
-  expect([unmetered.queued, sum('posted'), sum('dropped'), clock.timers]).toEqual([0, 3, 0, 0]);
-});
-
-test('how many wait is told with each answer; one that leaves no room is told by who had to go for it', () => {
-  const { unmetered, events } = bench(recorded, 1);
-  unmetered.add(anAnswer(1));
-  expect(events).toEqual([{ type: 'unmetered', queued: 1, posted: 0, dropped: 0 }]);
-  unmetered.add(anAnswer(2));
-  expect(events.slice(1)).toMatchObject([{ queued: 1, dropped: 1, lost: { jobIds: [1] } }]);
-});
-
-test('answers of one moment set one timer, and none while they must wait for a post that is out', async () => {
-  let answer = (): void => {};
-  const { unmetered, clock, pass, timersSet } = bench(
-    (batch) =>
-      new Promise((resolve) => {
-        answer = () => resolve(recorded(batch));
-      }),
-  );
-  for (const jobId of numbers(1, 100)) unmetered.add(anAnswer(jobId));
-  expect(timersSet()).toBe(1);
-  await pass(1_000);
-  unmetered.add(anAnswer(101));
-  expect(clock.timers).toBe(0);
-  answer();
-});
-
-test('a post has seven seconds, and three while the relay stops', async () => {
-  const { unmetered, posts, pass } = bench(() => UNREACHABLE);
-  unmetered.add(anAnswer(1));
-  await pass(1_000);
-  unmetered.leave();
-  await pass(0);
-  expect(posts.map(({ timeoutMs }) => timeoutMs)).toEqual([7_000, 3_000]);
-});
-
-test('a stop with nothing left to tell is over at once', async () => {
-  const { unmetered } = bench(recorded);
-  let isOver = false;
-  void unmetered.flush(5_000).then(() => {
-    isOver = true;
-  });
-  await new Promise<void>((resolve) => setImmediate(resolve));
-  expect(isOver).toBe(true);
-});
-
 test('everything is told since a moment exactly if nothing has waited after it', async () => {
   const { unmetered, pass, clock } = bench(recorded);
   expect(unmetered.isBookedSince(clock.monotonicMs())).toBe(true);
@@ -148,25 +103,6 @@ test('everything is told since a moment exactly if nothing has waited after it',
   expect([toldMs - 1, toldMs, toldMs + 500].map((atMs) => unmetered.isBookedSince(atMs))).toEqual([
     ...[false, true, true],
   ]);
-});
-
-test('a service that refuses the caller is asked again later, with the same batch: it is not what is in it', async () => {
-  const { unmetered, posts, pass } = bench((batch, call) =>
-    call === 0 ? { kind: 'refused', content: false } : recorded(batch),
-  );
-  for (const jobId of numbers(1, 4)) unmetered.add(anAnswer(jobId));
-  await pass(1_000);
-  expect(posts).toHaveLength(1);
-  await pass(2_000);
-  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([numbers(1, 4), numbers(1, 4)]);
-});
-
-test('a batch has 96 answers at the most', async () => {
-  const { unmetered, posts, pass } = bench(recorded);
-  for (const jobId of numbers(1, REQUESTS_MAX * 2 + 1)) unmetered.add(anAnswer(jobId));
-  await pass(1_000);
-  expect(posts.map(({ batch }) => batch.length)).toEqual([96, 96, 1]);
-  expect(posts.flatMap(({ batch }) => jobIds(batch))).toEqual(numbers(1, 193));
 });
 
 test('a batch has 300 KB at the most, and an answer larger than that goes alone', async () => {
@@ -199,69 +135,12 @@ test('fault 5: while the service is down, pauses double up to a minute and nothi
   expect(unmetered.queued).toBe(0);
 });
 
-test('undecided is sent again, before what came later; recorded is not', async () => {
-  const { unmetered, posts, pass, sum } = bench((batch, call) =>
-    told(batch, 'recorded', call === 0 ? { 2: 'undecided' } : {}),
-  );
-  for (const jobId of numbers(1, 3)) unmetered.add(anAnswer(jobId));
-  await pass(1_000);
-  unmetered.add(anAnswer(4));
-  await pass(1_000);
-  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([
-    [1, 2, 3],
-    [2, 4],
-  ]);
-  expect([unmetered.queued, sum('posted')]).toEqual([0, 4]);
-});
-
 test('beyond the capacity the oldest are dropped, and every one is counted', async () => {
   const { unmetered, posts, pass, sum } = bench(recorded, 5);
   for (const jobId of numbers(1, 8)) unmetered.add(anAnswer(jobId));
   expect([unmetered.queued, sum('dropped')]).toEqual([5, 3]);
   await pass(1_000);
   expect(posts.map(({ batch }) => jobIds(batch))).toEqual([numbers(4, 8)]);
-});
-
-test('what came while a post failed counts for the capacity too', async () => {
-  const answer = Promise.withResolvers<UnmeteredOutcome>();
-  const { unmetered, posts, pass, sum } = bench(() => answer.promise, 5);
-  for (const jobId of numbers(1, 4)) unmetered.add(anAnswer(jobId));
-  await pass(1_000);
-  for (const jobId of numbers(5, 7)) unmetered.add(anAnswer(jobId));
-  answer.resolve(UNREACHABLE);
-  await pass(0);
-  expect([unmetered.queued, sum('dropped'), sum('posted')]).toEqual([5, 2, 0]);
-  await pass(1_000);
-  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([numbers(1, 4), numbers(3, 7)]);
-});
-
-test('on stop everything is posted at once, several batches side by side', async () => {
-  const { unmetered, posts, clock } = bench(recorded);
-  for (const jobId of numbers(1, 100)) unmetered.add(anAnswer(jobId));
-  const flushed = unmetered.flush(2_000);
-  clock.advance(0);
-  await flushed;
-  expect(posts.map(({ batch, now, atMs }) => [batch.length, now, atMs])).toEqual([
-    [96, true, 0],
-    [4, true, 0],
-  ]);
-  expect([unmetered.queued, clock.timers]).toEqual([0, 0]);
-});
-
-test('on stop a post on its way is waited for, and what it leaves is posted', async () => {
-  const answer = Promise.withResolvers<UnmeteredOutcome>();
-  const { unmetered, posts, pass } = bench((batch, call) => (call === 0 ? answer.promise : recorded(batch)));
-  unmetered.add(anAnswer(1));
-  await pass(1_000);
-  unmetered.add(anAnswer(2));
-  const flushed = unmetered.flush(2_000);
-  await pass(0);
-  answer.resolve(UNREACHABLE);
-  await pass(0);
-  await pass(250);
-  await flushed;
-  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1], [2], [1]]);
-  expect(unmetered.queued).toBe(0);
 });
 
 test.each(['before', 'during'] as const)(
@@ -297,19 +176,6 @@ test('fault 5: on stop a service that is down is asked until the time is up; wha
   unmetered.add(anAnswer(151));
   expect(losses().at(-1), 'what comes after the stop').toEqual({ why: 'stopping', jobIds: [151] });
   expect([unmetered.queued, clock.timers]).toEqual([0, 0]);
-});
-
-test('from the beginning of a stop nothing waits: what paused is told as soon as the service is back', async () => {
-  let down = true;
-  const { unmetered, pass, sum } = bench((batch) => (down ? UNREACHABLE : recorded(batch)));
-  for (const jobId of numbers(1, 300)) unmetered.add(anAnswer(jobId));
-  // Far into the pauses of a minute.
-  for (let step = 0; step < 120; step += 1) await pass(1_000);
-  unmetered.leave();
-  await pass(1_000);
-  down = false;
-  await pass(250);
-  expect([unmetered.queued, sum('posted'), sum('dropped')]).toEqual([0, 300, 0]);
 });
 
 test.each([{ content: false }, { content: true }])(
@@ -363,25 +229,6 @@ test.each(['refused with its batch', 'invalid by name'])(
   },
 );
 
-test('a root whose counters are fought for holds up no other root', async () => {
-  const { unmetered, pass, sum, posts } = bench((batch) => ({
-    kind: 'reported',
-    outcomes: new Map(
-      batch.map(({ jobId, json }) => [
-        jobId,
-        JSON.parse(json).request.rootNamespaceId === 1 ? 'undecided' : 'recorded',
-      ]),
-    ),
-  }));
-  for (const jobId of numbers(1, 120)) unmetered.add(anAnswer(jobId, 'unit', 1));
-  for (const jobId of numbers(121, 320)) unmetered.add(anAnswer(jobId, 'unit', 2));
-  await pass(1_000);
-  expect([unmetered.queued, sum('posted')]).toEqual([120, 200]);
-  const postsBefore = posts.length;
-  for (let second = 0; second < 300; second += 1) await pass(1_000);
-  expect(posts.length - postsBefore, 'two batches, with growing pauses').toBeLessThan(30);
-});
-
 const anOutcome = fc.constantFrom('recorded', 'undecided', 'invalid', 'unreachable', 'refused', 'too large');
 
 test('every decision is waiting, posted, journaled or lost, and never two of these, whatever function and journal do', async () => {
@@ -427,12 +274,140 @@ test('every decision is waiting, posted, journaled or lost, and never two of the
   await fc.assert(run, { numRuns: propertyRuns(100) });
 });
 
-test('two answers about one job go in two batches, and each is matched with its own', async () => {
-  const { unmetered, posts, pass } = bench(recorded);
-  unmetered.add(anAnswer(1, 'first'));
-  unmetered.add(anAnswer(1, 'second'));
-  unmetered.add(anAnswer(2, 'other', 2));
-  await pass(1_000);
-  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1, 2], [1]]);
-  expect(unmetered.queued).toBe(0);
+describe('with the journal in the table', () => {
+  const INSTANCE = 'gitlab.example.com';
+  const NOW_MS = Date.UTC(2026, 10, 21, 12);
+  const clockAt = (nowMs: number) => ({ nowMs: () => nowMs, monotonicMs: () => 0, sleep: async () => {} });
+
+  const anAnswer = (jobId: number): UnmeteredAnswer => ({
+    request: { jobId, jobName: 'build', projectId: 1001, namespaceId: 101, rootNamespaceId: 100 },
+    answered: 'admitted',
+    cause: 'unreachable',
+    answeredAtMs: NOW_MS,
+  });
+
+  /** A table that keeps what is put, or is dead. */
+  function aTable() {
+    const items: Item[] = [];
+    const state = { isDead: false };
+    const write = journalWriter({
+      endpoint: 'https://dynamodb.example.com',
+      table: 'tollgate-prod',
+      instance: INSTANCE,
+      nowMs: () => NOW_MS,
+      fetch: async (_url, init) => {
+        if (state.isDead) throw new Error('nobody there');
+        const { TableName, Item } = JSON.parse(String(init?.body)) as { TableName: string; Item: Item };
+        expect(TableName).toBe('tollgate-prod');
+        items.push(Item);
+        return new Response('{}', { status: 200 });
+      },
+    });
+    return { items, state, write };
+  }
+
+  /** Answers on their way: to a function whose word is scripted, and to the journal. */
+  function aRelay(says: () => UnmeteredOutcome, clock: HandClock = handClock(1_000)) {
+    const table = aTable();
+    const events: RelayEvent[] = [];
+    const posts: number[] = [];
+    const post = async (answers: readonly { readonly jobId: number }[]): Promise<UnmeteredOutcome> => {
+      posts.push(answers.length);
+      return says();
+    };
+    const failures: unknown[] = [];
+    const unmetered = createUnmetered({
+      post,
+      writeJournal: table.write,
+      notWritten: (error) => failures.push(error),
+      clock,
+      random: () => 0.5,
+      observe: (event) => events.push(event),
+    });
+    const pass = async (ms: number): Promise<void> => {
+      for (let left = ms; left > 0; left -= 500) {
+        clock.advance(500);
+        await turn();
+      }
+    };
+    const lost = (): number =>
+      events.reduce((sum, event) => sum + (event.type === 'unmetered' ? event.dropped : 0), 0);
+    return { ...table, clock, unmetered, posts, pass, lost, failures };
+  }
+
+  const UNREACHABLE: UnmeteredOutcome = { kind: 'unreachable' };
+
+  const records = (items: readonly Item[]) => ({
+    Records: items.map((NewImage, index) => ({
+      eventName: 'INSERT',
+      dynamodb: { SequenceNumber: `${index + 1}`, NewImage },
+    })),
+  });
+
+  function books(fault?: () => StoreFault | undefined) {
+    const store = new MemoryStore({ instance: INSTANCE, ...(fault && { fault }) });
+    const clock = clockAt(NOW_MS + 60_000);
+    const ledger = createLedger({ store, clock });
+    const rules = flowRules([{ on: { group: 100 }, money: 5, per: 'month' }]);
+    const currentRules = async () => rules;
+    const book = (items: readonly Item[]) =>
+      consume(records(items), {
+        ledger,
+        keys: ledgerKeys(INSTANCE),
+        directoryFor: async () => rules.directory,
+        recordJournal: (answers) => recordUnmetered(answers, { ledger, currentRules, clock }),
+        clock,
+        log: silentLog,
+      });
+    return { ledger, book };
+  }
+
+  test('without the function answers go into the table, and the stream books them once', async () => {
+    const relay = aRelay(() => UNREACHABLE);
+    for (const jobId of [1, 2, 3]) relay.unmetered.add(anAnswer(jobId));
+    await relay.pass(2_000);
+    expect(relay.unmetered.queued).toBe(0);
+    expect(relay.items).toHaveLength(1);
+    expect(relay.items[0]?.pk?.S).toMatch(/^gitlab\.example\.com#journal#[\w-]{36}$/);
+    expect(relay.items[0]).toMatchObject({ sk: { S: 'inbox' }, v: { N: '1' } });
+
+    const { ledger, book } = books();
+    expect(await book([...relay.items, ...relay.items])).toEqual({ batchItemFailures: [] });
+    for (const jobId of [1, 2, 3])
+      expect(await ledger.readRecord(jobId)).toMatchObject({ state: 'HELD', answered: 'fallback' });
+    const counter = { subject: 'group/100', limit: 'money-month', period: '2026-11' };
+    expect(await ledger.readCounters([counter])).toMatchObject([{ committed: 3_000_000 }]);
+  });
+
+  test('a function that refuses the caller leaves it to the journal; one that refuses the content does not', async () => {
+    for (const [content, written] of [
+      [false, 1],
+      [true, 0],
+    ] as const) {
+      const relay = aRelay(() => ({ kind: 'refused', content }));
+      relay.unmetered.add(anAnswer(1));
+      await relay.pass(2_000);
+      expect(relay.items).toHaveLength(written);
+    }
+  });
+
+  test('a relay that stops writes before it asks, so that a function that hangs costs nothing', async () => {
+    const relay = aRelay(() => UNREACHABLE);
+    for (const jobId of [1, 2]) relay.unmetered.add(anAnswer(jobId));
+    const flushed = relay.unmetered.flush(2_000);
+    await relay.pass(500);
+    await flushed;
+    expect([relay.posts, relay.items.length, relay.lost()]).toEqual([[], 1, 0]);
+  });
+
+  test('an item that is not booked whole is read again; one that nobody can read is passed over', async () => {
+    const relay = aRelay(() => UNREACHABLE);
+    relay.unmetered.add(anAnswer(1));
+    await relay.pass(2_000);
+    const silent = books(() => ({ kind: 'lost-before' }));
+    expect(await silent.book(relay.items)).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
+    const bodies = ['', '{', 'null', '{"answers":1}'];
+    const odd = bodies.map((b): Item => ({ ...relay.items[0], b: { S: b } }));
+    expect(await books().book(odd)).toEqual({ batchItemFailures: [] });
+  });
 });

@@ -1,7 +1,15 @@
-import { expect, test } from 'vitest';
-import { createHealthApp, type RelayStatus, serveHealth } from '../../../relay/monitoring/health.ts';
+import { describe, expect, test } from 'vitest';
+import type { Beat } from '../../../functions/core/contract/admissions.ts';
+import {
+  createHealthApp,
+  HEARTBEAT_EVERY_MS,
+  type RelayStatus,
+  serveHealth,
+  startHeartbeat,
+} from '../../../relay/monitoring/health.ts';
 import { createMetrics } from '../../../relay/monitoring/metrics.ts';
 import { METRIC_QUESTIONS } from '../../../relay/names.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
 import { loopbackPort } from '../../../scripts/local/loopback.ts';
 
 const WELL: RelayStatus = {
@@ -50,14 +58,6 @@ test.each([
   });
 });
 
-test('the health is asked anew every time: a relay that reconnects is well again', async () => {
-  let status: RelayStatus = { ...LOST, downMs: 31_000 };
-  const app = createHealthApp({ status: () => status, renderMetrics: async () => '' });
-  expect((await app.request('/healthz')).status).toBe(503);
-  status = WELL;
-  expect((await app.request('/healthz')).status).toBe(200);
-});
-
 test('GET /metrics is the page Prometheus reads, also when the relay is not well', async () => {
   const metrics = createMetrics();
   metrics.observe({ type: 'question' });
@@ -65,11 +65,6 @@ test('GET /metrics is the page Prometheus reads, also when the relay is not well
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   expect(await response.text()).toContain(`\n${METRIC_QUESTIONS} 1\n`);
-});
-
-test('there is nothing else, and nothing to be changed', async () => {
-  expect((await appOf(WELL).request('/')).status).toBe(404);
-  expect((await appOf(WELL).request('/healthz', { method: 'POST' })).status).toBe(404);
 });
 
 test('it listens where it is told, and says which port is taken', async () => {
@@ -85,4 +80,67 @@ test('it listens where it is told, and says which port is taken', async () => {
   } finally {
     server.close();
   }
+});
+
+describe('heartbeat', () => {
+  const HERE = { everConnected: true, downMs: undefined, openStreams: 8 };
+
+  function beating(put?: (beat: Beat) => Promise<void>) {
+    const clock = handClock(1_000);
+    const beats: Beat[] = [];
+    const failures: unknown[] = [];
+    const relay: { status: ReturnType<Parameters<typeof startHeartbeat>[0]['status']> } = {
+      status: HERE,
+    };
+    const stop = startHeartbeat({
+      policyVersion: 'p1',
+      answerWithinMs: 20_000,
+      status: () => relay.status,
+      put:
+        put ??
+        (async (beat) => {
+          beats.push(beat);
+        }),
+      clock,
+      failed: (error) => failures.push(error),
+    });
+    return { clock, beats, failures, relay, stop };
+  }
+
+  test('a relay with a stream beats every 30 s, with the time and its streams', () => {
+    const { clock, beats } = beating();
+    clock.advance(HEARTBEAT_EVERY_MS * 2);
+    expect(beats).toEqual([
+      { atMs: 1_000 + HEARTBEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1', answerWithinMs: 20_000 },
+      { atMs: 1_000 + 2 * HEARTBEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1', answerWithinMs: 20_000 },
+    ]);
+  });
+
+  test('a beat tells the descriptors, the age of the directory and the breaker, where the relay knows them', () => {
+    const { clock, beats, relay } = beating();
+    const known = { schema: { source: 'gitlab.binpb' }, directoryAgeMs: 60_000, breaker: 'open' as const };
+    relay.status = { ...HERE, ...known };
+    clock.advance(HEARTBEAT_EVERY_MS);
+    expect(beats).toEqual([
+      {
+        atMs: 1_000 + HEARTBEAT_EVERY_MS,
+        openStreams: 8,
+        policyVersion: 'p1',
+        answerWithinMs: 20_000,
+        ...known,
+      },
+    ]);
+  });
+
+  test('a relay that the router cannot ask does not beat, and beats again when it can', () => {
+    const { clock, beats, relay } = beating();
+    relay.status = { everConnected: false, downMs: undefined, openStreams: 8 };
+    clock.advance(HEARTBEAT_EVERY_MS);
+    relay.status = { everConnected: true, downMs: 1, openStreams: 8 };
+    clock.advance(HEARTBEAT_EVERY_MS);
+    expect(beats).toEqual([]);
+    relay.status = HERE;
+    clock.advance(HEARTBEAT_EVERY_MS);
+    expect(beats).toHaveLength(1);
+  });
 });

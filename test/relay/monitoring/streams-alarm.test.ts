@@ -1,9 +1,10 @@
-/** From the pool through the metrics to the alarms on them: an outage of the router is one, however it looks from here. */
+/** The alarms on relays' own metrics, by their own formulas, from the events of relays in the test's time. */
 import { expect, test } from 'vitest';
 import { alarmsFor } from '../../../cdk/monitoring/alarms/alarms.ts';
+import { SERIES, seriesIn } from '../../../cdk/monitoring/series.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/monitoring/cloudwatch.ts';
 import { createMetrics } from '../../../relay/monitoring/metrics.ts';
-import { METRIC_STREAMS_OPEN, METRIC_STREAMS_WAITING } from '../../../relay/names.ts';
+import { METRIC_STREAMS_OPEN, RELAY_METRICS } from '../../../relay/names.ts';
 import { STATUS } from '../../../relay/router/router.ts';
 import { measuredOf } from '../../support/emf-spec.ts';
 import { isOn } from '../../support/relay/alarm-state.ts';
@@ -17,7 +18,9 @@ const ALARMS = alarmsFor({
   console: false,
   notices: true,
   metrics: true,
-});
+}).filter(({ formula }) =>
+  seriesIn(formula).every((each) => RELAY_METRICS.some(({ name }) => name === SERIES[each].name)),
+);
 
 /** A relay that has had its eight streams for a minute, and what it tells CloudWatch and Prometheus. */
 async function aRelay() {
@@ -52,6 +55,13 @@ async function aRelay() {
       }
       return lines.slice(written);
     },
+    /** Ends the relay and returns what it still writes. */
+    leave(): readonly string[] {
+      const written = lines.length;
+      emf.leave();
+      emf.stop();
+      return lines.slice(written);
+    },
     async gauge(name: string): Promise<number> {
       tell();
       const line = (await metrics.render()).split('\n').find((each) => each.startsWith(`${name} `));
@@ -82,18 +92,25 @@ const OUTAGES: readonly { readonly how: string; readonly act: (relay: ARelay) =>
 
 const streamsOpen = (lines: readonly string[]): readonly unknown[] =>
   lines.map((line) => measuredOf(line).values.StreamsOpen);
-const alarm = (name: string) => {
-  const found = ALARMS.find((each) => each.name === name);
-  if (found === undefined) throw new Error(`no alarm ${name}`);
-  return found;
-};
+/** Names of the alarms that are on after the last of these minutes. */
+const onAfter = (minutes: readonly (readonly string[])[]): readonly string[] =>
+  ALARMS.filter((spec) => isOn(spec, minutes)).map(({ name }) => name);
+const minuteOf = async (relays: readonly ARelay[], everySecond: (relay: ARelay) => void = () => {}) =>
+  (await Promise.all(relays.map((relay) => relay.minute(() => everySecond(relay))))).flat();
+const answering =
+  (via: 'ledger' | 'fallback') =>
+  ({ events }: ARelay): void => {
+    const answer = { outcome: 'admitted' } as const;
+    events.push({ type: 'question' }, { type: 'answered', answer, via, latencyMs: 5, heard: true });
+  };
 
 test.each(OUTAGES)('a router that $how for three minutes is RelayDisconnected', async ({ act }) => {
   const relay = await aRelay();
   const minutes: (readonly string[])[] = [];
   for (let minute = 0; minute < 3; minute += 1) minutes.push(await relay.minute(() => act(relay)));
   expect(minutes.map(streamsOpen)).toEqual([[[0]], [[0]], [[0]]]);
-  expect(isOn(alarm('RelayDisconnected'), minutes)).toBe(true);
+  expect(onAfter(minutes.slice(0, 2))).toEqual([]);
+  expect(onAfter(minutes)).toEqual(['RelayDisconnected']);
   expect(await relay.gauge(METRIC_STREAMS_OPEN)).toBe(0);
   expect(relay.pool.status()).toMatchObject({ open: 0, waiting: 0, downSinceMs: expect.any(Number) });
 });
@@ -105,53 +122,34 @@ test('one of two relays without the router for a quarter of an hour is RelayMiss
     const both = [await well.minute(), await lost.minute(() => OUTAGES[0]?.act(lost))];
     minutes.push(both.flat());
   }
-  expect(isOn(alarm('RelayMissing'), minutes)).toBe(true);
-  expect(isOn(alarm('RelayDisconnected'), minutes)).toBe(false);
+  expect(onAfter(minutes)).toEqual(['RelayMissing']);
 });
 
-test('two relays that are well are neither, idle or at work', async () => {
+test('an admit function that is throttled is FallbackShare after three minutes, and no other alarm', async () => {
   const relays = [await aRelay(), await aRelay()];
   const minutes: (readonly string[])[] = [];
-  for (let minute = 0; minute < 15; minute += 1) {
-    const lines: string[] = [];
-    for (const relay of relays) {
-      const work = (): void => {
-        for (const call of relay.live()) {
-          if (call.answered !== undefined) call.take().end();
-          else if (minute > 7) call.ask();
-        }
-        for (const question of relay.questions.splice(0)) void question.decide();
-      };
-      lines.push(...(await relay.minute(work)));
-    }
-    minutes.push(lines);
+  const pass = async (count: number, via: 'ledger' | 'fallback'): Promise<void> => {
+    for (let minute = 0; minute < count; minute += 1) minutes.push(await minuteOf(relays, answering(via)));
+  };
+  await pass(5, 'ledger');
+  await pass(2, 'fallback');
+  expect(onAfter(minutes)).toEqual([]);
+  await pass(1, 'fallback');
+  expect(onAfter(minutes)).toEqual(['FallbackShare']);
+});
+
+test('relays that are replaced, as in a deployment, are no alarm', async () => {
+  let serving = [await aRelay(), await aRelay()];
+  const minutes: (readonly string[])[] = [];
+  for (let minute = 0; minute < 15; minute += 1) minutes.push(await minuteOf(serving, answering('ledger')));
+  for (const old of [...serving]) {
+    serving = [...serving.filter((relay) => relay !== old), await aRelay()];
+    // The last minute of the relay that leaves comes with a minute of those that serve.
+    minutes.push([...old.leave(), ...(await minuteOf(serving, answering('ledger')))]);
+    expect(onAfter(minutes)).toEqual([]);
   }
-  expect(isOn(alarm('RelayMissing'), minutes)).toBe(false);
-  expect(isOn(alarm('RelayDisconnected'), minutes)).toBe(false);
-});
-
-test('what is shown is what is there, also once nobody asks any more', async () => {
-  const relay = await aRelay();
-  const gauges = async (): Promise<readonly number[]> => [
-    await relay.gauge(METRIC_STREAMS_OPEN),
-    await relay.gauge(METRIC_STREAMS_WAITING),
-  ];
-  for (const call of relay.live()) call.ask();
-  await relay.settle();
-  expect(await gauges()).toEqual([relay.live().length, relay.live().length - 8]);
-  for (const question of relay.questions) await question.decide();
-  for (const call of relay.live()) if (call.answered !== undefined) call.take().end();
-  await relay.settle();
-  expect(await gauges()).toEqual([relay.live().length, relay.live().length]);
-  // Streams that come of age one after the other, while nothing is missing.
-  for (const call of relay.live().slice(0, 3)) call.end();
-  await relay.settle();
-  expect(await gauges()).toEqual([relay.live().length, relay.live().length]);
-});
-
-test('a question costs the metrics two words at most, whatever becomes of it', async () => {
-  const relay = await aRelay();
-  for (const call of relay.live().slice(0, 2)) call.ask();
-  await relay.settle();
-  expect(relay.ofType('streams').length).toBeLessThanOrEqual(2);
+  for (let minute = 0; minute < 15; minute += 1) {
+    minutes.push(await minuteOf(serving, answering('ledger')));
+    expect(onAfter(minutes)).toEqual([]);
+  }
 });

@@ -1,18 +1,21 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { WebSocketServer } from 'ws';
-import { RouterStatus } from '../../../relay/router/router.ts';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
+import { openTunnel } from '../../../relay/router/tunnel.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { LocalRouterOptions } from '../../../scripts/local/router/local-router.ts';
-import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
-import { startConnectProxy } from '../../support/connect-proxy.ts';
+import { cert } from '../../../scripts/proof/bench/self-signed.ts';
+
 import { patientRouter } from '../../support/flow/patient-router.ts';
+import { until } from '../../support/flow/until.ts';
 import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tunnel-'));
@@ -94,18 +97,6 @@ test('the upgrade carries the token, our name and the one subprotocol, and offer
   expect(server.seen[0]?.['sec-websocket-extensions']).toBeUndefined();
 });
 
-test.each([
-  { status: 401, code: 16 },
-  { status: 403, code: 7 },
-  { status: 404, code: 5 },
-  { status: 426, code: 14 },
-  { status: 429, code: 8 },
-  { status: 503, code: 14 },
-])('an upgrade refused with HTTP $status ends the call with code $code', async ({ status, code }) => {
-  const server = await anUpgradeServer({ status });
-  expect((await callOnce(aClient(server.url)).end).code).toBe(code);
-});
-
 test('a router that refuses an upgrade is dialled once for each call, and not by grpc-js in between', async () => {
   const server = await anUpgradeServer({ status: 401 });
   const client = aClient(server.url, { reconnectMsMax: 1 });
@@ -123,17 +114,6 @@ test('a text frame closes the tunnel with 1003', async () => {
   expect(server.closes).toEqual([1003]);
 });
 
-test('the socket is in a private folder, which goes with the client', async () => {
-  const parent = mkdtempSync(join(dir, 's-'));
-  const router = await aRouter();
-  const client = aClient(router.wsUrl ?? '', { socketDir: parent });
-  await client.register(1n);
-  const [name] = readdirSync(parent);
-  expect(statSync(join(parent, name ?? '')).mode & 0o777).toBe(0o700);
-  client.close();
-  expect(existsSync(join(parent, name ?? ''))).toBe(false);
-});
-
 test.each([
   { socketDir: `/tmp/${'x'.repeat(90)}`, problem: 'name a shorter folder' },
   { socketDir: join(dir, 'absent'), problem: 'need a writable one' },
@@ -141,85 +121,6 @@ test.each([
   expect(() => aClient('ws://127.0.0.1:1', { socketDir })).toThrow(
     expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(problem) }),
   );
-});
-
-test('wss with an authority of its own is trusted by its file only', async () => {
-  const router = await aRouter({ tls: { key, cert } });
-  const url = router.wsUrl ?? '';
-  await using relay = relayBefore(url, { tls: { caFile } });
-  expect(await router.admit(job)).toMatchObject({ result: 'admitted' });
-  expect(relay.pool.status().state).toBe('open');
-  const end = await callOnce(aClient(url)).end;
-  expect(end).toMatchObject({ code: 14, remedy: expect.stringContaining('TOLLGATE_CA_FILE') });
-});
-
-test('grpcs with an authority of its own is trusted by its certificate', async () => {
-  const router = await aRouter({ tls: { key, cert } });
-  await using relay = relayBefore(router.grpcUrl ?? '', { tls: { caFile } });
-  expect(await router.admit(job)).toMatchObject({ result: 'admitted' });
-  expect(relay.pool.status().state).toBe('open');
-  expect((await callOnce(aClient(router.grpcUrl ?? '')).end).code).toBe(14);
-});
-
-test.each(['ws', 'wss'] as const)('%s goes through an HTTP proxy by CONNECT', async (scheme) => {
-  const router = await aRouter(scheme === 'wss' ? { tls: { key, cert } } : {});
-  const proxy = await startConnectProxy();
-  onTestFinished(() => proxy.close());
-  const url = router.wsUrl ?? '';
-  await using relay = relayBefore(url, { proxyFor: () => proxy.url, tls: { caFile } });
-  expect(await router.admit(job)).toMatchObject({ result: 'admitted' });
-  expect(proxy.targets).toEqual([url.replace(/^wss?:\/\//, '')]);
-  expect(relay.pool.status().state).toBe('open');
-});
-
-test('HTTP_PROXY is used for ws, and NO_PROXY keeps hosts from it', async () => {
-  const router = await aRouter();
-  const proxy = await startConnectProxy();
-  onTestFinished(async () => {
-    vi.unstubAllEnvs();
-    await proxy.close();
-  });
-  vi.stubEnv('http_proxy', proxy.url);
-  vi.stubEnv('no_proxy', '');
-  await aClient(router.wsUrl ?? '').register(1n);
-  expect(proxy.targets).toHaveLength(1);
-  vi.stubEnv('no_proxy', '127.0.0.1');
-  await aClient(router.wsUrl ?? '').register(2n);
-  expect(proxy.targets).toHaveLength(1);
-});
-
-test('a proxy that wants credentials says so', async () => {
-  const proxy = await startConnectProxy({ credentials: 'user:secret' });
-  onTestFinished(() => proxy.close());
-  const end = await callOnce(aClient('ws://127.0.0.1:9', { proxyFor: () => proxy.url })).end;
-  expect(end).toMatchObject({ code: 14, remedy: expect.stringContaining('HTTPS_PROXY') });
-});
-
-test.each(['grpc', 'ws'] as const)(
-  'registration over %s tells our instance, and takes it back',
-  async (transport) => {
-    const router = await aRouter();
-    const client = aClient((transport === 'ws' ? router.wsUrl : router.grpcUrl) ?? '');
-    await client.register(77n);
-    expect(router.registrations.present().map(({ instanceId }) => instanceId)).toEqual([77n]);
-    await client.unregister(77n);
-    expect(router.registrations.present()).toEqual([]);
-  },
-);
-
-test('a token the router refuses ends calls and registration with 16', async () => {
-  const router = await aRouter();
-  const client = aClient(router.grpcUrl ?? '', { token: literalToken('glrct-wrong') });
-  expect((await callOnce(client).end).code).toBe(16);
-  await expect(client.register(1n)).rejects.toThrow(
-    expect.objectContaining({ constructor: RouterStatus, code: 16 }),
-  );
-});
-
-test('a method path can be given where the router has renamed a package', async () => {
-  const router = await aRouter();
-  const client = aClient(router.grpcUrl ?? '', { paths: { admitJob: '/other.Service/AdmitJob' } });
-  expect((await callOnce(client).end).code).toBe(12);
 });
 
 test('a large message crosses the tunnel both ways without being cut', async () => {
@@ -237,4 +138,101 @@ test('a large message crosses the tunnel both ways without being cut', async () 
   expect(result.result).not.toBe('admitted');
   expect(relay.ofType('unreadable')).toEqual([]);
   expect(relay.ofType('question')).toHaveLength(1);
+});
+
+/** What one end of the tunnel was given reaches the other, also when the giver closes right afterwards. */
+describe('flushing', () => {
+  /** More than the buffers of the sockets between the two ends. */
+  const FRAMES = 64;
+  const FRAME = Buffer.alloc(128 * 1024, 7);
+
+  /** A tunnel, what grpc-js would hold of it, and the router's end. */
+  async function aTunnel(): Promise<{ readonly near: Socket; readonly far: WebSocket }> {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0, handleProtocols: () => 'ws-tunnel' });
+    await new Promise<void>((resolve) => server.once('listening', () => resolve()));
+    const tunnel = openTunnel({
+      url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      token: literalToken('glrct-test'),
+      userAgent: 'tollgate-test/1',
+      tls: {},
+      messageBytesMax: 10 * 1024 * 1024,
+      failed: () => {},
+    });
+    const accepted = new Promise<WebSocket>((resolve) => server.once('connection', resolve));
+    const near = connect(tunnel.address.replace(/^unix:/, ''));
+    near.pause();
+    const far = await accepted;
+    onTestFinished(() => {
+      near.destroy();
+      tunnel.close();
+      server.close();
+      far.terminate();
+    });
+    return { near, far };
+  }
+
+  /** Below and beyond what the kernel takes, so that some of it is still in this process when the WebSocket closes. */
+  const SIZES_KB = Array.from({ length: 25 }, (_, index) => 128 + index * 16);
+
+  test('what the router sent before it closed the WebSocket is read to the end', async () => {
+    const lost: number[] = [];
+    for (const sizeKb of SIZES_KB) {
+      const { near, far } = await aTunnel();
+      for (let kb = 0; kb < sizeKb; kb += 1) far.send(FRAME.subarray(0, 1_024));
+      far.close();
+      for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+      let bytes = 0;
+      near.on('data', (chunk) => {
+        bytes += chunk.length;
+      });
+      near.resume();
+      await new Promise((resolve) => near.once('close', resolve));
+      if (bytes < sizeKb * 1_024) lost.push(sizeKb * 1_024 - bytes);
+    }
+    expect(lost).toEqual([]);
+  });
+
+  test('what the relay wrote before it closed its end reaches the router', async () => {
+    const { near, far } = await aTunnel();
+    let bytes = 0;
+    far.on('message', (frame: Buffer) => {
+      bytes += frame.length;
+    });
+    far.pause();
+    for (let frame = 0; frame < FRAMES; frame += 1) near.write(FRAME);
+    near.end();
+    near.resume();
+    far.resume();
+    await new Promise((resolve) => far.once('close', resolve));
+    expect(bytes).toBe(FRAMES * FRAME.length);
+  });
+});
+
+/** A router that lets a connection carry few calls at once: the streams must not crowd out what else is to be said. */
+describe('a router that lets a connection carry few calls', () => {
+  const CALLS_MAX = 20;
+
+  test.each(['grpc', 'ws'] as const)(
+    'registration over %s gets through while streams take every call that a connection may carry',
+    async (transport) => {
+      const router = await patientRouter({
+        controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
+        callsPerConnectionMax: CALLS_MAX,
+      });
+      onTestFinished(() => router.close());
+      await using relay = relayBefore((transport === 'ws' ? router.wsUrl : router.grpcUrl) ?? '', {
+        sizes: { start: 3 * CALLS_MAX, max: 3 * CALLS_MAX, openMax: 100 },
+      });
+      await router.until(() => router.waitingStreams() === CALLS_MAX, { what: 'a full connection' });
+      await relay.until(() => relay.pool.status().waiting > 0, 'the first waiting streams');
+      expect(relay.pool.status()).toMatchObject({ open: CALLS_MAX, waiting: CALLS_MAX });
+      await relay.router.register(7n);
+      expect(router.registrations.present().map(({ instanceId }) => instanceId)).toEqual([7n]);
+      await relay.router.unregister(7n);
+      expect(router.registrations.present()).toEqual([]);
+      // The connection it had is gone, and the one of the streams is not.
+      await until(() => router.connections() === 1);
+      expect(router.waitingStreams()).toBe(CALLS_MAX);
+    },
+  );
 });

@@ -1,15 +1,24 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { constants, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { POOL_SIZES } from '../../../relay/streams/pool.ts';
 import { fileToken } from '../../../relay/token.ts';
-import { parseSchema } from '../../../relay/wire/schema.ts';
+
 import { handClock } from '../../../scripts/local/clock.ts';
-import type { LocalRouter, LocalRouterOptions } from '../../../scripts/local/router/local-router.ts';
+import {
+  type LocalRouter,
+  type LocalRouterOptions,
+  startLocalRouter,
+} from '../../../scripts/local/router/local-router.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
+import { until } from '../../support/flow/until.ts';
 import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
-import { renamedAndRenumbered } from '../../support/relay/schema-variants.ts';
+
 import { unknownFields } from '../../support/relay/unknown-fields.ts';
 
 async function aRouter(options: Partial<LocalRouterOptions> = {}): Promise<LocalRouter> {
@@ -42,18 +51,6 @@ test.each(['grpc', 'ws'] as const)(
   },
 );
 
-test('a router with a renamed package and other field numbers is served by its descriptors', async () => {
-  const schema = parseSchema(renamedAndRenumbered(), 'theirs');
-  const router = await aRouter({ schema });
-  await using relay = relayBefore(urls(router).grpc, {
-    schema,
-    answer: () =>
-      Promise.resolve({ answer: { outcome: 'rejected', reason: 'no budget' }, delivered: () => {} }),
-  });
-  expect(await router.admit(job(1))).toMatchObject({ result: 'rejected' });
-  expect(relay.pool.status().state).toBe('open');
-});
-
 test.each(['grpc', 'ws'] as const)(
   'fault 2: connections that come of age over %s cost no exchange',
   async (transport) => {
@@ -77,16 +74,6 @@ test.each(['grpc', 'ws'] as const)(
   },
 );
 
-test('streams that come of age are reopened without waiting', async () => {
-  const router = await aRouter({ headers: 'at_once' });
-  await using relay = relayBefore(urls(router).grpc);
-  await router.until(() => router.waitingStreams() === 8, { what: 'eight waiting streams' });
-  const opened = router.counters.streams.opened;
-  router.endWaitingStreams();
-  await router.until(() => router.counters.streams.opened === opened + 8, { what: 'eight more' });
-  expect(relay.ofType('backing_off')).toEqual([]);
-});
-
 test.each(['before_question', 'after_question', 'before_reading', 'after_answer'] as const)(
   'fault 1: a connection reset %s is survived, and the job asked again is answered',
   async (point) => {
@@ -101,27 +88,6 @@ test.each(['before_question', 'after_question', 'before_reading', 'after_answer'
     expect(relay.ofType('backing_off')[0]).toMatchObject({ code: 14, attempt: 1 });
   },
 );
-
-test('an answer the router has no ears for any more is told as not heard', async () => {
-  const router = await aRouter();
-  const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
-  const heard: boolean[] = [];
-  await using relay = relayBefore(urls(router).grpc, {
-    answer: async () => {
-      await decided;
-      return { answer: { outcome: 'admitted' }, delivered: (was) => heard.push(was) };
-    },
-  });
-  router.faults.cutStreams('after_question', { means: 'connection' });
-  expect((await router.admit(job(1))).result).toBe('failed');
-  await relay.until(
-    () => relay.ofType('stream_ended').some((end) => end.asked),
-    'the end of the asked stream',
-  );
-  decide();
-  await relay.until(() => relay.pool.status().state === 'open', 'the way back');
-  expect(heard).toEqual([false]);
-});
 
 test.each(['grpc', 'ws'] as const)(
   'fault 3: a black hole under %s is noticed by keepalive, and healed without a restart',
@@ -221,21 +187,179 @@ test('fault 15: a question larger than the limit ends its own stream, and the ot
   expect(relay.ofType('backing_off')).toEqual([]);
 });
 
-test('a drain lets the question in progress be answered and leaves no stream behind', async () => {
-  const router = await aRouter();
-  const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
-  const relay = relayBefore(urls(router).ws, {
-    answer: async () => {
-      await decided;
-      return { answer: { outcome: 'admitted' }, delivered: () => {} };
+/** What a relay believes of its answers, against what a router over real sockets has read of them. */
+describe('delivery', () => {
+  const QUESTIONS = 24;
+  const job = (id: number) => ({ id, job_info: { id, project_full_path: 'acme/app' } });
+
+  async function aRouter() {
+    const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+    onTestFinished(() => router.close());
+    return router;
+  }
+
+  test.each(['grpc', 'ws'] as const)(
+    'answers on their way over %s when the router resets the connection are not believed to be heard',
+    async (transport) => {
+      const router = await aRouter();
+      const decided = Promise.withResolvers<void>();
+      const heard: boolean[] = [];
+      let asked = 0;
+      await using relay = relayBefore((transport === 'ws' ? router.wsUrl : router.grpcUrl) ?? '', {
+        answer: async () => {
+          asked += 1;
+          await decided.promise;
+          return { answer: { outcome: 'admitted' }, delivered: (was) => heard.push(was) };
+        },
+      });
+      const results = Promise.all(Array.from({ length: QUESTIONS }, (_, id) => router.admit(job(id + 1))));
+      await relay.until(() => asked === QUESTIONS, 'every question');
+      // The first answer that arrives costs the connection, unread, and with it all the others.
+      router.faults.cutStreams('before_reading', { means: 'connection', questions: QUESTIONS });
+      decided.resolve();
+      const admitted = (await results).filter(({ result }) => result === 'admitted').length;
+      expect(admitted).toBe(0);
+      await relay.until(() => relay.ofType('stream_ended').length >= QUESTIONS, 'the end of every stream');
+      expect(heard.filter(Boolean)).toHaveLength(admitted);
+      expect(heard).toHaveLength(QUESTIONS);
     },
+  );
+
+  test('a router that ends no answered stream is answered on, far beyond the streams that may be open', async () => {
+    const router = await aRouter();
+    router.faults.keepAnsweredStreams = true;
+    await using relay = relayBefore(router.grpcUrl ?? '');
+    const jobs = 2 * POOL_SIZES.openMax;
+    const results = await Promise.all(Array.from({ length: jobs }, (_, id) => router.admit(job(id + 1))));
+    expect(results.filter(({ result }) => result === 'admitted')).toHaveLength(jobs);
+    expect(relay.pool.status()).toMatchObject({ state: 'open', busy: 0 });
+    router.resetConnections();
+    await relay.until(() => relay.heard.length === jobs, 'the end of every stream');
   });
-  const asked = router.admit(job(1));
-  await relay.until(() => relay.pool.status().busy === 1, 'the question');
-  const drained = relay.pool.drain();
-  decide();
-  expect(await asked).toMatchObject({ result: 'admitted' });
-  await drained;
-  await router.until(() => router.waitingStreams() === 0, { what: 'no waiting stream' });
-  relay.router.close();
+});
+
+/** What one refusal costs: how soon jobs find a stream again, on real sockets and with the pool's time in the test's hand. */
+describe('one refusal', () => {
+  /** The first retry comes within this. */
+  const FIRST_RETRY_MS = 2_000;
+  /** The longest of what may be drawn. */
+  const random = (): number => 0.999;
+  const job = (id: number) => ({ id, job_info: { id, project_full_path: 'acme/app' } });
+
+  /** A job that finds no stream gives up soon: what is tested is that it finds one. */
+  async function aRouter(options: { host?: string; grpcPort?: number } = {}): Promise<LocalRouter> {
+    const router = await startLocalRouter({
+      controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
+      findTimeoutMs: 1_500,
+      ...options,
+    });
+    onTestFinished(() => router.close());
+    return router;
+  }
+
+  async function lostOf(router: LocalRouter, jobs: number): Promise<number> {
+    let lost = 0;
+    for (let id = 1; id <= jobs; id += 1) if ((await router.admit(job(id))).result !== 'admitted') lost += 1;
+    return lost;
+  }
+
+  const CODES = Array.from({ length: 16 }, (_, index) => index + 1);
+
+  test.each(CODES)('after one call refused with code %i, a job 2 s later finds a stream', async (code) => {
+    const clock = handClock();
+    const router = await aRouter();
+    router.faults.refuseCalls(code, { method: 'admit' });
+    await using relay = relayBefore(router.grpcUrl ?? '', { clock, random });
+    await relay.until(() => relay.ofType('backing_off').length === 1, 'the refusal');
+    clock.advance(FIRST_RETRY_MS);
+    expect(await lostOf(router, 1)).toBe(0);
+  });
+
+  test.each(CODES)(
+    'while other streams wait, one call refused with code %i costs no job its stream',
+    async (code) => {
+      const clock = handClock();
+      const router = await aRouter();
+      await using _relay = relayBefore(router.grpcUrl ?? '', { clock, random });
+      await lostOf(router, 1);
+      await router.until(() => router.waitingStreams() === 8, { what: 'eight waiting streams' });
+      router.faults.refuseCalls(code, { method: 'admit' });
+      expect(await lostOf(router, 12)).toBe(0);
+    },
+  );
+
+  /** An ingress before a router: refuses upgrades with `status` while that is set, else lets them through. */
+  async function anIngress(router: LocalRouter) {
+    const behind = Number(new URL((router.wsUrl ?? '').replace('ws', 'http')).port);
+    const ingress = { status: undefined as number | undefined, refused: 0, url: '' };
+    const server = createServer().on('upgrade', (request, socket, head) => {
+      socket.on('error', () => {});
+      if (ingress.status !== undefined) {
+        ingress.refused += 1;
+        socket.end(`HTTP/1.1 ${ingress.status} No\r\nContent-Length: 0\r\n\r\n`);
+        return;
+      }
+      const upstream = connect(behind, '127.0.0.1', () => {
+        const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+        upstream.write(`GET ${request.url} HTTP/1.1\r\n${headers.join('')}\r\n`);
+        upstream.write(head);
+        socket.pipe(upstream).pipe(socket);
+      });
+      upstream.on('error', () => socket.destroy());
+      socket.on('close', () => upstream.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    ingress.url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return ingress;
+  }
+
+  const HTTP = [400, 401, 403, 404, 429, 500, 502, 503, 504];
+
+  test.each(HTTP)(
+    'an ingress that answers upgrades with HTTP %i for 2 s leaves jobs without streams for at most 6 s',
+    async (status) => {
+      const clock = handClock();
+      const router = await aRouter();
+      const ingress = await anIngress(router);
+      ingress.status = status;
+      await using relay = relayBefore(ingress.url, { clock, random });
+      for (let pauses = 1; clock.monotonicMs() < 60_000; pauses += 1) {
+        await until(() => relay.ofType('backing_off').length === pauses || router.waitingStreams() > 0);
+        if (router.waitingStreams() > 0) break;
+        clock.advance(relay.ofType('backing_off').at(-1)?.delayMs ?? 0);
+        if (clock.monotonicMs() >= 2_000) ingress.status = undefined;
+      }
+      expect(clock.monotonicMs()).toBeLessThanOrEqual(6_000);
+    },
+  );
+
+  test.each(['stream', 'connection'] as const)(
+    'a server that ends a %s with ENHANCE_YOUR_CALM is tried again within 2 s',
+    async (what) => {
+      const clock = handClock();
+      const streams: ServerHttp2Stream[] = [];
+      const server = createHttp2Server().on('stream', (stream) => {
+        streams.push(stream);
+        stream.on('error', () => {});
+        if (streams.length > 1) return;
+        if (what === 'stream') stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+        else stream.session?.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      await using relay = relayBefore(`grpc://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+        clock,
+        random,
+      });
+      onTestFinished(() => void server.close());
+      await relay.until(() => relay.ofType('backing_off').length === 1, 'the refusal');
+      clock.advance(FIRST_RETRY_MS);
+      await until(() => streams.length > 1 || relay.ofType('backing_off').length > 1);
+      expect(relay.ofType('backing_off')[0]?.delayMs).toBeLessThanOrEqual(FIRST_RETRY_MS);
+      expect(streams).toHaveLength(2);
+    },
+  );
 });

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { STATUS } from '../../../relay/router/router.ts';
+import { backoffMs } from '../../../relay/streams/connection.ts';
+
 import { poolBench } from '../../support/relay/pool-bench.ts';
 
 const ADMITTED = { outcome: 'admitted' } as const;
@@ -24,24 +27,6 @@ test('only one stream knocks until the router has shown that it takes us', async
     downSinceMs: undefined,
   });
   expect(bench.ofType('connected')).toEqual([{ type: 'connected', downMs: 1_000 }]);
-});
-
-test('a question on the first stream is proof enough to open the others', async () => {
-  const bench = poolBench();
-  bench.pool.start();
-  bench.calls[0]?.ask();
-  await bench.settle();
-  expect(bench.calls).toHaveLength(9);
-  expect(bench.pool.status()).toMatchObject({ state: 'open', waiting: 8, busy: 1, wanted: 8 });
-});
-
-test('the next stream opens as soon as one is taken, before its answer', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[3]?.ask();
-  await bench.settle();
-  expect(bench.calls).toHaveLength(9);
-  expect(bench.pool.status()).toMatchObject({ waiting: 8, busy: 1 });
 });
 
 test('the answer goes out on the stream that asked, and is heard', async () => {
@@ -84,19 +69,6 @@ test('an answering core that fails costs its own stream only', async () => {
   await bench.settle();
   expect(bench.calls[0]?.ended).toBe(true);
   expect(bench.pool.status()).toMatchObject({ state: 'open', busy: 0, waiting: 8 });
-});
-
-test('streams that come of age are replaced without a failure, all at once or one by one', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.clock.advance(60_000);
-  for (const call of bench.live()) call.end();
-  await bench.settle();
-  bench.clock.advance(100);
-  await bench.settle();
-  expect(bench.live()).toHaveLength(8);
-  expect(bench.ofType('backing_off')).toEqual([]);
-  expect(bench.pool.status()).toMatchObject({ state: 'open', wanted: 8 });
 });
 
 test('a burst doubles the pool until a quarter waits, to 256 and no further', async () => {
@@ -155,34 +127,6 @@ test('a lost router is knocked at once per waiting time, not once per stream', a
   await bench.settle();
   expect(bench.live()).toHaveLength(8);
   expect(bench.ofType('connected').at(-1)?.downMs).toBeGreaterThan(0);
-});
-
-test('a router that gives one question up does not stop the others', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[0]?.ask();
-  bench.calls[0]?.end(STATUS.CANCELLED);
-  bench.calls[1]?.ask();
-  bench.calls[1]?.end(STATUS.DEADLINE_EXCEEDED);
-  bench.calls[2]?.ask();
-  await bench.questions[2]?.decide();
-  bench.calls[2]?.end(STATUS.INVALID_ARGUMENT, 'reason too long');
-  await bench.settle();
-  expect(bench.ofType('backing_off')).toEqual([]);
-  expect(bench.pool.status()).toMatchObject({ state: 'open', waiting: 8 });
-});
-
-test('a question beyond the message limit stops nobody, and its size is told', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[0]?.listener.onOversized(5_000_000);
-  bench.calls[0]?.end(STATUS.RESOURCE_EXHAUSTED, 'too large');
-  await bench.settle();
-  bench.clock.advance(100);
-  await bench.settle();
-  expect(bench.ofType('unreadable')).toMatchObject([{ sizeBytes: 5_000_000 }]);
-  expect(bench.ofType('backing_off')).toEqual([]);
-  expect(bench.live()).toHaveLength(8);
 });
 
 test('a router that ends every stream at once is knocked at some ten times a second, not in a loop', async () => {
@@ -246,11 +190,179 @@ test('whoever keeps a question open hears that the router has gone, once, and no
   expect(gone).toEqual(['kept']);
 });
 
-test('calls that a full connection holds back do not count as waiting', async () => {
-  let queued = 0;
-  const bench = poolBench({ queuedCalls: () => queued });
-  queued = 3;
-  await bench.open();
-  expect(bench.pool.status()).toMatchObject({ open: 5, waiting: 5 });
-  expect(bench.ofType('streams').at(-1)).toMatchObject({ open: 5, waiting: 5 });
+/** The connection's states: how long its pauses are, what ends them, and when a refusal is not worth one. */
+describe('connection states', () => {
+  /** A pool whose token the router refuses. */
+  async function refused(code: number) {
+    const token = { replaced: false, looks: 0 };
+    const bench = poolBench({
+      tokenReplaced: () => {
+        token.looks += 1;
+        return token.replaced;
+      },
+    });
+    await bench.open();
+    for (const call of bench.live()) call.end(code, 'refused');
+    await bench.settle();
+    expect(bench.pool.status().state).toBe('backing_off');
+    return { ...bench, token };
+  }
+
+  test.each([STATUS.UNAUTHENTICATED, STATUS.PERMISSION_DENIED, STATUS.NOT_FOUND])(
+    'a new token ends the pause after code %i within a second, and past refusals are forgotten',
+    async (code) => {
+      const { clock, live, token, ofType } = await refused(code);
+      for (let tries = 0; tries < 4; tries += 1) {
+        clock.advance(ofType('backing_off').at(-1)?.delayMs ?? 0);
+        live()[0]?.end(code, 'refused');
+      }
+      expect(ofType('backing_off').at(-1)?.delayMs).toBeGreaterThan(5_000);
+      token.replaced = true;
+      clock.advance(1_000);
+      expect(live()).toHaveLength(1);
+      live()[0]?.end(code, 'refused as well');
+      expect(ofType('backing_off').map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 1]);
+    },
+  );
+
+  test.each([
+    { code: STATUS.UNAVAILABLE, attempt: 1, ms: [100, 200], guarantee: 'a lost router is tried again soon' },
+    { code: STATUS.UNAVAILABLE, attempt: 4, ms: [100, 1_600], guarantee: 'the span doubles' },
+    { code: STATUS.UNAVAILABLE, attempt: 20, ms: [100, 2_000], guarantee: 'two seconds are the most' },
+    { code: STATUS.UNIMPLEMENTED, attempt: 1, ms: [1_000, 2_000], guarantee: 'a refusal waits 1 to 2 s' },
+    { code: STATUS.RESOURCE_EXHAUSTED, attempt: 9, ms: [1_000, 10_000], guarantee: 'and 10 s at most' },
+    { code: STATUS.UNAUTHENTICATED, attempt: 2, ms: [1_000, 4_000], guarantee: 'a refused token likewise' },
+    { code: STATUS.PERMISSION_DENIED, attempt: 9, ms: [1_000, 60_000], guarantee: 'and a minute at most' },
+  ])('code $code, attempt $attempt waits $ms ms: $guarantee', ({ code, attempt, ms }) => {
+    expect([backoffMs(code, attempt, () => 0), backoffMs(code, attempt, () => 1)]).toEqual(ms);
+  });
+
+  test('the first pause after any code is 2 s at most, and none is longer than a minute', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 20 }),
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (code, attempt, random) => {
+          expect(backoffMs(code, 1, () => random)).toBeLessThanOrEqual(2_000);
+          expect(backoffMs(code, attempt, () => random)).toBeGreaterThanOrEqual(100);
+          expect(backoffMs(code, attempt, () => random)).toBeLessThanOrEqual(60_000);
+        },
+      ),
+    );
+  });
+
+  test('a router that refuses slowly, after a probe counted as accepted, is left alone longer each time', async () => {
+    const { clock, live, ofType, settle } = await refused(STATUS.PERMISSION_DENIED);
+    for (let round = 0; round < 3; round += 1) {
+      clock.advance(ofType('backing_off').at(-1)?.delayMs ?? 0);
+      clock.advance(1_000);
+      await settle();
+      for (const call of live()) call.end(STATUS.PERMISSION_DENIED, 'refused');
+    }
+    expect(ofType('backing_off').map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('a pool with streams whose next 33 are all refused stops opening for a while, and answers the others', async () => {
+    const bench = poolBench();
+    await bench.open();
+    const [kept] = bench.live();
+    for (let waves = 0; waves < 5 && bench.ofType('backing_off').length === 0; waves += 1) {
+      for (const call of bench.live()) if (call !== kept) call.end(STATUS.UNAUTHENTICATED, 'revoked');
+      bench.clock.advance(200);
+      await bench.settle();
+    }
+    expect(bench.ofType('backing_off')).toMatchObject([{ code: 16, details: 'revoked', attempt: 1 }]);
+    kept?.ask();
+    await bench.questions[0]?.decide();
+    expect(kept?.answered).toBe('admitted');
+  });
+});
+
+/** What becomes of a stream once it is answered: whether the router has the answer, and what place it takes meanwhile. */
+describe('answered streams', () => {
+  /** A pool with one question that was answered, and its call. */
+  async function answered() {
+    const bench = poolBench();
+    await bench.open();
+    const [call] = bench.calls;
+    if (call === undefined) throw new Error('no call was made');
+    call.ask();
+    await bench.questions[0]?.decide();
+    return { ...bench, call };
+  }
+
+  test.each([
+    { code: STATUS.UNAVAILABLE, why: 'the connection was reset' },
+    { code: STATUS.CANCELLED, why: 'the router gave the question up' },
+    { code: STATUS.DEADLINE_EXCEEDED, why: 'the answer came too late' },
+  ])(
+    'an answer that was sent is not heard for sure when the stream ends with $code: $why',
+    async ({ code }) => {
+      const { call, heard } = await answered();
+      call.take().end(code);
+      expect(heard).toEqual([false]);
+    },
+  );
+
+  test('a router that never ends a stream has the answer: the stream is cancelled after 10 s, and heard', async () => {
+    const { call, heard, clock } = await answered();
+    call.take();
+    clock.advance(10_000);
+    expect(call.ended).toBe(false);
+    clock.advance(1_000);
+    expect(call.ended).toBe(true);
+    expect(heard).toEqual([true]);
+  });
+});
+
+/** A drain: what the router may still ask, and how long it takes at most. */
+describe('a drain', () => {
+  /** A pool of eight waiting streams that has begun to drain. */
+  async function draining(options: Parameters<typeof poolBench>[0] = {}) {
+    const bench = poolBench(options);
+    await bench.open();
+    const leave = { done: false };
+    const drain = bench.pool.drain().then(() => {
+      leave.done = true;
+    });
+    await bench.settle();
+    return { ...bench, leave, drain };
+  }
+
+  test('waiting streams are left to the router for 3 s, and none is opened', async () => {
+    const { calls, live, questions, clock, settle, heard } = await draining();
+    expect(live()).toHaveLength(8);
+    clock.advance(2_900);
+    calls[0]?.ask();
+    await settle();
+    expect(calls).toHaveLength(8);
+    await questions[0]?.decide();
+    expect(calls[0]?.answered).toBe('admitted');
+    calls[0]?.end();
+    expect(heard).toEqual([true]);
+  });
+
+  test('after 3 s streams without a question are cancelled, and one with a question is answered first', async () => {
+    const { calls, live, questions, clock, settle, leave, drain } = await draining();
+    calls[0]?.ask();
+    clock.advance(3_000);
+    await settle();
+    expect(live()).toEqual([calls[0]]);
+    expect(leave.done).toBe(false);
+    await questions[0]?.decide();
+    expect(calls[0]?.answered).toBe('admitted');
+    calls[0]?.end();
+    await drain;
+    expect(clock.timers).toBe(0);
+  });
+
+  test('the end comes after 7.25 s even if a decision never does', async () => {
+    const { calls, clock, live, settle, drain } = await draining();
+    calls[0]?.ask();
+    await settle();
+    clock.advance(7_250);
+    await drain;
+    expect(live()).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect, test } from 'vitest';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
-import { READING_BOUNDS, type ReadingBounds, ReadingBudget } from '../../../relay/wire/reading-budget.ts';
+import { READING_BOUNDS, type ReadingBounds, ReadingBudget } from '../../../relay/wire/pass.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { hostileQuestionBytes } from '../../support/relay/hostile-questions.ts';
 import { ODD_SCHEMAS, WRAPPED_JOB } from '../../support/relay/odd-schemas.ts';

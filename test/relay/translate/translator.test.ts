@@ -1,6 +1,5 @@
-import { expect, test } from 'vitest';
-import { HIDDEN_VALUE } from '../../../policies/kubernetes/resource-variables.ts';
-import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../relay/translate/text-length.ts';
+import { describe, expect, test } from 'vitest';
+import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../relay/translate/aliases.ts';
 import {
   compileTranslator,
   type Translation,
@@ -177,13 +176,6 @@ test.each<[string, Shape, Record<string, unknown>, Record<string, unknown>]>([
   });
 });
 
-test('a label is cut, never refused', () => {
-  const { jobName } = requestOf(
-    translate({ id: 'int64', job_name: 'string' }, { id: '7', job_name: 'n'.repeat(9_999) }),
-  );
-  expect(jobName).toHaveLength(LABEL_LENGTH_MAX);
-});
-
 const WITH_VARIABLES = {
   id: 'int64',
   project_id: 'int64',
@@ -212,17 +204,6 @@ test('context comes from variables where no field has it', () => {
     environment: 'production',
     runnerTags: ['large', 'linux'],
   });
-});
-
-test.each([
-  ['a, b', ['a', 'b']],
-  ['["a","b"]', ['a', 'b']],
-  ['[]', []],
-  ['[1]', undefined],
-  ['[broken', undefined],
-])('CI_RUNNER_TAGS of %s reads as %j', (value, tags) => {
-  const json = { id: '7', variables: [variable('CI_RUNNER_TAGS', value)] };
-  expect(requestOf(translate(WITH_VARIABLES, json)).runnerTags).toEqual(tags);
 });
 
 test('identity comes from variables only when the operator trusts them', () => {
@@ -264,13 +245,6 @@ test('a private or masked double of a variable is a contradiction too', () => {
     };
     expect(requestOf(translate(WITH_VARIABLES, json, TRUSTING)).projectId).toBeUndefined();
   }
-});
-
-test('no variables at all is not the same as none that may be kept', () => {
-  expect(requestOf(translate({ id: 'int64' }, { id: '7' })).variables).toBeUndefined();
-  expect(requestOf(translate(WITH_VARIABLES, { id: '7' })).variables).toBeUndefined();
-  const json = { id: '7', variables: [variable('SOMETHING', 'x')] };
-  expect(requestOf(translate(WITH_VARIABLES, json)).variables).toEqual({});
 });
 
 test('a question in our own schema fills every field it has', () => {
@@ -376,50 +350,6 @@ test('a merge request comes as an id, and a schedule as what tells it from other
   expect(JSON.stringify(nightly)).not.toContain('Nightly');
 });
 
-const OPTIONS_OF = { executor_opts: { docker: { user: 'string' }, kubernetes: { user: 'string' } } } as const;
-
-test('an image or a service that names no pull policy, user or variable says nothing of them', () => {
-  const container = { name: 'string', pull_policy: ['string'], ...OPTIONS_OF } as const;
-  const shape = {
-    id: 'int64',
-    image: container,
-    services: [{ ...container, variables: [VARIABLE] }],
-  } as const;
-  const asked = { name: 'a', pull_policy: [], executor_opts: { docker: { user: '' } } };
-  expect(requestOf(translate(shape, { id: '7', image: asked, services: [asked] }))).toEqual({
-    jobId: 7,
-    image: 'a',
-    services: [{ name: 'a' }],
-  });
-});
-
-test('users may stand without executor_opts, and a list of policies in the plural', () => {
-  const container = { name: 'string', pull_policies: ['string'], docker: { user: 'string' } } as const;
-  const asked = { name: 'a', pull_policies: ['never'], docker: { user: 'root' } };
-  const shape = { id: 'int64', image: container, services: [container] } as const;
-  expect(requestOf(translate(shape, { id: '7', image: asked, services: [asked] }))).toMatchObject({
-    pullPolicies: ['never'],
-    dockerUser: 'root',
-    services: [{ name: 'a', pullPolicies: ['never'], dockerUser: 'root' }],
-  });
-});
-
-test('a user or a policy that is too long is cut, and the user marked, in a service too', () => {
-  const shape = {
-    id: 'int64',
-    image: OPTIONS_OF,
-    services: [{ name: 'string', pull_policy: ['string'] }],
-  } as const;
-  const json = {
-    id: '7',
-    image: { executor_opts: { kubernetes: { user: '0'.repeat(TEXT_LENGTH_MAX + 1) } } },
-    services: [{ name: 'a', pull_policy: Array(LIST_LENGTH_MAX + 1).fill('x') }],
-  };
-  const { kubernetesUser, services } = requestOf(translate(shape, json));
-  expect(kubernetesUser).toBe(`${'0'.repeat(LABEL_LENGTH_MAX)}$…`);
-  expect(services?.[0]?.pullPolicies).toHaveLength(LIST_LENGTH_MAX);
-});
-
 test('of a service’s variables only what the executor acts on survives, and no secret', () => {
   const shape = { id: 'int64', services: [{ name: 'string', variables: [VARIABLE] }] } as const;
   const variables = [
@@ -436,15 +366,109 @@ test('of a service’s variables only what the executor acts on survives, and no
   expect(JSON.stringify(translation)).not.toContain('s3cr3t');
 });
 
-test('that a bearer token is set leaves the relay, its value never, however it is flagged', () => {
-  for (const flags of [{ public: true }, {}, { masked: true }, { file: true }]) {
-    const variables = [variable('KUBERNETES_BEARER_TOKEN', 's3cr3t', flags)];
-    const translation = translate(WITH_VARIABLES, { id: '7', variables });
-    expect(requestOf(translation).variables).toEqual({ KUBERNETES_BEARER_TOKEN: HIDDEN_VALUE });
-    expect(JSON.stringify(translation)).not.toContain('s3cr3t');
+describe('variables in images', () => {
+  const SHAPE = {
+    id: 'int64',
+    variables: [{ key: 'string', value: 'string', public: 'bool', file: 'bool', masked: 'bool' }],
+    image: { name: 'string', executor_opts: { kubernetes: { user: 'string' }, docker: { user: 'string' } } },
+    services: [{ name: 'string', executor_opts: { docker: { user: 'string' } } }],
+  } as const;
+  const VARIABLES = [
+    { key: 'REGISTRY', value: 'registry.example.com', public: true },
+    { key: 'TAG', value: '1.0', public: true },
+    { key: 'TAG', value: '1.1' },
+    { key: 'EMPTY', value: '', public: true },
+    { key: 'DEPLOY_KEY', value: 'a-secret', masked: true },
+    { key: 'KUBECONFIG', value: 'a-secret', file: true },
+    { key: 'UID_OF_BUILD', value: '1000' },
+    { key: 'LONG', value: 'x'.repeat(TEXT_LENGTH_MAX) },
+  ];
+
+  function requestOf(json: Record<string, unknown>) {
+    const desc = descOf(SHAPE);
+    const translate = compileTranslator(desc, {
+      variables: { names: [], prefixes: [] },
+      trustVariables: false,
+    });
+    const translation = translate(messageFrom(desc, { id: '7', variables: VARIABLES, ...json }));
+    if (!translation.ok) throw new Error(translation.problem);
+    return translation.request;
   }
-  const empty = [variable('KUBERNETES_BEARER_TOKEN', '')];
-  expect(requestOf(translate(WITH_VARIABLES, { id: '7', variables: empty })).variables).toEqual({
-    KUBERNETES_BEARER_TOKEN: '',
+  const imageOf = (name: string): string | undefined => requestOf({ image: { name } }).image;
+
+  test.each([
+    ['alpine:3', 'alpine:3'],
+    ['$REGISTRY/go:$TAG', 'registry.example.com/go:1.1'],
+    ['$$REGISTRY/$TAG', 'registry.example.com/1.1'],
+    ['$1/x', '/x'],
+    ['$TAG'.repeat(21), '1.1'.repeat(21)],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: GitLab's own way to write a variable
+    ['${REGISTRY}/go${EMPTY}:${TAG}-x', 'registry.example.com/go:1.1-x'],
+  ])('%s is judged as %s, as the runner will read it', (written, judged) => {
+    expect(imageOf(written)).toBe(judged);
+  });
+
+  test.each([
+    ['a masked variable', 'x/$DEPLOY_KEY'],
+    ['a file', 'x/$KUBECONFIG'],
+    ['one that did not come', '$NOWHERE/x'],
+    ['a text that would grow too long', 'x/$LONG'],
+    ['an input', 'x/${' + '{ job.inputs.tag }}'],
+    ['what the runner sets itself', 'x/$CI_RUNNER_VERSION'],
+  ])('%s is left as it is written: %s', (_, written) => {
+    expect(imageOf(written)).toBe(written);
+  });
+
+  test('an image that becomes empty is none: the runner takes its own', () => {
+    expect(imageOf('$EMPTY')).toBeUndefined();
+  });
+
+  test('services and users are expanded, too', () => {
+    const request = requestOf({
+      image: { name: 'a', executor_opts: { kubernetes: { user: '$UID_OF_BUILD:$UID_OF_BUILD' } } },
+      services: [{ name: '$REGISTRY/pg', executor_opts: { docker: { user: '$UID_OF_BUILD' } } }],
+    });
+    expect(request.kubernetesUser).toBe('1000:1000');
+    expect(request.services).toEqual([{ name: 'registry.example.com/pg', dockerUser: '1000' }]);
+  });
+
+  test('no variable leaves the relay for having been put in', () => {
+    const request = requestOf({ image: { name: '$REGISTRY/$DEPLOY_KEY' } });
+    expect(request.variables).toEqual({});
+    expect(JSON.stringify(request)).not.toContain('a-secret');
+  });
+
+  test('where a schema cannot say what is masked, only public variables are put in', () => {
+    const desc = descOf({
+      id: 'int64',
+      variables: [{ key: 'string', value: 'string', public: 'bool' }],
+      image: { name: 'string' },
+      services: [{ name: 'string' }],
+    });
+    const translate = compileTranslator(desc, {
+      variables: { names: [], prefixes: [] },
+      trustVariables: false,
+    });
+    const translation = translate(
+      messageFrom(desc, {
+        id: '7',
+        variables: VARIABLES.slice(0, 3),
+        image: { name: '$REGISTRY/go' },
+        services: [{ name: '$REGISTRY/$TAG' }],
+      }),
+    );
+    expect(translation).toMatchObject({
+      ok: true,
+      request: { image: 'registry.example.com/go', services: [{ name: '$REGISTRY/$TAG' }] },
+    });
+  });
+
+  test('of two variables with one name the later counts, also when it may not be looked at', () => {
+    const shown = { key: 'TOOL', value: 'go', public: true };
+    const masked = { key: 'TOOL', value: 'a-secret', masked: true };
+    const imageWith = (...variables: readonly object[]) =>
+      requestOf({ image: { name: 'x/$TOOL' }, variables: [...variables] }).image;
+    expect(imageWith(shown, masked)).toBe('x/$TOOL');
+    expect(imageWith(masked, shown)).toBe('x/go');
   });
 });

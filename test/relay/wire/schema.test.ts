@@ -1,14 +1,290 @@
-import { fromBinary } from '@bufbuild/protobuf';
-import { expect, test } from 'vitest';
-import { encodeAdmitted, encodeRejected, parseSchema } from '../../../relay/wire/schema.ts';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { clone, create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  type DescriptorProto,
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FieldDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from '@bufbuild/protobuf/wkt';
+import { afterAll, describe, expect, test } from 'vitest';
+import { lockedVersion, lockOf } from '../../../relay/wire/deployable-descriptors.ts';
+import {
+  descriptorsHash,
+  encodeAdmitted,
+  encodeRejected,
+  loadSchema,
+  PLACEHOLDER_HASH,
+  parseSchema,
+} from '../../../relay/wire/schema.ts';
+import {
+  createSchemaProof,
+  type Evidence,
+  INITIAL,
+  JOBS_MIN,
+  JOBS_MIN_ALONE,
+  noted,
+  RECENT,
+  type SchemaState,
+  type SchemaTrust,
+  SUSPECT_AT,
+  trustIn,
+} from '../../../relay/wire/schema-proof.ts';
+import { schemaVariant } from '../../../scripts/local/router/schemas.ts';
+import { range } from '../../support/relay/commit-bench.ts';
 import { renamedAndRenumbered } from '../../support/relay/schema-variants.ts';
 
-test('answers are encoded as the schema says, whatever their numbers', () => {
-  const theirs = parseSchema(renamedAndRenumbered(), 'theirs');
-  expect(fromBinary(theirs.answer, encodeRejected(theirs, 'no budget'))).toMatchObject({
-    admissionResponse: { case: 'rejected', value: { reason: 'no budget' } },
+const DESCRIPTORS = readFileSync(new URL('../../../relay/wire/default.binpb', import.meta.url));
+
+/** Our descriptors with a change to one message. */
+function changed(message: string, change: (desc: DescriptorProto) => void): Uint8Array {
+  const set = clone(FileDescriptorSetSchema, fromBinary(FileDescriptorSetSchema, DESCRIPTORS));
+  for (const file of set.file) for (const each of file.messageType) if (each.name === message) change(each);
+  return toBinary(FileDescriptorSetSchema, set);
+}
+
+const reasonOf = (type: FieldDescriptorProto_Type) => (desc: DescriptorProto) => {
+  for (const field of desc.field) if (field.name === 'reason') field.type = type;
+};
+const REMEDY = /npm run proto:sync -- --ref <tag>/;
+
+test.each([
+  {
+    schema: schemaVariant({ removed: { Rejected: ['reason'] } }),
+    says: /no string field "reason" in [\w.]+\.Rejected/,
+    flaw: 'a rejection without a reason',
+  },
+  {
+    schema: changed('Rejected', reasonOf(FieldDescriptorProto_Type.INT64)),
+    says: /no string field "reason" in [\w.]+\.Rejected/,
+    flaw: 'a reason that is a number',
+  },
+  {
+    schema: changed('Rejected', reasonOf(FieldDescriptorProto_Type.BYTES)),
+    says: /no string field "reason" in [\w.]+\.Rejected/,
+    flaw: 'a reason of bytes',
+  },
+  {
+    schema: changed('Rejected', (desc) => {
+      for (const field of desc.field) field.label = FieldDescriptorProto_Label.REPEATED;
+    }),
+    says: /no string field "reason" in [\w.]+\.Rejected/,
+    flaw: 'a list of reasons',
+  },
+  {
+    schema: schemaVariant({ removed: { AdmitJobResponse: ['rejected'] } }),
+    says: /no message field "rejected" in [\w.]+\.AdmitJobResponse/,
+    flaw: 'no arm for a rejection',
+  },
+  {
+    schema: schemaVariant({ removed: { AdmitJobResponse: ['admitted'] } }),
+    says: /no message field "admitted" in [\w.]+\.AdmitJobResponse/,
+    flaw: 'no arm for an admission',
+  },
+  {
+    schema: changed('AdmitJobResponse', (desc) => {
+      const [admitted] = desc.field;
+      if (admitted !== undefined) {
+        admitted.type = FieldDescriptorProto_Type.BOOL;
+        admitted.typeName = '';
+      }
+    }),
+    says: /no message field "admitted" in [\w.]+\.AdmitJobResponse/,
+    flaw: 'an admission that is a yes or no',
+  },
+])(
+  'descriptors with $flaw are refused when they are loaded, with message, field and remedy',
+  ({ schema, says }) => {
+    const load = () => parseSchema(schema, 'gitlab.binpb');
+    expect(load).toThrow(/^\[schema_invalid\] gitlab\.binpb /);
+    expect(load).toThrow(says);
+    expect(load).toThrow(REMEDY);
+  },
+);
+
+test('a required field that nobody can fill is found when both answers are encoded', () => {
+  const proto2 = changed('Admitted', (desc) => {
+    desc.field.push(
+      create(FieldDescriptorProtoSchema, {
+        name: 'ticket',
+        jsonName: 'ticket',
+        number: 1,
+        type: FieldDescriptorProto_Type.STRING,
+        label: FieldDescriptorProto_Label.REQUIRED,
+      }),
+    );
   });
-  expect(fromBinary(theirs.answer, encodeAdmitted(theirs))).toMatchObject({
-    admissionResponse: { case: 'admitted' },
+  const set = fromBinary(FileDescriptorSetSchema, proto2);
+  for (const file of set.file) file.syntax = 'proto2';
+  const load = () => parseSchema(toBinary(FileDescriptorSetSchema, set), 'gitlab.binpb');
+  expect(load).toThrow(/field "admitted" in [\w.]+\.AdmitJobResponse that cannot be encoded/);
+  expect(load).toThrow(REMEDY);
+});
+
+test('our descriptors are known by their hash, wherever the file lies, and no others are taken for them', () => {
+  expect(descriptorsHash(DESCRIPTORS)).toBe(PLACEHOLDER_HASH);
+  expect(loadSchema()).toMatchObject({ hash: PLACEHOLDER_HASH, placeholder: true });
+  expect(parseSchema(DESCRIPTORS, '/app/gitlab.binpb')).toMatchObject({ placeholder: true });
+  expect(parseSchema(renamedAndRenumbered(), 'theirs').hash).toMatch(/^[0-9a-f]{12}$/);
+});
+
+describe('encoding', () => {
+  test('answers are encoded as the schema says, whatever their numbers', () => {
+    const theirs = parseSchema(renamedAndRenumbered(), 'theirs');
+    expect(fromBinary(theirs.answer, encodeRejected(theirs, 'no budget'))).toMatchObject({
+      admissionResponse: { case: 'rejected', value: { reason: 'no budget' } },
+    });
+    expect(fromBinary(theirs.answer, encodeAdmitted(theirs))).toMatchObject({
+      admissionResponse: { case: 'admitted' },
+    });
+  });
+});
+
+describe('proof', () => {
+  const explained = (jobId: number, project: string | undefined = `p${jobId % 3}`): Evidence => ({
+    kind: 'explained',
+    jobId,
+    project,
+  });
+  const CONTRADICTED: Evidence = { kind: 'contradicted' };
+  const REFUSED: Evidence = { kind: 'refused' };
+  const times = <T>(count: number, of: (index: number) => T): T[] => range(1, count).map(of);
+
+  function standingAfter(trust: SchemaTrust, evidence: readonly Evidence[]): SchemaState {
+    const proof = createSchemaProof(trust, () => {});
+    for (const each of evidence) proof.note(each);
+    return proof.standing;
+  }
+
+  test.each<[string, SchemaTrust, readonly Evidence[], SchemaState]>([
+    ['nothing yet', 'earned', [], 'unproven'],
+    ['one job too few', 'earned', times(JOBS_MIN - 1, (job) => explained(job)), 'unproven'],
+    ['enough jobs of three projects', 'earned', times(JOBS_MIN, (job) => explained(job)), 'proven'],
+    [
+      'enough of two projects only',
+      'earned',
+      times(JOBS_MIN, (job) => explained(job, `p${job % 2}`)),
+      'unproven',
+    ],
+    [
+      'one project, one job too few',
+      'earned',
+      times(JOBS_MIN_ALONE - 1, (job) => explained(job, 'p')),
+      'unproven',
+    ],
+    ['one project, more jobs', 'earned', times(JOBS_MIN_ALONE, (job) => explained(job, 'p')), 'proven'],
+    [
+      'no project named, more jobs',
+      'earned',
+      times(JOBS_MIN_ALONE, (job) => ({ kind: 'explained', jobId: job, project: undefined })),
+      'proven',
+    ],
+    [
+      'one job asked about for ever',
+      'earned',
+      times(200, (time) => explained(1, `p${time % 3}`)),
+      'unproven',
+    ],
+    [
+      'a contradiction begins the proof anew',
+      'earned',
+      [...times(JOBS_MIN - 1, (job) => explained(job)), CONTRADICTED, explained(99)],
+      'unproven',
+    ],
+    ['a refused admission', 'earned', [REFUSED], 'suspect'],
+    ['given', 'given', [], 'proven'],
+    [
+      'the placeholder, whatever it explains',
+      'placeholder',
+      times(500, (job) => explained(job)),
+      'placeholder',
+    ],
+    ['an odd contradiction', 'given', [...times(SUSPECT_AT - 1, () => CONTRADICTED), explained(1)], 'proven'],
+    ['most of the recent ones', 'given', times(SUSPECT_AT, () => CONTRADICTED), 'suspect'],
+    [
+      'half of the recent ones for ever',
+      'given',
+      times(100, (time) => (time % 2 === 0 ? CONTRADICTED : explained(time))),
+      'proven',
+    ],
+    [
+      'old contradictions among new good ones',
+      'given',
+      [
+        ...times(SUSPECT_AT - 1, () => CONTRADICTED),
+        ...times(RECENT, (job) => explained(job)),
+        ...times(SUSPECT_AT - 1, () => CONTRADICTED),
+      ],
+      'proven',
+    ],
+    ['a refused admission of a schema that was proven', 'given', [explained(1), REFUSED], 'suspect'],
+    [
+      'fresh good questions after a refused admission',
+      'given',
+      [REFUSED, ...times(JOBS_MIN, (job) => explained(job))],
+      'proven',
+    ],
+    [
+      'good questions whose admissions go on being refused',
+      'given',
+      times(100, (time) => (time % 2 === 0 ? REFUSED : explained(time))),
+      'suspect',
+    ],
+    ['a placeholder, whatever is refused', 'placeholder', [REFUSED], 'placeholder'],
+    [
+      'suspect is proven again by fresh good questions of several projects',
+      'given',
+      [...times(SUSPECT_AT, () => CONTRADICTED), ...times(JOBS_MIN, (job) => explained(job))],
+      'proven',
+    ],
+    [
+      'and not while every other one contradicts',
+      'given',
+      [
+        ...times(SUSPECT_AT, () => CONTRADICTED),
+        ...times(100, (time) => (time % 3 === 0 ? CONTRADICTED : explained(time))),
+      ],
+      'suspect',
+    ],
+  ])('%s: from %s', (_, trust, evidence, standing) => {
+    expect(standingAfter(trust, evidence)).toBe(standing);
+  });
+
+  test.each(['earned', 'given'] as const)('what it remembers is bounded, whatever comes: %s', (trust) => {
+    let state = INITIAL[trust];
+    for (const time of range(1, 1_000)) {
+      state = noted(state, time % 7 === 0 ? CONTRADICTED : explained(time, 'p'));
+      expect(state.jobs.size).toBeLessThan(JOBS_MIN_ALONE);
+      expect(state.projects.size).toBeLessThanOrEqual(3);
+      expect(state.recent.length).toBeLessThanOrEqual(RECENT);
+    }
+  });
+
+  test('the placeholder is trusted at no router but one of this machine, and no setting gives a schema', () => {
+    expect(trustIn({ placeholder: true }, false)).toBe('placeholder');
+    expect(trustIn({ placeholder: true }, true)).toBe('earned');
+    expect(trustIn({ placeholder: false }, false)).toBe('earned');
+  });
+});
+
+describe('lock', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-lock-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'gitlab.binpb');
+
+  test.each([
+    ['tag v18.9.0 of https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git', '18.9'],
+    ['gitlab-agent-v19.4.1.tar.gz', '19.4'],
+    ['branch master of https://gitlab.com/x.git', undefined],
+    ['folder proto', undefined],
+  ])('descriptors of "%s" are of GitLab %s', (source, version) => {
+    writeFileSync(lockOf(file), JSON.stringify({ sha256: 'aa', source }));
+    expect(lockedVersion(file)).toBe(version);
+  });
+
+  test('without a lock nobody knows', () => {
+    expect(lockedVersion(join(folder, 'other.binpb'))).toBeUndefined();
   });
 });

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { shellWord } from '../../../policies/text/plain-text.ts';
-import { nextText } from '../../../scripts/cli/gitlab/setup-text.ts';
 import { cloneHere } from '../../support/clone.ts';
 
 const argumentsOf = (command: string): readonly string[] =>
@@ -16,16 +15,6 @@ test.each(['token', 'my folder/token', "it's $HOME/`x`", '~/token', ''])(
     expect(argumentsOf(`npm ${shellWord(path)}`)).toEqual([path]);
   },
 );
-
-test('after the set-up the next command names a token file with a space in its path', () => {
-  const report = {
-    ...({ mode: 'change', lines: [], routerUrl: 'wss://kas.example.com' } as const),
-    ...{ version: undefined, kasVersion: undefined, controller: undefined },
-  };
-  const text = nextText(report, 'https://gitlab.example.com', '/my folder/router-token');
-  const command = text.split('\n').find((line) => line.includes('npm start')) ?? '';
-  expect(argumentsOf(command)).toContain('/my folder/router-token');
-});
 
 test('an edit on new books prints the command that makes it possible, and a shell runs it', async () => {
   using clone = cloneHere();

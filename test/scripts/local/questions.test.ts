@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadSchema } from '../../../relay/wire/schema.ts';
+import type { PipelineJob } from '../../../scripts/cli/pipeline/expanded-pipeline.ts';
 import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
-import type { PipelineJob } from '../../../scripts/cli/pipeline/pipeline-job.ts';
 import { pipelineQuestions, type QuestionOptions } from '../../../scripts/local/pipeline-router.ts';
 import { questionEncoder } from '../../../scripts/local/router/messages.ts';
 

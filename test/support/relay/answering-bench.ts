@@ -3,8 +3,7 @@ import { createAnswering, createQuestionReader } from '../../../relay/answer.ts'
 import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { RouterAnswer } from '../../../relay/exchange.ts';
-import { createFallback } from '../../../relay/fallback/fallback.ts';
-import { statelessCheck } from '../../../relay/fallback/stateless-check.ts';
+import { createFallback, statelessCheck } from '../../../relay/fallback/fallback.ts';
 import { createUnmetered, type UnmeteredAnswers } from '../../../relay/fallback/unmetered.ts';
 import {
   compileReader,

@@ -2,7 +2,7 @@ import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
 import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { LedgerVerdict } from '../../../relay/verdict.ts';
+import type { LedgerVerdict } from '../../../relay/exchange.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { admittedOf } from './verdicts.ts';
 

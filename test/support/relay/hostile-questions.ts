@@ -5,7 +5,7 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { type MessageObject, resolvePath } from '../../../relay/translate/variables.ts';
-import { READING_BOUNDS } from '../../../relay/wire/reading-budget.ts';
+import { READING_BOUNDS } from '../../../relay/wire/pass.ts';
 import { questionEncoder } from '../../../scripts/local/router/messages.ts';
 
 const JOB: MessageObject = { id: 7, job_info: { id: 7, project_id: 42 }, image: { name: '$A'.repeat(20) } };

@@ -38,7 +38,7 @@ export function relayBefore(
     router,
     clock: options.clock ?? systemRelayClock,
     random: options.random ?? Math.random,
-    // Tests of how a relay leaves are in drain.integ.test.ts.
+    // Tests of how a relay leaves are in main.integ.test.ts.
     leaveWaitingMs: 0,
     ...(options.sizes !== undefined && { sizes: options.sizes }),
     observe(event) {

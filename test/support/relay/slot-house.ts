@@ -3,7 +3,7 @@ import type { BatchJob } from '../../../relay/commit/fair-queue.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { LedgerVerdict } from '../../../relay/verdict.ts';
+import type { LedgerVerdict } from '../../../relay/exchange.ts';
 import { type WaitedVerdict, WaitQueue } from '../../../relay/waiting/wait-queue.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { turn } from './commit-bench.ts';

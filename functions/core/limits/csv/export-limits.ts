@@ -2,7 +2,14 @@ import { isRecord } from '../../../../policies/document/reading.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import { writtenUnits } from '../../../../policies/units/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { type LimitList, limitListOf, subjectOfEntry, writtenSubject } from '../subject-text.ts';
+import {
+  idOf,
+  kindOf,
+  type LimitList,
+  limitListOf,
+  subjectOfEntry,
+  writtenSubject,
+} from '../subject-text.ts';
 import {
   type Cells,
   CSV_COLUMNS,
@@ -13,7 +20,7 @@ import {
   type LimitFigures,
   PLAIN_CSV,
 } from './columns.ts';
-import { cellOfText, cellsOf, idOf, isPlainNumber, kindOf, type LimitEntry } from './read-cells.ts';
+import { cellOfText, cellsOf, isPlainNumber, type LimitEntry } from './read-cells.ts';
 
 interface ExportOptions {
   /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */

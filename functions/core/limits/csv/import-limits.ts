@@ -10,7 +10,7 @@ import { type Directory, pathKey } from '../../../../policies/place/directory.ts
 import type { Policy } from '../../../../policies/policy.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { type LimitList, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
+import { kindOf, type LimitList, madeId, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
 import {
   type Cells,
   type CsvColumn,
@@ -23,15 +23,7 @@ import {
 } from './columns.ts';
 import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, pathOf, placedEntries } from './export-limits.ts';
 import { FromDay, notFrom } from './from-day.ts';
-import {
-  type CellContext,
-  cellsOf,
-  kindOf,
-  type LimitEntry,
-  madeId,
-  readCells,
-  readThresholdsText,
-} from './read-cells.ts';
+import { type CellContext, cellsOf, type LimitEntry, readCells, readThresholdsText } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 
 export type CellRefusal = CellContext['refuse'];

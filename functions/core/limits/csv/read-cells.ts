@@ -3,8 +3,8 @@ import {
   readWrittenDay,
   type WrittenAmount,
 } from '../../../../policies/document/written.ts';
-import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
-import { readField } from '../subject-text.ts';
+import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
+import { idOf, kindOf, readField } from '../subject-text.ts';
 import { type Cells, type CsvColumn, type CsvDialect, FIELD_OF, isDayColumn, isDecimal } from './columns.ts';
 
 /** Thresholds in one cell or field: `50 75 90`, `80 forecast 100`, `none`; empty: as limits of the kind have them. */
@@ -81,18 +81,6 @@ const trimmed = (text: string): string => (text.includes('.') ? text.replace(/\.
 // One limit of the document as the cells of a row.
 /** A limit as it stands in the document. */
 export type LimitEntry = Readonly<Record<string, unknown>>;
-
-/** The first that is there; a valid entry has one. */
-export const kindOf = (entry: LimitEntry): LimitKind | undefined =>
-  LIMIT_KINDS.find((kind) => isThere(entry[kind]));
-
-/** Its own, or the one that is made from it. */
-export function idOf(entry: LimitEntry): string {
-  if (isThere(entry.id)) return String(entry.id);
-  return madeId(kindOf(entry) ?? '', textOf(entry.per));
-}
-
-export const madeId = (kind: string, per: string): string => `${kind}-${per === '' ? 'now' : per}`;
 
 /** All cells that say something about the limit itself, not about whose it is; decimals with a point. */
 export function cellsOf(entry: LimitEntry): Cells {

@@ -2,10 +2,13 @@ import {
   type ChangeRow,
   type ChangeRowsInput,
   changeRows,
+  type FieldValue,
   limitsByPlace,
 } from '../../../../functions/core/limits/index.ts';
-import type { PolicyChange } from './change.ts';
-import { grantText, limitDifferenceText, thingText } from './limit-change-text.ts';
+import { edgeText } from '../../../../policies/text/edge-text.ts';
+import { type Unit, unitRow, writtenUnits } from '../../../../policies/units/unit.ts';
+import { moneyText } from '../../../../policies/units/unit-texts.ts';
+import { leafText, type PolicyChange, valueText } from './values.ts';
 
 /** Everything that differs between two sets of limits: limits, grants, freezes, break-glasses, defaults and rollouts. */
 export const limitChanges = (between: ChangeRowsInput): readonly PolicyChange[] =>
@@ -87,4 +90,49 @@ function zoneOf({ subject, limit }: ChangeRow, { from, to }: ChangeRowsInput): s
     if (found !== undefined) return found.zone;
   }
   return 'UTC';
+}
+
+/** `7.50 → 8.00`, `absent → warn`; thresholds show what came (+) and went (-). */
+export function limitDifferenceText(row: ChangeRow): string {
+  if (row.field === 'thresholds') return leafText({ path: [], from: listOf(row.from), to: listOf(row.to) });
+  return `${textOf(row.from, row)} → ${textOf(row.to, row)}`;
+}
+
+/** All of a thing that came or went: `7.50, per month, owner leads`. Its amount needs no name, nor does the usual mode. */
+export const thingText = (rows: readonly ChangeRow[]): string =>
+  rows
+    .map((row) => ({ row, value: valueIn(row) }))
+    .filter(({ row, value }) => row.field !== 'mode' || value !== 'enforce')
+    .map(({ row, value }) =>
+      row.field === 'amount' ? textOf(value, row) : `${row.field} ${textOf(value, row)}`,
+    )
+    .join(', ');
+
+/** `50.00 from 1 Nov 2026 to the end of 30 Nov 2026 Europe/Berlin: release week, FIN-12`. */
+export function grantText(rows: readonly ChangeRow[], zone: string, nowMs: number): string {
+  const byField = new Map(rows.map((row) => [row.field, textOf(valueIn(row), row)]));
+  const said = (field: string): string => byField.get(field) ?? '';
+  const [fromMs, untilMs] = [Date.parse(said('from')), Date.parse(said('until'))];
+  const from = edgeText(fromMs, 'start', zone).slice(0, -(zone.length + 1));
+  const why = ['reason', 'ticket'].map(said).filter((text) => text !== '');
+  const over = untilMs <= nowMs ? ' (is over)' : '';
+  return `${said('amount')} from ${from} to ${edgeText(untilMs, 'end', zone)}: ${why.join(', ')}${over}`;
+}
+
+const valueIn = ({ from, to }: ChangeRow): FieldValue => to ?? from;
+
+const textOf = (value: FieldValue, { unit }: ChangeRow): string =>
+  typeof value === 'number' && unit !== undefined ? amountWritten(value, unit) : valueText(value);
+
+/** `[50, 75]` → 50 and 75. */
+function listOf(value: FieldValue): readonly string[] | undefined {
+  if (value === null) return undefined;
+  const inside = String(value).slice(1, -1);
+  return inside === '' ? [] : inside.split(', ');
+}
+
+/** An amount as limits.yaml would have it: `500.00`, `30 minutes`, `20 jobs`, `2500m cpu`, `1Gi memory`. */
+export function amountWritten(amount: number, unit: Unit): string {
+  const { inCurrency, kind } = unitRow(unit);
+  return inCurrency ? moneyText(amount) : `${writtenUnits(amount, kind)} ${kind}`;
 }

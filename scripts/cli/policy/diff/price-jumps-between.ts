@@ -7,8 +7,8 @@ import {
   priceVersions,
 } from '../../../../policies/prices/price.ts';
 import { moneyText } from '../../../../policies/units/unit-texts.ts';
-import { entriesOf, entryOf } from '../warnings/warning.ts';
-import type { Side } from './diff-rules.ts';
+import { entriesOf, entryOf } from '../written-document.ts';
+import type { Side } from './diff-policies.ts';
 
 /** A rate that would be many times another one the moment the new policy is in force, or later. */
 export interface LaterPriceJump extends PriceJump {

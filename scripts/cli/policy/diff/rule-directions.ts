@@ -1,19 +1,19 @@
 import { CONDITION_KEYS } from '../../../../policies/document/parse-match.ts';
 import type { RuleKind } from '../../../../policies/kinds/kinds.ts';
 import { MODES } from '../../../../policies/mode.ts';
-import type { WrittenEntry } from '../warnings/warning.ts';
-import type { PolicyEffect } from './change.ts';
+import type { WrittenEntry } from '../written-document.ts';
 import {
   conditions,
   type Direction,
   durationCap,
   entriesDirection,
+  type Leaf,
   neutral,
   numberCap,
+  type PolicyEffect,
   quantityCap,
   ranked,
-} from './directions.ts';
-import type { Leaf } from './leaves.ts';
+} from './values.ts';
 
 /** Keys every rule has. */
 const OF_EVERY_RULE: Readonly<Record<string, Direction>> = {

@@ -101,7 +101,7 @@ export class CountingTable implements ItemTable {
   }
 }
 
-/** The ledger stores no binary values, so `itemBytes` knows no size of them; limits and directory do. */
+/** Limits and directory store binary values, which `itemBytes` does not know. */
 function bytesOf(item: Item): number {
   const entries = Object.entries(item);
   const binary = entries.filter(([, { B }]) => B !== undefined);

@@ -56,7 +56,7 @@ export async function measureDesk(options: { readonly groups: number; readonly p
 
 type SampleDesk = Awaited<ReturnType<typeof sampleDesk>>;
 
-/** A deployment with so many groups, each with a budget. */
+/** A deployment in which every group has a budget. */
 async function sampleDesk(groups: number) {
   const table = new CountingTable();
   const clock = handClock(START_MS);

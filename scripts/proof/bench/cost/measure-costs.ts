@@ -25,7 +25,7 @@ const MORE = 3;
 
 type Sizes = readonly number[];
 
-/** @param batches, together - a test counts only some of them. */
+/** @param batches, together - a test counts only some sizes. */
 export async function measureJobCosts(
   outcome: JobOutcome,
   { batches = BATCHES, together = TOGETHER }: { readonly batches?: Sizes; readonly together?: Sizes } = {},

@@ -70,26 +70,6 @@ test.each([
   expect(asked).not.toContain('announce');
 });
 
-test('the same question again is no second rejection, and not asked about', async () => {
-  const { ask, asked } = house();
-  await ask([aRequest(1)]);
-  expect(await ask([aRequest(1)])).toEqual(['repeat']);
-  expect(asked.filter((operation) => operation === 'announce')).toHaveLength(1);
-});
-
-test('a day later it is told again', async () => {
-  const { ask, clock } = house();
-  await ask([aRequest(1)]);
-  clock.advance(24 * 3_600_000 + 1_000);
-  expect(await ask([aRequest(2)])).toEqual(['first']);
-});
-
-test('an admitted job is told of to nobody', async () => {
-  const { ask, asked } = house();
-  expect(await ask([aRequest(1, { namespaceId: 100, projectId: 1 })])).toEqual(['admitted']);
-  expect(asked).not.toContain('announce');
-});
-
 describe('whatever becomes of the notice, the decision stands', () => {
   test.each([
     ['does not answer', { kind: 'lost-before' }],

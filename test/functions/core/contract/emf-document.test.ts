@@ -75,18 +75,3 @@ test.each(['production', 'prod/gitlab.example.com', 'a_b-c@1', '7'])('%s names a
 test.each(['', ' ', ':a', 'a b', 'a\nb', 'ä', '-a', 'a'.repeat(201)])('%j names no deployment', (text) => {
   expect(isDeployment(text)).toBe(false);
 });
-
-test.each([
-  ['{', 'one JSON object'],
-  ['2026 {"_aws":{}}', 'one JSON object'],
-  ['{}', 'no _aws'],
-  [lineOf([A, [1]]).replace('"A":1', '"A":"1"'), 'A: no number'],
-  [lineOf([A, [1]]).replace(',"A":1', ''), 'A: no number'],
-  [lineOf([A, [1]]).replace('"A":1', `"A":[${'1,'.repeat(100)}1]`), 'not 1 to 100 values'],
-  [lineOf([A, [1]]).replace('"Count"', '"count"'), 'no such unit'],
-  [lineOf([A, [1]]).replace('"production"', '""'), 'dimension'],
-  [lineOf([A, [1]]).replace('"Timestamp"', '"Time"'), 'Timestamp'],
-  [lineOf([A, [1]]).replace('"Namespace"', '"Space"'), 'Namespace'],
-])('the check of the specification finds fault with %s', (line, problem) => {
-  expect(emfProblems(line).join()).toContain(problem);
-});

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JOB_STATUSES } from '../../../../functions/core/gitlab/gitlab.ts';
-import { parseJobHook } from '../../../../functions/core/gitlab/job-reader.ts';
+import { JOB_STATUSES, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { parseJobHook, readGitLabInstant } from '../../../../functions/core/gitlab/job-reader.ts';
 import { aJobHook } from '../../../support/job-hook-bodies.ts';
 
 const truthOf = (changes: Readonly<Record<string, unknown>>) => parseJobHook(aJobHook(changes));
@@ -164,3 +165,83 @@ test('every problem is told at once', () => {
   const result = truthOf({ build_id: null, build_status: 'x', build_duration: {} });
   expect('problems' in result && result.problems).toHaveLength(3);
 });
+
+test.each([
+  ['2024-06-11 03:13:06 UTC', '2024-06-11T03:13:06.000Z'],
+  ['2024-06-11T03:13:06Z', '2024-06-11T03:13:06.000Z'],
+  ['2024-06-11T03:13:06.5Z', '2024-06-11T03:13:06.500Z'],
+  ['2024-06-11T03:13:06.123456Z', '2024-06-11T03:13:06.123Z'],
+  ['2024-06-11T05:13:06+02:00', '2024-06-11T03:13:06.000Z'],
+  ['2024-06-10 22:13:06 -0500', '2024-06-11T03:13:06.000Z'],
+  ['2024-06-11T17:13:06+14:00', '2024-06-11T03:13:06.000Z'],
+  ['2024-02-29 23:59:59 UTC', '2024-02-29T23:59:59.000Z'],
+])('%s is read as the instant it names', (text, expected) => {
+  expect(new Date(readGitLabInstant(text) ?? Number.NaN).toISOString()).toBe(expected);
+});
+
+test.each([
+  '',
+  'yesterday',
+  '2024-06-11',
+  '2024-06-11 03:13:06',
+  '2023-02-29 00:00:00 UTC',
+  '2024-13-01 00:00:00 UTC',
+  '2024-00-10 00:00:00 UTC',
+  '2024-06-11 24:00:00 UTC',
+  '2024-06-11 03:60:06 UTC',
+  '2024-06-11T03:13:06+15:00',
+  '0024-06-11 03:13:06 UTC',
+  ' 2024-06-11 03:13:06 UTC',
+])('%j is no instant rather than a wrong one', (text) => {
+  expect(readGitLabInstant(text)).toBeUndefined();
+});
+
+const KEYS = Object.keys(aJobHook());
+const SECRET = 'glpat-a-secret-that-went-astray';
+
+/** A true delivery with some keys replaced by anything, `undefined` included. */
+const damaged = fc
+  .dictionary(
+    fc.constantFrom(...KEYS),
+    fc.oneof(fc.jsonValue(), fc.double(), fc.constant(undefined), fc.constantFrom(...JOB_STATUSES)),
+    { maxKeys: 6 },
+  )
+  .map((changes) => aJobHook(changes));
+
+test('any JSON is a truth whose figures can be counted, or problems', () => {
+  fc.assert(
+    fc.property(fc.oneof(damaged, fc.jsonValue()), (body) => {
+      const result = parseJobHook(body);
+      if ('problems' in result) expect(result.problems.length).toBeGreaterThan(0);
+      else expectCountable(result);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('no problem quotes a text', () => {
+  fc.assert(
+    fc.property(fc.subarray(KEYS, { minLength: 1 }), (keys) => {
+      const result = parseJobHook(aJobHook(Object.fromEntries(keys.map((key) => [key, SECRET]))));
+      if ('problems' in result) expect(result.problems.join()).not.toContain(SECRET);
+    }),
+  );
+});
+
+function expectCountable(truth: JobTruth): void {
+  for (const id of [truth.jobId, truth.projectId]) expect(Number.isSafeInteger(id) && id > 0).toBe(true);
+  expect(JOB_STATUSES).toContain(truth.status);
+  for (const id of [truth.pipelineId, truth.userId, truth.runnerId]) {
+    if (id !== undefined) expect(Number.isSafeInteger(id) && id > 0).toBe(true);
+  }
+  for (const atMs of [truth.createdAtMs, truth.startedAtMs, truth.finishedAtMs]) {
+    if (atMs !== undefined) expect(Number.isSafeInteger(atMs)).toBe(true);
+  }
+  if (truth.durationSeconds !== undefined) {
+    expect(Number.isFinite(truth.durationSeconds) && truth.durationSeconds >= 0).toBe(true);
+  }
+  const { retryCount = 0, queuedSeconds = 0 } = truth;
+  expect(Number.isSafeInteger(retryCount) && retryCount >= 0).toBe(true);
+  expect(queuedSeconds >= 0 && queuedSeconds <= 31 * 86_400).toBe(true);
+  for (const value of Object.values(truth)) expect(value).not.toBeUndefined();
+}

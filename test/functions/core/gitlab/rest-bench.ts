@@ -1,6 +1,5 @@
-import type { GitLab } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { RestCallDeps } from '../../../../functions/core/gitlab/rest-call.ts';
-import { createGitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
+import { createGitLab, type GitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { handClock } from '../../../../scripts/local/clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';

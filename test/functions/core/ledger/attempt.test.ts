@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { attempt, RetryBudgets, TRANSACTION_RESERVE_MS } from '../../../../functions/core/ledger/attempt.ts';
 import type { CounterWrite, TransactOutcome } from '../../../../functions/core/ledger/store.ts';
 import { LedgerError } from '../../../../functions/core/store/index.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
@@ -59,4 +60,60 @@ test('a table that answers with a fault of another kind is no silent table', asy
   ]);
   await expect(attempt([write], 60_000, deps)).rejects.toBe(broken);
   expect(asked()).toBe(1);
+});
+
+const on = (subject: string): CounterWrite => ({
+  kind: 'counter',
+  key: counter(subject),
+  committed: 1,
+  fitted: 1,
+  settled: 0,
+  unchecked: {},
+});
+const writes = [on('instance')];
+
+/** How many tries of one process for an item fit into a second of nothing but lost races. */
+function triesIn(ms: number, clock = handClock(), budgets = new RetryBudgets(clock)): number {
+  const untilMs = clock.monotonicMs() + ms;
+  let tries = 0;
+  while (clock.monotonicMs() < untilMs) {
+    const { atLeastMs, jitterMs } = budgets.take(writes, 3);
+    clock.advance(2 + atLeastMs + jitterMs / 2);
+    tries += 1;
+  }
+  return tries;
+}
+
+test('a race lost is run again within milliseconds, and the sooner the more were lost', () => {
+  const budgets = new RetryBudgets(handClock());
+  const pauses = [1, 2, 3, 4, 5, 6].map((tries) => budgets.take(writes, tries));
+  expect(pauses.map(({ jitterMs }) => jitterMs)).toEqual([18, 9, 6, 4.5, 4, 4]);
+  expect(pauses.every(({ atLeastMs }) => atLeastMs === 0)).toBe(true);
+});
+
+test('where nothing commits, tries come down to 25 a second, however long it lasts', () => {
+  const clock = handClock();
+  const budgets = new RetryBudgets(clock);
+  triesIn(2_000, clock, budgets);
+  const later = triesIn(10_000, clock, budgets);
+  expect(later).toBeGreaterThan(100);
+  expect(later).toBeLessThanOrEqual(260);
+});
+
+test('each commit pays for four tries, so that few rivals never wait long', () => {
+  const clock = handClock();
+  const budgets = new RetryBudgets(clock);
+  for (let round = 0; round < 100; round += 1) {
+    for (let lost = 0; lost < 4; lost += 1) expect(budgets.take(writes, 3).jitterMs).toBe(6);
+    budgets.committed(writes);
+  }
+  for (let lost = 0; lost < 60; lost += 1) budgets.take(writes, 3);
+  expect(budgets.take(writes, 3)).toMatchObject({ atLeastMs: expect.any(Number), jitterMs: 30 });
+});
+
+test('one crowded item makes the others wait no longer, unless they share its transaction', () => {
+  const budgets = new RetryBudgets(handClock());
+  for (let lost = 0; lost < 60; lost += 1) budgets.take(writes, 3);
+  expect(budgets.take([on('group/1')], 3)).toEqual({ atLeastMs: 0, jitterMs: 6 });
+  expect(budgets.take([on('group/1'), ...writes], 3).atLeastMs).toBeGreaterThan(0);
 });

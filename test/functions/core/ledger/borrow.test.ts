@@ -1,17 +1,14 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { newJob } from '../../../../functions/core/ledger/hold-job.ts';
 import type { HoldAsk, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { unseenOfCohorts } from '../../../../functions/core/ledger/weigh.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
-import { anAsk, claim, wordOf } from '../../../support/ledger/asks.ts';
+import { anAsk, wordOf } from '../../../support/ledger/asks.ts';
 import { type CohortMember, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const INSTANCE = 'gitlab.example.com';
-const SLOTS = { subject: 'group/1', limit: 'jobs-now', period: 'now' };
 const COHORT = { subject: 'cohort/ci', limit: 'jobs', period: 'now' };
 const LENT = { ...COHORT, limit: 'jobs:lent' };
 const KEPT = { ...COHORT, limit: 'jobs:group/2:jobs-now' };
@@ -54,52 +51,6 @@ test('what a group does not lend stays its own, however much is wanted', async (
   const { words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
   expect(await words(1, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
   expect(await words(2, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
-});
-
-test('what goes beyond the kept part is of what is lent, also where each job comes alone', async () => {
-  const { ledger, words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
-  for (let job = 0; job < 4; job += 1) expect(await words(2, 1)).toEqual(['admitted']);
-  expect(await ledger.readCounters([LENT])).toMatchObject([{ committed: 1 }]);
-  expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
-});
-
-test('jobs that were admitted count as ones that fitted, in their group, the cohort and the parts of both', async () => {
-  const { ledger, words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
-  expect(await words(2, 4)).toEqual(times(4, 'admitted'));
-  const keys = [{ ...SLOTS, subject: 'group/2' }, KEPT, LENT, COHORT];
-  expect(await ledger.readCounters(keys)).toMatchObject([
-    { committed: 4, fitted: 4 },
-    { committed: 3, fitted: 3 },
-    { committed: 1, fitted: 1 },
-    { committed: 4, fitted: 4 },
-  ]);
-});
-
-test('a job that only watches and fits into nothing counts in the cohort, and not as one that fitted', async () => {
-  const { ledger, hold } = house({ own: 2, borrow: 0 }, { own: 2, borrow: 0 });
-  const watches = claim('group/1', 9, 1, { counter: SLOTS, unit: 'jobs', mode: 'shadow' });
-  const { bound: _, ...neverFits } = { ...watches, neverFits: true as const };
-  const part = { ...neverFits, counter: COHORT, part: { of: SLOTS, from: 'cohort' as const } };
-  expect((await hold([anAsk(900, [neverFits, part])])).map(wordOf)).toEqual(['admitted']);
-  expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 9, fitted: 0 }]);
-});
-
-test('once a counter of a cohort is known, the others of its jobs are to be looked at; counters of no cohort are not', () => {
-  const set = cohortSet([
-    { own: 2, borrow: 9 },
-    { own: 4, borrow: 0, lend: 1 },
-  ]);
-  const jobs = [newJob(anAsk(1, [...cohortClaimsOf(set, 2, 1), claim('group/2', 1, 5)]))];
-  const [whole, kept, lent, cohort, money] = jobs[0]?.names ?? [];
-  const unseenBeside = (...names: readonly (string | undefined)[]): readonly string[] => {
-    const seen = { committed: 0, fitted: 0, settled: 0 };
-    return [...unseenOfCohorts(jobs, new Map(names.map((name) => [name ?? '', seen])))];
-  };
-  expect(unseenBeside()).toEqual([]);
-  expect(unseenBeside(money)).toEqual([]);
-  expect(unseenBeside(cohort)).toEqual([whole, kept, lent]);
-  expect(unseenBeside(whole)).toEqual([kept, lent, cohort]);
-  expect(unseenBeside(whole, kept, lent, cohort)).toEqual([]);
 });
 
 test('a process that knows nothing finds a full cohort with one refused transaction', async () => {
@@ -301,18 +252,6 @@ test('a job that finds neither lent room nor room in the cohort has one reason',
   expect(await hold(asks(2, 1))).toMatchObject([{ violations: [{ reason: { lentOut: true } }] }]);
   const [outcome] = await hold(asks(2, 1));
   expect(outcome?.outcome === 'rejected' && outcome.violations).toHaveLength(1);
-});
-
-test('who is refused its own again within a minute does not write the mark again', async () => {
-  const { hold, asks, words, counts } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
-  await words(1, 3);
-  const units = async (): Promise<number> => {
-    const before = counts.tableUnits;
-    await hold(asks(2, 1));
-    return counts.tableUnits - before;
-  };
-  const first = await units();
-  expect(await units()).toBeLessThan(first);
 });
 
 test('a job of two groups of one cohort counts in it for both, and is rejected where one of them finds no room', async () => {

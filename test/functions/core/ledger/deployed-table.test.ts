@@ -6,13 +6,10 @@ import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 function aTable(...names: readonly string[]) {
   const table = { names: [...names], asked: 0 };
   const check = (instance: string) =>
-    ownBooks({
-      instance,
-      list: async (): Promise<readonly KnownInstance[]> => {
-        table.asked += 1;
-        return table.names.map((each) => ({ instance: each, openedAtMs: 0 }));
-      },
-    });
+    ownBooks(async (): Promise<readonly KnownInstance[]> => {
+      table.asked += 1;
+      return table.names.map((each) => ({ instance: each, openedAtMs: 0 }));
+    }, instance);
   return { table, check };
 }
 
@@ -63,22 +60,4 @@ test('a table that does not answer refuses nobody, and is asked again', async ()
   await expect(handler()).rejects.toMatchObject({ code: 'foreign_books' });
   // Its own item, which is not there, and then all.
   expect(asked).toBe(before + 2);
-});
-
-test('a table that knows us is asked for that one item, once', async () => {
-  const asked: unknown[] = [];
-  const client = {
-    send: async ({ input }: { readonly input: unknown }) => {
-      asked.push(input);
-      return { Item: { pk: { S: '@instances' }, sk: { S: 'gitlab.new.com' } } };
-    },
-  } as unknown as DynamoDBClient;
-  const handler = onOwnBooks(
-    { table: dynamoTable(client, 'books'), instance: 'gitlab.new.com' },
-    async () => 'done',
-  );
-  expect([await handler(), await handler()]).toEqual(['done', 'done']);
-  expect(asked).toEqual([
-    expect.objectContaining({ Key: { pk: { S: '@instances' }, sk: { S: 'gitlab.new.com' } } }),
-  ]);
 });

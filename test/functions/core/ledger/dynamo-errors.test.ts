@@ -3,7 +3,6 @@ import {
   DynamoDBClient,
   ProvisionedThroughputExceededException,
   RequestLimitExceeded,
-  ScanCommand,
   TransactionCanceledException,
   TransactionInProgressException,
   TransactWriteItemsCommand,
@@ -124,16 +123,4 @@ test('a transaction carries its token, and every condition asks for the old item
     ({ Update }) => Update?.ReturnValuesOnConditionCheckFailure,
   );
   expect(updates).toEqual(['ALL_OLD', 'ALL_OLD']);
-});
-
-test('a scan is consistent unless whoever asks can do with half of it', async () => {
-  dynamo.reset();
-  dynamo.on(ScanCommand).resolves({ Items: [] });
-  for (const consistency of [undefined, 'consistent', 'eventual'] as const)
-    for await (const item of store.scan(consistency)) expect(item).toBeUndefined();
-  expect(dynamo.commandCalls(ScanCommand).map(({ args: [{ input }] }) => input.ConsistentRead)).toEqual([
-    true,
-    true,
-    false,
-  ]);
 });

@@ -4,7 +4,7 @@ import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.t
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
-import { anAsk, claim, counter, graced, softClaim, wordOf } from '../../../support/ledger/asks.ts';
+import { anAsk, claim, counter, graced, wordOf } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const INSTANCE = 'gitlab.example.com';
@@ -45,43 +45,6 @@ test('no transaction is started with less than 150 ms left', async () => {
   expect((await hold([group(1)], 150)).map(wordOf)).toEqual(['admitted']);
 });
 
-test('a job whose record is another at each try is undecided after six of them', async () => {
-  const { clock, counts, hold } = house();
-  const rival = new MemoryStore({ instance: INSTANCE, clock });
-  let tries = 0;
-  const ledger = createLedger({
-    store: {
-      ...countingStore(rival, INSTANCE),
-      transact: async (writes) => {
-        tries += 1;
-        return { outcome: 'refused', refusals: writes.map(() => undefined) };
-      },
-    },
-    ...{ clock, random: () => 0.5 },
-  });
-  expect((await hold([group(1)], DEADLINE_MS, ledger)).map(wordOf)).toEqual(['undecided:contended']);
-  expect([tries, counts.transactions]).toEqual([6, 0]);
-});
-
-test('an end whose record is another at each try is undecided after six of them', async () => {
-  const { clock } = house();
-  const memory = new MemoryStore({ instance: INSTANCE, clock });
-  let tries = 0;
-  const ledger = createLedger({
-    store: {
-      ...countingStore(memory, INSTANCE),
-      transact: async (writes) => {
-        tries += 1;
-        return { outcome: 'refused', refusals: writes.map(() => undefined) };
-      },
-    },
-    ...{ clock, random: () => 0.5 },
-  });
-  await createLedger({ store: memory, clock }).hold([group(1)], clock.monotonicMs() + DEADLINE_MS);
-  expect(await ledger.release([{ jobId: 1, cause: 'canceled' }])).toEqual(['undecided']);
-  expect(tries).toBe(6);
-});
-
 test('of two words about the end of one job the second knows what the first made of the record', async () => {
   const { hold, ledger, clock, counts } = house();
   await hold([group(1)]);
@@ -104,15 +67,6 @@ test('ends of one group go side by side, however they come: their packs take few
   counters.length = 0;
   await own.release(jobIds.map((jobId) => ({ jobId, cause: 'canceled' })));
   expect(counters.toSorted()).toEqual([1, 2]);
-});
-
-test('before a write only the counters of jobs are read that may not fit', async () => {
-  const { hold, counts } = house();
-  await hold([group(1, 90), group(2, 20)]);
-  const before = counts.itemsRead;
-  await hold([group(3, 20), anAsk(4, [claim('group/2', 1, 100)])]);
-  // One counter and the records of both jobs.
-  expect(counts.itemsRead - before).toBe(3);
 });
 
 test('fault 7: an answer that was lost after the write is found again: same answer, counters move once', async () => {
@@ -180,65 +134,6 @@ test('names the shared counters that were fought for, with the jobs that claim t
   expect(told).toEqual([]);
   await holding([anAsk(5, [everywhere])]);
   expect(told).toEqual([['instance|money-month|2026-11', [5]]]);
-});
-
-test('ends wait longer after a race lost than jobs that somebody waits for', async () => {
-  const { hold, ledger, clock, faults } = house();
-  const lost = Array<StoreFault>(6).fill({ kind: 'conflict' });
-  faults.push(...lost);
-  await hold([group(1)]);
-  const heldMs = clock.monotonicMs();
-  faults.push(...lost);
-  await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
-  const settledMs = clock.monotonicMs() - heldMs;
-  expect(settledMs).toBeGreaterThan(5 * heldMs);
-});
-
-test('a busy table, and a conflict of which it tells no item, are waited for longer than a race lost', async () => {
-  const pausedMs = async (
-    outcome: 'conflict' | 'throttled',
-    contended?: readonly number[],
-  ): Promise<number> => {
-    const clock = manualClock();
-    const memory = new MemoryStore({ instance: INSTANCE, clock });
-    let left = 6;
-    const store: LedgerStore = Object.assign(Object.create(memory), {
-      transact: async (...asked: Parameters<LedgerStore['transact']>) => {
-        left -= 1;
-        return left < 0 ? memory.transact(...asked) : { outcome, ...(contended && { contended }) };
-      },
-      readCounters: memory.readCounters.bind(memory),
-      readRecords: memory.readRecords.bind(memory),
-    });
-    await createLedger({ store, clock, random: () => 0.5 }).hold(
-      [group(1)],
-      clock.monotonicMs() + DEADLINE_MS,
-    );
-    return clock.monotonicMs();
-  };
-  expect(await pausedMs('conflict', [1])).toBeLessThan(50);
-  expect(await pausedMs('conflict')).toBeGreaterThan(200);
-  expect(await pausedMs('throttled', [1])).toBeGreaterThan(200);
-});
-
-test('a process remembers what it lost, and what it won pays for it', async () => {
-  const { hold, clock, faults } = house();
-  const lost = (count: number) => faults.push(...Array<StoreFault>(count).fill({ kind: 'conflict' }));
-  for (let jobId = 1; jobId <= 40; jobId += 1) {
-    lost(3);
-    await hold([group(jobId, 1)]);
-  }
-  const whileWinningMs = clock.monotonicMs();
-  expect(whileWinningMs).toBeLessThan(700);
-  lost(100);
-  await hold([group(101, 1)]);
-  faults.length = 0;
-  const beforeMs = clock.monotonicMs();
-  lost(1);
-  await hold([group(102, 1)]);
-  const pausedMs = clock.monotonicMs() - beforeMs;
-  // Half of 18 ms is what one that has lost nothing before would wait.
-  expect(pausedMs).toBeGreaterThan(9);
 });
 
 test('a job found too large is rejected even if the rejection could not be written down', async () => {
@@ -327,17 +222,6 @@ test('a counter last seen nearly full is read first: no refused transaction, and
   expect(counts.transactions).toBe(2);
 });
 
-test('grace costs one read of the pack’s pipelines, and only where a job hangs on it', async () => {
-  const { hold, newLedger, counts } = house();
-  await hold([anAsk(1, graced(7, 90, 100, 150)), anAsk(2, graced(8, 1, 100, 150))]);
-  expect(counts).toMatchObject({ transactions: 1, itemsRead: 0 });
-  const graceful = [3, 4, 5, 6].map((id) => anAsk(id, graced(id % 2 === 0 ? 7 : 8, 10, 100, 150)));
-  // One of no pipeline as well.
-  const asks = [...graceful, anAsk(7, [claim('group/2', 1, 100)])];
-  expect((await hold(asks, DEADLINE_MS, newLedger())).map(wordOf)).toEqual(Array(5).fill('admitted'));
-  expect(counts).toMatchObject({ transactions: 3, refused: 1, itemsRead: 2 });
-});
-
 test('a job that hangs on a pipeline nobody could look up is undecided, not rejected', async () => {
   const clock = manualClock();
   const store = new MemoryStore({
@@ -354,14 +238,6 @@ test('a job that hangs on a pipeline nobody could look up is undecided, not reje
   ]);
   // The second is past the grace whoever runs; the third needs none.
   expect(outcomes.map(wordOf)).toEqual(['undecided:unavailable', 'rejected', 'admitted']);
-});
-
-test('past a soft limit a batch costs a read instead of a refused transaction', async () => {
-  const { hold, counts } = house();
-  for (const jobId of [1, 2]) await hold([anAsk(jobId, [softClaim('group/1', 10, 15, 100)])]);
-  expect(counts).toMatchObject({ transactions: 3, refused: 1 });
-  for (const jobId of [3, 4]) await hold([anAsk(jobId, [softClaim('group/1', 10, 15, 100)])]);
-  expect(counts).toMatchObject({ transactions: 5, refused: 1 });
 });
 
 test('one ask that is not lawful is undecided and leaves its neighbours alone', async () => {

@@ -1,17 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  decodeItem,
-  encodeCounter,
-  encodeEntry,
-  recordItem,
-  writeUnits,
-} from '../../../../functions/core/ledger/items.ts';
+import { decodeItem, encodeEntry, recordItem, writeUnits } from '../../../../functions/core/ledger/items.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
 import { NO_AMOUNTS } from '../../../../functions/core/ledger/recount.ts';
 import { expiring } from '../../../../functions/core/ledger/retention.ts';
-import type { CounterReset, CounterWrite } from '../../../../functions/core/ledger/store.ts';
+import type { CounterReset } from '../../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { itemBytes } from '../../../../functions/core/store/operation.ts';
 import { CALENDAR_YEAR, PERIOD_KINDS, periodAt } from '../../../../policies/limits/period.ts';
@@ -198,36 +192,6 @@ describe('record size', () => {
     expect(back).not.toHaveProperty('record.facts.asked');
   });
 
-  test('what rules looked at goes as a whole, after what can be looked up of limits that only watch', () => {
-    const record = aRecord({
-      claims: claims(8),
-      facts: someFacts({ jobName: 'x'.repeat(100), projectPath: 'y'.repeat(100), asked: ASKED }),
-      shadow: [{ ...aViolation(), mode: 'shadow' }],
-    });
-    expect(whole(record)).toBeGreaterThan(1024);
-    const { asked: _asked, ...facts } = record.facts;
-    const [watching] = record.shadow;
-    const { owner: _owner, zone: _zone, ...reason } = { owner: '', zone: '', ...watching?.reason };
-    expect(decodeItem(recordItem(record, keys), keys)).toEqual({
-      kind: 'record',
-      record: { ...record, facts, shadow: [{ ...watching, reason }] },
-    });
-  });
-
-  test('a usual job on five counters, with a shadow violation, keeps what rules looked at', () => {
-    const record = aRecord({
-      claims: claims(5),
-      facts: someFacts({
-        jobName: 'integration: [postgres, 3/8]',
-        projectPath: 'acme/payments/cards/api',
-        asked: ASKED,
-      }),
-      shadow: [{ ...aViolation(), mode: 'shadow' }],
-    });
-    expect(bytes(record)).toBeLessThanOrEqual(1024);
-    expect(recordItem(record, keys).rq).toBeDefined();
-  });
-
   test('a rejection with many long reasons keeps its first one and all its claims', () => {
     const long = 'a very long label '.repeat(20);
     const record = aRecord({
@@ -247,20 +211,6 @@ describe('record size', () => {
       limitAmount: 500_000_000,
     });
     expect(recordItem(record, keys)).toEqual(recordItem(record, keys));
-  });
-
-  test('twenty-four counters of one limit fit in one write unit', () => {
-    expect(bytes(aRecord({ claims: claims(24) }))).toBeLessThanOrEqual(1024);
-  });
-
-  test('a usual rejection keeps all three reasons', () => {
-    const record = aRecord({
-      state: 'REJECTED',
-      claims: claims(3),
-      violations: [1, 2, 3].map(() => aViolation()),
-    });
-    const back = decodeItem(recordItem(record, keys), keys);
-    expect(back?.kind === 'record' && back.record.violations.length).toBe(3);
   });
 });
 
@@ -325,16 +275,6 @@ describe('garbage collection', () => {
     };
     expect(Number(entry('2026').ttl?.N) * 1000 - endedAtMs).toBe((367 + 90) * 86_400_000);
     expect(entry('once').ttl).toBeUndefined();
-  });
-
-  test('the counter of a pipeline goes five weeks after its last job moved it, other counters stay', () => {
-    const write = { kind: 'counter', committed: 1, fitted: 1, settled: 0, unchecked: {} } as const;
-    const pipelines: CounterWrite = { ...write, key: pipeline(7) };
-    expect(expiring(pipelines, endedAtMs).expiresAtSeconds).toBe(endedAtMs / 1000 + 35 * 86_400);
-    const month: CounterWrite = { ...write, key: counter('group/1') };
-    expect(expiring(month, endedAtMs).expiresAtSeconds).toBeUndefined();
-    const shown = { key: pipeline(7), ...NO_AMOUNTS, rev: 1 };
-    expect(encodeCounter(shown, keys, 5).ttl).toEqual({ N: '5' });
   });
 
   test.each(['2026-11-21', '2026-11-21T14Z', '2026-11-21T14:05Z'])(

@@ -233,15 +233,6 @@ test('with room for a few counters only, each round judges a share of them, and 
   expect(least).toBeLessThanOrEqual(10);
 });
 
-test('after the last share all counters are one share again', async () => {
-  const { round } = await recounting([2]);
-  const all = (await round()).found.counters;
-  const counts = [(await round({ countersMax: 10 })).found.counters];
-  while (counts.length < 20 && counts.at(-1) !== all) counts.push((await round()).found.counters);
-  expect(counts).not.toContain(0);
-  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2 * all);
-});
-
 test('killed at any call and gone on with, two rounds find the same and mark the same', async () => {
   const expected = await rebuilt([3]);
   await fc.assert(
@@ -355,56 +346,4 @@ test('no page is read after the deadline of a run, and progress is written down 
   };
   expect((await run(options)).outcome).toBe('under way');
   expect(pagesOf).toEqual([3, 3, 3, 1]);
-});
-
-test('reading stops when there is enough for the work beside it, and goes on after that', async () => {
-  const { round } = await recounting();
-  const works: number[] = [];
-  let seen = 0;
-  await round({
-    segments: 1,
-    visit: aVisit({
-      see: () => {
-        seen += 1;
-      },
-      isFull: () => seen >= 5,
-      async work() {
-        works.push(seen);
-        seen = 0;
-        return undefined;
-      },
-    }),
-  });
-  expect(works.reduce((sum, each) => sum + each, 0)).toBe(3 * GROUPS);
-  expect(Math.max(...works)).toBe(5);
-});
-
-test('of usage a round says what all its runs found, also those next to runs that found nothing', async () => {
-  const { round } = await recounting();
-  let works = 0;
-  let seen = 0;
-  const { round: read } = await round({
-    segments: 1,
-    visit: aVisit({
-      see: () => {
-        seen += 1;
-      },
-      isFull: () => seen >= 5,
-      async work() {
-        seen = 0;
-        works += 1;
-        return works % 2 === 0 ? { jobs: 3, mended: 2, failed: 1 } : undefined;
-      },
-    }),
-  });
-  const half = Math.floor(works / 2);
-  expect(half).toBeGreaterThan(1);
-  expect(read.usage).toEqual({ jobs: 3 * half, mended: 2 * half, failed: half });
-});
-
-test('a round with room for exactly the counters there are judges all of them', async () => {
-  const { round } = await recounting();
-  const { counters } = (await round()).found;
-  expect((await round({ countersMax: counters })).found.counters).toBe(counters);
-  expect((await round({ countersMax: counters - 1 })).found.counters).toBeLessThan(counters);
 });

@@ -76,19 +76,6 @@ test('a budget that is used up as well rejects at once', async () => {
   expect(await hold(waiter(2, 1, {}, [slots(1), money]))).toMatchObject([{ outcome: 'rejected' }]);
 });
 
-test('of several limits that wait the shortest wait counts', async () => {
-  const { hold } = house();
-  const other = claim('group/2', 1, 1, {
-    counter: counter('group/2', 'jobs-now', 'now'),
-    unit: 'jobs',
-    waitMs: 5_000,
-  });
-  await hold(anAsk(1, [slots(1), other]));
-  expect(await hold(waiter(2, 1, { waitedMs: 1_000 }, [slots(1), other]))).toMatchObject([
-    { outcome: 'waiting', leftMs: 4_000, counters: [LINE, 'group/2|jobs-now|now'] },
-  ]);
-});
-
 test('nobody takes what others wait for, and whoever does not ask for it passes', async () => {
   const { hold, ledger } = house();
   await hold(waiter(1, 2));
@@ -120,15 +107,6 @@ test('a job that holds already is told so, though others wait or nothing is free
   const outcomes = await newLedger().hold(asks, clock.monotonicMs() + 2_000);
   expect(wordOf(outcomes.at(-1))).toBe('admitted');
   expect(new Set(outcomes.slice(0, -1).map(wordOf))).toEqual(new Set(['waiting']));
-});
-
-test('a job behind others that a budget refuses, too, is rejected at once by a process that has seen nothing yet', async () => {
-  const { hold, newLedger, clock } = house();
-  const money = claim('group/1', 10, 10);
-  await hold(anAsk(1, [money]));
-  const behind = new Set([LINE]);
-  const asks = [waiter(2, 2, { behind }, [slots(2), money])];
-  expect(await newLedger().hold(asks, clock.monotonicMs() + 2_000)).toMatchObject([{ outcome: 'rejected' }]);
 });
 
 test('a job waits only once its record was looked at: where counters cannot be read, it is read by itself', async () => {

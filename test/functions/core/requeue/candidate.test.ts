@@ -70,12 +70,6 @@ test('a retried job claims what is given back in every limit on its way, and in 
   ]);
 });
 
-test('a retried job claims slots of the runner class that its tags ask for', () => {
-  const facts = someFacts({ rootId: 100, groupId: 101, asked: { jobTags: ['large'] } });
-  expect(claimed({ facts })).toContain('runner-class/large jobs-now 1 of 7');
-  expect(claimed({}).join()).not.toContain('runner-class/large');
-});
-
 const lacking = (unit: 'millicpu' | 'bytes', asked: number): Violation => ({
   ...full,
   reason: claim('group/100', asked, 1, { unit }).refusal({ committed: 1, settled: 0 }),
@@ -97,17 +91,4 @@ test('CPU and memory, which came from variables that no record keeps, are those 
   expect(at([full])).toEqual([]);
   expect(at([lacking('millicpu', 2_500), full])).toEqual(['group/100 cpu-now 2500 of 8000']);
   expect(at([lacking('bytes', 1_024)])).toEqual(['group/101 memory-now 1024 of 4096']);
-});
-
-test('a retried job counts the retries before it, and no more than the group allows', () => {
-  const [first] = [entryOf()];
-  if (first === undefined) throw new Error('it may be retried');
-  const after = (retries: number) =>
-    requeueEntryOf(
-      rejected({ jobId: 3, decidedAtMs: DECIDED_MS + 60_000 }),
-      [{ ...first, state: 'retried', newJobId: 3, retries }],
-      SETTINGS,
-    );
-  expect(after(1)).toMatchObject({ state: 'waiting', retries: 1, firstAtMs: DECIDED_MS });
-  expect(after(2)).toMatchObject({ state: 'over', why: 'it was retried 2 of 2 times' });
 });

@@ -2,15 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
-import { ownAddress } from '../../../../functions/core/signin/config.ts';
+import { ownAddress, readSignInConfig, visitorAddress } from '../../../../functions/core/signin/config.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
+import { gitlabRoles, rolesBy } from '../../../../functions/core/signin/gitlab-roles.ts';
 import {
   pageHeaders,
   plainPage,
   rateLimit,
   safeReturnTo,
 } from '../../../../functions/core/signin/require-user.ts';
+import { ownSessions, SESSION_MS } from '../../../../functions/core/signin/sessions.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
+import { SESSION } from './session-contract.ts';
 
 const ISSUER = 'https://gitlab.example.com';
 const CALLBACK = 'https://budget.example.com/signin/callback';
@@ -188,3 +192,267 @@ function catching(run: () => unknown): string {
   }
   return '';
 }
+
+const NOW_MS = 1_795_262_400_000;
+const MINUTE_MS = 60_000;
+const hashOf = (name: string): string => name.padEnd(43, 'x');
+
+/** User 42 in this browser, another one, one that was left alone, a terminal, and one that is over; user 43 in one. */
+async function signedIn() {
+  const store = memorySessionStore();
+  const add = (name: string, seenAgoMs: number, more: object = {}) =>
+    store.create(hashOf(name), {
+      ...SESSION,
+      seenAtMs: NOW_MS - seenAgoMs,
+      endsAtMs: NOW_MS - 120 * MINUTE_MS + SESSION_MS,
+      ...more,
+    });
+  await add('this', MINUTE_MS);
+  await add('other', 30 * MINUTE_MS);
+  await add('left-alone', 60 * MINUTE_MS);
+  await add('terminal', 90 * MINUTE_MS, { terminal: true });
+  await add('over', 0, { endsAtMs: NOW_MS });
+  await add('theirs', 0, { userId: 43 });
+  const sessions = ownSessions(store, { nowMs: () => NOW_MS });
+  const me = { id: 42, sessionId: hashOf('this') };
+  const left = async () => {
+    const names = ['this', 'other', 'terminal', 'theirs'];
+    const found = await Promise.all(names.map((name) => store.read(hashOf(name))));
+    return names.filter((_, index) => found[index] !== undefined);
+  };
+  return { sessions, me, left };
+}
+
+test('somebody sees the sessions of theirs that still open something, the one that asks first', async () => {
+  const { sessions, me } = await signedIn();
+  const rows = await sessions.list(me);
+  expect(
+    rows.map(({ isThis, isTerminal, seenAgoMs }) => [isThis, isTerminal, seenAgoMs / MINUTE_MS]),
+  ).toEqual([
+    [true, false, 1],
+    [false, false, 30],
+    [false, true, 90],
+  ]);
+  expect(rows[0]?.beganAgoMs).toBe(120 * MINUTE_MS);
+});
+
+test('what names a session in a page is not what names it in the table', async () => {
+  const { sessions, me } = await signedIn();
+  for (const { handle } of await sessions.list(me)) expect(handle).toMatch(/^.{16}$/);
+});
+
+test('one, the others or all are ended, and nobody else’s', async () => {
+  const one = await signedIn();
+  const [, other] = await one.sessions.list(one.me);
+  expect(await one.sessions.end(one.me, { handle: other?.handle ?? '' })).toBe(1);
+  expect(await one.left()).toEqual(['this', 'terminal', 'theirs']);
+  const [theirs] = await one.sessions.list({ id: 43, sessionId: '' });
+  expect(await one.sessions.end(one.me, { handle: theirs?.handle ?? '' })).toBe(0);
+  const others = await signedIn();
+  expect(await others.sessions.end(others.me, 'others')).toBe(2);
+  expect(await others.left()).toEqual(['this', 'theirs']);
+  const all = await signedIn();
+  expect(await all.sessions.end(all.me, 'all')).toBe(3);
+  expect(await all.left()).toEqual(['theirs']);
+});
+
+const PROXIES = ['10.0.0.0/8', '2600:9000::/28'];
+
+test.each([
+  [
+    'no proxy is trusted: the connection, whatever the header says',
+    [],
+    '10.0.0.1',
+    '203.0.113.9',
+    '10.0.0.1',
+  ],
+  ['a stranger who brings a header of their own', PROXIES, '198.51.100.4', '203.0.113.9', '198.51.100.4'],
+  ['a visitor behind the proxy', PROXIES, '10.0.0.1', '203.0.113.9', '203.0.113.9'],
+  ['a visitor who wrote a header before it', PROXIES, '10.0.0.1', '192.0.2.1, 203.0.113.9', '203.0.113.9'],
+  ['two proxies', PROXIES, '10.0.0.1', '192.0.2.1, 203.0.113.9, 10.9.9.9', '203.0.113.9'],
+  ['a proxy of IPv6', PROXIES, '2600:9000::7', '2001:db8::5', '2001:db8::5'],
+  ['a proxy that says nothing', PROXIES, '10.0.0.1', undefined, '10.0.0.1'],
+  ['a hop that is no address', PROXIES, '10.0.0.1', 'nobody', '10.0.0.1'],
+  ['a header without an end', PROXIES, '10.0.0.1', `${'1.1.1.1,'.repeat(9_999)}203.0.113.9`, '203.0.113.9'],
+])('%s', (_, proxies, connection, forwardedFor, expected) => {
+  expect(visitorAddress(proxies)({ connection, forwardedFor })).toBe(expected);
+});
+
+test('one visitor behind a proxy wears out the limit of nobody else behind it', () => {
+  const limit = rateLimit({ max: 30, windowMs: 60_000, clock: { nowMs: () => 0 } });
+  const visitorOf = visitorAddress(PROXIES);
+  const signIn = (forwardedFor: string) => limit.take(visitorOf({ connection: '10.0.0.1', forwardedFor }));
+  for (let times = 0; times < 40; times += 1) signIn('203.0.113.9');
+  expect(signIn('203.0.113.9')).toBeDefined();
+  expect(signIn('203.0.113.10')).toBeUndefined();
+});
+
+const WELL = {
+  TOLLGATE_GITLAB_URL: 'https://gitlab.example.com',
+  TOLLGATE_GITLAB_TOKEN_PARAMETER: '/tollgate/prod/gitlab-token',
+  TOLLGATE_CONSOLE_URL: 'https://budget.example.com/',
+  TOLLGATE_SIGNIN_CLIENT_ID: 'abc',
+  TOLLGATE_SIGNIN_SECRET_PARAMETER: '/tollgate/prod/signin-secret',
+};
+
+test('the settings of a deployment are read; without groups nobody is admin or finance', () => {
+  expect(readSignInConfig(WELL)).toEqual({
+    config: {
+      gitlabUrl: 'https://gitlab.example.com',
+      gitlabTokenParameter: '/tollgate/prod/gitlab-token',
+      clientId: 'abc',
+      clientSecretParameter: '/tollgate/prod/signin-secret',
+      redirectUrl: 'https://budget.example.com/signin/callback',
+      roles: {},
+    },
+  });
+  const groups = { TOLLGATE_ADMIN_GROUP_ID: '7', TOLLGATE_FINANCE_GROUP_ID: '8' };
+  const levels = { TOLLGATE_OWNERS_FROM: 'owner', TOLLGATE_VIEWERS_FROM: 'guest' };
+  expect(readSignInConfig({ ...WELL, ...groups, ...levels })).toMatchObject({
+    config: { roles: { adminGroupId: 7, financeGroupId: 8, ownersFrom: 'owner', viewersFrom: 'guest' } },
+  });
+});
+
+test('a start without settings names all of them', () => {
+  const problems = Object.keys(WELL).map((name) => `${name} is not set`);
+  expect(readSignInConfig({})).toEqual({ problems: expect.arrayContaining(problems) });
+});
+
+test.each([
+  ['TOLLGATE_ADMIN_GROUP_ID', 'company/admins'],
+  ['TOLLGATE_FINANCE_GROUP_ID', '0'],
+  ['TOLLGATE_FINANCE_GROUP_ID', '8,9'],
+  ['TOLLGATE_OWNERS_FROM', 'developer'],
+  ['TOLLGATE_VIEWERS_FROM', 'everybody'],
+  ['TOLLGATE_CONSOLE_URL', 'http://budget.example.com'],
+  ['TOLLGATE_CONSOLE_URL', 'https://budget.example.com/below'],
+])('%s = "%s" is refused by name', (name, value) => {
+  expect(readSignInConfig({ ...WELL, [name]: value })).toEqual({
+    problems: [expect.stringContaining(`${name} is`)],
+  });
+});
+
+const SECRET = 'glpat-not-for-logs';
+const USER = { id: 42, username: 'fin', name: 'Fin', state: 'active' };
+const membership = (source_id: number, access_level: number, source_type = 'Namespace') => ({
+  source_id,
+  access_level,
+  source_type,
+  source_name: 'any',
+});
+
+type Answer = { readonly status?: number; readonly body: unknown; readonly next?: string };
+
+const source = (answer: (call: string) => Answer, calls: string[] = []) =>
+  gitlabRoles(
+    { adminGroupId: 7, financeGroupId: 8 },
+    {
+      baseUrl: 'https://gitlab.example.com',
+      token: async () => SECRET,
+      clock: manualClock(),
+      async fetch(input) {
+        const { pathname, search } = new URL(String(input));
+        calls.push(`${pathname}${search}`);
+        const { status = 200, body, next = '' } = answer(`${pathname}${search}`);
+        return new Response(JSON.stringify(body), { status, headers: { 'x-next-page': next } });
+      },
+    },
+  );
+
+const withMemberships = (entries: readonly unknown[]) =>
+  source((call) => ({ body: call.includes('memberships') ? entries : USER }));
+
+test.each([
+  { level: 5, owned: false, viewer: false, guarantee: 'minimal access shows nothing' },
+  { level: 10, owned: false, viewer: false, guarantee: 'a guest, who may be a customer, sees no figures' },
+  { level: 20, owned: false, viewer: false, guarantee: 'a reporter sees none unless settings say so' },
+  { level: 30, owned: false, viewer: true, guarantee: 'a developer sees, and edits nothing' },
+  { level: 40, owned: true, viewer: true, guarantee: 'a maintainer owns the group' },
+  { level: 50, owned: true, viewer: true, guarantee: 'an owner owns the group' },
+])('$guarantee', async ({ level, owned, viewer }) => {
+  const account = await withMemberships([membership(101, level)]).read(42);
+  expect(account?.roles).toEqual({
+    admin: false,
+    finance: false,
+    ownedGroupIds: owned ? [101] : [],
+    viewerGroupIds: viewer ? [101] : [],
+  });
+});
+
+test('settings widen who sees and narrow who owns', () => {
+  const memberships = [
+    { groupId: 1, level: 10 },
+    { groupId: 2, level: 40 },
+    { groupId: 3, level: 50 },
+  ];
+  expect(rolesBy(memberships, { ownersFrom: 'owner', viewersFrom: 'guest' })).toMatchObject({
+    ownedGroupIds: [3],
+    viewerGroupIds: [1, 2, 3],
+  });
+});
+
+test('without settings nobody is admin or finance, whatever groups there are', () => {
+  const memberships = Array.from({ length: 50 }, (_, groupId) => ({ groupId, level: 50 }));
+  expect(rolesBy(memberships, {})).toMatchObject({ admin: false, finance: false });
+});
+
+test('minimal access to the group of the admins or of finance is no membership of it', async () => {
+  const account = await withMemberships([membership(7, 5), membership(8, 10)]).read(42);
+  expect(account?.roles).toMatchObject({ admin: false, finance: true });
+});
+
+test('a project whose id is that of the group of the admins makes nobody an admin', async () => {
+  const account = await withMemberships([membership(7, 50, 'Project'), membership(-7, 50), 'odd', null]).read(
+    42,
+  );
+  expect(account?.roles).toMatchObject({ admin: false, ownedGroupIds: [] });
+});
+
+test('all pages count, and only group memberships are asked for: without the type, requests for access come along', async () => {
+  const calls: string[] = [];
+  const roles = source((call) => {
+    if (!call.includes('memberships')) return { body: USER };
+    const isSecond = call.includes('&page=2') || call.includes('?page=2');
+    return isSecond ? { body: [membership(8, 30)] } : { body: [membership(101, 40)], next: '2' };
+  }, calls);
+  const account = await roles.read(42);
+  expect(account?.roles).toMatchObject({ finance: true, ownedGroupIds: [101], viewerGroupIds: [8, 101] });
+  expect(
+    calls.filter((call) => call.includes('memberships')).every((call) => call.includes('type=Namespace')),
+  ).toBe(true);
+});
+
+test('a list without an end is refused with a remedy instead of followed', async () => {
+  const calls: string[] = [];
+  const roles = source((call) => ({ body: call.includes('memberships') ? [] : USER, next: '2' }), calls);
+  await expect(roles.read(42)).rejects.toMatchObject({ code: 'user_refused', status: 403 });
+  expect(calls.length).toBeLessThan(30);
+});
+
+test.each(['blocked', 'deactivated', 'banned', 'ldap_blocked', 'blocked_pending_approval'])(
+  'a user who is %s is as good as none',
+  async (state) => {
+    expect(await source(() => ({ body: { ...USER, state } })).read(42)).toBeUndefined();
+  },
+);
+
+test('a user GitLab does not know is none', async () => {
+  expect(await source(() => ({ status: 404, body: {} })).read(42)).toBeUndefined();
+});
+
+test.each([
+  { status: 503, body: {} },
+  { status: 401, body: {} },
+  { status: 403, body: {} },
+  { status: 429, body: {} },
+  { status: 302, body: {} },
+  { status: 200, body: [] },
+  { status: 200, body: { id: 42 } },
+])('GitLab answering $status with $body is gitlab_unavailable, without the token', async (answer) => {
+  const error: unknown = await source(() => answer)
+    .read(42)
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'gitlab_unavailable', status: 503 });
+  expect(error).not.toHaveProperty('cause');
+  expect(JSON.stringify(error) + String(error)).not.toContain(SECRET);
+});

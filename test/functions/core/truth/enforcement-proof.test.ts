@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import {
-  enforcementProof,
-  hasRun,
-  unadmittedShare,
-} from '../../../../functions/core/truth/enforcement-proof.ts';
+import { enforcementProof, unadmittedShare } from '../../../../functions/core/truth/enforcement-proof.ts';
 import { blocked, someFacts } from '../../../support/ledger/asks.ts';
 
 const NOW_MS = 10_000_000;
@@ -107,8 +103,4 @@ test('the share of unadmitted jobs is that of all jobs that ran', () => {
     outOfScope: 0,
   });
   expect(unadmittedShare(figures)).toBe(0.5);
-});
-
-test('a job shown as running for a moment before the router let it fail has not run', () => {
-  expect(hasRun(aTruth(1, byRouter))).toBe(false);
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobFacts, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { isInNoGroup, wasBelowPath, wasInGroup } from '../../../../functions/core/truth/job-charge.ts';
-import { placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { wasBelowPath, wasInGroup } from '../../../../functions/core/truth/job-charge.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 
@@ -75,21 +74,4 @@ test('a path that the directory does not know finds no job whose root is known b
   expect(wasBelowPath(ofSouth, 'old', NOW)).toBe(false);
   expect(wasBelowPath({ ...ofSouth, facts: { ...ofSouth.facts, rootId: 999 } }, 'old/Gone', NOW)).toBe(true);
   expect(wasBelowPath(aRecord({ rootId: 200, projectPath: 'south/gone/app' }), 'south/gone', NOW)).toBe(true);
-});
-
-test('a job without any group is told from the others', () => {
-  expect(isInNoGroup(aRecord({ projectPath: 'north/app' }))).toBe(true);
-  expect(isInNoGroup(aRecord({ groupId: 7 }))).toBe(false);
-  expect(isInNoGroup(aRecord({}, ['group/110']))).toBe(false);
-});
-
-test('usage is counted on the groups of the record, also when it is counted after they were moved', () => {
-  const record = aRecord({ rootId: 100, groupId: 111, groupIds: [100, 110, 111] });
-  expect(placeBy(NOW, 'UTC')(record).subjects).toEqual([
-    'instance',
-    'group/100',
-    'group/110',
-    'group/111',
-    'runner-class/small',
-  ]);
 });

@@ -145,16 +145,6 @@ test('after a round of the recount it has every counter, and the changes of each
   }
 });
 
-test('a reader takes three requests: the head, its parts and the newest of the log', async () => {
-  const { run, deliverAll, begun, snapshots, requestsOf } = deployment();
-  await run(1, 4);
-  await deliverAll();
-  await begun();
-  await run(2, 4);
-  await deliverAll();
-  expect(await requestsOf(() => snapshots().read())).toBe(3);
-});
-
 test('any jobs, in any batches, again, late and across shards, with folds that fail: a complete one is what the counters are', async () => {
   const step = fc.oneof(
     fc.record({ run: fc.integer({ min: 1, max: 3 }), jobs: fc.integer({ min: 1, max: 4 }) }),
@@ -183,26 +173,6 @@ test('any jobs, in any batches, again, late and across shards, with folds that f
     }),
     { numRuns: propertyRuns(60) },
   );
-});
-
-test('it says since when it stands: the last minutes, or the last fold where the log is longer than a page', async () => {
-  const { clock, run, deliverAll, begun, snapshots, deps } = deployment();
-  await begun();
-  const foldedAtMs = clock.nowMs();
-  await run(1, 2);
-  await deliverAll();
-  clock.advance(HOUR_MS);
-  const ageOf = async (snapshot = snapshots()) => clock.nowMs() - ((await snapshot.read())?.atMs ?? 0);
-  expect(await ageOf()).toBeLessThan(HOUR_MS / 2);
-  const onePage: ItemTable = {
-    tableName: 'paged',
-    send: async (name, operation, limit) => {
-      const answer = await deps.table.send(name, operation, limit);
-      return name === 'Query' ? { ...answer, next: { pk: { S: 'more' } } } : answer;
-    },
-  };
-  const paged = dynamoCounterSnapshots({ ...deps, table: onePage });
-  expect(await ageOf(paged)).toBeGreaterThanOrEqual(clock.nowMs() - foldedAtMs);
 });
 
 test('after more than a day without a fold it is not believed, and begins again', async () => {
@@ -237,18 +207,6 @@ test('without room for all counters it is not complete, and has none of them', a
   await deliverAll();
   await begun();
   expect((await snapshots().read())?.complete).toBe(false);
-});
-
-test('parts that would be the same are not written again', async () => {
-  const { clock, run, deliverAll, begun, snapshots, parts, recount } = deployment();
-  await run(1, 3);
-  await deliverAll();
-  await begun();
-  const before = parts();
-  clock.advance(HOUR_MS);
-  await snapshots().fold();
-  await recount();
-  expect(parts()).toEqual(before);
 });
 
 test('of two runs that fold at the same time the second is refused, and no reader takes its parts for the first one’s', async () => {

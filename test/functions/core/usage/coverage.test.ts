@@ -62,12 +62,6 @@ describe('coverage', () => {
     });
   });
 
-  test('a runner that nobody named stays unknown', async () => {
-    const { runners } = await coverageAfter([ran(1), passed(2)]);
-    expect([...runners.keys()]).toEqual(['unknown']);
-    expect(runners.get('unknown')).toMatchObject({ ran: 2, unasked: 1 });
-  });
-
   test('the runner that GitLab told with the end counts, where the question named none', async () => {
     const { runners } = await coverageAfter([ranOn(43, ran(1)), ranOn(43, ran(2, 41))]);
     expect([...runners]).toEqual([[43, { ran: 2, unasked: 0 }]]);
@@ -97,18 +91,6 @@ describe('coverage', () => {
     ]);
     expect(coverageOfDays([{ day: DAY, tally: old ?? new Map() }]).unasked).toBe(1);
     expect(coverageOfDays([{ day: DAY, tally: now ?? new Map() }]).ran).toBe(0);
-  });
-
-  test('the last day on which a job passed by is the latest, in whatever order days come', () => {
-    const tally = new Map([
-      ['b:41', 1],
-      ['ran', 1],
-      ['unasked', 1],
-    ]);
-    const days = ['2026-11-20', '2026-11-21', '2026-11-19'].map((day) => ({ day, tally }));
-    const coverage = coverageOfDays([...days, { day: '2026-11-22', tally: new Map([['ran', 1]]) }]);
-    expect(coverage).toMatchObject({ ran: 4, unasked: 3, lastUnaskedDay: '2026-11-21' });
-    expect(coverage.runners.get(41)).toEqual({ ran: 3, unasked: 3, lastUnaskedDay: '2026-11-21' });
   });
 
   test('a day names a hundred runners of a top-level group, and counts the jobs of others together', async () => {

@@ -7,11 +7,10 @@ import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
 import type { Metrics } from '../../../../functions/core/metrics/metrics.ts';
 import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { applyRecords, countRecords } from '../../../../functions/core/usage/count-records.ts';
-import { type CounterStep, TellTransitions } from '../../../../functions/core/usage/roll-up.ts';
+import { TellTransitions } from '../../../../functions/core/usage/roll-up.ts';
 import type { RollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { runnerNames, usageOf } from '../../../../functions/core/usage/usage.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
 import { historiesOf } from '../../../../policies/run-history.ts';
 import { blocked, counter, someFacts } from '../../../support/ledger/asks.ts';
 import {
@@ -94,19 +93,6 @@ test('whoever read a stale contribution, list or history writes nothing by it, a
   expect(usageOf(usage ?? new Map())).toMatchObject({ jobs: 1, heldMicros: 0, seconds: 30 });
   const [top] = await bench.store.readTop([key]);
   expect(top).toMatchObject({ projects: [{ projectId: 7 }], rev: 2 });
-});
-
-test('a group that moved between hold and settlement does not tear the job apart', () => {
-  const held = contributionOf(aRecord(), undefined, placeBy(directory, 'UTC'), runnerNames());
-  const moved = directoryOf([
-    { id: 200, path: 'other', personal: false },
-    { id: 104, parentId: 200, path: 'other/cards', personal: false },
-  ]);
-  const after = contributionOf(settled(aRecord(), 30), held, placeBy(moved, 'Asia/Tokyo'), runnerNames());
-  expect(after.subjects).toEqual(held.subjects);
-  expect(after.day).toBe(held.day);
-  const anew = contributionOf({ ...aRecord(), generation: 2 }, held, placeBy(moved, 'UTC'), runnerNames());
-  expect(anew.subjects).toContain('group/200');
 });
 
 test('a rejected job counts once under each rule that rejected it, however often the rule was broken', async () => {
@@ -212,17 +198,6 @@ const counterChange = (sequence: string, before: number | undefined, after: numb
   },
 });
 
-test('the steps of counters are told in their order, with what was before', async () => {
-  const told: CounterStep[] = [];
-  const thresholds = new TellTransitions(async (steps) => void told.push(...steps), silentLog);
-  const { deliver } = rollupBench({ thresholds });
-  await deliver([counterChange('1', undefined, 5), counterChange('2', 5, 9)]);
-  expect(told.map(({ before, after }) => [before?.committed, after.committed])).toEqual([
-    [undefined, 5],
-    [5, 9],
-  ]);
-});
-
 test('a topic that refuses holds up no usage, and what it refused is told once it takes messages', async () => {
   const told: number[] = [];
   let refuses = true;
@@ -276,22 +251,6 @@ test('an image that cannot be read fails alone for ten minutes and is then passe
   nowMs += 10 * 60_000;
   expect(await deliver(batch)).toEqual({ batchItemFailures: [] });
   expect(measured).toEqual([1]);
-});
-
-test('a settled job that is corrected is one run, as it was first told', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  const first = settled(aRecord(), 42);
-  feed.push(first);
-  await deliver(feed.records);
-  feed.push({ ...settled(first, 50), entries: 1 }, first);
-  await deliver(feed.records);
-  const [stored] = await store.readEstimates([7]);
-  expect(historiesOf(stored?.history ?? new Map(), 'unit', 'small')).toMatchObject([
-    { lastSeconds: [42], runs: 1 },
-  ]);
-  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
-  expect(usageOf(tally ?? new Map())).toMatchObject({ jobs: 1, seconds: 50 });
 });
 
 test.each([

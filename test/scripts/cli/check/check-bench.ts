@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkCommand } from '../../../../scripts/cli/check/check-command.ts';
 import { printFailure } from '../../../../scripts/cli/run-tollgate.ts';
 import type { ExitCode, TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS, policyDocument } from '../../../policies/documents.ts';
+import { runCommand } from '../stand-ins.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -39,7 +39,7 @@ export async function runCheck(cwd: string, args: readonly string[], columns = 1
     columns,
     cwd,
   };
-  const code = await checkCommand.run(args, io);
+  const code = await runCommand('check', args, io);
   return { code, out, folder: cwd };
 }
 

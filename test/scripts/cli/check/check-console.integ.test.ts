@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkCommand } from '../../../../scripts/cli/check/check-command.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { consoleHouse, LIMITS } from '../../../functions/console/house.ts';
 import { serveConsole } from '../../../functions/console/served-console.ts';
+import { runCommand } from '../stand-ins.ts';
 import { repository } from './check-bench.ts';
 
 const PERIOD = '2026-11';
@@ -48,7 +48,8 @@ async function opened({ file = PIPELINE, disclose = 'all' } = {}) {
       nowMs: () => house.clock.nowMs(),
     };
     const documents = ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, `${name}.yaml`]);
-    const code = await checkCommand.run(
+    const code = await runCommand(
+      'check',
       ['.', ...documents, '--project', 'acme/payments/cards/api', ...args],
       io,
     );

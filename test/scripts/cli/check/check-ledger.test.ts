@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkCommandOn } from '../../../../scripts/cli/check/check-command.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
+import { runCommand, surrounded } from '../stand-ins.ts';
 
 const GROUP = ['--group', 'acme/payments'];
 const TWO_JOBS =
@@ -19,7 +19,7 @@ function opened() {
   writeFileSync(join(bench.folder, '.gitlab-ci.yml'), TWO_JOBS);
   const check = async (args: readonly string[], open: OpenLedger = bench.opening()) => {
     const { io, told } = bench.desk();
-    const code = await checkCommandOn(open).run([...bench.flags, ...args], io);
+    const code = await runCommand('check', [...bench.flags, ...args], { ...io, ...surrounded({ open }) });
     expect(bench.stillOpen(), 'the ledger is closed again').toBe(0);
     return { code, ...told };
   };

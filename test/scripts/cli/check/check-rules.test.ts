@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { checkCommand } from '../../../../scripts/cli/check/check-command.ts';
 import { printFailure } from '../../../../scripts/cli/run-tollgate.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { repository } from './check-bench.ts';
@@ -123,12 +122,7 @@ test.each([
   );
   const told: string[] = [];
   const io = { out: () => {}, err: (line: string) => told.push(line), cwd: files.folder, env: {} };
-  const code = printFailure(
-    failure,
-    checkCommand.name,
-    false,
-    io as unknown as Parameters<typeof printFailure>[3],
-  );
+  const code = printFailure(failure, 'check', false, io as unknown as Parameters<typeof printFailure>[3]);
   expect(code).toBe(EXIT.invalid);
   expect(told.join('')).toContain(says);
 });

@@ -4,13 +4,11 @@ import { expect, test } from 'vitest';
 import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
 import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
-import * as commands from '../../../../scripts/cli/controller/controller-command.ts';
-import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
+import { surrounded } from '../stand-ins.ts';
 
 const ONE: FakeController = { id: 7, description: 'tollgate', state: 'dry_run', connected: true };
 
@@ -30,30 +28,23 @@ interface DeskParts {
 function aDeskWith(parts: DeskParts, ...controllers: readonly FakeController[]) {
   const gitlab = fakeRunnerControllers(controllers);
   const asked: string[] = [];
-  const controllersAt: commands.OpenControllers = ({ baseUrl, token }) =>
-    createRunnerControllers({ baseUrl, token: async () => token, ...gitlab.deps });
-  const deps = {
-    controllersAt,
-    open: parts.open ?? noBooks,
-    confirm: async (question: string) => {
-      asked.push(question);
-      return parts.answer;
-    },
-  };
-  const entries: readonly CommandEntry[] = [
-    commands.statusCommandOn(deps),
-    commands.enableCommandOn(deps),
-    commands.dryRunCommandOn(controllersAt),
-    commands.disableCommandOn(controllersAt),
-  ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
   const root = parts.root ?? aProject();
   writeFileSync(join(root, 'token'), 'glpat-administrator\n');
   const run = (...words: readonly string[]) =>
     runDesk(
       ['controller', ...words, '--gitlab', 'https://gitlab.example.com', '--token-file', 'token'],
       root,
-      parts.nowMs === undefined ? {} : { nowMs: parts.nowMs },
-      entries,
+      {
+        ...surrounded({
+          ...gitlab.deps,
+          open: parts.open ?? noBooks,
+          answer: (question) => {
+            asked.push(question);
+            return parts.answer;
+          },
+        }),
+        ...(parts.nowMs !== undefined && { nowMs: parts.nowMs }),
+      },
     );
   return { gitlab, run, asked };
 }

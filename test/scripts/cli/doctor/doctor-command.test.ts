@@ -9,12 +9,12 @@ import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { TimeLimit } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
-import { doctorCommandOn } from '../../../../scripts/cli/doctor/doctor-command.ts';
+import { openTableAccess } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
-import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { aProject, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 
 const INSTANCE = 'gitlab.example.com';
 
@@ -30,24 +30,17 @@ function aDeployment() {
   gitlab.groupHooks.make(10, { url: 'https://hooks.example.com/v1/gitlab/jobs/10', job_events: true });
   const look = dynamoHealthLook({ table, instance: INSTANCE });
   let closed = 0;
-  const command = doctorCommandOn({
-    open: async () => ({
-      table,
-      instance: INSTANCE,
-      description: 'table tollgate-ledger',
-      close: async () => {
-        closed += 1;
-      },
-    }),
-    fetch: async (...request) => {
-      const answer = await gitlab.fetch(...request);
-      answer.headers.set('date', new Date(NOW_MS).toUTCString());
-      return answer;
+  const open = async () => ({
+    ...{ table, instance: INSTANCE, description: 'table tollgate-ledger' },
+    close: async () => {
+      closed += 1;
     },
   });
-  const entries: readonly CommandEntry[] = [
-    { name: command.name, summary: command.summary, load: async () => command },
-  ];
+  const answer: typeof fetch = async (...request) => {
+    const response = await gitlab.fetch(...request);
+    response.headers.set('date', new Date(NOW_MS).toUTCString());
+    return response;
+  };
   const root = aProject();
   writeFileSync(join(root, 'token'), 'glpat-administrator\n');
   const beat = (relayId: string, attributes: Record<string, { readonly S: string }> = {}) =>
@@ -72,7 +65,8 @@ function aDeployment() {
     look,
     canary: dynamoCanaryOutcomes({ table, instance: INSTANCE }),
     recount: dynamoRecountOutcomes({ table, instance: INSTANCE }),
-    run: (...flags: readonly string[]) => runDesk(['doctor', ...flags], root, {}, entries),
+    run: (...flags: readonly string[]) =>
+      runDesk(['doctor', ...flags], root, surrounded({ fetch: answer, more: [[openTableAccess, open]] })),
     closed: () => closed,
   };
 }

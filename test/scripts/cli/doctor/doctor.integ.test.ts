@@ -55,18 +55,10 @@ function doctor(
 }
 
 const options = (router: string, more: Partial<DoctorOptions> = {}): DoctorOptions => ({
-  router,
-  tokenFile,
-  proto: undefined,
-  policy: undefined,
-  caFile: undefined,
-  certFile: undefined,
-  keyFile: undefined,
-  socketDir: undefined,
-  json: false,
-  allowPlaintext: false,
-  waitMs: 30_000,
-  show: [],
+  ...(readDoctorOptions(
+    ['--router', router, '--token-file', tokenFile, '--wait', '30s'],
+    {},
+  ) as DoctorOptions),
   ...more,
 });
 
@@ -163,7 +155,7 @@ test('a refused token is found at registration and at the stream', async () => {
 
 test('no question in time is a note, not a problem', async () => {
   const router = await aRouter();
-  const { findings } = await examine(options(router.grpcUrl ?? '', { waitMs: 1_000 }), () => {});
+  const { findings } = await examine(options(router.grpcUrl ?? '', { wait: 1_000 }), () => {});
   expect(outcomes(findings)).toMatchObject({ 'admit job': 'ok', question: 'note' });
 });
 
@@ -190,10 +182,10 @@ test('a private authority is found by TLS alone, and trusted by TOLLGATE_CA_FILE
 test('mistakes that need no network are all named before the first connection', async () => {
   const { findings } = await examine(
     options('https://kas', {
-      tokenFile: join(dir, 'absent'),
+      'token-file': join(dir, 'absent'),
       proto: join(dir, 'absent'),
       policy: join(dir, 'absent'),
-      certFile: 'x',
+      'cert-file': 'x',
     }),
     () => {},
   );
@@ -217,8 +209,8 @@ test('the token does not travel unencrypted to another host unless that is said'
 });
 
 test.each([
-  [['--token-file', 'x'], '--router is missing'],
-  [['--router', 'x'], '--token-file is missing'],
+  [['--token-file', 'x'], '--router: expected grpc://'],
+  [['--router', 'x'], "--token-file: expected a file with the controller's token"],
   [['--router', 'x', '--token-file', 'y', '--wait', 'soon'], '--wait soon is no time'],
   [['--nonsense'], 'nonsense'],
 ])('wrong usage %j says what is wrong', (args, problem) => {

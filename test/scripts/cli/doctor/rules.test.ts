@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadSchema } from '../../../../relay/wire/schema.ts';
-import { checkRules } from '../../../../scripts/cli/doctor/rules.ts';
+import { checkRules } from '../../../../scripts/cli/doctor/question.ts';
 import { aPolicy, NOW_MS } from '../../../policies/documents.ts';
 import { descOf } from '../../../support/relay/desc-of.ts';
 

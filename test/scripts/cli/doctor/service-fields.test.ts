@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileTranslator } from '../../../../relay/translate/translator.ts';
 import { loadSchema } from '../../../../relay/wire/schema.ts';
-import { serviceFields } from '../../../../scripts/cli/doctor/service-fields.ts';
+import { serviceFields } from '../../../../scripts/cli/doctor/question.ts';
 import { descOf } from '../../../support/relay/desc-of.ts';
 
 test('a field is named by its path as the schema spells it, and one without a path is none', () => {

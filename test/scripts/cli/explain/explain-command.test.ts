@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
-import type { RequeueEntry } from '../../../../functions/core/requeue/requeue-list.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { type OpenLedger, openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
@@ -50,15 +49,6 @@ test('people read the times of the deployment, with the name of its zone; --json
   expect(told.out).toMatch(/decided +21 Nov 2026 13:00 Europe\/Berlin, answered by/);
   expect(told.out).not.toContain('UTC');
   expect((await explanationOf(house, 'd-1-1')).decidedAtMs).toBe(Date.parse('2026-11-21T12:00:00Z'));
-});
-
-test('a job that would be kept waiting for room now says for how long', async () => {
-  const rules = [{ id: 'slots', kind: 'concurrency', mode: 'enforce' }];
-  const limits = [{ on: { group: 100 }, jobs: 1, wait: '20s' }];
-  const house = ledgerBench({ policy: { rules }, limits });
-  await house.ask([aRequest(1), aRequest(2)]);
-  const { out } = await explained(house, '2');
-  expect(out).toMatch(/asked again +would be rejected by slots, unless it gets room within 20 s/);
 });
 
 test('a rejection: the rule, the numbers it met, what they are now, and the text the developer read', async () => {
@@ -166,15 +156,6 @@ test('a raised limit would admit it now, and a limit that is gone is told as gon
     ['jobs', undefined],
     ['micros', 3_000_000],
   ]);
-});
-
-test('of a limit that says so, what becomes of jobs while it cannot be asked', async () => {
-  const house = bench();
-  await house.ask([aRequest(1)]);
-  expect((await explained(house, '1')).out).not.toContain('when unreachable');
-  const limit = { on: { group: 101 }, money: 3, per: 'month', when_unreachable: 'reject' };
-  house.documents({ rules: RULES }, [limit]);
-  expect((await explained(house, '1')).out).toContain('enforce, when unreachable reject');
 });
 
 describe('what was not recorded is said', () => {
@@ -328,30 +309,4 @@ test('what a limit shows now counts the grants of today, also where the job woul
   writeFileSync(join(house.folder, 'limits.yaml'), JSON.stringify({ limits: LIMITS, grants }));
   const { counters } = await explanationOf(house, '1');
   expect(counters.find(({ unit }) => unit === 'micros')?.now).toMatchObject({ bound: 5_000_000 });
-});
-
-test('a job that is retried says so, with what became of the new one', async () => {
-  const requeue = [{ group: 101, retries: 2, within: '1h' }];
-  const rules = [{ id: 'slots', kind: 'concurrency', mode: 'enforce' }];
-  const house = ledgerBench({ policy: { rules, requeue }, limits: [{ on: { group: 101 }, jobs: 1 }] });
-  await house.ask([aRequest(1), aRequest(2)]);
-  const read = async (entries: readonly object[], ...more: string[]) => {
-    const { io, told } = house.desk();
-    const open: OpenLedger = async (...asked) => ({
-      ...(await house.opening()(...asked)),
-      requeue: { read: async (groupId) => ({ groupId, entries: entries as RequeueEntry[], rev: 1 }) },
-    });
-    await listed('explain', [openLedger, open]).run(['2', ...house.flags, ...more], io);
-    return told.out;
-  };
-  expect(await read([])).toContain(
-    'It is retried when there is room, with the consent of group 101: at most 2 times, until 21 Nov 2026 13:00 UTC.',
-  );
-  const entry = { jobId: 2, firstAtMs: 0, retries: 1, state: 'retried', newJobId: 9, retriedAtMs: 60_000 };
-  expect(await read([entry])).toContain(
-    'It was retried as job 9 on 1 Jan 1970 00:01 UTC: nobody has asked about it yet. That was retry 1 of 2',
-  );
-  expect(JSON.parse(await read([entry], '--json'))).toMatchObject({
-    retry: { newJobId: 9, became: 'unasked' },
-  });
 });

@@ -32,8 +32,6 @@ import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
 import { COMMANDS } from '../../../../scripts/cli/commands.ts';
-import { enableCommandOn } from '../../../../scripts/cli/controller/controller-command.ts';
-import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
 import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { openLimits } from '../../../../scripts/cli/limits/live-set.ts';
 import { readRules } from '../../../../scripts/cli/rules-flags.ts';
@@ -44,6 +42,7 @@ import { patientRouter } from '../../../support/flow/patient-router.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type DeskRun, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 import { ADMIN_TOKEN, setupBench, someGroups } from './setup-bench.ts';
 
 const INSTANCE = 'gitlab.example.com';
@@ -269,25 +268,15 @@ export async function afternoonHouse(version: GitLabVersion) {
     description: 'the test table',
     close: async () => {},
   });
-  const standIns = new Map<unknown, unknown>([
-    [openLimits, open],
-    [openLedger, openBooks],
-    [openBudget, openTables],
-    [osUserName, () => 'jane'],
-  ]);
-  const enable = enableCommandOn({
-    controllersAt: ({ baseUrl, token }) =>
-      createRunnerControllers({
-        baseUrl,
-        token: async () => token,
-        fetch: bench.killable,
-        clock,
-        random: () => 0,
-      }),
-    open: openBooks,
-    confirm: async () => true,
+  const surroundings = surrounded({
+    ...{ fetch: bench.killable, clock, answer: () => 'yes' },
+    more: [
+      [openLimits, open],
+      [openLedger, openBooks],
+      [openBudget, openTables],
+      [osUserName, () => 'jane'],
+    ],
   });
-  const commands = [{ ...enable, load: async () => enable }, ...COMMANDS];
   const documents = ['--policy', 'policy.yaml', '--limits', 'limits.yaml', '--directory', 'directory.yaml'];
   const tollgate = async (line: string): Promise<DeskRun> => {
     if (line.startsWith('gitlab ')) return bench.run(line.slice('gitlab '.length));
@@ -295,7 +284,12 @@ export async function afternoonHouse(version: GitLabVersion) {
     const words = line.split(' ');
     const more =
       words[0] === 'limits' ? ['--policy', 'policy.yaml', '--directory', 'directory.yaml'] : documents;
-    return runDesk([...words, ...more], root, { nowMs: clock.nowMs, columns: 140, standIns }, commands);
+    return runDesk(
+      [...words, ...more],
+      root,
+      { nowMs: clock.nowMs, columns: 140, ...surroundings },
+      COMMANDS,
+    );
   };
 
   return {

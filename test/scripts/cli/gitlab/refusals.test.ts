@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
-import { HOOK_URL, setupBench, someGroups } from './setup-bench.ts';
+import { HOOK_URL, memoryParameters, setupBench, someGroups } from './setup-bench.ts';
 
 const SETUP = `setup --webhook-url ${HOOK_URL}`;
 const groups = someGroups(3);
@@ -296,19 +296,17 @@ test('as JSON all of it is one object', async () => {
   });
 });
 
-test('a deployment has the secret of its webhooks before it has their address', async () => {
-  const bench = setupBench({ deployed: true });
-  const { code, out } = await bench.run('setup');
-  expect([code, bench.kept('webhook-secrets')?.slice(0, 6)]).toEqual([0, 'whsec_']);
+test('a deployment has the secret of its webhooks in Parameter Store before it has their address', async () => {
+  const { known } = memoryParameters();
+  const bench = setupBench();
+  const secrets = '--secrets ssm:/tollgate/prod';
+  const { code, out } = await bench.run(`setup ${secrets}`);
+  expect([code, known.get('/tollgate/prod/webhook-secrets')?.Value.slice(0, 6)]).toEqual([0, 'whsec_']);
   expect(out).toContain('the webhooks come with --webhook-url');
+  expect(out).toContain('Once it is deployed, the same with --webhook-url makes the webhooks');
   expect(bench.state().hooks.flat()).toEqual([]);
-  await bench.run(SETUP);
-  expect(
-    bench
-      .state()
-      .hooks.flat()
-      .map(({ signedByKept }) => signedByKept),
-  ).toEqual([true, true, true]);
+  expect((await bench.run(`${SETUP} ${secrets}`)).code).toBe(0);
+  expect(bench.state().hooks.flat()).toHaveLength(3);
 });
 
 test('two deployments on one GitLab leave the webhooks of each other alone', async () => {
@@ -339,4 +337,9 @@ test('a webhook to the address without a group is replaced: each group has one, 
   const hooks = someGroups(3).flatMap(({ id }) => bench.local.groupHooks.of(id));
   expect(hooks.map(({ setting }) => setting.url)).toEqual([10, 11, 12].map((id) => `${HOOK_URL}/${id}`));
   expect(new Set(hooks.map(({ signingToken }) => signingToken)).size).toBe(3);
+});
+
+test('after the set-up the next command names a token file with a space in its path', async () => {
+  const { out } = await setupBench().run(['setup', '--secrets', 'my folder']);
+  expect(out).toContain("--token-file 'my folder/router-token' --proto");
 });

@@ -1,40 +1,10 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { expect, test } from 'vitest';
 import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
-import { ssmSecretStore } from '../../../../scripts/cli/gitlab/ssm-secret-store.ts';
 import { aProject } from '../desk-run.ts';
-
-/** SSM's part that is used, in memory. */
-function fakeSsm() {
-  const known = new Map<string, { Value: string; Description?: string }>();
-  const sent: string[] = [];
-  let refuses: Error | undefined;
-  const send = async (command: {
-    readonly constructor: { readonly name: string };
-    readonly input: unknown;
-  }) => {
-    sent.push(command.constructor.name);
-    if (refuses !== undefined) throw refuses;
-    const input = command.input as { Name: string; Value: string; Description: string; Type: string };
-    if (command.constructor.name === 'PutParameterCommand') {
-      expect(input.Type).toBe('SecureString');
-      known.set(input.Name, { Value: input.Value, Description: input.Description });
-      return {};
-    }
-    if (command.constructor.name === 'GetParameterCommand') {
-      const found = known.get(input.Name);
-      if (found === undefined) throw Object.assign(new Error('no such'), { name: 'ParameterNotFound' });
-      return { Parameter: { Value: found.Value } };
-    }
-    return { Parameters: [...known.values()].map(({ Description }) => ({ Description })) };
-  };
-  const store = ssmSecretStore('/tollgate/prod', async () => ({ send }) as never);
-  const refuse = (error: Error): void => {
-    refuses = error;
-  };
-  return { store, known, sent, refuse };
-}
+import { memoryParameters } from './setup-bench.ts';
 
 test('a folder keeps a secret for its owner alone, and knows which token it is', async () => {
   const root = aProject();
@@ -63,7 +33,8 @@ test('a writer that died between the note and the value leaves the old value wit
 });
 
 test('a parameter has its note as description, and a value somebody else put there has none', async () => {
-  const { store, known } = fakeSsm();
+  const { known } = memoryParameters();
+  const store = openSecretStore('ssm:/tollgate/prod', '/');
   expect(await store.read('router-token')).toBeUndefined();
   await store.write('router-token', 'glrct-one', 'controller 7, token 1');
   expect(await store.read('router-token')).toEqual({ value: 'glrct-one', note: 'controller 7, token 1' });
@@ -74,8 +45,10 @@ test('a parameter has its note as description, and a value somebody else put the
 });
 
 test('what AWS refuses names the parameter and never the value', async () => {
-  const { store, refuse } = fakeSsm();
-  refuse(Object.assign(new Error('glrct-one may not be written'), { name: 'AccessDeniedException' }));
+  const { ssm } = memoryParameters();
+  const refusal = Object.assign(new Error('glrct-one may not be written'), { name: 'AccessDeniedException' });
+  ssm.on(PutParameterCommand).rejects(refusal);
+  const store = openSecretStore('ssm:/tollgate/prod', '/');
   const failure: unknown = await store
     .write('router-token', 'glrct-one', 'token 1')
     .catch((error: unknown) => error);

@@ -1,21 +1,21 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { createGitLabAdministration } from '../../../../functions/core/gitlab/administration.ts';
+import {
+  DescribeParametersCommand,
+  GetParameterCommand,
+  PutParameterCommand,
+  SSMClient,
+} from '@aws-sdk/client-ssm';
+import { mockClient } from 'aws-sdk-client-mock';
+import { expect, onTestFinished } from 'vitest';
 import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
-import { hookKeyCommandOn } from '../../../../scripts/cli/gitlab/hook-key-command.ts';
-import { rotateCommandOn } from '../../../../scripts/cli/gitlab/rotate-command.ts';
-import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
-import { setupCommandOn, statusCommandOf } from '../../../../scripts/cli/gitlab/setup-command.ts';
-import type { SetupDeps } from '../../../../scripts/cli/gitlab/setup-flags.ts';
-import { teardownCommandOn } from '../../../../scripts/cli/gitlab/teardown-command.ts';
 import { handClock, machineClock } from '../../../../scripts/local/clock.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
-import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 
 export const ADMIN_TOKEN = 'glpat-administrator';
 export const HOOK_URL = 'https://hooks.example.com/jobs';
@@ -25,6 +25,27 @@ const START_MS = Date.parse('2026-11-21T12:00:00Z');
 export const someGroups = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ id: at + 10, path: `team-${at + 1}` }));
 
+/** Parameter Store in memory, for this test. */
+export function memoryParameters() {
+  const known = new Map<string, { Value: string; Description?: string }>();
+  const ssm = mockClient(SSMClient);
+  onTestFinished(() => ssm.restore());
+  ssm.on(PutParameterCommand).callsFake(async ({ Name, Value, Description, Type }) => {
+    expect(Type).toBe('SecureString');
+    known.set(Name, { Value, Description });
+    return {};
+  });
+  ssm.on(GetParameterCommand).callsFake(async ({ Name }) => {
+    const found = known.get(Name);
+    if (found === undefined) throw Object.assign(new Error('no such'), { name: 'ParameterNotFound' });
+    return { Parameter: { Value: found.Value } };
+  });
+  ssm.on(DescribeParametersCommand).callsFake(async ({ ParameterFilters: [{ Values }] }) => ({
+    Parameters: [{ Description: known.get(Values[0])?.Description }],
+  }));
+  return { known, ssm };
+}
+
 interface BenchOptions {
   readonly version?: GitLabVersion;
   readonly administration?: InstanceSettings;
@@ -32,8 +53,6 @@ interface BenchOptions {
   readonly fetch?: typeof fetch;
   /** Whether a relay reads the token's file and uses what it says. @default true */
   readonly relay?: boolean;
-  /** Whether secrets are a deployment's. @default false */
-  readonly deployed?: boolean;
   /** What takes webhooks. @default whatever `answerHooks` says */
   readonly deliver?: (request: Request) => Promise<Response>;
   /** What somebody types for the host. */
@@ -50,10 +69,10 @@ interface Death {
 
 /** `tollgate gitlab …` in this process, against a local GitLab on a clock that only waiting moves. */
 export function setupBench(options: BenchOptions = {}) {
-  const clock = handClock(START_MS);
+  const hands = handClock(START_MS);
   let received = 200;
   const local = createLocalGitLab({
-    clock,
+    clock: hands,
     random: seededRandom(1),
     token: ADMIN_TOKEN,
     version: options.version ?? '19.4',
@@ -84,50 +103,29 @@ export function setupBench(options: BenchOptions = {}) {
     throw new Error('the process is dead');
   };
   const killable: typeof fetch = (input, init) => mortal(() => reach(input, init));
-  const deps: SetupDeps = {
-    administrationAt: ({ baseUrl, token }) =>
-      createGitLabAdministration({
-        baseUrl,
-        token: async () => token,
-        fetch: killable,
-        clock,
-        random: () => 0,
-        timeout: () => new AbortController().signal,
-      }),
-    storeAt: (where, cwd) => ({
-      ...openSecretStore(where, cwd),
-      ...(options.deployed === true && { kind: 'parameters' as const }),
-    }),
-    clock: {
-      monotonicMs: clock.monotonicMs,
-      sleep: async (delayMs) => {
-        if (options.relay !== false) local.controllerTokens.use(kept('router-token') ?? '', clock.nowMs());
-        for (let leftMs = delayMs; leftMs > 0; leftMs -= MINUTE_MS) {
-          clock.advance(Math.min(MINUTE_MS, leftMs));
-          options.onMoment?.();
-        }
-      },
+  const clock = {
+    monotonicMs: hands.monotonicMs,
+    sleep: async (delayMs: number) => {
+      if (options.relay !== false) local.controllerTokens.use(kept('router-token') ?? '', hands.nowMs());
+      for (let leftMs = delayMs; leftMs > 0; leftMs -= MINUTE_MS) {
+        hands.advance(Math.min(MINUTE_MS, leftMs));
+        options.onMoment?.();
+      }
     },
-    askHost: async () => options.typed,
   };
-  const entries: readonly CommandEntry[] = [
-    setupCommandOn(deps),
-    statusCommandOf(deps),
-    rotateCommandOn(deps),
-    hookKeyCommandOn(deps),
-    teardownCommandOn(deps),
-  ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
   const run = async (
-    words: string,
+    words: string | readonly string[],
     url = 'https://gitlab.example.com',
   ): Promise<DeskRun & { calls: number }> => {
     calls = 0;
     const place = ['--gitlab', url, '--token-file', 'token'];
     const told = await runDesk(
-      ['gitlab', ...words.split(' '), ...place],
+      ['gitlab', ...(typeof words === 'string' ? words.split(' ') : words), ...place],
       root,
-      { nowMs: clock.nowMs },
-      entries,
+      {
+        nowMs: hands.nowMs,
+        ...surrounded({ clock, fetch: killable, answer: () => options.typed }),
+      },
     );
     expectNoSecret(told);
     return { ...told, calls };
@@ -140,7 +138,7 @@ export function setupBench(options: BenchOptions = {}) {
   };
   return {
     local,
-    clock,
+    clock: hands,
     root,
     run,
     kept,

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runnerClassOf } from '../../../../policies/prices/price.ts';
-import { draftLimits } from '../../../../scripts/cli/init/draft-limits.ts';
-import { draftPolicy } from '../../../../scripts/cli/init/draft-policy.ts';
+import { draftLimits, draftPolicy } from '../../../../scripts/cli/init/drafts.ts';
 import type { RanMonth } from '../../../../scripts/cli/init/read-month.ts';
 import { limitsIn, policyIn } from '../../../../scripts/policy/read-documents.ts';
 import { parseYaml } from '../../../../scripts/policy/yaml-document.ts';

@@ -1,13 +1,10 @@
-import { createFleet, createGitLab, createGitLabDirectory } from '../../../../functions/core/gitlab/index.ts';
-import { initCommandOn } from '../../../../scripts/cli/init/init-command.ts';
-import { validateCommand } from '../../../../scripts/cli/policy/validate-command.ts';
 import { handClock } from '../../../../scripts/local/clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
-import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+import { surrounded } from '../stand-ins.ts';
 
 export const URL_FLAGS = ['--gitlab', 'http://gitlab.localhost', '--token-file', 'token'];
 
@@ -27,21 +24,6 @@ export function initBench(): {
   const clock = handClock(NOW_MS - 20 * 86_400_000);
   const local = createLocalGitLab({ clock, random: seededRandom(1), token: 'glpat-secret' });
   const root = aProject({ token: 'glpat-secret\n' });
-  const deps = {
-    baseUrl: 'http://gitlab.localhost',
-    token: async () => 'glpat-secret',
-    fetch: local.fetch,
-    clock: manualClock(),
-    random: () => 0.5,
-  };
-  const commands: CommandEntry[] = [
-    initCommandOn({
-      fleetAt: () => createFleet(deps),
-      gitlabAt: () => ({ ...createGitLab(deps), ...createGitLabDirectory(deps) }),
-      sleep: async () => {},
-    }),
-    validateCommand,
-  ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
   let jobId = 0;
   return {
     local,
@@ -53,6 +35,6 @@ export function initBench(): {
       local.end(jobId, { status: 'success' });
     },
     root,
-    run: (...args) => runDesk(args, root, {}, commands),
+    run: (...args) => runDesk(args, root, surrounded({ fetch: local.fetch, clock: manualClock() })),
   };
 }

@@ -15,8 +15,8 @@ const GITLAB = known('gitlab.example.com', 2, {
 });
 const PLAYED = known('gitlab.local', 1);
 
-const asked = (told: string | undefined, ...names: readonly KnownInstance[]) =>
-  ({ told, gitlab: undefined, known: names, kind: 'local', where: 'the ledger' }) as const;
+const asked = (named: string | undefined, ...names: readonly KnownInstance[]) =>
+  ({ named, gitlab: undefined, known: names, kind: 'local', where: 'the ledger' }) as const;
 
 test('books are found under the name they were written with, the latest of several', () => {
   expect(whichInstance(asked(undefined, PLAYED, GITLAB)).instance).toBe('gitlab.example.com');
@@ -71,7 +71,7 @@ test('the environment’s name does not lead to the books of another GitLab', ()
 });
 
 test.each([
-  ['told', 'wss://kas.example.com', 'https://gitlab.example.com', [], 'gitlab.example.com'],
+  ['named', 'wss://kas.example.com', 'https://gitlab.example.com', [], 'gitlab.example.com'],
   ['remembered by its router', 'wss://kas.example.com', undefined, [PLAYED, GITLAB], 'gitlab.example.com'],
   ['below GitLab', 'wss://gitlab.example.com/-/kubernetes-agent/', undefined, [], 'gitlab.example.com'],
   ['played', undefined, undefined, [GITLAB], 'gitlab.local'],

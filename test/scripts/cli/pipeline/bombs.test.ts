@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expandPipeline } from '../../../../scripts/cli/pipeline/expand-pipeline.ts';
-import { PipelineError } from '../../../../scripts/cli/pipeline/pipeline-error.ts';
+import {
+  PipelineError,
+  WORK_MAX,
+  type WorkBudget,
+  workBudget,
+} from '../../../../scripts/cli/pipeline/pipeline-error.ts';
 import { knownExpander, VALUE_CHARACTERS_MAX } from '../../../../scripts/cli/pipeline/variables.ts';
-import { WORK_MAX, type WorkBudget, workBudget } from '../../../../scripts/cli/pipeline/work-budget.ts';
 
 /** No file here is larger, as an attacker's would not be. */
 const CHARACTERS_MAX = 1_600;

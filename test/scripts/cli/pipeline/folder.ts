@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expandPipeline } from '../../../../scripts/cli/pipeline/expand-pipeline.ts';
-import type { ExpandedJob } from '../../../../scripts/cli/pipeline/expanded-job.ts';
-import type { ExpandedPipeline } from '../../../../scripts/cli/pipeline/expanded-pipeline.ts';
+import type { ExpandedJob, ExpandedPipeline } from '../../../../scripts/cli/pipeline/expanded-pipeline.ts';
 import type { KnownRun } from '../../../../scripts/cli/pipeline/known-run.ts';
 
 /** Expands files written for one test: path → text. */

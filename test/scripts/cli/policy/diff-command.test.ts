@@ -360,9 +360,9 @@ test.each<[string, string, readonly string[]]>([
     'carry-over, overdraft and thresholds come',
     LIMITS.replace('owner: leads', 'owner: leads, carry: { max: 20% }, overdraft: carry, thresholds: [80]'),
     [
+      'neutral limits.group/101.money-month.thresholds + 80',
       'loosens limits.group/101.money-month.carry.max absent → 20%',
       'tightens limits.group/101.money-month.overdraft absent → carry',
-      'neutral limits.group/101.money-month.thresholds + 80',
     ],
   ],
   [
@@ -379,7 +379,7 @@ test.each<[string, string, readonly string[]]>([
     'everything a limit says comes with it',
     `${LIMITS}  - { on: { project: 1001 }, money: 3, per: day, zone: Europe/Berlin, mode: warn, contact: "#api", until: 2026-12-31 }\n`,
     [
-      'neutral limits.project/1001.money-day added (3.00, mode warn, per day, zone Europe/Berlin, until 2026-12-31T23:00:00Z, contact #api)',
+      'neutral limits.project/1001.money-day added (3.00, mode warn, per day, zone Europe/Berlin, contact #api, until 2026-12-31T23:00:00Z)',
     ],
   ],
   [

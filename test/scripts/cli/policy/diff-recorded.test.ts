@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { diffCommandOn } from '../../../../scripts/cli/policy/diff-command.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
+import { runCommand, surrounded } from '../stand-ins.ts';
 
 const images = (allow: readonly string[], mode = 'enforce') => ({
   rules: [{ id: 'images', kind: 'image', mode, on_missing: 'skip', allow }],
@@ -20,7 +20,10 @@ async function house() {
 async function diffed(bench: Awaited<ReturnType<typeof house>>, args: readonly string[]) {
   const { io, told } = bench.desk();
   const before = JSON.stringify([...bench.store.dump()]);
-  const code = await diffCommandOn(bench.opening()).run([...args, ...bench.flags.slice(2)], io);
+  const code = await runCommand('policy diff', [...args, ...bench.flags.slice(2)], {
+    ...io,
+    ...surrounded({ open: bench.opening() }),
+  });
   expect(JSON.stringify([...bench.store.dump()])).toBe(before);
   expect(bench.stillOpen()).toBe(0);
   return { code, ...told };
@@ -75,5 +78,7 @@ test('what only watches rejects nobody, and without --since no ledger is opened'
   });
   const { io } = bench.desk();
   const refuse = () => Promise.reject(new Error('opened'));
-  expect(await diffCommandOn(refuse).run(args.slice(0, 2), io)).toBe(0);
+  expect(await runCommand('policy diff', args.slice(0, 2), { ...io, ...surrounded({ open: refuse }) })).toBe(
+    0,
+  );
 });

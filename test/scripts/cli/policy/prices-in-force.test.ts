@@ -1,6 +1,6 @@
 /** Prices have dates: what the desk says holds for the version in force at the time it is asked about. */
 import { expect, test } from 'vitest';
-import { withClass } from '../../../../scripts/cli/evaluation/class-override.ts';
+import { withClass } from '../../../../scripts/cli/evaluation/place-flags.ts';
 import { aPolicy } from '../../../policies/documents.ts';
 import { desk, POLICY } from './documents.ts';
 

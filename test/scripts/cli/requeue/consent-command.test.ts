@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ssmSecretStore } from '../../../../scripts/cli/gitlab/ssm-secret-store.ts';
+import { ssmSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
 import { readStandardInput } from '../../../../scripts/cli/jobs/requeue.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { counterName } from '../../../../policies/claim.ts';
-import { rebuildCommandOn } from '../../../../scripts/cli/truth/rebuild-command.ts';
+import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
+import { runCommand, surrounded } from '../stand-ins.ts';
 
 const LIMITS = [{ on: { group: 101 }, money: 10, per: 'month' }];
 const KEY = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
@@ -25,14 +26,12 @@ async function drift(store: LedgerStore): Promise<void> {
 async function run(bench: Awaited<ReturnType<typeof house>>, args: string[], agrees?: boolean) {
   const { io, told } = bench.desk();
   let asked = 0;
-  const code = await rebuildCommandOn({
-    open: bench.opening(),
-    openToRepair: bench.opening(bench.store),
-    confirm: async () => {
-      asked += 1;
-      return agrees;
-    },
-  }).run(args, io);
+  const answer = () => {
+    asked += 1;
+    return agrees;
+  };
+  const open = { open: bench.opening(), openToRepair: bench.opening(bench.store) };
+  const code = await runCommand('rebuild', args, { ...io, ...surrounded({ answer, ...open }) });
   expect(bench.stillOpen()).toBe(0);
   return { code, asked, ...told };
 }
@@ -78,15 +77,12 @@ test('--usage counts what usage lacks, touches no counter, and finds nothing the
   const bench = await house(true);
   const usage = new MemoryRollupStore({ instance: 'gitlab.example.com' });
   const open = bench.opening(bench.store);
-  const command = rebuildCommandOn({
-    open: bench.opening(),
-    openToRepair: async (flags, io) => ({ ...(await open(flags, io)), usage }),
-    confirm: async () => undefined,
-  });
   const { io, told } = bench.desk();
-  expect(await command.run(['--usage', '--zone', 'Europe/Berlin'], io)).toBe(EXIT.ok);
+  const openToRepair: OpenLedger = async (flags, opening) => ({ ...(await open(flags, opening)), usage });
+  const run = (...args: string[]) => runCommand('rebuild', args, { ...io, ...surrounded({ openToRepair }) });
+  expect(await run('--usage', '--zone', 'Europe/Berlin')).toBe(EXIT.ok);
   expect(told.out).toContain('2 jobs were missing and are counted now.\n2 job records looked at\n');
-  expect(await command.run(['--usage', '--json'], io)).toBe(EXIT.ok);
+  expect(await run('--usage', '--json')).toBe(EXIT.ok);
   expect(told.out).toContain('"records":2,"changed":0,"failed":0');
   expect(usage.usage().size).toBeGreaterThan(0);
   expect(await shown(bench)).toBe(2_000_007);

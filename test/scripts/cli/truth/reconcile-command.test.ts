@@ -1,15 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type GitLab, GitLabError, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
-import {
-  proofCommandOn,
-  type ReconcileDeps,
-  reconcileCommandOn,
-} from '../../../../scripts/cli/truth/reconcile-command.ts';
+import { GitLabError, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { createGitLab, type RestCallDeps } from '../../../../functions/core/gitlab/index.ts';
+import type { GitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
+import { runCommand, surrounded } from '../stand-ins.ts';
 
 const TOKEN = 'glpat-secret';
 const ran = (jobId: number, seconds: number, more: Partial<JobTruth> = {}): JobTruth => ({
@@ -60,20 +58,21 @@ async function house() {
   return bench;
 }
 
+/** Checks how GitLab is called. */
+const calledAs = (gitlab: GitLab) => (calls: RestCallDeps) => {
+  expect(calls.baseUrl).toBe('https://gitlab.example.com');
+  return gitlab;
+};
+
 async function run(which: 'reconcile' | 'proof', gitlab: GitLab, args: string[] = []) {
   const bench = await house();
   const before = JSON.stringify([...bench.store.dump()]);
   const { io, told } = bench.desk();
   const waits: number[] = [];
-  const deps: ReconcileDeps = {
-    open: bench.opening(),
-    openToRepair: bench.opening(bench.store),
-    confirm: async () => {
-      throw new Error('nobody is asked before a dry run');
-    },
-    gitlabAt: async ({ token, baseUrl }) => {
-      expect([token, baseUrl]).toEqual([TOKEN, 'https://gitlab.example.com']);
-      return gitlab;
+  const surroundings = surrounded({
+    ...{ open: bench.opening(), openToRepair: bench.opening(bench.store) },
+    answer: () => {
+      throw new Error('a dry run asks nothing');
     },
     clock: {
       ...bench.clock,
@@ -81,10 +80,11 @@ async function run(which: 'reconcile' | 'proof', gitlab: GitLab, args: string[] 
         waits.push(ms);
       },
     },
-  };
-  const command = which === 'proof' ? proofCommandOn(deps) : reconcileCommandOn(deps);
+    more: [[createGitLab, calledAs(gitlab)]],
+  });
   const place = ['--gitlab', 'https://gitlab.example.com/', '--token-file', 'token'];
-  const code = await command.run([...(which === 'proof' ? [] : ['--dry-run']), ...place, ...args], io);
+  const dry = which === 'proof' ? [] : ['--dry-run'];
+  const code = await runCommand(which, [...dry, ...place, ...args], { ...io, ...surroundings });
   expect(bench.stillOpen()).toBe(0);
   expect(JSON.stringify([...bench.store.dump()]), 'a dry run writes nothing').toBe(before);
   expect(told.out + told.err).not.toContain(TOKEN);
@@ -130,20 +130,19 @@ async function mend(options: { agree?: boolean | undefined; args?: string[]; run
   const refused = { ...gitlab, runners: () => Promise.reject(new GitLabError('gitlab_refused', '403')) };
   const single = aGitLab([], [ran(1, 90), ran(2, 30), ran(4, 5)]).gitlab;
   const questions: string[] = [];
-  const command = reconcileCommandOn({
-    open: bench.opening(),
-    openToRepair: bench.opening(bench.store),
-    confirm: async (question) => {
-      questions.push(question);
-      return options.agree;
-    },
-    gitlabAt: async () => (options.runners === 'refused' ? { ...refused, job: single.job } : gitlab),
-    clock: bench.clock,
-  });
   const { io, told } = bench.desk();
   const before = JSON.stringify([...bench.store.dump()]);
   const place = ['--gitlab', 'https://gitlab.example.com/', '--token-file', 'token'];
-  const run = () => command.run([...place, ...(options.args ?? [])], io);
+  const surroundings = surrounded({
+    ...{ open: bench.opening(), openToRepair: bench.opening(bench.store), clock: bench.clock },
+    answer: (question) => {
+      questions.push(question);
+      return options.agree;
+    },
+    more: [[createGitLab, () => (options.runners === 'refused' ? { ...refused, job: single.job } : gitlab)]],
+  });
+  const args = [...place, ...(options.args ?? [])];
+  const run = () => runCommand('reconcile', args, { ...io, ...surroundings });
   const states = async () =>
     (await bench.ledger.readRecords([1, 2, 3, 4, 5])).map(
       (record) => record && `${record.state} ${record.durationSeconds ?? '-'}`,

@@ -1,23 +1,11 @@
 import { fromBinary, toJson } from '@bufbuild/protobuf';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadSchema, parseSchema } from '../../../../relay/wire/schema.ts';
-import { type LocalRouter, startLocalRouter } from '../../../../scripts/local/router/local-router.ts';
 import { questionEncoder } from '../../../../scripts/local/router/messages.ts';
 import { renumbered } from '../../../../scripts/local/router/schemas.ts';
-import {
-  extended,
-  renamedAndRenumbered,
-  renamedPackage,
-  withoutTags,
-} from '../../../support/relay/schema-variants.ts';
-import { bareClient } from './bare-client.ts';
+import { extended, renamedPackage, withoutTags } from '../../../support/relay/schema-variants.ts';
 
 const ours = loadSchema();
-const routers: LocalRouter[] = [];
-
-afterEach(async () => {
-  for (const router of routers.splice(0)) await router.close();
-});
 
 const job = {
   id: 2 ** 40,
@@ -31,30 +19,6 @@ const job = {
   variables: [{ key: 'CI_JOB_STAGE', value: 'test', public: true }],
   image: { name: 'registry.example.com:5000/go:1' },
 };
-
-test.each([
-  { variant: 'renamedPackage', bytes: renamedPackage() },
-  { variant: 'renumbered', bytes: renumbered() },
-  { variant: 'renamedAndRenumbered', bytes: renamedAndRenumbered() },
-  { variant: 'extended', bytes: extended() },
-])('a router with the schema $variant is understood by a client with the same one', async ({ bytes }) => {
-  const schema = parseSchema(bytes, 'variant');
-  const router = await startLocalRouter({
-    schema,
-    wsPort: 'off',
-    controllers: [{ id: 1, tokens: ['t'], state: 'enabled' }],
-  });
-  routers.push(router);
-  const client = bareClient(router.grpcUrl ?? '', { schema, token: 't' });
-  const stream = client.open();
-  const admission = router.admit(job);
-  expect(toJson(schema.question, fromBinary(schema.question, await stream.question))).toEqual(
-    toJson(ours.question, fromBinary(ours.question, questionEncoder(ours.question, true)(job))),
-  );
-  stream.reject('because');
-  expect(await admission).toMatchObject({ result: 'rejected', reason: 'because' });
-  client.close();
-});
 
 test('renaming moves the method and renumbering moves every field', () => {
   expect(parseSchema(renamedPackage(), 'v').admitJobPath).toBe(

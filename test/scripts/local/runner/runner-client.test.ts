@@ -1,15 +1,37 @@
 /** A runner, its job router and its GitLab: what is asked, what runs, and how a failing router is passed by. */
-import { status } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import { expect, onTestFinished, test } from 'vitest';
-import { loadSchema } from '../../../../relay/wire/schema.ts';
+import { encodeAdmitted, encodeRejected, loadSchema } from '../../../../relay/wire/schema.ts';
 import { handClock } from '../../../../scripts/local/clock.ts';
 import { createRunnerClient, startRoutedGitLab } from '../../../../scripts/local/gitlab/runner-client.ts';
 import { DOCUMENTED_PIPELINE, DOCUMENTED_PIPELINES, keepsTo } from '../gitlab/documented-examples.ts';
-import { bareClient } from '../router/bare-client.ts';
 
 const TOKEN = 'glrt-one';
 const ADMIN = 'glpat-administrator';
 const CONTROLLER = 1;
+const schema = loadSchema();
+
+/** A relay that opens streams and answers each request with the given bytes. */
+function aRelay(url: string, token: string) {
+  const client = new Client(url.replace('grpc://', ''), credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  });
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${token}`);
+  metadata.set('gitlab-agent-type', 'runnerc');
+  const bytes = (buffer: Buffer): Buffer => buffer;
+  return {
+    open(answer: Uint8Array): void {
+      const call = client.makeBidiStreamRequest(schema.admitJobPath, bytes, bytes, metadata);
+      call.on('error', () => {});
+      call.on('data', () => {
+        call.write(Buffer.from(answer));
+        call.end();
+      });
+    },
+    close: () => client.close(),
+  };
+}
 
 async function aBench({ usesRouter = true, withController = true } = {}) {
   const routed = await startRoutedGitLab({
@@ -47,22 +69,22 @@ async function aBench({ usesRouter = true, withController = true } = {}) {
     ...{ gitlabUrl: 'http://gitlab.localhost', token: TOKEN, fetch: gitlab.fetch, clock, usesRouter },
   });
   onTestFinished(() => runner.close());
-  let controller: ReturnType<typeof bareClient> | undefined;
+  let relay: ReturnType<typeof aRelay> | undefined;
   if (withController) {
     await rest('POST', '/runner_controllers', { state: 'enabled' });
     const made = await rest('POST', `/runner_controllers/${CONTROLLER}/tokens`, {});
     const { token } = made as { readonly token: string };
     await rest('POST', `/runner_controllers/${CONTROLLER}/scopes/runners/1`);
-    controller = bareClient(router.grpcUrl ?? '', { schema: loadSchema(), token });
-    onTestFinished(() => controller?.close());
+    relay = aRelay(router.grpcUrl ?? '', token);
+    onTestFinished(() => relay?.close());
   }
-  const stream = async () => {
-    const opened = controller?.open();
-    if (opened === undefined) throw new Error('no controller here');
+  /** The relay answers the next request with these bytes. */
+  const answerNext = async (answer: Uint8Array): Promise<void> => {
+    if (relay === undefined) throw new Error('no controller here');
+    relay.open(answer);
     await router.until(() => router.waitingStreams(CONTROLLER) === 1);
-    return opened;
   };
-  return { gitlab, router, rest, call, clock, runner, stream };
+  return { gitlab, router, rest, call, clock, runner, answerNext };
 }
 
 const startPipeline = async (rest: (method: string, path: string, body?: object) => Promise<unknown>) =>
@@ -72,13 +94,11 @@ const startPipeline = async (rest: (method: string, path: string, body?: object)
   });
 
 test('a rejected job never runs and has the controller’s text; an admitted one runs and leaves its trace', async () => {
-  const { rest, call, runner, stream, gitlab } = await aBench();
+  const { rest, call, runner, answerNext, gitlab } = await aBench();
   await startPipeline(rest);
-  const first = await stream();
-  void first.question.then(() => first.reject('the canary sings'));
+  await answerNext(encodeRejected(schema, 'the canary sings'));
   expect(await runner.poll()).toEqual({ jobId: undefined, way: 'router', healthy: true });
-  const second = await stream();
-  void second.question.then(() => second.admit());
+  await answerNext(encodeAdmitted(schema));
   expect(await runner.poll()).toEqual({ jobId: 2, way: 'router', healthy: true });
   expect(await runner.poll()).toEqual({ jobId: undefined, way: 'router', healthy: true });
 

@@ -75,7 +75,7 @@ test('two programs that ask for the same limit at once admit exactly as many job
     const { SqliteTable } = await import(${module('scripts/local/sqlite-table.ts')});
     const { DynamoStore } = await import(${module('functions/core/ledger/dynamo-store.ts')});
     const { createLedger } = await import(${module('functions/core/ledger/create-ledger.ts')});
-    const { systemClock } = await import(${module('functions/core/environment/machine.ts')});
+    const { systemClock } = await import(${module('functions/core/environment/environment.ts')});
     const { anAsk, claim, wordOf } = await import(${module('test/support/ledger/asks.ts')});
     const table = new SqliteTable({ file: ${JSON.stringify(file)}, makes: false, nowMs: Date.now });
     const store = new DynamoStore({ table, instance: 'gitlab.example.com', clock: systemClock, random: Math.random });

@@ -6,6 +6,7 @@ import {
 } from '../../../../../functions/core/limits/csv/columns.ts';
 import { exportLimits } from '../../../../../functions/core/limits/csv/export-limits.ts';
 import { importLimits } from '../../../../../functions/core/limits/csv/import-limits.ts';
+import { readThresholdsText, thresholdsText } from '../../../../../functions/core/limits/csv/read-cells.ts';
 import { CSV_BYTES_MAX, readRows } from '../../../../../functions/core/limits/csv/read-rows.ts';
 import { totalChanges } from '../../../../../functions/core/limits/csv/totals.ts';
 import type { LimitsDocument } from '../../../../../functions/core/limits/limit-set.ts';
@@ -336,3 +337,22 @@ test('a cap is a row on its subject, in and out again, beside the path of its pl
     'a path that is another group’s',
   ).toHaveLength(1);
 });
+
+test.each([
+  ['50 75 90', [50, 75, 90]],
+  ['50;75, 90', [50, 75, 90]],
+  ['80 forecast 100', [80, 'forecast 100']],
+  ['Forecast  100 80 forecast 120', ['forecast 100', 80, 'forecast 120']],
+  ['none', []],
+  ['', undefined],
+  ['often 50', ['often', 50]],
+])('%j in a cell is %j', (text, thresholds) => {
+  expect(readThresholdsText(text)).toEqual(thresholds);
+});
+
+test.each([[[50, 75]], [[80, 'forecast 100', 'forecast 120']], [[]]])(
+  '%j comes back from its cell',
+  (thresholds) => {
+    expect(readThresholdsText(thresholdsText(thresholds))).toEqual(thresholds);
+  },
+);

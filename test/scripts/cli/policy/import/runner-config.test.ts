@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRunnerConfig } from '../../../../../scripts/cli/policy/import/runner-config.ts';
+import { readRunnerConfig } from '../../../../../scripts/cli/policy/runner-config.ts';
 import { DOCKER, KUBERNETES } from './config-files.ts';
 
 test('settings have their values and the lines of their keys, inline tables and dotted keys like headings', () => {

@@ -1,0 +1,166 @@
+import { compileRegex } from '../../../policies/match/regex.ts';
+import {
+  type Circumstances,
+  changesHold,
+  explore,
+  flattenedRules,
+  ifHolds,
+  outcomeOf,
+  type RulesOutcome,
+  ruleHolds,
+  type World,
+} from './rules.ts';
+import { readPipelineVariables } from './variables.ts';
+import { isMap, type YamlMap } from './yaml-map.ts';
+
+/** Possible results of a list of rules under undecidable conditions. */
+interface PossibleOutcomes {
+  /** Different from each other, the one of the first rule that can match before the others. At least one. */
+  readonly outcomes: readonly RulesOutcome[];
+  /** Conditions that were evaluated. */
+  readonly conditions: readonly string[];
+}
+
+/** Ways looked at one by one, so that rules which exclude each other are seen to. */
+const WAYS_MAX = 32;
+
+/**
+ * Returns all results of `rules:` in the surrounding world. For long lists each rule is judged alone, which
+ * may add a result and never misses one.
+ *
+ * @param lets - an extra condition; if it fails, the result is `never`.
+ */
+export function possibleOutcomes(
+  rules: unknown,
+  place: string,
+  about: Circumstances,
+  lets: (about: Circumstances) => boolean = () => true,
+): PossibleOutcomes {
+  const within = (world: World): Circumstances => ({ ...about, world });
+  const ways = explore(
+    (world) => (lets(within(world)) ? outcomeOf(rules, place, within(world)) : NEVER),
+    WAYS_MAX,
+    about.world,
+  );
+  const conditions = conditionsOf(ways.outcomes);
+  if (!ways.isCut) return { outcomes: distinct(ways.outcomes.map(({ value }) => value)), conditions };
+  const asked = new Set(conditions);
+  const outcomes: RulesOutcome[] = [];
+  if (may(lets).includes(false)) outcomes.push(NEVER);
+  let mayEnd = true;
+  for (const rule of flattenedRules(rules)) {
+    if (!mayEnd || !isMap(rule)) continue;
+    const answers = may((within) => ruleHolds(rule, place, within));
+    if (answers.includes(true))
+      outcomes.push({ isNever: rule.when === 'never', variables: readPipelineVariables(rule.variables) });
+    mayEnd = answers.includes(false);
+  }
+  if (mayEnd) outcomes.push(NEVER);
+  return { outcomes: distinct(outcomes), conditions: [...asked] };
+
+  function may(holds: (within: Circumstances) => boolean): readonly boolean[] {
+    const { outcomes: found, isCut } = explore((world) => holds(within(world)), WAYS_MAX, about.world);
+    for (const condition of conditionsOf(found)) asked.add(condition);
+    return isCut ? [true, false] : found.map(({ value }) => value);
+  }
+}
+
+const NEVER: RulesOutcome = { isNever: true, variables: {} };
+
+const conditionsOf = (outcomes: readonly { readonly assumed: ReadonlyMap<string, boolean> }[]) => [
+  ...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()])),
+];
+
+/** Variables of a `never` rule do not matter. */
+function distinct(outcomes: readonly RulesOutcome[]): readonly RulesOutcome[] {
+  const byText = new Map<string, RulesOutcome>();
+  for (const outcome of outcomes) {
+    const text = outcome.isNever ? 'never' : JSON.stringify(outcome.variables);
+    if (!byText.has(text)) byText.set(text, outcome);
+  }
+  return [...byText.values()];
+}
+
+/** GitLab's default for jobs without `rules`, `only` and `except`: not in merge request pipelines. */
+const DEFAULT_ONLY = ['branches', 'tags'];
+
+/**
+ * Returns true if `only:` and `except:` let a job run. All parts of `only` must match, and no part of
+ * `except`.
+ *
+ * @param hasWorkflowRules - then a job without `only` runs in every pipeline.
+ * @see https://docs.gitlab.com/ci/yaml/deprecated_keywords/#only--except
+ */
+export function onlyExceptLets(
+  { only, except, rules }: YamlMap,
+  hasWorkflowRules: boolean,
+  place: string,
+  about: Circumstances,
+): boolean {
+  const hasRules = rules !== undefined && rules !== null;
+  const wanted = only ?? (hasRules || hasWorkflowRules ? undefined : DEFAULT_ONLY);
+  return (
+    (wanted === undefined || parts(wanted).every((part) => partHolds(part, place, about))) &&
+    (except === undefined || except === null || !parts(except).some((part) => partHolds(part, place, about)))
+  );
+}
+
+type Part = readonly [key: string, value: unknown];
+
+const parts = (policy: unknown): readonly Part[] =>
+  isMap(policy) ? Object.entries(policy) : [['refs', policy]];
+
+function partHolds([key, value]: Part, place: string, about: Circumstances): boolean {
+  const entries = [value].flat(Number.POSITIVE_INFINITY) as readonly unknown[];
+  switch (key) {
+    case 'refs':
+      return entries.some((entry) => refMatches(String(entry), about));
+    case 'variables':
+      return entries.some((entry) => ifHolds(entry, place, about));
+    case 'changes':
+      return changesHold(value, about);
+    default:
+      return about.world.holds(`${key}: ${entries.join(', ')}`);
+  }
+}
+
+/** Names of sources as `only` writes them, where it is not the source with an `s`. */
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ['merge_requests', 'merge_request_event'],
+  ['external_pull_requests', 'external_pull_request_event'],
+  ['pushes', 'push'],
+  ['schedules', 'schedule'],
+  ['triggers', 'trigger'],
+  ['pipelines', 'pipeline'],
+  ['external', 'external'],
+  ['chat', 'chat'],
+  ['web', 'web'],
+  ['api', 'api'],
+]);
+
+function refMatches(entry: string, { run, world }: Circumstances): boolean {
+  // A pattern may hold an `@`, a name of a project may not hold a `/` at its end.
+  const at = entry.startsWith('/') ? entry.indexOf('@', entry.lastIndexOf('/')) : entry.indexOf('@');
+  const [ref, project] = at === -1 ? [entry, undefined] : [entry.slice(0, at), entry.slice(at + 1)];
+  const ask = (): boolean => world.holds(`refs: ${entry}`);
+  if (project !== undefined && project !== run.projectPath) return run.projectPath === undefined && ask();
+  const source = SOURCES.get(ref);
+  if (source !== undefined) return run.source === undefined ? ask() : run.source === source;
+  const { isTag = false } = run;
+  const isMergeRequest = run.source === 'merge_request_event';
+  if (ref === 'tags') return isMergeRequest ? false : run.ref === undefined ? ask() : isTag;
+  if (ref === 'branches') {
+    if (isMergeRequest) return false;
+    // Most jobs have this default; otherwise all would be uncertain.
+    return run.ref === undefined || !isTag;
+  }
+  return run.ref === undefined ? ask() : nameMatches(ref, run.ref, ask);
+}
+
+function nameMatches(pattern: string, ref: string, ask: () => boolean): boolean {
+  const [, regex, flags] = /^\/(.+)\/([ismU]*)$/.exec(pattern) ?? [];
+  if (regex === undefined) return pattern === ref;
+  const plain = regex.replaceAll('\\/', '/');
+  const compiled = compileRegex(flags === '' ? plain : `(?${flags})${plain}`);
+  return compiled.ok ? compiled.regex.matches(ref) : ask();
+}

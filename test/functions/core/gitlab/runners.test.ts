@@ -1,0 +1,396 @@
+import { expect, test } from 'vitest';
+import {
+  type FleetRunner,
+  GitLabError,
+  type RunnerManager,
+} from '../../../../functions/core/gitlab/gitlab.ts';
+import { runnerDetails } from '../../../../functions/core/gitlab/kept-answers.ts';
+import {
+  byVersion,
+  createFleet,
+  type FinishedJobsPage,
+  fallsBack,
+  finishedJobs,
+  type JobsMark,
+  routerAccess,
+} from '../../../../functions/core/gitlab/runners.ts';
+import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
+import {
+  DOCUMENTED_CREATION,
+  DOCUMENTED_LIST,
+  DOCUMENTED_MANAGERS,
+  DOCUMENTED_RUNNER,
+} from '../../../scripts/local/gitlab/documented-examples.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { fill, restBench } from './rest-bench.ts';
+
+const TOKEN = 'glpat-a-token-nobody-may-see';
+
+const client = (answer: typeof fetch) =>
+  createFleet({
+    baseUrl: 'https://gitlab.example.com',
+    token: async () => TOKEN,
+    fetch: answer,
+    clock: manualClock(),
+    random: () => 0.5,
+  });
+
+const answering =
+  (body: unknown, status = 200): typeof fetch =>
+  async () =>
+    new Response(JSON.stringify(body), { status });
+
+test('the documented answers are read whole', async () => {
+  expect(await client(answering(DOCUMENTED_LIST)).listed({})).toEqual({
+    runners: [
+      { id: 1, description: 'shared-runner-1', type: 'instance_type', paused: false, status: 'online' },
+      { id: 6, description: 'shared-runner-1', type: 'project_type', paused: false, status: 'paused' },
+      { id: 8, description: 'shared-runner-1', type: 'group_type', paused: false, status: 'offline' },
+    ],
+  });
+  expect(await client(answering(DOCUMENTED_RUNNER)).runner(6)).toMatchObject({
+    tags: ['ruby', 'mysql'],
+    maximumTimeoutSeconds: 3600,
+    accessLevel: 'ref_protected',
+    contactedAtMs: Date.parse('2016-01-25T16:39:48.066Z'),
+    ownerIds: [1],
+  });
+  expect(await client(answering(DOCUMENTED_MANAGERS)).managers(1)).toEqual({
+    managers: [
+      {
+        systemId: 's_89e5e9956577',
+        version: '16.11.1',
+        platform: 'linux',
+        architecture: 'amd64',
+        contactedAtMs: Date.parse('2024-06-09T06:30:09.355Z'),
+        status: 'offline',
+      },
+    ],
+  });
+});
+
+test('whether a runner has a creator tells how it was registered; an older GitLab tells nothing', async () => {
+  const of = async (more: object) =>
+    (await client(answering({ ...DOCUMENTED_RUNNER, ...more })).runner(6))?.createdBy;
+  expect([await of({}), await of({ created_by: null }), await of({ created_by: { id: 5 } })]).toEqual([
+    undefined,
+    'token',
+    'user',
+  ]);
+});
+
+test('an entry that cannot be read is left out and counted; alone it is an error that names fields only', async () => {
+  const odd = { ...DOCUMENTED_RUNNER, tag_list: 'secret-tag' };
+  expect(await client(answering([odd, { id: 'x' }])).listed({})).toMatchObject({ unreadable: 1 });
+  const failure = await client(answering(odd))
+    .runner(6)
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'gitlab_unreadable', message: expect.stringContaining('tag_list') });
+  expect(String(failure)).not.toContain('secret-tag');
+});
+
+test('all pages of a large fleet, and its managers', async () => {
+  const local = createLocalGitLab({ random: seededRandom(1), token: TOKEN });
+  for (let id = 1; id <= 250; id += 1)
+    local.addRunner({ id, managers: [{ systemId: `s_${id}`, version: '18.9.0' }] });
+  const fleet = client(local.fetch);
+  const ids: number[] = [];
+  let page: string | undefined;
+  do {
+    const got = await fleet.listed(page === undefined ? {} : { page });
+    ids.push(...got.runners.map(({ id }) => id));
+    page = got.next;
+  } while (page !== undefined);
+  expect(ids).toEqual(Array.from({ length: 250 }, (_, at) => at + 1));
+  expect((await fleet.managers(250)).managers).toMatchObject([{ systemId: 's_250', platform: 'linux' }]);
+  expect(await fleet.runner(251)).toBeUndefined();
+});
+
+test('a runner is made as its forerunner was, and paused', async () => {
+  const local = createLocalGitLab({ random: seededRandom(1), token: TOKEN });
+  local.addRunner({ id: 3 });
+  const fleet = client(local.fetch);
+  const created = await fleet.create({
+    description: 'big',
+    type: 'project_type',
+    tags: ['linux'],
+    runUntagged: true,
+    locked: false,
+    accessLevel: 'not_protected',
+    maximumTimeoutSeconds: 3600,
+    maintenanceNote: 'in place of 3',
+    ownerId: 42,
+  });
+  expect(created).toMatchObject({ id: 4, token: expect.stringMatching(/^glrt-/) });
+  expect(await fleet.runner(4)).toMatchObject({
+    tags: ['linux'],
+    runUntagged: true,
+    maximumTimeoutSeconds: 3600,
+    maintenanceNote: 'in place of 3',
+    ownerIds: [42],
+    createdBy: 'user',
+  });
+  await fleet.pause(3);
+  expect(await fleet.runner(3)).toMatchObject({ paused: true });
+});
+
+test('a creation that GitLab refuses is told without its words, the token least of all', async () => {
+  const runner = {
+    description: '',
+    type: 'instance_type',
+    tags: [],
+    runUntagged: true,
+    locked: false,
+    accessLevel: 'not_protected',
+    maintenanceNote: '',
+  } as const;
+  expect(await client(answering(DOCUMENTED_CREATION, 201)).create(runner)).toEqual({
+    id: DOCUMENTED_CREATION.id,
+    token: DOCUMENTED_CREATION.token,
+  });
+  for (const [status, code] of [
+    [403, 'gitlab_refused'],
+    [429, 'gitlab_rate_limited'],
+    [502, 'gitlab_unavailable'],
+    [400, 'gitlab_unreadable'],
+    [200, 'gitlab_unreadable'],
+  ] as const) {
+    const failure = await client(answering({ message: 'glrt-secret' }, status))
+      .create(runner)
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code });
+    expect(String(failure)).not.toMatch(/glrt-|glpat-/);
+  }
+});
+
+interface Bench {
+  readonly managers?: Readonly<Record<number, readonly RunnerManager[]>>;
+  /** Thrown instead of an answer. */
+  readonly failing?: (id: number) => Error | undefined;
+  /** One call takes so long. */
+  readonly takesMs?: number;
+}
+
+function bench({ managers = {}, failing = () => undefined, takesMs = 0 }: Bench = {}) {
+  const clock = manualClock();
+  const asked: number[] = [];
+  const warnings: string[] = [];
+  const fleet = {
+    runner: async (id: number): Promise<FleetRunner | undefined> => {
+      asked.push(id);
+      clock.advance(takesMs);
+      const error = failing(id);
+      if (error !== undefined) throw error;
+      return id > 900 ? undefined : aRunner(id);
+    },
+    managers: async (id: number) => ({ managers: managers[id] ?? [aManager('19.4.0')] }),
+  };
+  const log = { warn: (message: string) => void warnings.push(message) };
+  return { clock, asked, warnings, details: runnerDetails({ fleet, clock, log }) };
+}
+
+const aRunner = (id: number): FleetRunner => ({
+  ...{ id, description: `linux-${id}`, type: 'instance_type', paused: false, status: 'online', tags: [] },
+  ...{ runUntagged: true, locked: false, accessLevel: 'not_protected', ownerIds: [] },
+});
+
+const aManager = (version?: string, status = 'online'): RunnerManager => ({
+  ...{ systemId: 's_1', status },
+  ...(version !== undefined && { version }),
+});
+
+const ids = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+test('a version is that of the oldest manager that still works, as numbers; a runner that is gone has none', async () => {
+  const { details } = bench({
+    managers: {
+      1: [aManager('19.4.0'), aManager('18.9.3'), aManager('18.10.0'), aManager('17.0.0', 'stale')],
+      2: [aManager('17.0.0', 'stale')],
+      3: [aManager()],
+    },
+  });
+  expect(Object.fromEntries(await details([1, 2, 3, 901]))).toEqual({
+    1: { description: 'linux-1', version: '18.9.3' },
+    2: { description: 'linux-2', version: '17.0.0' },
+    3: { description: 'linux-3' },
+    901: {},
+  });
+});
+
+test('what is known is asked for again after ten minutes', async () => {
+  const { clock, asked, details } = bench();
+  await details([1, 2]);
+  clock.advance(9 * 60_000);
+  await details([1, 2, 3]);
+  expect(asked).toEqual([1, 2, 3]);
+  clock.advance(2 * 60_000);
+  await details([1, 2, 3]);
+  expect(asked).toEqual([1, 2, 3, 1, 2]);
+});
+
+test('a large fleet is learned a hundred runners at a time, and no answer waits for a slow GitLab', async () => {
+  const quick = bench();
+  expect((await quick.details(ids(250))).size).toBe(100);
+  expect((await quick.details(ids(250))).size).toBe(200);
+  const slow = bench({ takesMs: 1_000 });
+  await slow.details(ids(250));
+  expect(slow.asked.length).toBeLessThanOrEqual(8);
+});
+
+test('a GitLab that fails is left alone for a minute, and what was known is still told', async () => {
+  let isDown = false;
+  const { clock, asked, warnings, details } = bench({
+    failing: () => (isDown ? new GitLabError('gitlab_unavailable', 'silent') : undefined),
+  });
+  await details([1]);
+  isDown = true;
+  clock.advance(11 * 60_000);
+  expect(Object.fromEntries(await details(ids(50)))).toEqual({
+    1: { description: 'linux-1', version: '19.4.0' },
+  });
+  const before = asked.length;
+  expect(before).toBeLessThan(12);
+  await details(ids(50));
+  expect(asked).toHaveLength(before);
+  expect(warnings).toEqual(['GitLab does not tell of runners']);
+  isDown = false;
+  clock.advance(60_000);
+  expect((await details(ids(50))).size).toBe(50);
+});
+
+test('one answer that cannot be read says nothing of the other runners', async () => {
+  const { warnings, details } = bench({
+    failing: (id) => (id === 2 ? new GitLabError('gitlab_unreadable', 'odd') : undefined),
+  });
+  expect(Object.fromEntries(await details([1, 2, 3]))).toMatchObject({
+    1: { version: '19.4.0' },
+    2: {},
+    3: {},
+  });
+  expect(warnings).toEqual([]);
+});
+
+const SPAN = {
+  sinceMs: Date.parse('2026-09-01T00:00:00Z'),
+  untilMs: Date.parse('2026-11-01T00:00:00Z'),
+  pagesMax: 100,
+  sleep: async () => {},
+};
+
+async function all(pages: AsyncIterable<FinishedJobsPage>): Promise<FinishedJobsPage[]> {
+  const read: FinishedJobsPage[] = [];
+  for await (const page of pages) read.push(page);
+  return read;
+}
+
+const idsOf = (pages: readonly FinishedJobsPage[]): readonly number[] =>
+  pages.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId));
+
+test('every job that ran and ended, once, runner by runner; those that still run are left out', async () => {
+  const { local, gitlab } = restBench();
+  fill(local, 250);
+  local.create({ id: 300, projectId: 1, projectPath: 'a/b', name: 'x' });
+  local.start(300, { id: 8 });
+  local.end(300, { status: 'failed' });
+  const pages = await all(finishedJobs(gitlab, [7, 8, 9], SPAN));
+  expect(pages.map(({ runnerId }) => runnerId)).toEqual([7, 7, 7, 8, 9]);
+  expect(idsOf(pages)).toEqual([...Array.from({ length: 125 }, (_, at) => 249 - 2 * at), 300]);
+});
+
+test('a job the router refused did not run', async () => {
+  const { local, gitlab } = restBench();
+  local.create({ id: 1, projectId: 1, projectPath: 'a/b', name: 'x' });
+  local.start(1, { id: 7 });
+  local.end(1, { status: 'failed', failureReason: 'job_router_failure' });
+  expect(idsOf(await all(finishedJobs(gitlab, [7], SPAN)))).toEqual([]);
+});
+
+test('stopped after any page, it goes on from there and reads each job once', async () => {
+  const { local, gitlab } = restBench();
+  fill(local, 250);
+  fill2(local);
+  const whole = idsOf(await all(finishedJobs(gitlab, [7, 8], SPAN)));
+  for (let stopAfter = 1; stopAfter <= 4; stopAfter += 1) {
+    const marks = new Map<number, JobsMark>();
+    const read: FinishedJobsPage[] = [];
+    let pages = 0;
+    for await (const page of finishedJobs(gitlab, [7, 8], SPAN)) {
+      read.push(page);
+      pages += 1;
+      marks.set(page.runnerId, page.next === undefined ? 'done' : { page: page.next, pages });
+      if (pages === stopAfter) break;
+    }
+    read.push(...(await all(finishedJobs(gitlab, [7, 8], { ...SPAN, marks }))));
+    expect(idsOf(read)).toEqual(whole);
+  }
+});
+
+function fill2(local: ReturnType<typeof restBench>['local']): void {
+  for (let id = 1_001; id <= 1_101; id += 1) {
+    local.create({ id, projectId: 43, projectPath: 'shop/app', name: 'test' });
+    local.start(id, { id: 8 });
+    local.end(id, { status: 'success' });
+  }
+}
+
+test('a runner with more jobs than pages are read is cut, and says so', async () => {
+  const { local, gitlab } = restBench();
+  fill(local, 250);
+  const pages = await all(finishedJobs(gitlab, [7], { ...SPAN, pagesMax: 2 }));
+  expect(pages.map(({ cut }) => cut)).toEqual([false, true]);
+});
+
+test('reading stops at the first page that is older than the span', async () => {
+  const { local, gitlab } = restBench();
+  fill(local, 250);
+  const pages = await all(
+    finishedJobs(gitlab, [7], { ...SPAN, sinceMs: Date.parse('2026-10-02T00:00:00Z') }),
+  );
+  expect([pages.length, idsOf(pages)]).toEqual([1, []]);
+});
+
+test('GitLab is waited for as long as it asks, and not for ever', async () => {
+  const slept: number[] = [];
+  const sleep = async (delayMs: number) => {
+    slept.push(delayMs);
+  };
+  let refusals = 2;
+  const gitlab = {
+    listJobs: async () => {
+      if (refusals-- > 0) throw new GitLabError('gitlab_rate_limited', 'slow down', { retryAfterMs: 7_000 });
+      return { jobs: [] };
+    },
+  };
+  expect(await all(finishedJobs(gitlab, [7], { ...SPAN, sleep }))).toHaveLength(1);
+  expect(slept).toEqual([7_000, 7_000]);
+  refusals = Number.POSITIVE_INFINITY;
+  await expect(all(finishedJobs(gitlab, [7], { ...SPAN, sleep }))).rejects.toMatchObject({
+    code: 'gitlab_rate_limited',
+  });
+});
+
+test.each([
+  ['17.11.3', 'none'],
+  ['18.8.9', 'none'],
+  ['v18.9.0', 'environment'],
+  ['18.10.1', 'environment'],
+  ['18.11.0~pre.41.gabc', 'feature_flag'],
+  ['19.4.0', 'feature_flag'],
+  ['100.0.0', 'feature_flag'],
+  ['development', 'unknown'],
+  ['', 'unknown'],
+  [undefined, 'unknown'],
+])('a runner of version %s reaches the job router: %s', (version, support) => {
+  expect(routerAccess(version)).toBe(support);
+});
+
+test('versions are compared as numbers, and from 19.2 on a runner falls back', () => {
+  expect(['19.0.0', '18.9.0', '18.10.2', '18.9.7'].sort(byVersion)).toEqual([
+    '18.9.0',
+    '18.9.7',
+    '18.10.2',
+    '19.0.0',
+  ]);
+  expect(['19.1.9', '19.2.0', 'development', undefined].map(fallsBack)).toEqual([false, true, false, false]);
+});

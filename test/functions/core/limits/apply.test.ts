@@ -1,0 +1,437 @@
+import { expect, test } from 'vitest';
+import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
+import { aDirectory, aPolicy, NOW_MS } from '../../../policies/documents.ts';
+import { ADMIN, aDesk, aLiveDesk, FINANCE, ownerOf } from './desk.ts';
+
+const money = (amount: string | number, subject = 'group/101'): LimitEdit => ({
+  kind: 'set',
+  subject,
+  limit: 'money-month',
+  amount,
+});
+
+test('an edit is live with what it changed, and leaves every other field and limit alone', async () => {
+  const { desk, by } = await aLiveDesk();
+  const outcome = await desk.apply([money(600)], await by());
+  expect(outcome).toMatchObject({
+    outcome: 'live',
+    pointer: { edit: 2 },
+    rows: [
+      {
+        about: 'limit',
+        subject: 'group/101',
+        path: 'acme/payments',
+        limit: 'money-month',
+        field: 'amount',
+        from: 500_000_000,
+        to: 600_000_000,
+        unit: 'micros',
+        effect: 'loosens',
+      },
+    ],
+  });
+  const live = await desk.live();
+  expect(live?.document.limits).toEqual([
+    { on: { group: 100 }, money: 900, per: 'month' },
+    { on: { group: 101 }, money: 600, per: 'month', owner: 'payments-leads' },
+    { on: { group: 104 }, jobs: 10 },
+  ]);
+  expect(live?.change).toMatchObject({ actor: 'ann', why: 'because', source: 'test', atMs: NOW_MS });
+});
+
+test('how long jobs wait for room is a field like any other, and gives nobody more', async () => {
+  const { desk, by } = await aLiveDesk();
+  const slots = (wait: string | null): LimitEdit => ({
+    kind: 'set',
+    subject: 'group/104',
+    limit: 'jobs-now',
+    wait,
+  });
+  const row = { field: 'wait', from: null, to: '20s', effect: 'neutral' };
+  expect(await desk.apply([slots('20s')], await by())).toMatchObject({ outcome: 'live', rows: [row] });
+  expect((await desk.live())?.document.limits).toContainEqual({ on: { group: 104 }, jobs: 10, wait: '20s' });
+  expect(await desk.apply([slots(null)], await by())).toMatchObject({
+    rows: [{ field: 'wait', from: '20s', to: null, effect: 'neutral' }],
+  });
+  expect(
+    await desk.apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', wait: '20s' }], await by()),
+  ).toMatchObject({ outcome: 'invalid', problems: [{ path: ['edits', 0, 'wait'] }] });
+});
+
+test('of several edits one that is wrong changes nothing, and the problem names the edit and its field', async () => {
+  const { desk, by } = await aLiveDesk();
+  const before = await desk.live();
+  expect(await desk.apply([money(600), money('5OO', 'group/100')], await by())).toMatchObject({
+    outcome: 'invalid',
+    problems: [{ path: ['edits', 1, 'amount'], message: expect.stringContaining("'5OO'") }],
+  });
+  expect(await desk.live()).toEqual(before);
+});
+
+test.each<[string, LimitEdit, (string | number)[]]>([
+  ['no such subject', money(1, 'grupp/101'), ['edits', 0, 'subject']],
+  ['no id and no unit', { kind: 'set', subject: 'group/101', amount: 1 }, ['edits', 0, 'limit']],
+  [
+    'a new limit without a number',
+    { kind: 'set', subject: 'group/102', unit: 'money', per: 'month' },
+    ['edits', 0, 'amount'],
+  ],
+  [
+    'another unit',
+    { kind: 'set', subject: 'group/101', limit: 'money-month', unit: 'jobs' },
+    ['edits', 0, 'unit'],
+  ],
+  [
+    'another period of what is named by it',
+    { kind: 'set', subject: 'group/101', limit: 'money-month', per: 'day' },
+    ['edits', 0, 'per'],
+  ],
+  [
+    'a limit that is not there',
+    { kind: 'remove', subject: 'group/101', limit: 'jobs-now' },
+    ['edits', 0, 'limit'],
+  ],
+  [
+    'a grant on nothing',
+    {
+      kind: 'grant',
+      subject: 'group/102',
+      limit: 'money-month',
+      amount: 1,
+      from: '2026-11-01',
+      until: '2026-11-30',
+      reason: 'r',
+    },
+    ['edits', 0, 'limit'],
+  ],
+  ['a grant that is not there', { kind: 'revoke', grant: 'g-1' }, ['edits', 0, 'grant']],
+  [
+    'a break-glass for everybody',
+    { kind: 'breakglass', subject: 'group/101', jobs: 5, until: '2026-11-22', reason: 'r' },
+    ['edits', 0],
+  ],
+  [
+    'a break-glass for a month',
+    { kind: 'breakglass', subject: 'group/101', jobs: 5, users: [5], until: '2026-12-22', reason: 'r' },
+    ['edits', 0, 'until'],
+  ],
+  ['no document', { kind: 'replace', document: 'limits: []' }, ['edits', 0, 'document']],
+])('refused at its field: %s', async (_, edit, path) => {
+  const { desk, by } = await aLiveDesk();
+  expect(await desk.apply([edit], await by())).toMatchObject({ outcome: 'invalid', problems: [{ path }] });
+});
+
+test('nobody changes a limit without a reason', async () => {
+  const { desk, by } = await aLiveDesk();
+  expect(await desk.apply([money(600)], await by({ why: ' ' }))).toMatchObject({
+    outcome: 'invalid',
+    problems: [{ path: ['why'] }],
+  });
+});
+
+test('what changes nothing writes nothing', async () => {
+  const { desk, by } = await aLiveDesk();
+  const pointer = (await desk.live())?.pointer;
+  expect(await desk.apply([money('500.00')], await by())).toEqual({ outcome: 'unchanged', pointer });
+});
+
+test('a stale edit is refused and sees both versions of the subjects it is about', async () => {
+  const { desk, by } = await aLiveDesk();
+  const mine = await by({ actor: 'ben' });
+  await desk.apply([money(600), money(1_000, 'group/100')], await by());
+  const outcome = await desk.apply([money(450)], mine);
+  if (outcome.outcome !== 'stale') throw new Error(outcome.outcome);
+  expect(outcome.mine).toMatchObject([{ subject: 'group/101', from: 500_000_000, to: 450_000_000 }]);
+  expect(outcome.theirs).toMatchObject([{ subject: 'group/101', from: 500_000_000, to: 600_000_000 }]);
+  expect(outcome.live?.change.actor).toBe('ann');
+});
+
+test('more than three times as much asks again, and so do 0 and unlimited; a smaller step does not', async () => {
+  const { desk, by } = await aLiveDesk();
+  for (const amount of [1_501, 166, 0, 'unlimited'])
+    expect(await desk.apply([money(amount)], await by({ confirmed: false }))).toMatchObject({
+      outcome: 'needs_confirmation',
+      rows: [{ subject: 'group/101', field: 'amount' }],
+    });
+  for (const [amount, outcome] of [
+    [1_500, 'needs_approval'],
+    [750, 'live'],
+  ] as const)
+    expect(await desk.apply([money(amount)], await by({ confirmed: false }))).toMatchObject({ outcome });
+});
+
+test('a mode that becomes milder asks again, of a limit and of a rollout; and a limit that only watched goes without', async () => {
+  const { desk, by } = await aLiveDesk();
+  const limit = (mode: 'shadow' | 'enforce'): LimitEdit => ({
+    kind: 'set',
+    subject: 'group/101',
+    limit: 'money-month',
+    mode,
+  });
+  const rollout: LimitEdit = { kind: 'rollout', subject: 'group/101', cost: 'warn', capacity: null };
+  for (const edit of [limit('shadow'), rollout])
+    expect(await desk.apply([edit], await by({ rights: ADMIN, confirmed: false }))).toMatchObject({
+      outcome: 'needs_confirmation',
+      rows: [{ subject: 'group/101', field: 'mode', effect: 'loosens' }],
+    });
+  const asked = await desk.apply([limit('shadow')], await by({ confirmed: true }));
+  if (asked.outcome !== 'needs_approval' || asked.request === undefined) throw new Error(asked.outcome);
+  await desk.decide(asked.request.id, { verdict: 'approve' }, { actor: 'zoe', rights: FINANCE });
+  for (const edit of [
+    { kind: 'set', subject: 'group/101', limit: 'money-month', soft: '80%' } as const,
+    { kind: 'remove', subject: 'group/101', limit: 'money-month' } as const,
+  ])
+    expect(await desk.apply([edit], await by({ confirmed: false }))).toMatchObject({ outcome: 'live' });
+});
+
+test('a limit that would reject those who run the controller asks again', async () => {
+  const platform = { groups: [102], projects: [], job: {} };
+  const policy = aPolicy({
+    platform,
+    rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce', binds_platform: true }],
+  });
+  const { desk, by } = aDesk({ policy });
+  const edit: LimitEdit = { kind: 'set', subject: 'group/102', unit: 'money', amount: 0, per: 'month' };
+  expect(await desk.apply([edit], await by({ confirmed: false }))).toMatchObject({
+    outcome: 'needs_confirmation',
+    lockout: [expect.stringContaining('acme/platform')],
+  });
+});
+
+test('before a set is live, what is packed with the code is what the first edit edits', async () => {
+  const packed = { limits: [{ on: { group: 102 }, jobs: 7 }] };
+  const { desk, by } = aDesk({ packed });
+  await desk.apply([{ kind: 'set', subject: 'group/102', limit: 'jobs-now', owner: 'ops' }], await by());
+  expect((await desk.live())?.document).toEqual({ limits: [{ on: { group: 102 }, jobs: 7, owner: 'ops' }] });
+});
+
+test('removing a limit takes its grants along, and they show', async () => {
+  const { desk, by } = await aLiveDesk();
+  await desk.apply([grant(50)], await by());
+  const outcome = await desk.apply(
+    [{ kind: 'remove', subject: 'group/101', limit: 'money-month' }],
+    await by(),
+  );
+  if (outcome.outcome !== 'needs_approval' || outcome.request === undefined) throw new Error(outcome.outcome);
+  await desk.decide(outcome.request.id, { verdict: 'approve' }, { actor: 'zoe', rights: FINANCE });
+  const [entry] = (await desk.history({ max: 1 })).entries;
+  expect(entry?.rows?.filter(({ field }) => field === 'amount')).toMatchObject([
+    { about: 'limit', whole: 'removed', effect: 'loosens' },
+    { about: 'grant', whole: 'removed', effect: 'tightens' },
+  ]);
+});
+
+const grant = (amount: number, over: object = {}): LimitEdit => ({
+  kind: 'grant',
+  subject: 'group/101',
+  limit: 'money-month',
+  amount,
+  from: '2026-11-01',
+  until: '2026-11-30',
+  reason: 'release week',
+  ...over,
+});
+
+test('a running grant that is revoked ends now; one that has not begun is gone', async () => {
+  const { desk, by } = await aLiveDesk();
+  await desk.apply([grant(50), grant(40, { from: '2026-11-25' })], await by());
+  const ids =
+    (await desk.live())?.limits.bySubject.get('group/101')?.[0]?.grants?.map(({ id }) => id ?? '') ?? [];
+  expect(ids).toEqual(['g-id1', 'g-id2']);
+  await desk.apply(
+    ids.map((id) => ({ kind: 'revoke', grant: id }) as const),
+    await by(),
+  );
+  expect((await desk.live())?.document.grants).toMatchObject([
+    { id: 'g-id1', until: '2026-11-21T12:00:00Z' },
+  ]);
+  expect(await desk.apply([{ kind: 'revoke', grant: 'g-id1' }], await by())).toMatchObject({
+    outcome: 'invalid',
+  });
+});
+
+test('many small grants are a large one: together above the threshold they need another person', async () => {
+  const { desk, by } = await aLiveDesk();
+  expect(await desk.apply([grant(150)], await by())).toMatchObject({ outcome: 'live' });
+  expect(await desk.apply([grant(100)], await by())).toMatchObject({ outcome: 'live' });
+  expect(await desk.apply([grant(1)], await by())).toMatchObject({
+    outcome: 'needs_approval',
+    by: ['owner', 'finance', 'admin'],
+    request: { state: 'pending', requestedBy: 'ann', amount: 1 },
+  });
+});
+
+test('an import cannot write that somebody approved what nobody approved', async () => {
+  const { desk, by } = await aLiveDesk();
+  const live = await desk.live();
+  const grants = [
+    {
+      on: { group: 101 },
+      limit: 'money-month',
+      amount: 5,
+      from: '2026-11-01',
+      until: '2026-11-30',
+      reason: 'r',
+    },
+  ];
+  const imported = (more: object): LimitEdit => ({
+    kind: 'replace',
+    document: { ...live?.document, grants: grants.map((each) => ({ ...each, ...more })) },
+  });
+  for (const more of [{ approved_by: 'ann' }, { approved_by: 'zoe' }, { by: 'zoe' }])
+    expect(await desk.apply([imported(more)], await by())).toMatchObject({ outcome: 'invalid' });
+  expect(await desk.apply([imported({ amount: 400 })], await by())).toMatchObject({
+    outcome: 'needs_approval',
+  });
+  expect(await desk.apply([imported({ approved_by: 'zoe' })], await by({ rights: ADMIN }))).toMatchObject({
+    outcome: 'live',
+  });
+});
+
+test('freeze, lift, break glass, review and rollout are edits like any other', async () => {
+  const { desk, by, pass } = await aLiveDesk();
+  await desk.apply(
+    [
+      { kind: 'freeze', subject: 'group/101', until: '2026-11-30', reason: 'year end' },
+      {
+        kind: 'breakglass',
+        subject: 'group/100',
+        users: [5],
+        jobs: 3,
+        until: '2026-11-23',
+        reason: 'outage',
+      },
+      { kind: 'rollout', subject: 'group/104', cost: 'warn' },
+    ],
+    await by({ rights: ADMIN }),
+  );
+  const live = await desk.live();
+  expect(live?.document).toMatchObject({
+    freezes: [{ on: { group: 101 }, id: 'f-id1', from: '2026-11-21T12:00:00Z', by: 'ann' }],
+    breakglass: [{ on: { group: 100 }, id: 'b-id2', by: 'ann' }],
+    rollout: [{ group: 104, cost: 'warn' }],
+  });
+  pass(60_000);
+  await desk.apply(
+    [
+      { kind: 'unfreeze', freeze: 'f-id1' },
+      { kind: 'end-breakglass', breakglass: 'b-id2' },
+      { kind: 'review-breakglass', breakglass: 'b-id2', note: 'fine' },
+      { kind: 'rollout', subject: 'group/104', cost: null },
+    ],
+    await by({ rights: ADMIN }),
+  );
+  expect(Object.keys((await desk.live())?.document ?? {})).toEqual(['limits', 'breakglass']);
+  expect(await desk.breakGlasses()).toMatchObject([
+    {
+      id: 'b-id2',
+      path: 'acme',
+      open: false,
+      toReview: false,
+      reviewedBy: 'ann',
+      note: 'fine',
+      untilMs: NOW_MS + 60_000,
+    },
+  ]);
+});
+
+test('a preview tells what an edit would do, also to pools, and writes nothing', async () => {
+  const { desk } = await aLiveDesk();
+  const live = await desk.live();
+  const base = live?.pointer.set;
+  const preview = await desk.preview([money(950)], base);
+  expect(preview).toMatchObject({
+    outcome: 'valid',
+    stale: false,
+    rows: [{ effect: 'loosens' }],
+    oversubscription: [
+      {
+        subject: 'group/100',
+        path: 'acme',
+        amount: 900_000_000,
+        childrenAmount: 950_000_000,
+        children: 1,
+        larger: ['acme/payments'],
+      },
+    ],
+  });
+  expect(await desk.live()).toEqual(live);
+  await desk.apply([money(501)], { actor: 'ann', rights: FINANCE, why: 'w', source: 's', base });
+  expect(await desk.preview([money(502)], base)).toMatchObject({ outcome: 'valid', stale: true });
+});
+
+test('an owner who lacks the right for one row of an import changes nothing', async () => {
+  const { desk, by } = await aLiveDesk({ directory: async () => aDirectory });
+  const live = await desk.live();
+  const limits = ((live?.document.limits ?? []) as readonly object[]).map((entry) =>
+    'money' in entry ? { ...entry, money: entry.money === 900 ? 901 : 400 } : entry,
+  );
+  const outcome = await desk.apply(
+    [{ kind: 'replace', document: { ...live?.document, limits } }],
+    await by({ rights: ownerOf(101) }),
+  );
+  expect(outcome).toMatchObject({
+    outcome: 'forbidden',
+    // No owner: above a root group there is none who could.
+    denied: [{ act: 'loosen', needs: ['finance', 'admin'], row: { subject: 'group/100' } }],
+  });
+  expect(await desk.live()).toEqual(live);
+});
+
+test('rules that go from watching to enforcing without a warning are to be confirmed, one step on is not', async () => {
+  const { desk, by } = await aLiveDesk();
+  const rollOut = async (mode: 'shadow' | 'warn' | 'enforce', more = {}) =>
+    (
+      await desk.apply(
+        [{ kind: 'rollout', subject: 'project/1', cost: mode }],
+        await by({ rights: ADMIN, ...more }),
+      )
+    ).outcome;
+  expect(await rollOut('shadow')).toBe('live');
+  expect(await rollOut('enforce', { confirmed: false })).toBe('needs_confirmation');
+  expect(await rollOut('warn', { confirmed: false })).toBe('live');
+  expect(await rollOut('enforce', { confirmed: false })).toBe('live');
+});
+
+test('a step is kept with the time at which it began, for a project, a group and the instance', async () => {
+  const { desk, by, pass } = await aLiveDesk();
+  const at = async (edits: readonly LimitEdit[]) => {
+    expect((await desk.apply(edits, await by({ rights: ADMIN }))).outcome).toBe('live');
+    pass(60_000);
+    return (await desk.live())?.document.rollout;
+  };
+  expect(
+    await at([
+      { kind: 'rollout', subject: 'instance', cost: 'shadow' },
+      { kind: 'rollout', subject: 'project/1', capacity: 'off', reportedMs: NOW_MS - 1_000 },
+    ]),
+  ).toEqual([
+    { instance: true, cost: 'shadow', cost_since: '2026-11-21T12:00:00Z' },
+    { project: 1, capacity: 'off', capacity_since: '2026-11-21T12:00:00Z', reported: '2026-11-21T11:59:59Z' },
+  ]);
+  // What stays as it is began when it began.
+  expect(
+    await at([
+      { kind: 'rollout', subject: 'instance', cost: 'shadow', capacity: 'warn' },
+      { kind: 'rollout', subject: 'project/1', capacity: null, reportedMs: null },
+    ]),
+  ).toEqual([
+    {
+      instance: true,
+      cost: 'shadow',
+      cost_since: '2026-11-21T12:00:00Z',
+      capacity: 'warn',
+      capacity_since: '2026-11-21T12:01:00Z',
+    },
+  ]);
+  const wrong = await desk.apply(
+    [{ kind: 'rollout', subject: 'user/5', cost: 'off' }],
+    await by({ rights: ADMIN }),
+  );
+  expect(wrong).toMatchObject({
+    outcome: 'invalid',
+    problems: [
+      { path: ['edits', 0, 'subject'], message: "'user/5'; expected instance, group/<id> or project/<id>" },
+    ],
+  });
+});

@@ -1,0 +1,343 @@
+import { expect, test } from 'vitest';
+import { editDocument } from '../../../../functions/core/limits/edit-document.ts';
+import type { LimitEdit, ScaleLimits } from '../../../../functions/core/limits/edit-model.ts';
+import type { LimitsDeskDeps } from '../../../../functions/core/limits/limit-reads.ts';
+import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
+import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import { aDirectory, aPolicy } from '../../../policies/documents.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
+import { aDesk, aLiveDesk, type TestDesk } from './desk.ts';
+
+/** 900 a month on acme, as Berlin counts months; the groups below have no budget, `group/200` nobody above it has one. */
+async function inBerlin(over: Partial<LimitsDeskDeps> = {}): Promise<TestDesk> {
+  const made = aDesk(over);
+  const { desk, by } = made;
+  const budget = { unit: 'money', amount: 900, per: 'month', zone: 'Europe/Berlin' } as const;
+  const outcome = await desk.apply([{ kind: 'set', subject: 'group/100', ...budget }], await by());
+  if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
+  return made;
+}
+
+async function liveAfter({ desk, by }: TestDesk, edit: LimitEdit): Promise<LimitSet> {
+  const outcome = await desk.apply([edit], await by());
+  if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
+  const live = await desk.live();
+  if (live === undefined) throw new Error('nothing is live');
+  return live.limits;
+}
+
+const isoOf = (atMs: number | undefined): string | undefined =>
+  atMs === undefined ? undefined : new Date(atMs).toISOString();
+
+test.each([
+  { until: '2026-12-31', endsAt: '2026-12-31T23:00:00.000Z', what: 'in winter' },
+  { until: '2027-03-27', endsAt: '2027-03-27T23:00:00.000Z', what: 'the day before summer time begins' },
+  { until: '2027-03-28', endsAt: '2027-03-28T22:00:00.000Z', what: 'a day of 23 hours' },
+  { until: '2027-10-31', endsAt: '2027-10-31T23:00:00.000Z', what: 'a day of 25 hours' },
+])(
+  'a freeze ends with its last day in the zone of the budget above: $until, $what',
+  async ({ until, endsAt }) => {
+    const limits = await liveAfter(await inBerlin(), {
+      kind: 'freeze',
+      subject: 'group/101',
+      until,
+      reason: 'release',
+    });
+    const [freeze] = limits.freezes?.get('group/101') ?? [];
+    expect([isoOf(freeze?.untilMs), freeze?.zone]).toEqual([endsAt, 'Europe/Berlin']);
+  },
+);
+
+test('a freeze of what no budget holds is meant in the zone of the deployment', async () => {
+  const made = aDesk({ zone: 'America/New_York' });
+  const limits = await liveAfter(made, {
+    kind: 'freeze',
+    subject: 'group/101',
+    until: '2026-12-31',
+    reason: 'x',
+  });
+  expect(isoOf(limits.freezes?.get('group/101')?.[0]?.untilMs)).toBe('2027-01-01T05:00:00.000Z');
+});
+
+test('a break-glass ends with its last day in the zone of the budget above', async () => {
+  const limits = await liveAfter(await inBerlin(), {
+    kind: 'breakglass',
+    subject: 'group/101',
+    users: [5],
+    jobs: 3,
+    from: '2026-11-21',
+    until: '2026-11-23',
+    reason: 'outage',
+  });
+  const [glass] = limits.breakGlasses ?? [];
+  expect([isoOf(glass?.fromMs), isoOf(glass?.untilMs), glass?.zone]).toEqual([
+    '2026-11-20T23:00:00.000Z',
+    '2026-11-23T23:00:00.000Z',
+    'Europe/Berlin',
+  ]);
+});
+
+test('a grant whose last day ended in its own zone cannot be revoked, although that day goes on in UTC', async () => {
+  // The desk's clock stands on 21 November 2026; 23:30 UTC is past midnight in Berlin.
+  const made = await inBerlin();
+  const { desk, by } = made;
+  const limits = await liveAfter(made, {
+    kind: 'grant',
+    subject: 'group/100',
+    limit: 'money-month',
+    amount: '+1',
+    from: '2026-11-01',
+    until: '2026-11-21',
+    reason: 'x',
+  });
+  const grant = limits.bySubject.get('group/100')?.[0]?.grants?.[0];
+  made.pass((grant?.untilMs ?? 0) + 60_000 - (await nowOf(made)));
+  expect(await desk.apply([{ kind: 'revoke', grant: grant?.id ?? '' }], await by())).toMatchObject({
+    outcome: 'invalid',
+    problems: [{ message: expect.stringContaining('it is over already') }],
+  });
+});
+
+test('rows of a change say in which zone their days are meant', async () => {
+  const { desk, by } = await inBerlin();
+  const freeze = { kind: 'freeze', subject: 'group/101', until: '2026-12-31', reason: 'release' } as const;
+  const preview = await desk.preview([freeze], (await by()).base);
+  const rows = preview.outcome === 'valid' ? preview.rows : [];
+  expect(rows.find(({ field }) => field === 'until')).toMatchObject({
+    to: '2026-12-31T23:00:00Z',
+    zone: 'Europe/Berlin',
+  });
+});
+
+async function nowOf({ desk }: TestDesk): Promise<number> {
+  return (await desk.live())?.change.atMs ?? 0;
+}
+
+const DOCUMENT = {
+  limits: [
+    { on: 'instance', money: 10_000, per: 'month' },
+    { on: { group: 100 }, money: '900.50', per: 'month' },
+    { on: { group: 100 }, minutes: 500, per: 'month' },
+    { on: { group: 101 }, money: 'unlimited', per: 'month' },
+    { on: { group: 104 }, money: 3, per: 'month', soft: '80%' },
+    { on: { project: 1 }, money: 0, per: 'month' },
+    { on: { project: 1 }, money: '0.10', per: 'day' },
+    { on: { each: 'user', group: 100 }, money: 5, per: 'day' },
+    { on: { group: 200 }, money: 100, per: 'month' },
+  ],
+};
+/** 100 ▸ 101 ▸ 104 ▸ project 1. */
+const BELOW_100 = ['group/100', 'group/101', 'group/104', 'project/1'];
+const context = {
+  actor: 'fritz',
+  nowMs: 0,
+  newId: () => 'id',
+  reaches: (above: string, subject: string) => above === 'group/100' && BELOW_100.includes(subject),
+};
+
+function scaled(edit: Omit<ScaleLimits, 'kind'>) {
+  const edited = editDocument(DOCUMENT, [{ kind: 'scale', ...edit }], context);
+  if (!edited.ok) return edited.problems.map(({ path, message }) => `${path.at(-1)}: ${message}`);
+  const { limits } = edited.document as typeof DOCUMENT;
+  return limits.map(({ money, minutes }) => money ?? minutes);
+}
+
+test('all limits of a kind in a place and below it go by a share; unlimited, 0, caps and others stay', () => {
+  expect(scaled({ subject: 'group/100', by: '+8 %' })).toEqual([
+    ...[10_000, '972.54', 500, 'unlimited', '3.24', 0, '0.108', 5, 100],
+  ]);
+});
+
+test.each([
+  ['its own alone', { subject: 'group/100', by: '-50%', below: false }, [1, '450.25']],
+  ['minutes', { subject: 'group/100', by: '+10%', unit: 'minutes' }, [2, '550']],
+  ['everything', { subject: 'instance', by: '+12,5%' }, [8, '112.5']],
+  ['to tens', { subject: 'instance', by: '+8%', round: 10 }, [1, '970']],
+  ['a half up', { subject: 'group/200', by: '+5%', round: '10' }, [8, '110']],
+  ['never to nothing', { subject: 'group/104', by: '+1%', round: 100 }, [4, '100']],
+] as const)('%s', (_, edit, [index, amount]) => {
+  expect(scaled(edit)[index]).toBe(amount);
+});
+
+test.each([
+  [{ subject: 'group/100', by: '8%' }, "by: '8%'; expected a share such as +8% or -12.5%"],
+  [{ subject: 'group/100', by: '-101%' }, "by: '-101%' would be less than nothing"],
+  [{ subject: 'group/100', by: '+8%', round: '0' }, "round: '0'; expected a step above 0, such as 10 or 0.5"],
+] as const)('%j is refused', (edit, problem) => {
+  expect(scaled(edit)).toEqual([problem]);
+});
+
+test('a place without such limits is no change', () => {
+  expect(scaled({ subject: 'group/300', by: '+8%' })).toEqual(
+    DOCUMENT.limits.map(({ money, minutes }) => money ?? minutes),
+  );
+});
+
+const CONTEXT = { actor: 'ann', nowMs: Date.parse('2026-11-21T12:00:00Z'), newId: () => 'x' };
+
+/** A document whose entries count how often anybody looks at what they are called by. */
+function watched(count: number) {
+  let looks = 0;
+  const seen = (entry: Record<string, unknown>, ...names: readonly string[]): object => {
+    for (const name of names) {
+      const value = entry[name];
+      Object.defineProperty(entry, name, {
+        enumerable: true,
+        get: () => {
+          looks += 1;
+          return value;
+        },
+      });
+    }
+    return entry;
+  };
+  const all = (make: (id: number) => object): object[] =>
+    Array.from({ length: count }, (_, index) => make(index + 1));
+  const document = {
+    limits: all((id) => seen({ on: { group: id }, money: 5, per: 'month' }, 'on')),
+    grants: all((id) =>
+      seen(
+        {
+          ...{ on: { group: id }, id: `g-${id}`, limit: 'money-month', amount: 1, reason: 'r' },
+          ...{ from: '2026-11-01', until: '2026-12-01' },
+        },
+        'id',
+        'on',
+      ),
+    ),
+    freezes: all((id) => seen({ on: { group: id }, id: `f-${id}`, reason: 'r' }, 'id')),
+    breakglass: all((id) =>
+      seen({ on: { group: id }, id: `b-${id}`, from: '2026-11-20', until: '2026-11-23', jobs: 1 }, 'id'),
+    ),
+    rollout: all((id) => seen({ group: id, cost: 'warn' }, 'group')),
+  };
+  return { document, looks: () => looks };
+}
+
+const EDITS: Readonly<Record<string, (id: number) => LimitEdit>> = {
+  set: (id) => ({ kind: 'set', subject: `group/${id}`, limit: 'money-month', amount: 6 }),
+  remove: (id) => ({ kind: 'remove', subject: `group/${id}`, limit: 'money-month' }),
+  revoke: (id) => ({ kind: 'revoke', grant: `g-${id}` }),
+  unfreeze: (id) => ({ kind: 'unfreeze', freeze: `f-${id}` }),
+  'end-breakglass': (id) => ({ kind: 'end-breakglass', breakglass: `b-${id}` }),
+  rollout: (id) => ({ kind: 'rollout', subject: `group/${id}`, cost: 'enforce' }),
+};
+
+test.each(Object.keys(EDITS))(
+  'thousands of %s edits look at each entry a few times, not at all of them each',
+  (kind) => {
+    const count = 2_000;
+    const { document, looks } = watched(count);
+    // From the last on: what was edited counts no more.
+    const edits = Array.from({ length: count }, (_, index) => EDITS[kind]?.(count - index)).filter(
+      (edit) => edit !== undefined,
+    );
+    expect(editDocument(document, edits, CONTEXT).ok).toBe(true);
+    expect(looks()).toBeLessThan(10 * count);
+  },
+);
+
+test('a limit that is removed takes all grants on it along, and no other', () => {
+  const grant = (id: number, group: number, limit = 'money-month') => ({
+    ...{ on: { group }, id: `g-${id}`, limit, amount: 1, reason: 'r' },
+    ...{ from: '2026-11-01', until: '2026-12-01' },
+  });
+  const document = {
+    limits: [
+      { on: { group: 1 }, money: 5, per: 'month' },
+      { on: { group: 1 }, jobs: 5 },
+      { on: { group: 2 }, money: 5, per: 'month' },
+    ],
+    grants: [grant(1, 1), grant(2, 2), grant(3, 1), grant(4, 1, 'jobs-now')],
+  };
+  const edited = editDocument(
+    document,
+    [{ kind: 'remove', subject: 'group/1', limit: 'money-month' }],
+    CONTEXT,
+  );
+  expect(edited.ok && edited.document.grants).toEqual([grant(2, 2), grant(4, 1, 'jobs-now')]);
+});
+
+const money = (amount: number, subject = 'group/101'): LimitEdit => ({
+  kind: 'set',
+  subject,
+  limit: 'money-month',
+  amount,
+});
+
+test('the log tells who, when, why, from where, and from what to what, newest first, in pages', async () => {
+  const { desk, by, pass } = await aLiveDesk();
+  for (const [index, amount] of [501, 502, 503].entries()) {
+    pass(1_000);
+    await desk.apply(
+      [money(amount)],
+      await by({ actor: `a${index}`, why: `w${index}`, source: `s${index}` }),
+    );
+  }
+  const first = await desk.history({ max: 2 });
+  expect(first.entries).toMatchObject([
+    {
+      edit: 4,
+      actor: 'a2',
+      why: 'w2',
+      source: 's2',
+      count: 1,
+      rows: [{ from: 502_000_000, to: 503_000_000 }],
+    },
+    { edit: 3, actor: 'a1' },
+  ]);
+  const second = await desk.history({ max: 2, ...(first.next !== undefined && { before: first.next }) });
+  expect(second.entries.map(({ edit }) => edit)).toEqual([2, 1]);
+  expect(second.next).toBeUndefined();
+});
+
+test('by subject it tells what was changed there, also within an import of hundreds', async () => {
+  const { desk, by } = aDesk();
+  const limits = Array.from({ length: 300 }, (_, at) => ({
+    on: { group: 1_000 + at },
+    money: 5,
+    per: 'month',
+    owner: `o${at}`,
+  }));
+  await desk.apply([{ kind: 'replace', document: { limits } }], await by());
+  await desk.apply([money(6, 'group/1007')], await by());
+  await desk.apply([money(6, 'group/1008')], await by());
+  const { entries, next } = await desk.history({ subject: 'group/1007', max: 10 });
+  expect(next).toBeUndefined();
+  expect(entries.map(({ edit, rows }) => [edit, rows?.map(({ field }) => field)])).toEqual([
+    [2, ['amount']],
+    [1, ['amount', 'mode', 'per', 'owner']],
+  ]);
+  expect(entries[1]?.count).toBe(1_200);
+  const all = await desk.history({ max: 10 });
+  expect(all.entries.map(({ count, rows }) => [count, rows?.length])).toEqual([
+    [1, 1],
+    [1, 1],
+    [1_200, undefined],
+  ]);
+});
+
+test('the log is whole although the sets themselves are gone', async () => {
+  const table = memoryLimitTable();
+  const { desk, by } = await aLiveDesk({ table });
+  await desk.apply([money(600)], await by());
+  // What the table would collect after ninety days.
+  const gone = new Set(table.retired.keys());
+  const read = table.readChunks.bind(table);
+  table.readChunks = (set, names, options) =>
+    gone.has(set) ? Promise.resolve(names.map(() => undefined)) : read(set, names, options);
+  expect((await desk.history({ max: 10 })).entries.map(({ rows }) => rows?.length)).toEqual([1, 9]);
+});
+
+test('whatever publishes a set is in the log, and whoever came too late is not', async () => {
+  const table = memoryLimitTable();
+  const change = { actor: 'cli', why: 'w', source: 'file limits.yaml', atMs: 5 };
+  const deps = { table, policy: aPolicy(), directory: aDirectory };
+  const publish = (jobs: number) => publishLimits({ limits: [{ on: { group: 100 }, jobs }] }, change, deps);
+  const outcomes = await Promise.all([publish(1), publish(2)]);
+  expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['live', 'stale']);
+  const { entries } = await aDesk({ table }).desk.history({ max: 10 });
+  expect(entries).toMatchObject([
+    { edit: 1, actor: 'cli', rows: [{ subject: 'group/100', field: 'amount' }, { field: 'mode' }] },
+  ]);
+});

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import type { Asker, GrantAsk } from '../../../../functions/core/limits/edit-model.ts';
+import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
+import { aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
+
+const DAY_MS = 86_400_000;
+const asked: GrantAsk = {
+  subject: 'group/101',
+  limit: 'money-month',
+  amount: '+400',
+  from: '2026-11-21',
+  until: '2026-11-30',
+  reason: 'release week',
+};
+const dev: Asker = { actor: 'dev', rights: [{ role: 'viewer', groups: [100] }] };
+const zoe: Asker = { actor: 'zoe', rights: FINANCE };
+
+async function filed({ desk }: TestDesk, by = dev) {
+  const outcome = await desk.request(asked, by);
+  if (outcome.outcome !== 'filed') throw new Error(outcome.outcome);
+  return outcome.request;
+}
+
+test('who asks is told no number and changes none; who approves gives the grant, with both names on it', async () => {
+  const made = await aLiveDesk();
+  const { desk } = made;
+  const request = await filed(made);
+  expect((await desk.live())?.document.grants).toBeUndefined();
+  expect(await desk.decide(request.id, { verdict: 'approve', note: 'go' }, zoe)).toMatchObject({
+    outcome: 'approved',
+    request: { state: 'approved', granted: true, decidedBy: 'zoe', note: 'go' },
+    pointer: { edit: 2 },
+  });
+  expect((await desk.live())?.document.grants).toMatchObject([
+    { id: request.id, amount: '+400', requested_by: 'dev', approved_by: 'zoe', by: 'zoe' },
+  ]);
+  expect(await desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({ outcome: 'decided' });
+  expect((await desk.history({ max: 1 })).entries).toMatchObject([
+    { actor: 'zoe', source: `request ${request.id}`, why: 'dev asked for more: release week' },
+  ]);
+});
+
+test('nobody approves what they asked for, whatever their role', async () => {
+  const made = await aLiveDesk();
+  const request = await filed(made, zoe);
+  expect(await made.desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({
+    outcome: 'forbidden',
+    own: true,
+  });
+});
+
+test('an owner approves below a limit of their own, and not the own group’s', async () => {
+  const made = await aLiveDesk();
+  const request = await filed(made);
+  const owner = (group: number): Asker => ({ actor: 'olga', rights: ownerOf(group) });
+  expect(await made.desk.decide(request.id, { verdict: 'approve' }, owner(101))).toMatchObject({
+    outcome: 'forbidden',
+  });
+  expect(await made.desk.decide(request.id, { verdict: 'approve' }, owner(100))).toMatchObject({
+    outcome: 'approved',
+  });
+});
+
+test('nobody asks for groups they do not see, or sees their requests', async () => {
+  const made = await aLiveDesk();
+  const stranger: Asker = { actor: 'eve', rights: [{ role: 'viewer', groups: [102] }] };
+  expect(await made.desk.request(asked, stranger)).toMatchObject({ outcome: 'forbidden', act: 'ask' });
+  await filed(made);
+  expect(await made.desk.requests(stranger)).toEqual([]);
+  expect(await made.desk.requests(dev)).toHaveLength(1);
+  expect(await made.desk.requests(zoe)).toHaveLength(1);
+});
+
+test('a request is checked like the grant it would be', async () => {
+  const { desk } = await aLiveDesk();
+  expect(await desk.request({ ...asked, amount: 'lots' }, dev)).toMatchObject({
+    outcome: 'invalid',
+    problems: [{ path: ['edits', 0, 'amount'] }],
+  });
+});
+
+test('five wait for an answer per person, and room is made when one is declined or a month is over', async () => {
+  const made = await aLiveDesk();
+  const { desk, pass } = made;
+  const first = await filed(made);
+  for (let more = 1; more < 5; more += 1) await filed(made);
+  expect(await desk.request(asked, dev)).toMatchObject({ outcome: 'too_many', whose: 'yours', max: 5 });
+  expect(await desk.decide(first.id, { verdict: 'decline', note: 'no' }, zoe)).toMatchObject({
+    outcome: 'declined',
+  });
+  await filed(made);
+  expect((await desk.request(asked, dev)).outcome).toBe('too_many');
+  pass(30 * DAY_MS);
+  expect(await desk.requests(zoe)).toEqual([]);
+  expect(await desk.decide(first.id, { verdict: 'approve' }, zoe)).toEqual({ outcome: 'unknown' });
+});
+
+test('of many who decide at once one does, and there is one grant at most', async () => {
+  const made = await aLiveDesk();
+  const { desk } = made;
+  const request = await filed(made);
+  const outcomes = await Promise.all([
+    desk.decide(request.id, { verdict: 'approve' }, zoe),
+    desk.decide(request.id, { verdict: 'decline', note: 'no' }, { ...zoe, actor: 'yan' }),
+    desk.decide(request.id, { verdict: 'approve' }, { ...zoe, actor: 'xi' }),
+  ]);
+  expect(outcomes.filter(({ outcome }) => outcome !== 'decided')).toHaveLength(1);
+  const [state] = await desk.requests(zoe);
+  const grants = ((await desk.live())?.document.grants as unknown[] | undefined) ?? [];
+  expect(grants).toHaveLength(state?.state === 'approved' ? 1 : 0);
+});
+
+test('approved by somebody whose grant was lost on the way, it is approved again and given once', async () => {
+  let lost: LimitOperation | undefined;
+  const table = memoryLimitTable((operation) => (operation === lost ? 'lost-before' : undefined));
+  const made = await aLiveDesk({ table });
+  const request = await filed(made);
+  lost = 'flip';
+  await expect(made.desk.decide(request.id, { verdict: 'approve' }, zoe)).rejects.toMatchObject({
+    code: 'limits_unavailable',
+  });
+  expect(await made.desk.requests(zoe)).toMatchObject([{ state: 'approved', granted: false }]);
+  lost = undefined;
+  expect(await made.desk.decide(request.id, { verdict: 'decline', note: 'no' }, zoe)).toMatchObject({
+    outcome: 'decided',
+  });
+  expect(await made.desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({
+    outcome: 'approved',
+    request: { granted: true },
+  });
+  expect((await made.desk.live())?.document.grants).toHaveLength(1);
+});
+
+test('a grant that no longer fits leaves the request waiting', async () => {
+  const made = await aLiveDesk();
+  const request = await filed(made);
+  const lead: Asker = { actor: 'lead', rights: FINANCE };
+  const remove = { kind: 'remove', subject: 'group/101', limit: 'money-month' } as const;
+  const asking = await made.desk.apply([remove], await made.by());
+  if (asking.outcome !== 'needs_approval' || asking.request === undefined) throw new Error(asking.outcome);
+  await made.desk.decide(asking.request.id, { verdict: 'approve' }, lead);
+  expect(await made.desk.decide(request.id, { verdict: 'approve' }, lead)).toMatchObject({
+    outcome: 'invalid',
+  });
+  expect(await made.desk.requests(zoe)).toContainEqual(
+    expect.objectContaining({ id: request.id, state: 'pending', granted: false }),
+  );
+});

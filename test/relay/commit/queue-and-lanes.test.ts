@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BATCH_BYTES_MAX } from '../../../functions/core/contract/admissions.ts';
+import {
+  type BatchJob,
+  createBatchJob,
+  FairQueue,
+  projectOf,
+  requestRootOf,
+  takeBatch,
+} from '../../../relay/commit/fair-queue.ts';
+import { createLanes, type Lanes } from '../../../relay/commit/lanes.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
+import { range } from '../../support/relay/commit-bench.ts';
+
+describe('the queue', () => {
+  let lastJobId = 0;
+  const job = (project: number, root = 1): BatchJob => {
+    lastJobId += 1;
+    return createBatchJob({ jobId: lastJobId, projectId: project, rootNamespaceId: root });
+  };
+  const drain = (queue: FairQueue, root = '1'): (BatchJob | undefined)[] => {
+    const jobs: (BatchJob | undefined)[] = [];
+    while (queue.has(root)) jobs.push(queue.shift(root));
+    return jobs;
+  };
+
+  /** Project 0–3 pushes (each of its own root), `shift` and `remove` by an index. */
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('push' as const), at: fc.nat(3) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('shift' as const), at: fc.nat(1) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), at: fc.nat(50) }) },
+  );
+
+  test('whatever happens, the queue never exceeds its bound, loses no job and evicts from a longest line', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 8 }), (steps, capacity) => {
+        const queue = new FairQueue(capacity);
+        let model: BatchJob[] = [];
+        const lengthOf = (project: string): number => model.filter((one) => one.project === project).length;
+        for (const { do: action, at } of steps) {
+          if (action === 'push') {
+            const pushed = job(at, at % 2);
+            model.push(pushed);
+            const evicted = queue.push(pushed);
+            expect(evicted === undefined).toBe(model.length <= capacity);
+            if (evicted !== undefined) {
+              const longest = Math.max(...model.map((one) => lengthOf(one.project)));
+              expect(lengthOf(evicted.project)).toBe(longest);
+              expect(model.findLast((one) => one.project === evicted.project)).toBe(evicted);
+              model = model.filter((one) => one !== evicted);
+            }
+          } else if (action === 'shift') {
+            const taken = queue.shift(String(at));
+            expect(taken === undefined).toBe(!model.some((one) => one.root === String(at)));
+            if (taken !== undefined) expect(model.find((one) => one.project === taken.project)).toBe(taken);
+            model = model.filter((one) => one !== taken);
+          } else {
+            const gone = model[at % Math.max(1, model.length)];
+            if (gone !== undefined) queue.remove(gone);
+            model = model.filter((one) => one !== gone);
+          }
+          expect(queue.size).toBe(model.length);
+          expect(model.every((one) => queue.waits(one))).toBe(true);
+        }
+        expect(new Set([...drain(queue, '0'), ...drain(queue, '1')])).toEqual(new Set(model));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the next batch', () => {
+  const NOW_MS = 1_000;
+
+  function job(
+    jobId: number,
+    parts: { root?: number; project?: number; padding?: number; deadlinesMs?: readonly number[] } = {},
+  ): BatchJob {
+    const { root = 1, project = 1, padding = 0, deadlinesMs = [NOW_MS + 2_000] } = parts;
+    const made = createBatchJob({
+      jobId,
+      projectId: project,
+      rootNamespaceId: root,
+      image: 'é'.repeat(padding),
+    });
+    for (const deadlineMs of deadlinesMs) made.waiters.add({ deadlineMs, resolve: () => {} });
+    return made;
+  }
+
+  function queueOf(jobs: readonly BatchJob[]): FairQueue {
+    const queue = new FairQueue();
+    for (const one of jobs) queue.push(one);
+    return queue;
+  }
+
+  const roots = (...names: readonly string[]): Set<string> => new Set(names.length === 0 ? ['1'] : names);
+  const ids = (jobs: readonly BatchJob[]): number[] => jobs.map((one) => one.request.jobId);
+
+  test('a batch stays within the contract’s bytes, counted as they travel and not as characters', () => {
+    const queue = queueOf(range(1, 12).map((jobId) => job(jobId, { padding: 20_000 })));
+    const { jobs } = takeBatch(queue, roots(), NOW_MS);
+    const bytes = jobs.reduce((sum, one) => sum + Buffer.byteLength(one.json), 0);
+    expect(bytes).toBeLessThanOrEqual(BATCH_BYTES_MAX);
+    expect(bytes + Buffer.byteLength(job(8, { padding: 20_000 }).json)).toBeGreaterThan(BATCH_BYTES_MAX);
+    expect(queue.size).toBe(12 - jobs.length);
+  });
+
+  test('roots take turns, however many projects or jobs one of them has', () => {
+    const queue = queueOf([
+      ...range(1, 80).map((jobId) => job(jobId, { project: jobId })),
+      ...range(201, 210).map((jobId) => job(jobId, { root: 2 })),
+      job(300, { root: 3 }),
+    ]);
+    const waiting = roots('1', '2', '3');
+    const first = ids(takeBatch(queue, waiting, NOW_MS).jobs);
+    expect(first.slice(0, 6)).toEqual([1, 201, 300, 2, 202, 3]);
+    expect([first.length, waiting.size, queue.size]).toEqual([91, 0, 0]);
+  });
+
+  test('where more roots wait than a batch takes, turns are longer: jobs that share counters go together', () => {
+    const queue = queueOf(range(1, 12 * 40).map((jobId) => job(jobId, { root: jobId % 40 })));
+    const waiting = roots(...range(0, 39).map(String));
+    // Forty roots that want eight jobs each want three and a third batches.
+    const first = takeBatch(queue, waiting, NOW_MS).jobs.map(({ root }) => root);
+    expect(first).toEqual(range(0, 23).flatMap((root) => Array(4).fill(String(root))));
+    const second = takeBatch(queue, waiting, NOW_MS).jobs.map(({ root }) => root);
+    expect(second.slice(0, 4)).toEqual(Array(4).fill('24'));
+  });
+
+  test.each([96, 97, 500, 5_000])('a flood of %i jobs lengthens nobody’s turn', (flood) => {
+    const queue = queueOf([
+      ...range(1, flood).map((jobId) => job(jobId, { project: jobId % 7 })),
+      ...range(10_001, 10_004).map((jobId) => job(jobId, { root: jobId })),
+    ]);
+    const waiting = roots('1', ...range(10_001, 10_004).map(String));
+    const taken = ids(takeBatch(queue, waiting, NOW_MS).jobs);
+    expect(taken.slice(1, 5)).toEqual(range(10_001, 10_004));
+  });
+
+  test.each([
+    [{ rootNamespaceId: 5, projectPath: 'acme/a' }, '5'],
+    [{ projectPath: 'Acme/sub/a' }, 'acme'],
+    [{ projectPath: 'lonely' }, 'lonely'],
+    [{ projectId: 7 }, 'project/7'],
+    [{}, 'unknown'],
+  ])('the root of %o is %s', (parts, root) => {
+    expect(requestRootOf({ jobId: 1, ...parts })).toBe(root);
+  });
+
+  test.each([
+    [{ projectId: 7, projectPath: 'acme/a' }, '7'],
+    [{ projectPath: 'Acme/A' }, 'acme/a'],
+    [{}, 'unknown'],
+  ])('the project of %o is %s', (parts, project) => {
+    expect(projectOf({ jobId: 1, ...parts })).toBe(project);
+  });
+});
+
+describe('lanes', () => {
+  function someLanes(busyShare?: () => number): { readonly clock: HandClock; readonly lanes: Lanes } {
+    const clock = handClock(1_000);
+    return { clock, lanes: createLanes(clock, busyShare) };
+  }
+
+  /** So many jobs of each root, evenly over a second. */
+  function second(lanes: Lanes, clock: HandClock, jobs: Readonly<Record<string, number>>): void {
+    for (const [root, count] of Object.entries(jobs)) for (const _ of range(1, count)) lanes.noteJob(root);
+    clock.advance(1_000);
+  }
+
+  /** Quiet roots of as many different lanes. */
+  function rootsApart(lanes: Lanes, count: number): readonly string[] {
+    const byLane = new Map(range(1, 200).map((root) => [lanes.laneOf(String(root)), String(root)]));
+    return [...byLane.values()].slice(0, count);
+  }
+
+  const together = (lanes: Lanes, ...roots: readonly string[]): boolean =>
+    new Set(roots.map(lanes.laneOf)).size === 1;
+
+  test('a relay that is short of time makes four lanes of eight, then two, and eight again once it has plenty', () => {
+    let busy = 0;
+    const { lanes, clock } = someLanes(() => busy);
+    const apart = () => new Set(range(1, 200).map((root) => lanes.laneOf(String(root))));
+    const pass = (share: number): number => {
+      busy = share;
+      clock.advance(1_000);
+      lanes.noteJob('1');
+      return apart().size;
+    };
+    const eight = apart();
+    const shares = [0.49, 0.5, 0.74, 0.75, 0.9, 0.55, 0.54, 0.36, 0.34, 0.49, 0.8, 0.2];
+    const versions = new Set([lanes.version]);
+    const sizes = shares.map((share) => {
+      const size = pass(share);
+      versions.add(lanes.version);
+      return size;
+    });
+    expect(sizes).toEqual([8, 4, 4, 2, 2, 2, 4, 4, 8, 8, 2, 8]);
+    expect(versions.size).toBe(7);
+    expect(apart()).toEqual(eight);
+  });
+
+  test.each([
+    { jobs: { busy: 20, other: 140 }, busy: true, why: 'twenty a second and an eighth of all' },
+    { jobs: { busy: 19, other: 100 }, busy: false, why: 'fewer than twenty a second' },
+    { jobs: { busy: 20, other: 141 }, busy: false, why: 'less than an eighth of all' },
+  ])('a root with $why has a lane of its own: $busy', ({ jobs, busy }) => {
+    const { lanes, clock } = someLanes();
+    second(lanes, clock, jobs);
+    lanes.noteJob('busy');
+    expect(lanes.laneOf('busy') === 'root busy').toBe(busy);
+  });
+
+  test('lanes whose roots fight for one counter are one lane, and nobody else’s is', () => {
+    const { lanes } = someLanes();
+    const [a = '', b = '', c = ''] = rootsApart(lanes, 3);
+    lanes.noteContended('instance', [a]);
+    expect(together(lanes, a, b)).toBe(false);
+    lanes.noteContended('instance', [b]);
+    expect(together(lanes, a, b)).toBe(true);
+    expect(together(lanes, a, c)).toBe(false);
+    lanes.noteContended('runner-class/large', [c]);
+    expect(together(lanes, a, c)).toBe(false);
+  });
+
+  test('lanes part ten seconds after the last fight, and twice as long after each time they begin again', () => {
+    const { lanes, clock } = someLanes();
+    const [a = '', b = ''] = rootsApart(lanes, 2);
+    const joinedMs = (): number => {
+      let ms = 0;
+      for (; together(lanes, a, b); ms += 1_000) {
+        clock.advance(1_000);
+        lanes.noteJob(a);
+      }
+      return ms;
+    };
+    lanes.noteContended('instance', [a, b]);
+    clock.advance(9_000);
+    lanes.noteJob(a);
+    lanes.noteContended('instance', [a]);
+    expect(joinedMs()).toBe(10_000);
+    for (const ms of [20_000, 40_000, 80_000, 160_000, 320_000, 320_000]) {
+      lanes.noteContended('instance', [a, b]);
+      expect(joinedMs()).toBe(ms);
+    }
+    clock.advance(599_000);
+    lanes.noteJob(a);
+    clock.advance(1_000);
+    lanes.noteContended('instance', [a, b]);
+    expect(joinedMs()).toBe(10_000);
+  });
+});

@@ -1,0 +1,88 @@
+/** Fallback decisions over real sockets: the admit function learns of each, or its loss is counted. */
+import { expect, onTestFinished, test } from 'vitest';
+import { flowRelay, flowRules, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
+import { until } from '../support/flow/until.ts';
+import { range } from '../support/relay/commit-bench.ts';
+import { decidingService } from '../support/relay/deciding-service.ts';
+import { reported } from '../support/relay/reported.ts';
+
+type Options = Parameters<typeof decidingService>;
+
+async function relayInOutage(deadlineMs: number, ...options: Options) {
+  const service = await decidingService(...options);
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const { relay, events } = flowRelay(router.grpcUrl ?? '', service.url, flowRules([]), { deadlineMs });
+  onTestFinished(async () => {
+    await relay.stop();
+    await router.close();
+    await service.close();
+  });
+  relay.start();
+  await router.until(() => router.waitingStreams() > 0);
+  const ask = async (...jobIds: readonly number[]): Promise<void> => {
+    const answers = await Promise.all(jobIds.map((jobId) => router.admit(question(jobId))));
+    expect(answers.filter(({ result }) => result !== 'admitted')).toEqual([]);
+  };
+  return { service, relay, events, ask };
+}
+
+test('a service that refuses 100 fallback decisions with 404, 302 and 413 gets all of them afterwards', async () => {
+  const { service, relay, events, ask } = await relayInOutage(300);
+  service.admissions = 503;
+  service.unmetered = 404;
+  await ask(...range(1, 100));
+  for (const status of [404, 302, 413]) {
+    service.unmetered = status;
+    const before = service.refusals;
+    await until(() => service.refusals > before && relay.status().unmeteredQueued === 100);
+  }
+  service.unmetered = 200;
+  await until(() => relay.status().unmeteredQueued === 0);
+  expect(new Set(service.recorded.map(({ request }) => request.jobId)).size).toBe(100);
+  expect(events.flatMap((event) => (event.type === 'unmetered' ? (event.lost ?? []) : []))).toEqual([]);
+});
+
+test.each([
+  { back: true, guarantee: 'delivers all 300 decisions to a service that is back' },
+  { back: false, guarantee: 'counts, logs and measures all 300 as lost if the service stays away' },
+])('a relay that stops while the breaker is open $guarantee', async ({ back }) => {
+  const { service, relay, events, ask } = await relayInOutage(300);
+  service.admissions = 503;
+  service.unmetered = 503;
+  for (let jobId = 1; jobId <= 300; jobId += 20) await ask(...range(jobId, jobId + 19));
+  await until(() => relay.status().breaker === 'open');
+  if (back) service.unmetered = 200;
+  await relay.stop();
+  const { log, values } = reported(events);
+  expect(values).toMatchObject({ UnmeteredDropped: [back ? 0 : 300] });
+  expect(service.recorded).toHaveLength(back ? 300 : 0);
+  const losses = log.filter(({ message }) => message === 'fallback answers lost');
+  expect(losses).toMatchObject(
+    back ? [] : [{ level: 'error', why: 'stopping', count: 300, jobIds: { length: 100 } }],
+  );
+});
+
+test('a malformed verdict harms its own job only: 59 such jobs are admitted and recorded, 59 others decided', async () => {
+  const { service, relay, events, ask } = await relayInOutage(10_000, ({ jobId }) =>
+    jobId % 2 === 0
+      ? {
+          rule: 'budgets',
+          class: 'cost',
+          reason: { code: 'BUDGET_EXHAUSTED', subject: 42 },
+          text: 'No budget.',
+        }
+      : undefined,
+  );
+  const bad = range(1, 59).map((index) => 2 * index);
+  await ask(...bad, ...bad.map((jobId) => jobId + 1));
+  await relay.stop();
+  expect(service.recorded.map(({ request, cause }) => `${request.jobId} ${cause}`).sort()).toEqual(
+    bad.map((jobId) => `${jobId} malformed`).sort(),
+  );
+  expect(reported(events).values).toMatchObject({
+    UnreadableQuestions: [0],
+    Rejected: [0],
+    OwnFaults: [0],
+  });
+});

@@ -1,0 +1,272 @@
+import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { RelayEvent } from '../../../relay/events.ts';
+import { startRegistration } from '../../../relay/router/registration.ts';
+import { RouterStatus, STATUS } from '../../../relay/router/router.ts';
+import { channelOptions } from '../../../relay/router/router-client.ts';
+import { parseTarget } from '../../../relay/router/target.ts';
+import { fileToken } from '../../../relay/token.ts';
+import { handClock } from '../../../scripts/local/clock.ts';
+
+test.each([
+  [
+    'grpc://kas.example.com',
+    { host: 'kas.example.com', port: 80, secure: false, tunnel: false, authority: 'kas.example.com' },
+  ],
+  [
+    'grpc://kas.example.com:8150',
+    { port: 8150, authority: 'kas.example.com:8150', url: 'grpc://kas.example.com:8150' },
+  ],
+  ['grpcs://kas.example.com', { port: 443, secure: true, tunnel: false, path: '' }],
+  [
+    'ws://127.0.0.1:8154/-/kubernetes-agent/',
+    { host: '127.0.0.1', port: 8154, path: '/-/kubernetes-agent/', tunnel: true, secure: false },
+  ],
+  [
+    'wss://kas.example.com',
+    { port: 443, secure: true, tunnel: true, path: '', url: 'wss://kas.example.com' },
+  ],
+  [
+    'wss://KAS.example.com:443/',
+    { host: 'kas.example.com', port: 443, authority: 'kas.example.com', url: 'wss://kas.example.com' },
+  ],
+  ['grpcs://[::1]:8150', { host: '::1', port: 8150, authority: '[::1]:8150' }],
+])('%s is understood as GitLab Runner does', (text, expected) => {
+  expect(parseTarget(text)).toMatchObject(expected);
+});
+
+test.each([
+  ['https://kas.example.com', 'must begin with grpc://, grpcs://, ws:// or wss://'],
+  ['kas.example.com:443', 'must begin with'],
+  ['grpc:kas.example.com', 'must begin with'],
+  ['wss://', 'is not a URL'],
+  ['wss://host:99999', 'is not a URL'],
+  ['grpc://host:0', 'has port 0'],
+  ['grpcs://host/path', 'has a path, which gRPC has no use for; write grpcs://host'],
+  ['wss://user@host', 'carries credentials'],
+  ['wss://host?x=1', 'carries a query or fragment'],
+  ['wss://host/a#b', 'carries a query or fragment'],
+])('%s is refused with its remedy', (text, problem) => {
+  expect(() => parseTarget(text)).toThrow(
+    expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(problem) }),
+  );
+});
+
+test.each([
+  'wss://user:glrct-secret@host',
+  'https://user:glrct-secret@host',
+  'wss://host?token=glrct-secret',
+  'http://x?glrct-secret',
+  'wss://u:glrct-secret@:x',
+])('a refused URL is not repeated with the secret in it (%#)', (text) => {
+  expect(() => parseTarget(text)).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining('secret') }),
+  );
+});
+
+describe('the connection', () => {
+  /** GitLab's router cuts off clients that ping more often. */
+  const ROUTER_PING_MS_MIN = 20_000;
+  /** As long as a relay may be without a stream before its health check fails; load balancers wait for longer than that. */
+  const NOTICED_MS_MAX = 30_000;
+
+  test('a waiting relay pings often enough to notice a dead connection, and not too often for the router', () => {
+    const options = channelOptions('tollgate/1', {});
+    const [everyMs, patienceMs] = [options['grpc.keepalive_time_ms'], options['grpc.keepalive_timeout_ms']];
+    expect(everyMs).toBeGreaterThan(ROUTER_PING_MS_MIN);
+    expect(Number(everyMs) + Number(patienceMs)).toBeLessThanOrEqual(NOTICED_MS_MAX);
+    expect(options['grpc.keepalive_permit_without_calls']).toBe(1);
+  });
+
+  test('a message may have the 10 MiB the router sends at most, both ways', () => {
+    expect(channelOptions('tollgate/1', {})).toMatchObject({
+      'grpc.max_receive_message_length': 10 * 1024 * 1024,
+      'grpc.max_send_message_length': 10 * 1024 * 1024,
+    });
+  });
+});
+
+describe('registration', () => {
+  /** A registration before a router that answers with `outcomes`, in turn; the last one stays. */
+  function bench(...outcomes: (number | 'ok' | 'never')[]) {
+    let closed: (error: Error) => void = () => {};
+    const clock = handClock(1_000);
+    const events: RelayEvent[] = [];
+    const registered: bigint[] = [];
+    const unregistered: bigint[] = [];
+    const settle = async (): Promise<void> => {
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+    };
+    const answer = (outcome: number | 'ok' | 'never' | undefined): Promise<void> => {
+      if (outcome === 'never')
+        return new Promise((_resolve, reject) => {
+          closed = reject;
+        });
+      return outcome === 'ok' || outcome === undefined
+        ? Promise.resolve()
+        : Promise.reject(new RouterStatus(outcome, 'refused'));
+    };
+    const router = {
+      register: (instanceId: bigint) => {
+        registered.push(instanceId);
+        return answer(outcomes.length > 1 ? outcomes.shift() : outcomes[0]);
+      },
+      unregister: (instanceId: bigint) => {
+        unregistered.push(instanceId);
+        return answer(outcomes[0]);
+      },
+    };
+    const start = () =>
+      startRegistration({
+        router,
+        clock,
+        random: () => 0.5,
+        observe: (event) => events.push(event),
+        instanceId: 7n,
+      });
+    /** As a channel does with calls that are under way when it is closed. */
+    const close = (): void => closed(new RouterStatus(STATUS.UNAVAILABLE, 'Channel has been shut down'));
+    return { clock, events, registered, unregistered, settle, start, close };
+  }
+
+  test('the controller registers at the start and every three minutes, with one instance id', async () => {
+    const { start, clock, settle, registered, events } = bench('ok');
+    start();
+    await settle();
+    clock.advance(180_000);
+    await settle();
+    clock.advance(180_000);
+    await settle();
+    expect(registered).toEqual([7n, 7n, 7n]);
+    expect(events.map((event) => event.type)).toEqual(['registered', 'registered', 'registered']);
+  });
+
+  test('a failed registration is an event and is tried again after a minute, before the router forgets', async () => {
+    const { start, clock, settle, events } = bench(STATUS.UNAVAILABLE, 'ok');
+    start();
+    await settle();
+    clock.advance(60_000);
+    await settle();
+    expect(events).toEqual([
+      { type: 'registration_failed', code: 14, details: 'refused' },
+      { type: 'registered' },
+    ]);
+  });
+
+  test.each([
+    { code: STATUS.UNAVAILABLE, minutes: [1, 2, 3, 3, 3] },
+    { code: STATUS.UNIMPLEMENTED, minutes: [1, 2, 4, 8, 16, 32, 60, 60] },
+  ])(
+    'a router that refuses to register with $code is asked again after $minutes minutes',
+    async ({ code, minutes }) => {
+      const { start, clock, settle, registered, events } = bench(code);
+      start();
+      await settle();
+      for (const [index, pause] of minutes.entries()) {
+        clock.advance(pause * 60_000 - 1);
+        await settle();
+        expect(registered).toHaveLength(index + 1);
+        clock.advance(1);
+        await settle();
+        expect(registered).toHaveLength(index + 2);
+      }
+      expect(events[0]).toEqual({ type: 'registration_failed', code, details: 'refused' });
+    },
+  );
+
+  test('stopping takes the announcement back and ends the period', async () => {
+    const { start, clock, settle, registered, unregistered } = bench('ok');
+    const registration = start();
+    await settle();
+    await registration.stop();
+    clock.advance(3_600_000);
+    await settle();
+    expect(unregistered).toEqual([7n]);
+    expect(registered).toHaveLength(1);
+  });
+
+  test('a router that does not answer the goodbye holds up the end for two seconds at most', async () => {
+    const { start, clock, settle, events, close } = bench('ok', 'never');
+    const registration = start();
+    await settle();
+    const stopping = registration.stop();
+    clock.advance(2_000);
+    await stopping;
+    // The relay closes the router next: that the goodbye fails by it is nobody's news.
+    close();
+    await settle();
+    expect(events.map(({ type }) => type)).toEqual(['registered']);
+  });
+});
+
+describe('the token in a file', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'token-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  /** A token file whose clock the test moves. */
+  function tokenFile(name: string, content: string) {
+    const path = join(dir, name);
+    writeFileSync(path, content);
+    let nowMs = 0;
+    const source = fileToken(path, () => nowMs);
+    return {
+      path,
+      source,
+      write: (next: string) => writeFileSync(path, next),
+      pass: (ms: number) => {
+        nowMs += ms;
+      },
+    };
+  }
+
+  test('a rotated token is used within a second, without a restart', () => {
+    const file = tokenFile('rotate', 'glrct-one');
+    expect(file.source.read()).toBe('glrct-one');
+    file.write('glrct-second');
+    file.pass(1_000);
+    expect(file.source.read()).toBe('glrct-second');
+  });
+
+  test('while a new token is being written the last good one stays in use', () => {
+    const file = tokenFile('half', 'glrct-one');
+    file.source.read();
+    file.write('');
+    file.pass(1_000);
+    expect(file.source.read()).toBe('glrct-one');
+    unlinkSync(file.path);
+    file.pass(1_000);
+    expect(file.source.read()).toBe('glrct-one');
+    file.write('glrct-two');
+    file.pass(1_000);
+    expect(file.source.read()).toBe('glrct-two');
+  });
+
+  test('a file that appears late is read as soon as it is there', () => {
+    const path = join(dir, 'late');
+    const source = fileToken(path, () => 0);
+    expect(() => source.read()).toThrow(
+      expect.objectContaining({ code: 'token_unreadable', message: expect.stringContaining(path) }),
+    );
+    writeFileSync(path, 'glrct-late');
+    expect(source.read()).toBe('glrct-late');
+  });
+
+  test.each([
+    ['empty', '\n', 'is empty'],
+    ['two-lines', 'glrct-secret\nX-Header: 1', 'one line of plain text'],
+    ['large', 'glrct-secret'.repeat(1_000), 'holds one line'],
+  ])(
+    'a token file that cannot be a header (%s) is refused without showing what is in it',
+    (name, content, problem) => {
+      const { source } = tokenFile(name, content);
+      expect(() => source.read()).toThrow(
+        expect.objectContaining({ code: 'token_unreadable', message: expect.stringContaining(problem) }),
+      );
+      expect(() => source.read()).toThrow(
+        expect.objectContaining({ message: expect.not.stringContaining('secret') }),
+      );
+    },
+  );
+});

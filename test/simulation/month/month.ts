@@ -1,0 +1,452 @@
+/** One month under one way of estimating: requests, ends, losses and sweeps in the order of their time. */
+import { silentLog } from '../../../functions/core/environment/index.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
+import {
+  isLive,
+  type JobRecord,
+  type StoreFault,
+  type StoreOperation,
+} from '../../../functions/core/ledger/index.ts';
+import { settleTruths } from '../../../functions/core/truth/index.ts';
+import type { RollupFault } from '../../../functions/core/usage/index.ts';
+import type { SweepReport } from '../../../functions/sweep/report.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
+import { seededRandom } from '../../../scripts/local/random.ts';
+import { Agenda } from '../agenda.ts';
+import { audit } from '../audit.ts';
+import { askedClaims } from '../birth.ts';
+import { type Comparisons, must } from '../findings.ts';
+import { isOver, ranSeconds, type TrueJob } from '../gitlab.ts';
+import type { Parts } from '../parts.ts';
+import type { EstimateBasis, ExpectedClaim } from '../rulebook/asked-claims.ts';
+import { World } from '../world.ts';
+import { type Course, GroupCourse } from './course.ts';
+import type { MonthJob, Workload } from './draw.ts';
+import { drawRuleSets } from './edits.ts';
+import { type Figures, figuresOf } from './figures.ts';
+import { type Question, type RelayAnswer, Relays } from './relays.ts';
+import {
+  ESTIMATE_DEFAULT_SECONDS,
+  MONTH_DAYS,
+  MONTH_START_MS,
+  OUTAGE,
+  RUNNER_CLASSES,
+  RUNNERS_PER_CLASS,
+  STREAM,
+  TABLE_FAULTS,
+  TABLE_SILENT,
+  ZONE,
+} from './shape.ts';
+import { ExpectedWaits } from './waits.ts';
+
+/** Ways of estimating over the same workload: p90 of the last runs, the policy's default, the timeout. */
+export const ESTIMATES = ['history', 'default', 'timeout'] as const satisfies readonly EstimateBasis[];
+
+export interface MonthOptions {
+  readonly workload: Workload;
+  readonly estimate: EstimateBasis;
+  /** Rolls up the table's stream. @default with the product's own way of estimating */
+  readonly rollsUp?: boolean;
+  /** @default the product's own */
+  readonly parts?: Partial<Parts>;
+  /** Ends after so many days. @default all, and one more in which everything ends */
+  readonly days?: number;
+  /** Ends with the first difference from the rulebook. */
+  readonly stopsAtFinding?: boolean;
+  /** Called after each simulated day. */
+  readonly onDay?: (day: number) => void;
+}
+
+/** How long holds stayed after their job was over, ms. */
+export interface SlotTimes {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The longest apart from the exceptions below. */
+  readonly maxMs: number;
+  /** The longest while GitLab or the table did not answer. */
+  readonly maxWhileSilentMs: number;
+  /** The longest of jobs that GitLab deleted: they hold until they are due. */
+  readonly maxForgottenMs: number;
+}
+
+type Sweeps = Record<
+  'runs' | 'silent' | 'failed' | 'healed' | 'expired' | 'due' | 'ran' | 'unadmitted',
+  number
+>;
+
+export interface MonthResult {
+  readonly estimate: EstimateBasis;
+  readonly jobs: number;
+  readonly admitted: number;
+  readonly rejected: number;
+  /** Requests whose answers GitLab never received. */
+  readonly askedAgain: number;
+  /** Rejected, though it would have fitted with exact durations, by the limits that refused it. */
+  readonly wronglyRejected: { readonly budget: number; readonly slots: number };
+  readonly relays: Readonly<Relays['counts']>;
+  /** Jobs that never asked and were charged. */
+  readonly bypass: number;
+  /** Webhooks that changed nothing. */
+  readonly unchanged: number;
+  readonly sweeps: Readonly<Sweeps>;
+  readonly slots: SlotTimes;
+  readonly waits: Readonly<ExpectedWaits['counts']>;
+  readonly gitlabCalls: number;
+  readonly transactions: number;
+  /** Edits of limits and moves of groups. */
+  readonly edits: number;
+  /** Usage only where the stream was rolled up. */
+  readonly comparisons: Comparisons;
+  readonly audit: Figures;
+  readonly course: Course;
+}
+
+/** Requests that arrive within this share a batch, as in the relay. */
+const BATCH_MS = 250;
+/** Webhooks gather in the stream for so long. */
+const STREAM_WINDOW_MS = 5_000;
+/** A job that the router rejects shows as running for a moment. */
+const REFUSED_MS = 200;
+/** The sweep finds a job without admission by then, however long GitLab and the table were away. */
+const FOUND_WITHIN_MS = 8 * HOUR_MS;
+
+export async function simulateMonth(options: MonthOptions): Promise<MonthResult> {
+  const month = new Month(options);
+  await month.run();
+  return month.result();
+}
+
+class Month {
+  readonly #options: MonthOptions;
+  readonly #world: World;
+  readonly #waits: ExpectedWaits;
+  readonly #relays: Relays;
+  readonly #course: GroupCourse;
+  readonly #planned: ReadonlyMap<number, MonthJob>;
+  readonly #rollsUp: boolean;
+  /** Later requests of jobs whose first answer is lost. */
+  readonly #again = new Agenda<Question>();
+  readonly #hooks = new Agenda<JobTruth>();
+  readonly #liveSinceMs = new Map<number, number>();
+  readonly #takenMs: number[] = [];
+  readonly #longestMs = { usual: 0, silent: 0, forgotten: 0 };
+  readonly #count = { admitted: 0, rejected: 0, askedAgain: 0, budget: 0, slots: 0, bypass: 0, unchanged: 0 };
+  readonly #sweeps: Sweeps = {
+    ...{ runs: 0, silent: 0, failed: 0, healed: 0, expired: 0, due: 0, ran: 0, unadmitted: 0 },
+  };
+  /** The final use of counters, and ends of jobs in flight, if durations were known before. */
+  readonly #used = new Map<string, number>();
+  readonly #inFlight = new Map<string, readonly number[]>();
+  readonly #random: () => number;
+  #position = 0;
+
+  constructor(options: MonthOptions) {
+    const { workload, estimate, parts, rollsUp = estimate === 'history' } = options;
+    const { shape, groups, projects, jobs } = workload;
+    this.#options = options;
+    this.#rollsUp = rollsUp;
+    this.#planned = new Map(jobs.map((job) => [job.jobId, job]));
+    this.#random = seededRandom(shape.seed + 9);
+    const faults = seededRandom(shape.seed + 2);
+    const ruleSets = drawRuleSets(workload);
+    this.#world = new World({
+      ...{ seed: shape.seed + 20, startMs: MONTH_START_MS, ruleSets, estimate, zone: ZONE, isQuick: true },
+      company: {
+        names: new Map([...groups, ...projects].map(({ id, name }) => [id, name])),
+        classes: RUNNER_CLASSES,
+        estimateSeconds: ESTIMATE_DEFAULT_SECONDS,
+      },
+      chargeUnknown: 'nothing',
+      runnerIds: Array.from({ length: RUNNER_CLASSES.length * RUNNERS_PER_CLASS }, (_, index) => index + 1),
+      jobsPerPage: 100,
+      fault: (operation) => tableFault(operation, this.#world.clock.nowMs(), faults),
+      rollupFault: () => rollupFault(this.#random()),
+      ...(parts !== undefined && { parts }),
+      onHook: (job, truth) => this.#send(job, truth),
+      onRecord: (record) => this.#wrote(record),
+    });
+    this.#waits = new ExpectedWaits(this.#world);
+    this.#relays = new Relays(this.#world, this.#waits);
+    this.#course = new GroupCourse(workload, ruleSets, this.#world.books);
+  }
+
+  async run(): Promise<void> {
+    const { clock, findings, gitlab } = this.#world;
+    const { days = MONTH_DAYS + 1, stopsAtFinding = false, onDay } = this.#options;
+    const untilMs = MONTH_START_MS + days * DAY_MS;
+    for (let minuteMs = MONTH_START_MS; minuteMs < untilMs; minuteMs += MINUTE_MS) {
+      if (stopsAtFinding && findings.errors.length > 0) return;
+      const endMs = minuteMs + MINUTE_MS;
+      await this.#untilEndOf(endMs);
+      clock.advanceTo(endMs);
+      await this.#relays.postUnmetered();
+      this.#course.look();
+      gitlab.availability = isIn(OUTAGE, clock.nowMs()) ? 'away' : 'answers';
+      await this.#sweep();
+      if (this.#rollsUp) await this.#rollUp(STREAM.batchImages);
+      const sinceMs = endMs - MONTH_START_MS;
+      if (sinceMs % HOUR_MS === 0) this.#course.sample(clock.nowMs());
+      if (sinceMs % DAY_MS === 0) onDay?.(sinceMs / DAY_MS);
+    }
+    for (const job of gitlab.jobs.values()) {
+      const ranUnseen = ranSeconds(job) !== undefined && !this.#world.books.records.has(job.jobId);
+      if (ranUnseen && (job.finishedAtMs ?? 0) + FOUND_WITHIN_MS <= clock.nowMs())
+        findings.compare('ends', () => must(false, `job ${job.jobId} ran and is in no record`));
+    }
+    if (this.#rollsUp) await this.#rollUp(1);
+  }
+
+  async result(): Promise<MonthResult> {
+    const { workload, estimate } = this.#options;
+    const { gitlab, books, ruleSets, findings } = this.#world;
+    const { admitted, rejected, askedAgain, budget, slots, bypass, unchanged } = this.#count;
+    const audited = await audit(this.#world);
+    const sorted = this.#takenMs.toSorted((a, b) => a - b);
+    const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
+    const { usual: maxMs, silent: maxWhileSilentMs, forgotten: maxForgottenMs } = this.#longestMs;
+    return {
+      ...{ estimate, jobs: workload.jobs.length, admitted, rejected, askedAgain, bypass, unchanged },
+      ...{ wronglyRejected: { budget, slots }, relays: this.#relays.counts, sweeps: this.#sweeps },
+      slots: { p50Ms: at(0.5), p99Ms: at(0.99), maxMs, maxWhileSilentMs, maxForgottenMs },
+      ...{ waits: this.#waits.counts, gitlabCalls: gitlab.calls, transactions: books.commits },
+      ...{ edits: ruleSets.length - 1, comparisons: findings.comparisons, course: this.#course.course },
+      audit: figuresOf(audited, books, ruleSets),
+    };
+  }
+
+  async #untilEndOf(endMs: number): Promise<void> {
+    const { clock, gitlab } = this.#world;
+    const { jobs } = this.#options.workload;
+    for (;;) {
+      const askMs = Math.min(jobs[this.#position]?.askedAtMs ?? Number.POSITIVE_INFINITY, this.#again.nextMs);
+      const hooksMs =
+        this.#hooks.nextMs < endMs
+          ? Math.min(endMs - 1, this.#hooks.nextMs + STREAM_WINDOW_MS)
+          : Number.POSITIVE_INFINITY;
+      const changeMs = gitlab.agenda.nextMs;
+      const nextMs = Math.min(askMs, hooksMs, changeMs, this.#relays.nextMs);
+      if (nextMs >= endMs) return;
+      if (changeMs === nextMs) {
+        clock.advanceTo(nextMs);
+        gitlab.catchUp();
+        continue;
+      }
+      if (askMs === nextMs) await this.#ask(Math.min(askMs + BATCH_MS, endMs));
+      else {
+        clock.advanceTo(nextMs);
+        if (hooksMs === nextMs) await this.#settle(endMs);
+        else this.#receive(await this.#relays.work());
+      }
+      this.#waits.look();
+    }
+  }
+
+  /** Requests before a time, by root group: a relay sends those of one together. */
+  async #ask(untilMs: number): Promise<void> {
+    const { clock, gitlab } = this.#world;
+    const arriving: Question[] = [];
+    const { jobs } = this.#options.workload;
+    for (let plan = jobs[this.#position]; plan !== undefined && plan.askedAtMs < untilMs; ) {
+      this.#position += 1;
+      const { askedAtMs: atMs, askedAgainMs } = plan;
+      const job = gitlab.create(plan, atMs);
+      arriving.push({ job, atMs, isHeard: askedAgainMs === undefined });
+      if (askedAgainMs !== undefined)
+        this.#again.add(atMs + askedAgainMs, { job, atMs: atMs + askedAgainMs, isHeard: true });
+      plan = jobs[this.#position];
+    }
+    for (
+      let again = this.#again.take(untilMs - 1);
+      again !== undefined;
+      again = this.#again.take(untilMs - 1)
+    )
+      arriving.push(again);
+    arriving.sort((a, b) => a.atMs - b.atMs);
+    clock.advanceTo(arriving.at(-1)?.atMs ?? clock.nowMs());
+    const byRoot = new Map<number, Question[]>();
+    for (const question of arriving) {
+      if (this.#plan(question.job).outcome === 'bypass') {
+        this.#start(question.job);
+        continue;
+      }
+      if (!question.isHeard) this.#count.askedAgain += 1;
+      const root = this.#world.rootOf(question.job.projectId);
+      byRoot.set(root, [...(byRoot.get(root) ?? []), question]);
+    }
+    for (const questions of byRoot.values()) this.#receive(await this.#relays.ask(questions));
+  }
+
+  #receive(answers: readonly RelayAnswer[]): void {
+    for (const { question, outcome } of answers) {
+      const { job, isHeard } = question;
+      if (!isHeard) continue;
+      if (outcome.outcome !== 'rejected') {
+        this.#count.admitted += 1;
+        this.#start(job);
+        continue;
+      }
+      this.#count.rejected += 1;
+      this.#course.rejected(this.#plan(job));
+      if (!this.#exactClaims(job).every((claim) => this.#wouldFit(claim))) continue;
+      const isMoney = outcome.violations.some(({ reason }) => reason.code !== 'CONCURRENCY_FULL');
+      this.#count[isMoney ? 'budget' : 'slots'] += 1;
+    }
+  }
+
+  #plan({ jobId }: TrueJob): MonthJob {
+    const plan = this.#planned.get(jobId);
+    if (plan === undefined) throw new RangeError(`job ${jobId} is not planned`);
+    return plan;
+  }
+
+  /** GitLab lets the job go on now. Webhooks have whole seconds, so jobs start at whole seconds. */
+  #start(job: TrueJob): void {
+    const { gitlab, clock } = this.#world;
+    const { queueMs, durationSeconds, outcome } = this.#plan(job);
+    const startsAtMs = Math.ceil((clock.nowMs() + queueMs) / 1_000) * 1_000;
+    const endsAtMs = startsAtMs + Math.round(durationSeconds * 1000);
+    this.#planUse(job, outcome === 'canceledBeforeStart' ? startsAtMs : endsAtMs);
+    switch (outcome) {
+      case 'canceledBeforeStart':
+        gitlab.agenda.add(startsAtMs, () => gitlab.end(job, 'canceled', startsAtMs));
+        return;
+      case 'routerFailure':
+        gitlab.agenda.add(startsAtMs + REFUSED_MS, () =>
+          gitlab.refuse(job, startsAtMs, startsAtMs + REFUSED_MS),
+        );
+        return;
+      case 'vanished':
+        gitlab.agenda.add(startsAtMs, () => gitlab.start(job, startsAtMs));
+        gitlab.agenda.add(endsAtMs, () => gitlab.remove(job));
+        return;
+      case 'runs':
+      case 'bypass':
+        gitlab.agenda.add(startsAtMs, () => gitlab.start(job, startsAtMs));
+        gitlab.agenda.add(endsAtMs, () => gitlab.end(job, 'success', endsAtMs));
+    }
+  }
+
+  #exactClaims(job: TrueJob): readonly ExpectedClaim[] {
+    const { ruleSet, clock } = this.#world;
+    const seconds = Math.ceil(this.#plan(job).durationSeconds);
+    const groupId = ruleSet.groupOf.get(job.projectId) ?? 0;
+    return askedClaims(ruleSet).of(job, groupId, clock.nowMs(), seconds).claims;
+  }
+
+  #planUse(job: TrueJob, endsAtMs: number): void {
+    const nowMs = this.#world.clock.nowMs();
+    const isCharged = ['runs', 'bypass'].includes(this.#plan(job).outcome);
+    for (const { counter, unit, amount } of this.#exactClaims(job)) {
+      const ends = (this.#inFlight.get(counter) ?? []).filter((atMs) => atMs > nowMs);
+      if (unit === 'jobs') this.#inFlight.set(counter, [...ends, endsAtMs]);
+      else if (isCharged) this.#used.set(counter, (this.#used.get(counter) ?? 0) + amount);
+    }
+  }
+
+  #wouldFit({ counter, unit, amount, bound, mode }: ExpectedClaim): boolean {
+    if (bound === undefined || mode !== 'enforce') return true;
+    const nowMs = this.#world.clock.nowMs();
+    const ends = (this.#inFlight.get(counter) ?? []).filter((atMs) => atMs > nowMs);
+    const taken = unit === 'jobs' ? ends.length : (this.#used.get(counter) ?? 0);
+    return bound > 0 && taken + amount <= bound;
+  }
+
+  /** Webhooks come as planned: of the end, and of the start after the end. All are lost while GitLab is away. */
+  #send(job: TrueJob, truth: JobTruth): void {
+    const { endDelaysMs, lateRunningMs, durationSeconds } = this.#plan(job);
+    const isEnd = isOver(job);
+    const endsAtMs = job.finishedAtMs ?? (job.startedAtMs ?? 0) + Math.round(durationSeconds * 1000);
+    const delays = isEnd ? endDelaysMs : lateRunningMs === undefined ? [] : [lateRunningMs];
+    for (const atMs of delays.map((delayMs) => endsAtMs + delayMs))
+      if (!isIn(OUTAGE, endsAtMs) && !isIn(OUTAGE, atMs)) this.#hooks.add(atMs, truth);
+  }
+
+  async #settle(againMs: number): Promise<void> {
+    const { clock, gitlab } = this.#world;
+    gitlab.catchUp();
+    const truths: JobTruth[] = [];
+    for (
+      let truth = this.#hooks.take(clock.nowMs());
+      truth !== undefined;
+      truth = this.#hooks.take(clock.nowMs())
+    )
+      truths.push(truth);
+    if (truths.length === 0) return;
+    const deps = { ...this.#world.decideDeps(this.#world.process('settle')), log: silentLog };
+    const outcomes = await settleTruths(truths, deps);
+    for (const [index, truth] of truths.entries()) {
+      if (outcomes[index] === 'undecided') this.#hooks.add(againMs, truth);
+      if (outcomes[index] === 'unchanged') this.#count.unchanged += 1;
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const report = await this.#world.sweep(this.#world.process('sweep 0'));
+    const sweeps = this.#sweeps;
+    sweeps.runs += 1;
+    if (report === undefined) sweeps.failed += 1;
+    else addReport(sweeps, report);
+  }
+
+  async #rollUp(least: number): Promise<void> {
+    const { rollup } = this.#world;
+    while (rollup.waiting >= least) {
+      const from = rollup.position;
+      await rollup.deliver(STREAM.batchImages);
+      if (this.#random() < STREAM.repeated) await rollup.repeat(from, STREAM.batchImages);
+    }
+  }
+
+  /** Measures how long a hold stayed after its job was over. */
+  #wrote(record: JobRecord): void {
+    const { jobId, state, unchecked, generation } = record;
+    const nowMs = this.#world.clock.nowMs();
+    if (state === 'SETTLED' && unchecked === 'bypass' && generation === 1) this.#count.bypass += 1;
+    const sinceMs = this.#liveSinceMs.get(jobId);
+    if (isLive(record)) this.#liveSinceMs.set(jobId, sinceMs ?? nowMs);
+    if (isLive(record) || sinceMs === undefined) return;
+    this.#liveSinceMs.delete(jobId);
+    const job = this.#world.gitlab.byId(jobId);
+    const { durationSeconds } = this.#plan(job);
+    const endedAtMs = job.finishedAtMs ?? (job.startedAtMs ?? 0) + Math.round(durationSeconds * 1000);
+    // A fallback admission holds from when it was posted.
+    const overMs = Math.max(endedAtMs, sinceMs);
+    const takenMs = Math.max(0, nowMs - overMs);
+    this.#takenMs.push(takenMs);
+    const isSilent = [OUTAGE, TABLE_SILENT].some((out) => overMs < out.untilMs && nowMs > out.fromMs);
+    const which = job.removed ? 'forgotten' : isSilent ? 'silent' : 'usual';
+    this.#longestMs[which] = Math.max(this.#longestMs[which], takenMs);
+  }
+}
+
+function addReport(sweeps: Sweeps, report: SweepReport): void {
+  const { settled, released, expired, due, ran, unadmitted, gitlabSilent } = report;
+  sweeps.healed += settled + released + expired;
+  sweeps.expired += expired;
+  sweeps.due += due;
+  sweeps.ran += ran;
+  sweeps.unadmitted += unadmitted;
+  if (gitlabSilent) sweeps.silent += 1;
+}
+
+const isIn = (
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+  atMs: number,
+): boolean => atMs >= fromMs && atMs < untilMs;
+
+/** The table fails now and then by chance, and for ten minutes altogether. */
+function tableFault(operation: StoreOperation, nowMs: number, random: () => number): StoreFault | undefined {
+  if (isIn(TABLE_SILENT, nowMs)) return { kind: 'lost-before' };
+  if (operation !== 'transact') return undefined;
+  const share = random();
+  const { conflict, throttle, lostAnswer } = TABLE_FAULTS;
+  if (share < conflict) return { kind: 'conflict' };
+  if (share < conflict + throttle) return { kind: 'throttle' };
+  return share < conflict + throttle + lostAnswer ? { kind: 'lost-after' } : undefined;
+}
+
+function rollupFault(share: number): RollupFault | undefined {
+  if (share < STREAM.contended) return 'contended';
+  if (share < STREAM.contended + STREAM.lost) return 'lost-before';
+  return share < STREAM.contended + 2 * STREAM.lost ? 'lost-after' : undefined;
+}

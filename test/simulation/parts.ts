@@ -1,0 +1,24 @@
+/** The product's parts of a simulation. A test replaces one by a broken one, to see that the simulation notices. */
+import type { Rules } from '../../functions/core/admission/index.ts';
+import type { LedgerClock } from '../../functions/core/environment/index.ts';
+import type { Ledger, LedgerStore } from '../../functions/core/ledger/index.ts';
+import type { RollupStore } from '../../functions/core/usage/index.ts';
+import { WaitQueue, type WaitQueueOptions } from '../../relay/waiting/wait-queue.ts';
+
+export interface Parts {
+  readonly rules: (rules: Rules) => Rules;
+  readonly ledger: (ledger: Ledger, clock: LedgerClock) => Ledger;
+  /** The table as the ledger sees it: commits are watched behind it. */
+  readonly table: (table: LedgerStore) => LedgerStore;
+  readonly rollupTable: (table: RollupStore) => RollupStore;
+  /** The queue of each relay in which jobs wait. */
+  readonly waiting: (options: WaitQueueOptions) => WaitQueue;
+}
+
+export const PRODUCT: Parts = {
+  rules: (rules) => rules,
+  ledger: (ledger) => ledger,
+  table: (table) => table,
+  rollupTable: (table) => table,
+  waiting: (options) => new WaitQueue(options),
+};

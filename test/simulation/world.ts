@@ -1,0 +1,307 @@
+/** The whole system over one table in memory, the simulated GitLab, and the books that watch every commit. */
+import {
+  type DecideDeps,
+  judgeRequests,
+  type Rules,
+  recordUnmetered,
+  waitsOf,
+} from '../../functions/core/admission/index.ts';
+import type { UnmeteredAnswer, WaitingTerms } from '../../functions/core/contract/index.ts';
+import { silentLog } from '../../functions/core/environment/index.ts';
+import type { JobTruth } from '../../functions/core/gitlab/index.ts';
+import {
+  dynamoSweepMarks,
+  type HoldOutcome,
+  type InboxItem,
+  type JobRecord,
+  MemoryStore,
+  type StoreFault,
+  type StoreOperation,
+} from '../../functions/core/ledger/index.ts';
+import { LedgerError, ledgerKeys, MemoryTable } from '../../functions/core/store/index.ts';
+import { settleTruths } from '../../functions/core/truth/index.ts';
+import type { RollupFault } from '../../functions/core/usage/index.ts';
+import type { SweepReport } from '../../functions/sweep/report.ts';
+import { sweep } from '../../functions/sweep/sweep.ts';
+import {
+  type Estimator,
+  historyEstimator,
+  timeoutEstimator,
+  timeoutSeconds,
+} from '../../policies/estimate.ts';
+import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';
+import { type HandClock, handClock } from '../../scripts/local/clock.ts';
+import { seededRandom } from '../../scripts/local/random.ts';
+import { ExpectedAnswers, type ExpectedTurn } from './answers.ts';
+import { versionText } from './birth.ts';
+import { Books } from './books.ts';
+import { type Company, pathOfProject, rulesOf } from './documents.ts';
+import { Findings } from './findings.ts';
+import { groupIdsOf, SimulatedGitLab, type TrueJob } from './gitlab.ts';
+import { type Parts, PRODUCT } from './parts.ts';
+import { type Interleaver, Process } from './process.ts';
+import { quickReads } from './quick-reads.ts';
+import { Rollup } from './rollup.ts';
+import { type EstimateBasis, RunEstimates } from './rulebook/asked-claims.ts';
+import type { RuleSet } from './rulebook/rule-set.ts';
+
+export const INSTANCE = 'gitlab.example.com';
+export const PROCESSES = ['admit 0', 'admit 1', 'hook', 'settle', 'sweep 0', 'sweep 1', 'requeue'] as const;
+export type ProcessName = (typeof PROCESSES)[number];
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly startMs: number;
+  readonly company: Company;
+  /** In the order of their times; more may be added. */
+  readonly ruleSets: RuleSet[];
+  readonly estimate: EstimateBasis;
+  readonly chargeUnknown: 'hold' | 'nothing';
+  readonly zone: string;
+  readonly runnerIds: readonly number[];
+  readonly jobsPerPage: number;
+  readonly fault: (operation: StoreOperation) => StoreFault | undefined;
+  readonly rollupFault?: () => RollupFault | undefined;
+  readonly interleaver?: Interleaver;
+  /** Reads records and due jobs from the books: a month of sweeps cannot afford to walk the table. */
+  readonly isQuick?: boolean;
+  readonly parts?: Partial<Parts>;
+  readonly onHook: (job: TrueJob, truth: JobTruth) => void;
+  readonly onReceived?: (item: InboxItem) => void;
+  /** Called with each record as it is written. */
+  readonly onRecord?: (record: JobRecord) => void;
+}
+
+export interface AdmitCall {
+  readonly leftMs: number;
+  /** Absent: the relay keeps no job waiting. */
+  readonly terms?: WaitingTerms;
+  /** The expected place of a job in the relay's wait queues. */
+  readonly turnOf?: (jobId: number) => ExpectedTurn;
+}
+
+export class World {
+  readonly clock: HandClock;
+  readonly gitlab: SimulatedGitLab;
+  readonly findings = new Findings();
+  readonly books: Books;
+  readonly answers: ExpectedAnswers;
+  readonly store: MemoryStore;
+  readonly rollup: Rollup;
+  readonly keys = ledgerKeys(INSTANCE);
+  readonly ruleSets: RuleSet[];
+  readonly skewMs = new Map<ProcessName, number>();
+  readonly parts: Parts;
+  /** Failed operations of the table. */
+  faults = 0;
+  /** One thing happens at a time. */
+  isCalm = true;
+  readonly #marks = dynamoSweepMarks({ table: new MemoryTable(), instance: INSTANCE });
+  readonly #options: WorldOptions;
+  readonly #estimates: RunEstimates;
+  readonly #estimator: Estimator;
+  readonly #histories = new Map<number, ProjectHistory>();
+  readonly #learned = new Set<number>();
+  readonly #processes = new Map<ProcessName, Process>();
+  readonly #processStore: ConstructorParameters<typeof Process>[0]['store'];
+  #random: number;
+  #tokens = 0;
+  #calls = 0;
+  #position = -1;
+  #rules: Omit<Rules, 'estimator'> | undefined;
+
+  constructor(options: WorldOptions) {
+    const { seed, startMs, company, ruleSets, estimate, chargeUnknown } = options;
+    this.#options = options;
+    this.#random = seed;
+    this.parts = { ...PRODUCT, ...options.parts };
+    this.clock = handClock(startMs);
+    this.ruleSets = ruleSets;
+    this.#estimates = new RunEstimates(estimate, company.estimateSeconds);
+    this.#estimator =
+      estimate === 'history'
+        ? historyEstimator((projectId) => this.#histories.get(projectId))
+        : estimate === 'timeout'
+          ? { estimateSeconds: timeoutSeconds }
+          : timeoutEstimator;
+    const { clock, findings } = this;
+    this.gitlab = new SimulatedGitLab({
+      ...{ nowMs: clock.nowMs, runnerIds: options.runnerIds, jobsPerPage: options.jobsPerPage },
+      placeOf: (projectId) => ({
+        path: pathOfProject(projectId, this.ruleSet, company),
+        groupIds: groupIdsOf(projectId, this.ruleSet),
+      }),
+      onHook: options.onHook,
+    });
+    const rulebook = { gitlab: this.gitlab, ruleSets, estimates: this.#estimates };
+    this.books = new Books({
+      ...{ ...rulebook, findings, chargeUnknown },
+      onRecord: (record) => this.#wrote(record),
+    });
+    this.answers = new ExpectedAnswers({ ...rulebook, books: this.books });
+    this.store = new MemoryStore({
+      ...{ instance: INSTANCE, clock },
+      fault: (operation) => {
+        const fault = options.fault(operation);
+        if (fault !== undefined) this.faults += 1;
+        return fault;
+      },
+      onCommit: (writes) => this.books.onCommit(writes),
+      onReceived: (item) => options.onReceived?.(item),
+    });
+    this.#processStore =
+      options.isQuick === true ? quickReads(this.store, this.books, options.fault) : this.store;
+    this.rollup = new Rollup({
+      ...{ instance: INSTANCE, keys: this.keys, zone: options.zone, clock, random: this.newRandom() },
+      directory: () => this.rules.directory,
+      fault: options.rollupFault ?? (() => undefined),
+      table: this.parts.rollupTable,
+    });
+  }
+
+  /** Each its own numbers: another use of one draws the same numbers in all others. */
+  newRandom(): () => number {
+    this.#random += 1;
+    return seededRandom(this.#random);
+  }
+
+  pass(ms: number): void {
+    this.clock.advance(ms);
+    this.gitlab.catchUp();
+  }
+
+  /** Number of the set of rules in force. */
+  get ruleSetNumber(): number {
+    const { ruleSets } = this;
+    const before = this.#position;
+    const nowMs = this.clock.nowMs();
+    while ((ruleSets[this.#position + 1]?.fromMs ?? Number.POSITIVE_INFINITY) <= nowMs) this.#position += 1;
+    if (this.#position > before) this.#rules = undefined;
+    return this.#position;
+  }
+
+  get ruleSet(): RuleSet {
+    const ruleSet = this.ruleSets[this.ruleSetNumber];
+    if (ruleSet === undefined) throw new RangeError('no set of rules is in force before the first');
+    return ruleSet;
+  }
+
+  get rules(): Omit<Rules, 'estimator'> {
+    const { ruleSet } = this;
+    this.#rules ??= rulesOf(ruleSet, this.#options.company);
+    return this.#rules;
+  }
+
+  rootOf(projectId: number): number {
+    return groupIdsOf(projectId, this.ruleSet)[0] ?? 0;
+  }
+
+  process(name: ProcessName): Process {
+    const known = this.#processes.get(name);
+    if (known?.isAlive === true) return known;
+    const process = new Process({
+      ...{ interleaver: this.#options.interleaver, clock: this.clock, parts: this.parts },
+      ...{ store: this.#processStore, random: this.newRandom() },
+      newToken: () => {
+        this.#tokens += 1;
+        return `t${this.#tokens}`;
+      },
+      skewMs: () => this.skewMs.get(name) ?? 0,
+    });
+    this.#processes.set(name, process);
+    return process;
+  }
+
+  /** The policy version names the set of rules, the time and the call of the decision. */
+  decideDeps({ ledger, clock }: Process, call: number = this.#newCall()): DecideDeps {
+    const currentRules = async (): Promise<Rules> => {
+      const number = this.ruleSetNumber;
+      const rules = this.parts.rules({ ...this.rules, estimator: this.#estimator });
+      const version = versionText(number, clock.nowMs(), call);
+      return { ...rules, policy: { ...rules.policy, version } };
+    };
+    return { ledger, currentRules, clock, log: silentLog };
+  }
+
+  /** One call of the admit function by a relay, compared with the rulebook. */
+  async admit(process: Process, jobs: readonly TrueJob[], { leftMs, terms, turnOf }: AdmitCall) {
+    const { books, answers, findings } = this;
+    const id = this.#newCall();
+    const call = books.openCall(id);
+    const asked = {
+      ...{ call, ruleSet: this.ruleSetNumber, atMs: process.clock.nowMs(), jobs: new Set(jobs).size },
+      records: new Map(jobs.map(({ jobId }) => [jobId, books.records.get(jobId)])),
+    };
+    const { faults } = this;
+    const predictions = answers.predict(jobs, this.ruleSet, asked.atMs, turnOf);
+    const requests = jobs.map((job) => this.gitlab.requestOf(job));
+    const judged = await judgeRequests(requests, process.clock.monotonicMs() + leftMs, {
+      ...this.decideDeps(process, id),
+      ...(terms !== undefined && { waitOf: waitsOf(terms) }),
+    });
+    const outcomes = judged.map(({ outcome }) => outcome);
+    const isExact = call.isAlone && this.isCalm && this.faults === faults && leftMs >= ENOUGH_MS;
+    const nowMs = process.clock.nowMs();
+    for (const [index, job] of jobs.entries()) {
+      const outcome = outcomes[index] ?? UNANSWERED;
+      findings.compare('answers', () => {
+        answers.check(job, outcome, asked, nowMs);
+        if (isExact) answers.checkExactly(job, outcome, predictions[index]);
+      });
+    }
+    books.closeCall(call);
+    return { outcomes, predictions };
+  }
+
+  /** @returns the answers that were not taken: they stay with the relay and come again */
+  async postUnmetered(
+    process: Process,
+    posted: readonly UnmeteredAnswer[],
+  ): Promise<readonly UnmeteredAnswer[]> {
+    const entries: unknown[] = JSON.parse(JSON.stringify(posted));
+    const results = await recordUnmetered(entries, this.decideDeps(process));
+    return posted.filter((_, index) => {
+      const outcome = results[index]?.outcome;
+      if (outcome !== 'recorded' && outcome !== 'undecided') throw new Error(`an answer was ${outcome}`);
+      return outcome !== 'recorded';
+    });
+  }
+
+  /** @returns undefined if the table did not answer: the next run goes on */
+  sweep(process: Process): Promise<SweepReport | undefined> {
+    const settling = this.decideDeps(process);
+    return sweep({
+      ...{ ledger: process.ledger, memory: process.sweepMemory, clock: process.clock, marks: this.#marks },
+      ...{ gitlab: this.gitlab.api(() => process.step()), chargeUnknown: this.#options.chargeUnknown },
+      chargeBypass: (truths) => settleTruths(truths, settling),
+    }).catch(onlyUnavailable);
+  }
+
+  #wrote(record: JobRecord): void {
+    const { jobId, state, facts, durationSeconds: seconds, endedAtMs = 0 } = record;
+    this.rollup.wrote(record);
+    this.#options.onRecord?.(record);
+    if (state !== 'SETTLED' || seconds === undefined || this.#learned.has(jobId)) return;
+    this.#learned.add(jobId);
+    this.#estimates.ran(this.gitlab.byId(jobId), seconds);
+    const { projectId, jobName, runnerClass } = facts;
+    if (projectId === undefined || jobName === undefined) return;
+    const before = this.#histories.get(projectId) ?? NO_HISTORY;
+    this.#histories.set(projectId, withRuns(before, [{ jobName, runnerClass, seconds, endedAtMs }]));
+  }
+
+  #newCall(): number {
+    this.#calls += 1;
+    return this.#calls;
+  }
+}
+
+/** With less time a call may end undecided. */
+const ENOUGH_MS = 2_000;
+const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
+
+/** A table that does not answer ends a call; any other error is a failure. */
+export function onlyUnavailable(error: unknown): undefined {
+  if (!(error instanceof LedgerError && error.retryable)) throw error;
+  return undefined;
+}
