@@ -33,7 +33,7 @@ import { DynamoRollupStore, dynamoCounterSnapshots } from '../core/usage/index.t
 import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
-import { createAssets } from './pages/assets/assets.ts';
+import { createAssets } from './pages/assets.ts';
 import { createPages } from './pages/create-pages.ts';
 
 import { renderNotice } from './pages/problem-page.tsx';

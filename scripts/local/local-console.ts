@@ -4,7 +4,7 @@ import { createConsoleRead } from '../../functions/answers/create-console-read.t
 import { placesOf } from '../../functions/answers/reading/scope.ts';
 import { tellOwnerBy } from '../../functions/console/api/tell-owner.ts';
 import { createConsoleApp } from '../../functions/console/app.ts';
-import { createAssets } from '../../functions/console/pages/assets/assets.ts';
+import { createAssets } from '../../functions/console/pages/assets.ts';
 import { type Log, silentLog, systemClock } from '../../functions/core/environment/index.ts';
 import { createLimitsDesk, createUploads, type LimitsDocument } from '../../functions/core/limits/index.ts';
 import { MemoryNotifier, type Message } from '../../functions/core/notify/message.ts';

@@ -2,12 +2,11 @@ import { raw } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
 import type { Reconciliation } from '../../answers/limits/budgets-model.ts';
 import type { User } from '../../core/signin/index.ts';
-import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
-import { GoForm } from './go/go-form.tsx';
+import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets.ts';
+import { GoForm } from './go.tsx';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
-import { HELD_PATTERNS } from './parts/bar.tsx';
-import { PostForm } from './parts/layout.tsx';
-import type { Markup } from './parts/markup.ts';
+import { HELD_PATTERNS } from './parts/amounts.tsx';
+import { type Markup, PostForm } from './parts/layout.tsx';
 
 /** The page's user. */
 export interface Reader extends User {

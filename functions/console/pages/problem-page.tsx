@@ -1,8 +1,7 @@
 import { ACT_WORDS, type ApplyOutcome, type Denial, whoMayText } from '../../core/limits/index.ts';
 import type { RenderNotice, SignInNotice, User } from '../../core/signin/index.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
-import { contactLink } from './parts/links.tsx';
-import type { Markup } from './parts/markup.ts';
+import { contactLink, type Markup } from './parts/layout.tsx';
 
 export interface Problem {
   readonly title: string;

@@ -5,15 +5,8 @@ import { createMiddleware } from 'hono/factory';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { placesNow } from '../../../../functions/answers/reading/limits-now.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
-import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/console/pages/assets/assets.ts';
-import {
-  DirectoryDraft,
-  DynamoDirectoryTable,
-  type GroupTree,
-  NOT_BEGUN,
-  readWholeDirectory,
-  writeGroups,
-} from '../../../../functions/core/directory/index.ts';
+import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/console/pages/assets.ts';
+import { DirectoryDraft, DynamoDirectoryTable, type GroupTree, NOT_BEGUN, readWholeDirectory, writeGroups } from '../../../../functions/core/directory/index.ts';
 import { silentLog } from '../../../../functions/core/environment/index.ts';
 import { createLedger, DynamoStore } from '../../../../functions/core/ledger/index.ts';
 import { createLimitsDesk, DynamoLimitTable } from '../../../../functions/core/limits/index.ts';
