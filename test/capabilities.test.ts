@@ -2,11 +2,12 @@
  * Lists what users can do with Tollgate in `capabilities.txt`, generated from the code. A change of that file is a change of
  * the product: `npm test -- --project unit test/capabilities -u` writes it, and the commit says why.
  */
+
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { DEPLOYMENT } from '../cdk/settings/deployment.ts';
-import { ACCESS } from '../functions/console/api/access.ts';
+import { ACCESS } from '../functions/console/api/create-api.ts';
 import { PAGE_ACCESS } from '../functions/console/pages/page-access.ts';
 import * as functionNames from '../functions/names.ts';
 import packageJson from '../package.json' with { type: 'json' };

@@ -1,59 +1,57 @@
-/** Puts the read models together. Keep one per process: it remembers the limits, the groups, and counters for a minute. */
-import type { Ledger } from '../core/ledger/index.ts';
-import { backtestOf } from './backtest/backtest-view.ts';
-import type { EditComparison } from './backtest/compare-all.ts';
-import { editCounts } from './backtest/count-edit.ts';
-import { budgetsOf } from './budgets/budgets.ts';
-import { ownLimitsOf } from './budgets/own-limits.ts';
-import { checkOf } from './check/check-pipeline.ts';
-import type { ConsoleReader } from './contract.ts';
-import { coverageViewOf } from './coverage/coverage-view.ts';
-import { exceptionsOf } from './exceptions/exceptions.ts';
-import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
-import { limitFiguresOf } from './import/limit-figures.ts';
+/**
+ * The answers of the console's pages and API. All are limited to the caller's groups and everything below; other subjects
+ * look as if they did not exist.
+ *
+ * Amounts are whole units of `unit` (`micros` are millionths of the currency), instants Unix ms, days `2026-11-21`. Every
+ * method throws `LimitsError`, `LedgerError` or `DirectoryError` if the table does not answer; retry later.
+ */
+import { backtestOf, type EditComparison, editCounts } from './backtest/count-edit.ts';
+import { coverageViewOf } from './groups/coverage.ts';
+import { meOf } from './groups/me.ts';
+import { overviewOf } from './groups/overview.ts';
+import { subjectViewOf } from './groups/subject.ts';
+import { usageDaysOf } from './groups/usage.ts';
+import { checkOf } from './job/check-pipeline.ts';
 import { explainJob } from './job/explain-job.ts';
-import { meOf } from './me/me.ts';
-import { overviewOf } from './overview/overview.ts';
-import { previewOf } from './preview/preview-view.ts';
+import { budgetsOf } from './limits/budgets.ts';
+import { editsOf, exceptionsOf, ownLimitsOf, previewOf, requestRows, waitingOf } from './limits/edits.ts';
+import { limitFiguresOf } from './limits/limit-figures.ts';
+import { reconciliationOf } from './limits/reconciliation.ts';
+import type { ReadContext, ReadingDeps } from './reading/context.ts';
 import { countersNow } from './reading/counters-now.ts';
-import { limitsNow } from './reading/limits-now.ts';
-import { poolsNow } from './reading/pools.ts';
-import type { ReadContext, ReadingDeps } from './reading/reading.ts';
-import { NOWHERE, scopeOf } from './reading/scope.ts';
-import { reconciliationOf } from './reconciliation/reconciliation.ts';
-import { spendListOf } from './report/all-groups.ts';
-import { spendReportOf } from './report/report.ts';
-import { requestRows, waitingOf } from './requests/requests.ts';
-import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
-import { rolloutOf } from './rollout/rollout-view.ts';
-import { shadowViewOf } from './shadow/shadow-view.ts';
-import { countedLimitsNow } from './standing/counted-limits.ts';
-import { closedMonthsOf, lastStatementsOf, statementNumbersOf } from './statement/closed-months.ts';
-import { deployedPricesOf } from './statement/deployed-prices.ts';
-import { viewerStatement } from './statement/viewer-statement.ts';
-import { subjectViewOf } from './subject/subject-view.ts';
-import { usageDaysOf } from './usage/usage-days-view.ts';
+import { limitsNow, poolsNow } from './reading/limits-now.ts';
+import { spendListOf, spendReportOf } from './report/report.ts';
+import { rolloutForecastOf, rolloutOf } from './rollout/rollout.ts';
+import { shadowViewOf } from './rollout/shadow.ts';
+import {
+  closedMonthsOf,
+  deployedPricesOf,
+  lastStatementsOf,
+  statementNumbersOf,
+} from './statement/closed-months.ts';
+import { statementOf } from './statement/statement.ts';
+import { countedLimitsNow } from './status/subject-limits.ts';
 
 export interface ConsoleReadDeps extends ReadingDeps {
-  /** Replays the jobs of the last days. @default within a request's bounds */
+  /** Replays the jobs of the last days. @default within the bounds of a request */
   readonly compareEdit?: EditComparison;
 }
 
-export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): ConsoleReader {
-  const { clock, desk, ledger } = deps;
-  const previous = (keys: Parameters<Ledger['readCounters']>[0]) => ledger.readCounters(keys);
+export type ConsoleReader = ReturnType<typeof createConsoleRead>;
+
+/** Keep one per process: it caches limits, groups and counters. */
+export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps) {
   const reading: ReadContext = {
     ...deps,
     counters: countersNow(deps),
-    limits: limitsNow({ desk, table: deps.limitTable, packed: deps.packedLimits, previous, clock }),
-    pools: poolsNow(clock),
+    limits: limitsNow(deps, (keys) => deps.ledger.readCounters(keys)),
+    pools: poolsNow(deps.clock),
     countedLimits: countedLimitsNow(),
   };
-  const scopeFor = async (viewer: Parameters<ConsoleReader['me']>[0]) =>
-    scopeOf(viewer.roles, ((await deps.places()) ?? NOWHERE).directory);
   const requests = requestRows(reading);
   const countEdit = editCounts(reading, compareEdit);
   return {
+    ...editsOf(reading),
     me: meOf(reading, requests),
     overview: overviewOf(reading),
     subject: subjectViewOf(reading),
@@ -65,7 +63,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     shadow: shadowViewOf(reading),
     rollout: rolloutOf(reading),
     rolloutForecast: rolloutForecastOf(reading, countEdit),
-    statement: viewerStatement(reading),
+    statement: statementOf(reading),
     closedMonths: closedMonthsOf(reading),
     statementNumbers: statementNumbersOf(reading),
     deployedPrices: deployedPricesOf(reading),
@@ -74,18 +72,11 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     preview: previewOf(reading),
     backtest: backtestOf(reading, countEdit),
     limitFigures: limitFiguresOf(reading),
-    history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
-    edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),
     requests,
     waiting: waitingOf(reading),
-    breakGlasses: async (viewer) => {
-      const scope = await scopeFor(viewer);
-      return (await desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));
-    },
     usage: usageDaysOf(reading),
     coverage: coverageViewOf(reading),
     spend: spendReportOf(reading),
     spendList: spendListOf(reading),
-    sight: async (viewer) => (await scopeFor(viewer)).sees,
   };
 }

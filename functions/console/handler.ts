@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { getConnInfo, handle } from 'hono/aws-lambda';
 import { createConsoleRead } from '../answers/create-console-read.ts';
-import { placesNow } from '../answers/reading/places-now.ts';
+import { placesNow } from '../answers/reading/limits-now.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
 import { createFleetReader, deployedFetch, runnerDetails, userNames } from '../core/gitlab/index.ts';

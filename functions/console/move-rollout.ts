@@ -1,10 +1,10 @@
 /** Moves groups a step on or back, and brings owners their report. Pages and API both come this way, and the desk decides. */
 import type { Policy } from '../../policies/policy.ts';
-import type { ConsoleReader } from '../answers/contract.ts';
-import { actingUser } from '../answers/reading/acting-user.ts';
+import type { ConsoleReader } from '../answers/create-console-read.ts';
+import { actingUser } from '../answers/reading/context.ts';
 import type { RolloutReportedView, RolloutRow, RolloutStepRow } from '../answers/rollout/model.ts';
 import { planMoves, type RolloutMove } from '../answers/rollout/rollout-moves.ts';
-import { type OwnerMessage, ownerMessage } from '../answers/shadow/owner-message.ts';
+import { type OwnerMessage, ownerMessage } from '../answers/rollout/shadow.ts';
 import type { ApplyOutcome, EditAuthor, LimitEdit, LimitsDesk } from '../core/limits/index.ts';
 import type { User } from '../core/signin/index.ts';
 import type { ReportSender } from './api/tell-owner.ts';

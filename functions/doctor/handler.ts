@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { GitLabEvidence } from '../answers/health/evidence.ts';
-import { dynamoHealthLook } from '../answers/health/kept-look.ts';
 import { gitlabUnknown, readGitLabHealth } from '../answers/health/read-gitlab.ts';
-import { readHealth } from '../answers/health/read-health.ts';
+import { dynamoHealthLook, readHealth } from '../answers/health/read-health.ts';
 import {
   systemClock as clock,
   consoleLog as log,

@@ -1,7 +1,6 @@
-import type { DeployedEvidence } from '../answers/health/evidence.ts';
+import type { DeployedEvidence, HealthView } from '../answers/health/evidence.ts';
 import { HEALTH_ALARM } from '../answers/health/judged.ts';
-import type { dynamoHealthLook } from '../answers/health/kept-look.ts';
-import type { HealthView } from '../answers/health/model.ts';
+import type { dynamoHealthLook } from '../answers/health/read-health.ts';
 import type { Log } from '../core/environment/index.ts';
 import type { Metrics } from '../core/metrics/index.ts';
 import { METRIC_HEALTH_PROBLEMS } from '../names.ts';

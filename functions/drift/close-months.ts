@@ -7,12 +7,14 @@ import type { Directory } from '../../policies/place/directory.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import {
   closedDays,
+  type DraftTerms,
   isClosable,
+  LOOKED_BACK_MONTHS,
   monthAfter,
+  monthDraft,
   monthOfDay,
   type StatementMonth,
 } from '../answers/statement/month.ts';
-import { type DraftTerms, LOOKED_BACK_MONTHS, monthDraft } from '../answers/statement/month-draft.ts';
 import { atOnce, type LedgerClock, type Log } from '../core/environment/index.ts';
 import { eachRow, type SheetStore, WHOLE } from '../core/sheets/index.ts';
 import { type ClosedStatement, type StatementChain, sealed } from '../core/statements/index.ts';

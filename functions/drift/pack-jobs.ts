@@ -4,9 +4,7 @@
  * neighbours, are missing.
  */
 import { calendarDay, DAY_MS, dayStartMs, hourOfWeek } from '../../policies/limits/calendar.ts';
-import type { CountBounds } from '../answers/backtest/count-jobs.ts';
-import type { RecordReader } from '../answers/backtest/id-walk.ts';
-import { readRecentRecords } from '../answers/backtest/recent-records.ts';
+import { type CountBounds, type RecordReader, readRecentRecords } from '../answers/backtest/id-walk.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import type { JobRecord } from '../core/ledger/index.ts';

@@ -5,7 +5,7 @@ import { counterOf, limitAt, limitPeriod } from '../../policies/limits/limits.ts
 import type { Period } from '../../policies/limits/period.ts';
 import { limitName } from '../../policies/units/unit-texts.ts';
 import { dayText, readDays, today } from '../answers/reading/usage-days.ts';
-import { canRunOut, forecastOf, historySpan } from '../answers/standing/outlook.ts';
+import { canRunOut, forecastOf, historySpan } from '../answers/status/outlook.ts';
 import { findRecipient, subjectLabel } from '../core/notify/recipient.ts';
 import { isSent } from '../core/thresholds/alert-records.ts';
 import { listForecastLevels, type ThresholdLevel } from '../core/thresholds/levels.ts';

@@ -3,7 +3,7 @@ import type { CounterKey } from '../../policies/claim.ts';
 import type { DailyUsage } from '../../policies/forecast/forecast.ts';
 import { kindRow, type LimitKind } from '../../policies/units/unit.ts';
 import { readDays, today } from '../answers/reading/usage-days.ts';
-import { dailyOf, historySpan } from '../answers/standing/outlook.ts';
+import { dailyOf, historySpan } from '../answers/status/outlook.ts';
 import type { RollupStore } from '../core/usage/index.ts';
 
 interface DailyUseDeps {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shadowFigures } from '../../functions/answers/shadow/shadow-figures.ts';
+import { shadowFigures } from '../../functions/answers/rollout/shadow-report.ts';
 import { contributionOf, placeBy } from '../../functions/core/usage/contribution.ts';
 import { runnerNames, usageOf } from '../../functions/core/usage/usage.ts';
 import { readRules } from '../../scripts/cli/rules-flags.ts';

@@ -5,9 +5,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../functions/admit/app.ts';
-import type { CheckedPipeline } from '../../functions/answers/check/model.ts';
 import { createConsoleRead } from '../../functions/answers/create-console-read.ts';
-import type { JobExplanation } from '../../functions/answers/job/model.ts';
+import type { CheckedPipeline, JobExplanation } from '../../functions/answers/job/model.ts';
 import { placesOf } from '../../functions/answers/reading/scope.ts';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';

@@ -1,6 +1,6 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import { type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
+import { dynamoHealthLook } from '../../functions/answers/health/read-health.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
 import { dynamoRecountOutcomes, dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';

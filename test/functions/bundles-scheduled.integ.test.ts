@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
+import { dynamoHealthLook } from '../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';

@@ -1,28 +1,31 @@
-/** Counts what an edit would have done to the jobs of the last days, for one user, in as many requests as it takes. */
+/** Counts the effect of an edit on the jobs of the last days, for one user, in as many requests as it takes. */
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { createUploads } from '../../core/limits/index.ts';
+import type { JobRecord, LedgerStore } from '../../core/ledger/index.ts';
+import { createUploads, type LimitEdit } from '../../core/limits/index.ts';
 import { rateLimit } from '../../core/signin/index.ts';
-import type { ReadContext } from '../reading/reading.ts';
+import type { BacktestAnswer, BacktestCounts, CountedSpan } from '../limits/edit-models.ts';
+import { judgeEdits } from '../limits/edits.ts';
+import type { Caller, CallerView, ReadContext } from '../reading/context.ts';
+import { subjectLabelOf } from '../reading/scope.ts';
 import { dayText } from '../reading/usage-days.ts';
-import type { Viewer } from '../reading/viewer.ts';
-import type { EditComparison } from './compare-all.ts';
-import { type CompareEdit, type CountState, countJobs } from './count-jobs.ts';
-import type { CountedSpan } from './model.ts';
+import { type CompareEdit, type Counted, type CountState, countJobs } from './count-jobs.ts';
+import { BacktestQuestions, JobSubjects } from './question.ts';
+import { Replay, type ReplayedJob } from './replay.ts';
+import { jobsInOrder, jobsThatMatter } from './replayed-jobs.ts';
 
-/** Records and limits of a request together take some 100 MB of the function's memory, and a third of a CPU ten seconds. */
+/** Records and limits of a request take some 100 MB of the function's memory, and a third of a CPU for ten seconds. */
 const RECORDS_MAX = 20_000;
-/** Ids of jobs that never asked cost a read, too. */
+/** Ids without a record cost a read as well. */
 const IDS_MAX = 40_000;
 /** The function itself has 15 s. */
 const WITHIN_MS = 8_000;
-/** Each costs up to 40 000 reads: a script left alone must not cost a fortune. */
-const OFTEN = { max: 6, windowMs: 60_000 };
-/** A count goes on request by request, some seconds each. */
-const OFTEN_ON = { max: 60, windowMs: 60_000 };
+/** Each costs up to 40 000 reads: bounds the cost of a forgotten script. */
+const NEW_COUNTS = { max: 6, windowMs: 60_000 };
+/** A count continues request by request, some seconds each. */
+const CONTINUED_COUNTS = { max: 60, windowMs: 60_000 };
 
 /** Sums up jobs. Its figures are kept as JSON. */
 export interface JobTally<Figures> {
@@ -30,18 +33,17 @@ export interface JobTally<Figures> {
   readonly figures: () => Figures;
 }
 
-interface CountAsked<Figures> {
-  readonly viewer: Viewer;
-  /** The `next` of the request before. @default begins */
+interface EditCount<Figures> {
+  readonly caller: Caller;
+  /** `next` of the previous answer. @default starts */
   readonly cursor: string | undefined;
   /** Identifies the edit: a cursor of another edit starts again. */
   readonly about: unknown;
   /** Number of days, up to today. */
   readonly days: number;
-  readonly directory: Directory;
-  readonly before: LimitSet;
+  readonly view: CallerView;
   readonly after: LimitSet;
-  /** @param figures - those of the request before. */
+  /** @param figures - of the previous request */
   readonly tallyOf: (figures?: Figures) => JobTally<Figures>;
 }
 
@@ -56,10 +58,16 @@ type CountAnswer<Figures> =
   | { readonly outcome: 'too_often'; readonly retryAfterSeconds: number }
   | { readonly outcome: 'counted'; readonly span: CountedSpan; readonly figures: Figures };
 
-/** @param compareEdit - reads all that there is in one request. @default as much as a request of a page may read */
+/** Replays jobs under the limits before and after an edit. */
+export type EditComparison = (asked: CompareEdit) => Promise<Counted>;
+
+/** @param compareEdit - reads all records in one request. @default within the bounds of a page's request */
 export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
   const { clock, zone, ledger, usage, recentJobIds, monotonicMs = () => performance.now() } = reading;
-  const [begun, goneOn] = [rateLimit({ ...OFTEN, clock }), rateLimit({ ...OFTEN_ON, clock })];
+  const [started, continued] = [
+    rateLimit({ ...NEW_COUNTS, clock }),
+    rateLimit({ ...CONTINUED_COUNTS, clock }),
+  ];
   const newId = (): string => randomUUID().replaceAll('-', '');
   const kept = createUploads({ table: reading.limitTable, clock, newId });
   const numberOf = (atMs: number): number => dayNumber(dayIn(zone, atMs));
@@ -71,19 +79,22 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
     },
   };
 
-  return async <Figures>(asked: CountAsked<Figures>): Promise<CountAnswer<Figures>> => {
-    const { viewer, cursor, days, directory, before, after, tallyOf } = asked;
+  return async <Figures>(asked: EditCount<Figures>): Promise<CountAnswer<Figures>> => {
+    const { caller, cursor, days, view, after } = asked;
     const about = createHash('sha256').update(JSON.stringify(asked.about)).digest('hex');
-    const bytes = cursor === undefined ? undefined : await kept.read(viewer.id, cursor);
+    const bytes = cursor === undefined ? undefined : await kept.read(caller.id, cursor);
     const found = bytes && (JSON.parse(gunzipSync(bytes).toString()) as KeptCount<Figures>);
     const from = found?.about === about ? found : undefined;
-    const retryAfterSeconds = (from === undefined ? begun : goneOn).take(String(viewer.id));
+    const retryAfterSeconds = (from === undefined ? started : continued).take(String(caller.id));
     if (retryAfterSeconds !== undefined) return { outcome: 'too_often', retryAfterSeconds };
     const untilMs = from?.untilMs ?? clock.nowMs();
     const first = numberOf(untilMs) - days + 1;
     const sinceMs = dayStartMs(zone, calendarDay(first));
-    const tally = tallyOf(from?.figures);
-    const edit = { sinceMs, untilMs, policy: reading.policy, directory, before, after, onJob: tally.add };
+    const tally = asked.tallyOf(from?.figures);
+    const edit = {
+      ...{ sinceMs, untilMs, policy: reading.policy, directory: view.directory },
+      ...{ before: view.limits, after, onJob: tally.add },
+    };
     const bounds = {
       ...{ idsMax: IDS_MAX, recordsMax: RECORDS_MAX, monotonicMs },
       deadlineMs: monotonicMs() + WITHIN_MS,
@@ -92,19 +103,107 @@ export function editCounts(reading: ReadContext, compareEdit?: EditComparison) {
     const { countedToMs, jobsRead, next: state } = counted;
     const figures = tally.figures();
     const next = state && { about, untilMs, state, figures };
+    const complete = countedToMs === untilMs;
     return {
       outcome: 'counted',
       figures,
       span: {
-        days,
-        daysCounted: countedToMs === untilMs ? days : numberOf(countedToMs) - first,
-        fromMs: sinceMs,
-        untilMs: countedToMs,
-        fromDay: dayText(first),
-        complete: countedToMs === untilMs,
-        jobsRead,
-        ...(next && { next: await kept.keep(viewer.id, gzipSync(JSON.stringify(next))) }),
+        ...{ days, fromMs: sinceMs, untilMs: countedToMs, fromDay: dayText(first), complete, jobsRead },
+        daysCounted: complete ? days : numberOf(countedToMs) - first,
+        ...(next && { next: await kept.keep(caller.id, gzipSync(JSON.stringify(next))) }),
       },
     };
+  };
+}
+
+/** Replays every record, for programs that may read the whole table. Reads it twice, and writes nothing. */
+export const compareAll =
+  (store: LedgerStore): EditComparison =>
+  async ({ sinceMs, untilMs, policy, directory, before, after, onJob }) => {
+    const [now, then] = [before, after].map(
+      (limits) => new Replay(new BacktestQuestions({ policy, limits, directory }), sinceMs),
+    );
+    let jobsRead = 0;
+    for await (const record of jobsInOrder(store, jobsThatMatter({ sinceMs, untilMs }, before, after))) {
+      jobsRead += 1;
+      const [asIs, edited] = [now?.next(record), then?.next(record)];
+      if (record.decidedAtMs >= sinceMs) onJob(record, asIs, edited);
+    }
+    return { countedToMs: untilMs, jobsRead };
+  };
+
+const LOOK_BACK_DAYS = 30;
+/** An import has thousands; only the first are listed, with a total. */
+const SUBJECTS_SHOWN = 20;
+
+/** Replays the jobs of the last days under edited limits, job by job, within the bounds of a request. Writes nothing. */
+export const backtestOf =
+  (reading: ReadContext, countEdit: ReturnType<typeof editCounts>) =>
+  async (
+    edits: readonly LimitEdit[],
+    base: string | undefined,
+    caller: Caller,
+    cursor?: string,
+  ): Promise<BacktestAnswer> => {
+    const judged = await judgeEdits(edits, base, caller, reading);
+    if (judged.outcome !== 'valid') return judged;
+    const { preview, view } = judged;
+    const edited = [...new Set(preview.rows.map(({ subject }) => subject))];
+    const subjects = new JobSubjects(edited, view.directory);
+    const counted = await countEdit<ComparedJobs>({
+      ...{ caller, cursor, about: [view.set, edits], days: LOOK_BACK_DAYS, view, after: preview.limits },
+      tallyOf: (figures) => comparisonTally(subjects, figures),
+    });
+    if (counted.outcome === 'too_often') return counted;
+    const { all, bySubject } = counted.figures;
+    return {
+      outcome: 'counted',
+      set: view.set,
+      ...counted.span,
+      all,
+      subjects: edited.slice(0, SUBJECTS_SHOWN).map((subject) => ({
+        ...{ subject, path: subjectLabelOf(subject, view.directory) },
+        ...(bySubject[subject] ?? NO_JOBS),
+      })),
+    };
+  };
+
+export interface ComparedJobs {
+  /** Jobs of any subject. */
+  readonly all: BacktestCounts;
+  readonly bySubject: Readonly<Record<string, BacktestCounts>>;
+}
+
+const NO_JOBS: BacktestCounts = { jobs: 0, wouldFail: 0, wouldFailNow: 0, failed: 0, unasked: 0 };
+
+/** Sums up the subjects' jobs with their results under both sets of limits. */
+export function comparisonTally(
+  subjects: JobSubjects,
+  from: ComparedJobs = { all: NO_JOBS, bySubject: {} },
+): JobTally<ComparedJobs> {
+  let { all } = from;
+  const bySubject = new Map(Object.entries(from.bySubject));
+  return {
+    add: (record: JobRecord, asIs, edited) => {
+      const of = subjects.of(record);
+      if (of.length > 0) all = withJob(all, asIs, edited);
+      for (const subject of of)
+        bySubject.set(subject, withJob(bySubject.get(subject) ?? NO_JOBS, asIs, edited));
+    },
+    figures: () => ({ all, bySubject: Object.fromEntries(bySubject) }),
+  };
+}
+
+/** @param asIs - undefined: without an admission request */
+function withJob(counts: BacktestCounts, asIs?: ReplayedJob, edited?: ReplayedJob): BacktestCounts {
+  if (asIs === undefined || edited === undefined) return { ...counts, unasked: counts.unasked + 1 };
+  const { jobs, wouldFail, wouldFailNow, failed, wouldWait = 0 } = counts;
+  return {
+    ...counts,
+    jobs: jobs + 1,
+    wouldFail: wouldFail + Number(edited.now?.state === 'REJECTED'),
+    wouldFailNow: wouldFailNow + Number(asIs.now?.state === 'REJECTED'),
+    failed: failed + Number(asIs.rejectedThen),
+    ...(edited.waitedMs !== undefined && { wouldWait: wouldWait + 1 }),
   };
 }

@@ -13,7 +13,14 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { isAwaited, type JobRecord } from '../../core/ledger/index.ts';
-import { IdWalk, type RecordReader, readBlock, readIds, type WalkState } from './id-walk.ts';
+import {
+  type CountBounds,
+  IdWalk,
+  type RecordReader,
+  readBlock,
+  readIds,
+  type WalkState,
+} from './id-walk.ts';
 import { BacktestQuestions } from './question.ts';
 import { Replay, type ReplayedJob, type ReplayState } from './replay.ts';
 import { earliestPeriodMs, jobsThatMatter } from './replayed-jobs.ts';
@@ -41,15 +48,6 @@ interface CountJobs extends CompareEdit {
   readonly bounds: CountBounds;
   /** The state of the previous call. */
   readonly from?: CountState | undefined;
-}
-
-export interface CountBounds {
-  /** Bound of one call. */
-  readonly idsMax: number;
-  readonly recordsMax: number;
-  /** On `monotonicMs`. */
-  readonly deadlineMs: number;
-  readonly monotonicMs: () => number;
 }
 
 /** Is kept as JSON. */

@@ -1,7 +1,8 @@
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
+import { compileWildcard, type Wildcard } from '../../../policies/match/wildcard.ts';
+import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { pricesAt } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
@@ -20,10 +21,10 @@ export interface BacktestRules {
   readonly directory: Directory;
 }
 
-/** A recorded job, asked of other documents at the instant of its decision. */
+/** A recorded job, evaluated by other documents at the time of its decision. */
 export interface BacktestQuestion {
   readonly ask: HoldAsk;
-  /** The record has what the rules looked at; without it only its facts are asked. */
+  /** The record has the request; without it only the job's facts are evaluated. */
   readonly recorded: boolean;
   /** Variables were set and not stored: rules that read them keep their recorded result. */
   readonly variablesLost: boolean;
@@ -31,10 +32,10 @@ export interface BacktestQuestion {
 
 export class BacktestQuestions {
   readonly #rules: BacktestRules;
-  /** Rules that compare variables by name, and with them those that read any. */
+  /** Rules that compare variables by name; `readers` also includes those that read any. */
   readonly #comparers: ReadonlySet<string>;
   readonly #readers: ReadonlySet<string>;
-  /** Keyed by price version and class: the policy for a job of whose runner only the class is known. */
+  /** Policies for jobs with a known class and unknown tags, by price version and class. */
   readonly #ofClass = new Map<string, Policy>();
 
   constructor(rules: BacktestRules) {
@@ -102,19 +103,8 @@ function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
   const name = counterName(claim.counter);
   const held = record.claims.find(({ counter }) => counterName(counter) === name)?.held ?? 0;
   if (held === 0) return [];
-  const { counter, unit, mode, bound, grace, soft, rule, waitMs } = claim;
-  return [
-    {
-      counter,
-      unit,
-      amount: held,
-      mode,
-      ...withoutAbsent({ bound, grace, soft, waitMs }),
-      rule,
-      class: claim.class,
-      refusal: (seen) => claim.refusal(seen),
-    },
-  ];
+  const { neverFits: _, own: _own, part: _part, outage: _outage, ...rest } = claim;
+  return [{ ...rest, amount: held, refusal: (seen) => claim.refusal(seen) }];
 }
 
 const wantsVariables = (reason: Violation['reason']): boolean =>
@@ -142,4 +132,62 @@ function fromFacts({ jobId, facts }: JobRecord): AdmissionRequest {
       userId,
     }),
   };
+}
+
+const PATTERN_PREFIX = 'groups/';
+
+/**
+ * Matches recorded jobs to the subjects of edits, which may be thousands. Groups are those of today's
+ * directory.
+ */
+export class JobSubjects {
+  readonly #wanted: ReadonlySet<string>;
+  readonly #patterns: readonly { readonly subject: string; readonly wildcard: Wildcard }[];
+  readonly #directory: Directory;
+  readonly #ofGroup = new Map<string, readonly string[]>();
+
+  /** @param wanted - as in edits: `instance`, `group/101`, `project/7`, `runner-class/large`, `personal`, `groups/acme/team-?` … */
+  constructor(wanted: Iterable<string>, directory: Directory) {
+    this.#wanted = new Set(wanted);
+    this.#patterns = [...this.#wanted]
+      .filter((subject) => subject.startsWith(PATTERN_PREFIX))
+      .flatMap((subject) => {
+        const compiled = compileWildcard(subject.slice(PATTERN_PREFIX.length));
+        return compiled.ok ? [{ subject, wildcard: compiled.wildcard }] : [];
+      });
+    this.#directory = directory;
+  }
+
+  of({ facts }: JobRecord): readonly string[] {
+    const { projectId, runnerClass, userId, asked } = facts;
+    const direct = [
+      'instance',
+      `project/${projectId}`,
+      `runner-class/${runnerClass}`,
+      `user/${userId}`,
+      `runner/${asked?.runnerId}`,
+    ].filter((subject) => this.#wanted.has(subject));
+    const ofGroups = this.#groups(facts);
+    return direct.length === 0 ? ofGroups : [...direct, ...ofGroups];
+  }
+
+  #groups({ groupId, rootId }: JobRecord['facts']): readonly string[] {
+    const key = `${groupId} ${rootId}`;
+    const known = this.#ofGroup.get(key);
+    if (known !== undefined) return known;
+    const chain = groupId === undefined ? undefined : this.#directory.chainById.get(groupId);
+    const ids = chain?.map(({ id }) => id) ?? [rootId, groupId];
+    const groups = [...new Set(ids)].map((id) => `group/${id}`).filter((each) => this.#wanted.has(each));
+    const found = [...groups, ...this.#defaults(chain ?? [])];
+    this.#ofGroup.set(key, found);
+    return found;
+  }
+
+  #defaults(chain: readonly DirectoryGroup[]): readonly string[] {
+    const personal = this.#wanted.has('personal') && chain.some((group) => group.personal);
+    const matching = this.#patterns.filter(({ wildcard }) =>
+      chain.some((group) => !group.personal && wildcard.matches(group.path)),
+    );
+    return [...(personal ? ['personal'] : []), ...matching.map(({ subject }) => subject)];
+  }
 }

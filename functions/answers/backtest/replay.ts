@@ -1,4 +1,4 @@
-/** Lives a ledger's jobs again, one after the other in the order they were decided, against other documents. */
+/** Replays recorded jobs under other documents, in the order of their decisions. */
 import { counterName } from '../../../policies/claim.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
@@ -12,9 +12,15 @@ import {
   wasRejected,
 } from '../../core/ledger/index.ts';
 import { pricedAs } from '../../core/truth/index.ts';
-import { EndQueue, type TimedEvent } from './ends.ts';
 import type { BacktestQuestion, BacktestQuestions } from './question.ts';
-import { type CounterChange, NO_CHANGE, sumOf, VirtualLedger } from './virtual-ledger.ts';
+import {
+  type CounterChange,
+  EndQueue,
+  NO_CHANGE,
+  sumOf,
+  type TimedEvent,
+  VirtualLedger,
+} from './virtual-ledger.ts';
 
 /** Results of one job, recorded and replayed. */
 export interface ReplayedJob {
@@ -47,7 +53,7 @@ export interface ReplayState {
 }
 
 interface ReplayOptions {
-  /** GitLab follows every answer: a job that is rejected uses up nothing, also one that really ran. @default false */
+  /** GitLab obeys every response: a rejected job uses nothing, even if it really ran. @default false */
   readonly obeyed?: boolean;
   /** The state of an earlier replay. @default a new replay */
   readonly from?: ReplayState | undefined;
@@ -71,7 +77,7 @@ export class Replay {
     this.#ends = new EndQueue(from?.ends);
   }
 
-  /** @param atMs - no job that was decided before follows. */
+  /** @param atMs - no earlier job follows */
   state(atMs: number): ReplayState {
     return { counters: this.#ledger.counters(atMs), ends: this.#ends.all };
   }
@@ -82,12 +88,8 @@ export class Replay {
    */
   next(record: JobRecord): ReplayedJob | undefined {
     const { decidedAtMs } = record;
-    for (
-      let end = this.#ends.takeUntil(decidedAtMs);
-      end !== undefined;
-      end = this.#ends.takeUntil(decidedAtMs)
-    )
-      this.#ledger.apply(end.changes);
+    let end = this.#ends.takeUntil(decidedAtMs);
+    for (; end !== undefined; end = this.#ends.takeUntil(decidedAtMs)) this.#ledger.apply(end.changes);
     const rejectedThen = wasRejected(record);
     const ranAnyway = record.unchecked === 'bypass';
     const judged = decidedAtMs >= this.#sinceMs && (rejectedThen || !wasUnasked(record));
@@ -113,27 +115,27 @@ export class Replay {
     record: JobRecord,
   ): { readonly record: JobRecord; readonly waitedMs?: number } | undefined {
     const { decidedAtMs } = record;
-    const atOnce = this.#ledger.hold(ask, decidedAtMs);
-    const { waitMs, awaited } = atOnce ?? {};
-    if (waitMs === undefined || awaited === undefined) return atOnce;
+    const first = this.#ledger.hold(ask, decidedAtMs);
+    const { waitMs, awaited } = first ?? {};
+    if (waitMs === undefined || awaited === undefined) return first;
     const names = new Set(awaited);
     const untilMs = decidedAtMs + waitMs;
     const freed = new Map<string, KnownCounter>();
-    const again = (atMs: number, anew: HoldAsk) => {
-      const late = this.#ledger.hold(anew, atMs, freed);
+    const again = (atMs: number, later: HoldAsk) => {
+      const late = this.#ledger.hold(later, atMs, freed);
       return late?.record.state === 'HELD'
         ? { record: late.record, waitedMs: atMs - decidedAtMs }
         : undefined;
     };
-    // Windows turn with the minute, and are empty then.
-    const turnMs = (Math.floor(decidedAtMs / MINUTE_MS) + 1) * MINUTE_MS;
-    let turned = turnMs > untilMs;
-    const atTheTurn = () => {
-      turned = true;
-      return again(turnMs, this.#questions.of({ ...record, decidedAtMs: turnMs }).ask);
+    // Periods of a minute start empty.
+    const minuteMs = (Math.floor(decidedAtMs / MINUTE_MS) + 1) * MINUTE_MS;
+    let passed = minuteMs > untilMs;
+    const atTheMinute = () => {
+      passed = true;
+      return again(minuteMs, this.#questions.of({ ...record, decidedAtMs: minuteMs }).ask);
     };
     for (const end of this.#ends.dueBy(untilMs)) {
-      const waited = !turned && end.atMs >= turnMs ? atTheTurn() : undefined;
+      const waited = !passed && end.atMs >= minuteMs ? atTheMinute() : undefined;
       if (waited !== undefined) return waited;
       const changes = end.changes.filter(({ name }) => names.has(name));
       if (changes.length === 0) continue;
@@ -141,7 +143,7 @@ export class Replay {
       const found = again(end.atMs, ask);
       if (found !== undefined) return found;
     }
-    return (turned ? undefined : atTheTurn()) ?? atOnce;
+    return (passed ? undefined : atTheMinute()) ?? first;
   }
 
   #scheduleEnd(record: JobRecord, now: JobRecord, waitedMs = 0): void {
@@ -161,7 +163,7 @@ export class Replay {
   }
 }
 
-/** Returns counter changes at the end of a job. @param how - the real record. */
+/** Returns counter changes at the end of a job. @param how - the real record */
 function changesAt(atMs: number, now: JobRecord, how: JobRecord, durationSeconds: number) {
   switch (how.state) {
     case 'RELEASED':
@@ -194,7 +196,7 @@ function unasked(ask: HoldAsk, record: JobRecord, atItsEnd: boolean): HoldAsk {
       counter: claim.counter,
       unit: claim.unit,
       amount: atItsEnd ? 0 : claim.amount,
-      // A limit that only watched, and that refused it then, still counts it as refused.
+      // A limit in mode shadow or warn that refused it then still counts it as refused.
       ...(refused.has(counterName(claim.counter))
         ? { mode: 'shadow' as const, bound: 0 }
         : { mode: claim.mode }),

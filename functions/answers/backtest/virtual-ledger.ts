@@ -10,7 +10,7 @@ import {
   weigh,
 } from '../../core/ledger/index.ts';
 
-/** Some 200 bytes each: more than a machine should be filled with. Windows of a minute make the most. */
+/** Some 200 bytes each. Periods of a minute make the most. */
 const COUNTERS_MAX = 2_000_000;
 
 export interface CounterChange {
@@ -21,27 +21,26 @@ export interface CounterChange {
 interface VirtualHold {
   /** The record the ledger would have made: HELD or REJECTED. */
   readonly record: JobRecord;
-  /** All that rejects it would let it wait so long for room. Absent: something would not, or nothing rejects it. */
+  /** How long it may wait for room. Absent: a reason does not wait, or it is not rejected. */
   readonly waitMs?: number;
-  /** Counters, by name, that it would wait for. */
+  /** Names of the counters that it would wait for. */
   readonly awaited?: readonly string[];
 }
 
 export const NO_CHANGE: KnownCounter = { committed: 0, fitted: 0, settled: 0 };
 
 /**
- * Counters that never were, and the ledger's own rules on them: what a hold asks, what a settlement changes. One job
- * after the other, so nothing is ever contended and nothing is stored but the counters.
+ * Applies the ledger's rules of holds and settlements to counters in memory, one job after the other.
  */
 export class VirtualLedger {
   readonly #known: Map<string, KnownCounter>;
 
-  /** @param counters - as another ledger gave them. @default none was ever written */
+  /** @param counters - of another virtual ledger */
   constructor(counters: Iterable<readonly [name: string, KnownCounter]> = []) {
     this.#known = new Map(counters);
   }
 
-  /** All that a job decided at that instant or later may ask, by `counterName`. */
+  /** Counters of periods that are open at that instant or later. */
   counters(atMs: number): readonly (readonly [name: string, KnownCounter])[] {
     return [...this.#known].filter(
       ([name, { committed, fitted, settled }]) =>
@@ -83,7 +82,7 @@ export class VirtualLedger {
     );
   }
 
-  /** A counter not looked at would be taken to have room. */
+  /** A counter that is missing would count as having room. */
   #look(name: string): void {
     if (!this.#known.has(name)) this.#add(name, 0, 0, 0);
   }
@@ -102,3 +101,51 @@ export const sumOf = (counter: KnownCounter, change: KnownCounter): KnownCounter
   fitted: counter.fitted + change.fitted,
   settled: counter.settled + change.settled,
 });
+
+/** An event at an instant. */
+export interface TimedEvent {
+  readonly atMs: number;
+  readonly jobId: number;
+}
+
+/** Events by time, then by job id. It holds as many as jobs run in parallel. */
+export class EndQueue<End extends TimedEvent> {
+  /** The latest first, so that the next one is at the end. */
+  readonly #ends: End[];
+
+  /** @param all - of another queue */
+  constructor(all: readonly End[] = []) {
+    this.#ends = all.toSorted((a, b) => (isBefore(a, b) ? 1 : -1));
+  }
+
+  get all(): readonly End[] {
+    return this.#ends;
+  }
+
+  add(end: End): void {
+    const ends = this.#ends;
+    let [from, to] = [0, ends.length];
+    while (from < to) {
+      const between = (from + to) >> 1;
+      const other = ends[between];
+      if (other !== undefined && isBefore(end, other)) from = between + 1;
+      else to = between;
+    }
+    ends.splice(from, 0, end);
+  }
+
+  /** Returns the events up to an instant, earliest first. They stay. */
+  dueBy(atMs: number): readonly End[] {
+    const next = this.#ends.findLastIndex((end) => end.atMs > atMs) + 1;
+    return this.#ends.slice(next).reverse();
+  }
+
+  /** Removes the next event, if it is due by then. */
+  takeUntil(atMs: number): End | undefined {
+    const last = this.#ends.at(-1);
+    return last !== undefined && last.atMs <= atMs ? this.#ends.pop() : undefined;
+  }
+}
+
+const isBefore = (a: TimedEvent, b: TimedEvent): boolean =>
+  a.atMs < b.atMs || (a.atMs === b.atMs && a.jobId < b.jobId);

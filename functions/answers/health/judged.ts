@@ -1,8 +1,7 @@
 /** Findings of health checks. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { type RelayBeat, SILENT_MS } from '../../core/store/index.ts';
-import type { HealthEvidence, ReadResult } from './evidence.ts';
-import type { HealthFinding } from './model.ts';
+import type { HealthEvidence, HealthFinding, ReadResult } from './evidence.ts';
 
 /** Alarm of the hourly health check, for problems without their own alarm. */
 export const HEALTH_ALARM = 'HealthProblems';

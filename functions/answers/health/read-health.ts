@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DirectoryError, DynamoDirectoryTable, directoryListedAtMs } from '../../core/directory/index.ts';
 import type { LedgerClock } from '../../core/environment/index.ts';
 import {
@@ -5,15 +6,30 @@ import {
   dynamoControllerScope,
   dynamoRecountOutcomes,
 } from '../../core/ledger/index.ts';
-import { DynamoLimitTable, LimitsError } from '../../core/limits/index.ts';
-import { type InstanceTable, LedgerError, readRelayBeats } from '../../core/store/index.ts';
-import { DynamoRollupStore } from '../../core/usage/index.ts';
-import { coverageViewOf } from '../coverage/coverage-view.ts';
-import { placesNow } from '../reading/places-now.ts';
-import type { CoverageEvidence, DeployedEvidence, GitLabEvidence, ReadResult } from './evidence.ts';
+import { DynamoLimitTable, LimitsError, readHistory } from '../../core/limits/index.ts';
+import {
+  type InstanceTable,
+  type Item,
+  LedgerError,
+  ledgerKeys,
+  readRelayBeats,
+  singleItem,
+} from '../../core/store/index.ts';
+import { DynamoRollupStore, type Usage } from '../../core/usage/index.ts';
+import { coverageViewOf } from '../groups/coverage.ts';
+import { placesNow } from '../reading/limits-now.ts';
+import { dayText, readDays, today } from '../reading/usage-days.ts';
+import {
+  type CoverageEvidence,
+  type DecisionCounts,
+  type DeployedEvidence,
+  type GitLabEvidence,
+  type HealthView,
+  HealthViewSchema,
+  type ReadResult,
+  type RejectionsEvidence,
+} from './evidence.ts';
 import { judgeHealth } from './judge-health.ts';
-import type { HealthView } from './model.ts';
-import { readRejections } from './read-rejections.ts';
 
 interface HealthReadDeps extends InstanceTable {
   readonly clock: LedgerClock;
@@ -103,4 +119,96 @@ async function readCoverage(deps: HealthReadDeps): Promise<CoverageEvidence> {
     bypassingRunnerIds: bypassing.map(({ runnerId }) => runnerId),
     bypassingRunners: view?.runnersBypassing ?? 0,
   };
+}
+
+/** An edit and the one that mended it, and a few that have nothing to do with it. */
+const EDITS_NAMED = 3;
+const WEEK_DAYS = 7;
+
+interface RejectionsReadDeps extends InstanceTable {
+  readonly clock: LedgerClock;
+  readonly random: () => number;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+}
+
+/** Reads the decisions since the health check before, and the changes before them. @throws {LedgerError} */
+export async function readRejections(deps: RejectionsReadDeps): Promise<RejectionsEvidence> {
+  const to = today(deps.zone, deps.clock.nowMs());
+  const [kept, days, { entries }] = await Promise.all([
+    dynamoHealthLook(deps).read(),
+    readDays(['instance'], { from: to - WEEK_DAYS, to }, new DynamoRollupStore(deps)),
+    readHistory({ max: EDITS_NAMED }, new DynamoLimitTable(deps)),
+  ]);
+  const usages = days.get('instance') ?? [];
+  const now = decisionsIn(usages.slice(WEEK_DAYS));
+  const before = kept?.view.decisions;
+  const isSameDay = before?.day === dayText(to);
+  return {
+    today: { day: dayText(to), ...now },
+    recent: isSameDay
+      ? { decided: now.decided - before.decided, rejected: now.rejected - before.rejected }
+      : now,
+    week: decisionsIn(usages.slice(0, WEEK_DAYS)),
+    edits: entries.map(({ edit, atMs, actor }) => ({ edit, atMs, actor })),
+    policyBefore: kept?.deployed.policyVersion,
+  };
+}
+
+const decisionsIn = (usages: readonly Usage[]): DecisionCounts => ({
+  decided: usages.reduce((sum, { admitted, rejected }) => sum + admitted + rejected, 0),
+  rejected: usages.reduce((sum, { rejected }) => sum + rejected, 0),
+});
+
+/** Stored result of the last hourly health check. */
+
+interface KeptLook {
+  readonly view: HealthView;
+  readonly deployed: DeployedEvidence;
+}
+
+interface LookStore {
+  /** Undefined: there was none yet, or a newer program wrote it. @throws {LedgerError} `ledger_unavailable` */
+  read(): Promise<KeptLook | undefined>;
+  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
+  write(look: KeptLook): Promise<void>;
+}
+
+const VIEW = 'vw';
+const POLICY = 'po';
+const DESCRIPTORS = 'ds';
+
+/** One item, which each look replaces. */
+export function dynamoHealthLook({ table, instance }: InstanceTable): LookStore {
+  const key = ledgerKeys(instance).healthLook;
+  const asIs = (each: Item): Item => each;
+  const item = singleItem({
+    ...{ table, key, name: 'the hourly look', consistent: false },
+    ...{ encode: asIs, decode: asIs },
+  });
+  return {
+    async read() {
+      const found = await item.read();
+      const view = HealthViewSchema.safeParse(parsed(found?.[VIEW]?.S));
+      if (found === undefined || !view.success) return undefined;
+      const [policyVersion, descriptorsVersion] = [found[POLICY]?.S, found[DESCRIPTORS]?.S];
+      return { view: view.data, deployed: { policyVersion, descriptorsVersion } };
+    },
+    write: ({ view, deployed: { policyVersion, descriptorsVersion } }) =>
+      item.write({
+        [VIEW]: { S: JSON.stringify(view) },
+        ...withoutAbsent({
+          [POLICY]: policyVersion === undefined ? undefined : { S: policyVersion },
+          [DESCRIPTORS]: descriptorsVersion === undefined ? undefined : { S: descriptorsVersion },
+        }),
+      }),
+  };
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
 }

@@ -1,23 +1,46 @@
-/** Words the reasons against a job in lines that the caller may read. */
+/** Lines about the reasons against a job, as far as the caller may see them. */
+import type { Reason, Violation } from '../../../policies/reason.ts';
+import { plain } from '../../../policies/text/plain-text.ts';
+import type { Disclosure } from '../../../policies/text/reason-text.ts';
+import { discreetReasonLine, reasonLine, textsFor } from '../../../policies/text/reason-texts.ts';
 import { durationText } from '../../../policies/units/unit-texts.ts';
 import type { CurrentDecision } from '../../core/admission/index.ts';
-import { disclosedViolation, type ViolationTextContext } from './disclosed-violation.ts';
+import type { Scope } from '../reading/scope.ts';
 import type { DisclosedViolation, RuleNowRow } from './model.ts';
 import type { RuleOutcome, RuleResult } from './rule-results.ts';
 
-type DecisionReason = DisclosedViolation & { readonly rule: string };
+export interface ViolationTextContext {
+  readonly scope: Scope;
+  /** Of the job's group: decides how much is shown of limits that are not visible. */
+  readonly disclosure: Disclosure;
+  readonly currency: string;
+}
 
-/** All that rejects the job or only watches; not what an exemption or a break-glass let pass. */
-export const reasonsOf = (
-  { violations, shadow }: CurrentDecision,
-  tell: ViolationTextContext,
-): DecisionReason[] =>
+/** A limit that is not visible is shown as on the job page. */
+export const disclosedViolation = (
+  { mode, reason }: Violation,
+  using: ViolationTextContext,
+): DisclosedViolation => ({ mode, code: reason.code, text: violationText(reason, using) });
+
+export function violationText(reason: Reason, { scope, disclosure, currency }: ViolationTextContext): string {
+  if (scope.seesAll || disclosure === 'all') return reasonLine(reason, currency);
+  if ('limitAmount' in reason) {
+    if (scope.sees(reason.subject)) return reasonLine(reason, currency);
+    if (disclosure === 'binding') return discreetReasonLine(reason, currency);
+  }
+  return disclosure === 'none'
+    ? plain(textsFor(reason).discreetHeadline(reason))
+    : reasonLine(reason, currency);
+}
+
+/** Lists all violations of a decision, except those that an exemption or a break-glass admitted. */
+export const reasonsOf = ({ violations, shadow }: CurrentDecision, using: ViolationTextContext) =>
   [...violations, ...shadow.filter(({ exempt }) => exempt !== true)].map((each) => ({
     rule: each.rule,
-    ...disclosedViolation(each, tell),
+    ...disclosedViolation(each, using),
   }));
 
-/** Returns how long the relay would let the job wait for headroom before a rejection. */
+/** Returns how long the relay would let the job wait for room before a rejection. */
 export const waitOf = ({ waitMs }: CurrentDecision): { readonly waitSeconds?: number } =>
   waitMs === undefined ? {} : { waitSeconds: waitMs / 1_000 };
 
@@ -25,23 +48,23 @@ export const waitOf = ({ waitMs }: CurrentDecision): { readonly waitSeconds?: nu
 export const waitText = ({ waitSeconds }: { readonly waitSeconds?: number }): string =>
   waitSeconds === undefined ? '' : `, unless it gets room within ${durationText(waitSeconds)}`;
 
-/** Describes the outcome of a rule, with the violations that the decision has because of it. */
+/** Describes the outcome of a rule, with its violations in the decision. */
 export function ruleNowOf(
   { id, outcome, missing }: RuleResult,
   { violations, shadow }: CurrentDecision,
-  tell: ViolationTextContext,
+  using: ViolationTextContext,
 ): RuleNowRow['now'] {
-  const detail = detailOf(outcome, missing);
+  const detail = detailOf(outcome) ?? missing.join(', ');
   return {
     outcome: outcome.outcome,
-    ...(detail !== undefined && { detail }),
+    ...(detail !== '' && { detail }),
     violations: [...violations, ...shadow]
       .filter(({ rule }) => rule === id)
-      .map((each) => disclosedViolation(each, tell)),
+      .map((each) => disclosedViolation(each, using)),
   };
 }
 
-function detailOf(outcome: RuleOutcome, missing: readonly string[]): string | undefined {
+function detailOf(outcome: RuleOutcome): string | undefined {
   switch (outcome.outcome) {
     case 'not matched':
       return outcome.value === undefined ? outcome.condition : `${outcome.condition}: ${outcome.value}`;
@@ -50,6 +73,6 @@ function detailOf(outcome: RuleOutcome, missing: readonly string[]): string | un
     case 'failed':
       return outcome.cause;
     default:
-      return missing.length === 0 ? undefined : missing.join(', ');
+      return undefined;
   }
 }

@@ -2,12 +2,14 @@ import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import {
   amount,
   count,
+  flag,
   instantMs,
   limitAmount,
   list,
   maybe,
   micros,
   mode,
+  oneOf,
   subject,
   text,
   unit,
@@ -28,27 +30,23 @@ const ViolationLineSchema = z
   .object({
     mode,
     code: text('For programs.'),
-    text: text(
-      'One line; without numbers where the limit is of somebody else’s group and its numbers are not disclosed.',
-    ),
+    text: text('One line; without the numbers of another group’s limit that are not disclosed.'),
   })
   .openapi('Violation');
 
 export type DisclosedViolation = z.infer<typeof ViolationLineSchema>;
 
-/** A reason against a job, as the decision has it: a limit, a freeze or a rule. */
-export const ReasonLineSchema = z
-  .object({ rule: text(), ...ViolationLineSchema.shape })
-  .openapi('DecisionReason');
+/** A reason against a job, from a limit, a freeze or a rule. */
+const ReasonLineSchema = z.object({ rule: text(), ...ViolationLineSchema.shape }).openapi('DecisionReason');
 
 const ruleNow = z.object({
   outcome: z.enum(['off', 'not matched', 'matched', 'missing', 'exempt', 'failed']),
-  detail: maybe(text('What did not match, why it is exempt, what failed, or what is missing.')),
+  detail: maybe(text('The condition, exemption, failure or missing field.')),
   violations: list(ViolationLineSchema),
 });
 
-/** One rule of the policy, asked about a job now. */
-export const RuleNowSchema = z.object({ id: text(), kind: text(), mode, now: ruleNow }).openapi('AskedRule');
+/** A rule of the policy, evaluated for a job now. */
+const RuleNowSchema = z.object({ id: text(), kind: text(), mode, now: ruleNow }).openapi('AskedRule');
 
 export type RuleNowRow = z.infer<typeof RuleNowSchema>;
 
@@ -57,8 +55,8 @@ const RuleRowSchema = z
     id: text(),
     kind: maybe(text()),
     mode: maybe(text()),
-    atDecision: list(ViolationLineSchema).openapi({ description: 'What it had against the job then.' }),
-    now: maybe(ruleNow).openapi({ description: 'Absent: not asked again, `whyNot` says why.' }),
+    atDecision: list(ViolationLineSchema, 'Its violations at the decision.'),
+    now: maybe(ruleNow, 'Absent: not evaluated again, for the reason in `whyNot`.'),
     whyNot: maybe(text()),
   })
   .openapi('ExplainedRule');
@@ -74,26 +72,27 @@ const CounterSchema = z
     unit,
     atDecision: maybe(
       z.object({
-        jobHeld: amount('What the job held on it; 0 for a rejected one.'),
-        jobCounts: amount('What it is charged there now.'),
-        checked: z.boolean().openapi({ description: 'False: it took its amount without asking.' }),
+        jobHeld: amount('Held by the job; 0 if it was rejected.'),
+        jobCounts: amount('Charged for the job now, with corrections.'),
+        checked: flag('False: it took its amount without asking.'),
         seen: maybe(
           z.object({ committed: amount(), bound: amount(), left: amount(), asked: amount() }),
-        ).openapi({ description: 'What the counter showed; only one that refused was written down.' }),
+          'State of a counter that refused; other states are not stored.',
+        ),
       }),
-    ).openapi({ description: 'Absent: the job did not claim it then.' }),
+      'Absent: the job did not claim it then.',
+    ),
     now: z.object({
       settled: amount(),
       held: amount(),
-      bound: maybe(limitAmount('Absent: there is no such limit any more.')),
+      bound: maybe(limitAmount('Absent: the limit does not exist any more.')),
       left: maybe(amount()),
       mode: maybe(mode),
-      wait: maybe(
-        text('How long jobs are kept waiting for room, as `20s`. Absent: they are rejected at once.'),
+      wait: maybe(text('How long jobs wait for room, as `20s`. Absent: they are rejected immediately.')),
+      whenUnreachable: maybe(
+        oneOf(OUTAGE_POLICIES),
+        'Decision about jobs while the counter is unreachable. Absent: that of its rule or kind.',
       ),
-      whenUnreachable: z.enum(OUTAGE_POLICIES).optional().openapi({
-        description: 'What becomes of jobs while it cannot be asked. Absent: as its rule or its kind has it.',
-      }),
     }),
   })
   .openapi('ExplainedCounter');
@@ -102,37 +101,36 @@ export type ExplainedCounter = z.infer<typeof CounterSchema>;
 
 const RejectionSchema = z
   .object({
-    says: text('What stopped it, one sentence; without numbers where they are not disclosed.'),
-    others: list(z.string()).openapi({ description: 'What else stopped it, one line each.' }),
-    advice: list(z.string()).openapi({
-      description: 'What its message advises, of what no budget is about.',
-    }),
-    renewsAtMs: maybe(instantMs('Unix ms: when the limit that stopped it starts anew.')),
-    owner: maybe(z.object({ name: text('As the limits name them.'), contact: maybe(text()) })).openapi({
-      description: 'Whom to ask.',
-    }),
+    says: text('The main reason in one sentence; without numbers that are not disclosed.'),
+    others: list(z.string(), 'Other reasons, one line each.'),
+    advice: list(z.string(), 'Advice of its message, for reasons other than budgets.'),
+    renewsAtMs: maybe(instantMs('Start of the limit’s next period, Unix ms.')),
+    owner: maybe(
+      z.object({ name: text('As in the limits.'), contact: maybe(text()) }),
+      'Owner of the limit.',
+    ),
     classes: list(
       z.object({
         runnerClass: text(),
-        tags: list(z.string()).openapi({ description: 'What the job writes under `tags:`.' }),
+        tags: list(z.string(), 'Tags to write under `tags:`.'),
         microsPerMinute: micros(),
         costMicros: micros(),
       }),
-    ).openapi({ description: 'Cheaper ones with which it would be admitted now, cheapest first.' }),
-    timeoutSeconds: maybe(
-      amount('The longest timeout in whole minutes with which it would be admitted now.'),
+      'Cheaper classes with which it would be admitted now, cheapest first.',
     ),
+    timeoutSeconds: maybe(amount('Longest timeout in whole minutes with which it would be admitted now.')),
     request: maybe(
       z.object({
         subject: subject(),
         label: text('Path of the group or project.'),
         limit: text('Its id.'),
         unit,
-        amount: text('What is missing, as a grant is written: `0.50`.'),
+        amount: text('The missing amount, as a grant is written: `0.50`.'),
         fromDay: text('`2026-11-21`'),
         untilDay: text('The last day: the end of the period.'),
       }),
-    ).openapi({ description: 'A grant that would let it in, where the viewer may ask for one.' }),
+      'A grant that would admit it, if the caller may request one.',
+    ),
   })
   .openapi('Rejection');
 
@@ -140,30 +138,30 @@ export type JobRejection = z.infer<typeof RejectionSchema>;
 
 const RetrySchema = z
   .object({
-    state: z.enum(['waiting', 'retried', 'over']).openapi({
-      description: 'For room; GitLab made another job of it; it is not retried, or not again.',
-    }),
-    groupId: count('The group that agreed to it.'),
-    retries: count('How often it was retried, this one included.'),
+    state: oneOf(
+      ['waiting', 'retried', 'over'],
+      'It waits for room; GitLab made another job of it; or it is not retried (again).',
+    ),
+    groupId: count('The group that enabled retries.'),
+    retries: count('Retries so far, this one included.'),
     retriesMax: count(),
-    withinSeconds: amount('From its first rejection on.'),
+    withinSeconds: amount('Since its first rejection.'),
     untilMs: instantMs(),
-    newJobId: maybe(count('What GitLab made of it.')),
+    newJobId: maybe(count('The job that GitLab made of it.')),
     retriedAtMs: maybe(instantMs()),
-    became: z.enum(['unasked', 'kept', 'admitted', 'ran', 'rejected', 'gone']).optional().openapi({
-      description: 'What became of that one. `kept`: room is kept for it until it is asked about.',
-    }),
-    why: maybe(text('Why it is not retried, or still waits after it was tried.')),
+    became: maybe(
+      z.enum(['unasked', 'kept', 'admitted', 'ran', 'rejected', 'gone']),
+      'State of the new job. `kept`: room is reserved until its admission request.',
+    ),
+    why: maybe(text('Why it is not retried, or still waits after a try.')),
   })
   .openapi('Retry');
 
 export type JobRetry = z.infer<typeof RetrySchema>;
 
-export const waitSeconds = maybe(
-  amount('How long it would first be kept waiting for room. Absent: it would not wait.'),
-);
+const waitSeconds = maybe(amount('How long it would first wait for room. Absent: it would not wait.'));
 
-/** One decision, limited to what the viewer may see. */
+/** One decision, limited to what the caller may see. */
 export const ExplainedSchema = z
   .object({
     jobId: count(),
@@ -171,11 +169,9 @@ export const ExplainedSchema = z
     decidedAtMs: instantMs(),
     outcome,
     state: z.enum(['HELD', 'RUNNING', 'SETTLED', 'RELEASED', 'EXPIRED', 'REJECTED', 'RESERVED']),
-    answered: z.enum(['ledger', 'fallback', 'unknown']).openapi({ description: 'Who answered GitLab.' }),
-    unchecked: maybe(
-      z.enum(['exempt', 'unmetered', 'bypass']).openapi({ description: 'Charged without asking, and why.' }),
-    ),
-    flagged: z.boolean().openapi({ description: 'Rejected, and yet it ran.' }),
+    answered: oneOf(['ledger', 'fallback', 'unknown'], 'Origin of the response to GitLab.'),
+    unchecked: maybe(oneOf(['exempt', 'unmetered', 'bypass'], 'Charged without a check, for this reason.')),
+    flagged: flag('It was rejected and ran nevertheless.'),
     dueAtMs: maybe(instantMs()),
     endedAtMs: maybe(instantMs()),
     durationSeconds: maybe(amount()),
@@ -185,29 +181,25 @@ export const ExplainedSchema = z
       projectId: maybe(count()),
       groupId: maybe(count()),
       pipelineId: maybe(count()),
-      url: maybe(text('Its page in GitLab, where the address is known.')),
+      url: maybe(text('Its page in GitLab, if the address is known.')),
     }),
     currency: text('ISO 4217.'),
     atDecision: z.object(terms),
     now: maybe(
       z.object({
         ...{ ...terms, outcome, waitSeconds },
-        reasons: list(ReasonLineSchema).openapi({
-          description: 'What is against it now, also where it only watches.',
-        }),
+        reasons: list(ReasonLineSchema, 'Reasons against it now, including those in mode shadow or warn.'),
       }),
-    ).openapi({ description: 'The decision if it came now. Absent where the question was not recorded.' }),
-    limitsVersionNow: text('The set of limits that `now` is by.'),
+      'The decision as of now. Absent: the request was not recorded.',
+    ),
+    limitsVersionNow: text('The set of limits of `now`.'),
     rules: list(RuleRowSchema),
-    counters: list(CounterSchema).openapi({ description: 'Only those of subjects the viewer sees.' }),
-    countersHidden: count('Counters of groups above, or of others, that are left out.'),
-    rejection: maybe(RejectionSchema).openapi({ description: 'Absent: it was not rejected.' }),
-    retry: maybe(RetrySchema).openapi({
-      description:
-        'Where it was rejected for lack of room alone, and its group agreed that such jobs are retried.',
-    }),
-    rejectionText: maybe(text('As the job page showed it, with today’s footers and disclosure.')),
-    notRecorded: list(z.string()).openapi({ description: 'What could not be told, one sentence each.' }),
+    counters: list(CounterSchema, 'Only those of subjects that the caller sees.'),
+    countersHidden: count('Counters of other subjects, left out.'),
+    rejection: maybe(RejectionSchema, 'Absent: it was not rejected.'),
+    retry: maybe(RetrySchema, 'If only room was missing, and its group enabled retries.'),
+    rejectionText: maybe(text('As on the job page, with today’s footers and disclosure.')),
+    notRecorded: list(z.string(), 'Facts that are not recorded, one sentence each.'),
   })
   .openapi('Explanation');
 
@@ -216,7 +208,136 @@ export type ExplainedTerms = JobExplanation['atDecision'];
 
 export type JobAnswer =
   | { readonly outcome: 'found'; readonly explanation: JobExplanation }
-  /** No record, expired, another generation, or not theirs to see. */
+  /** No record, expired, another generation, or not visible. */
   | { readonly outcome: 'unknown'; readonly sentence: string }
-  /** `word` names no job. */
+  /** The word names no job. */
   | { readonly outcome: 'unreadable'; readonly sentence: string };
+
+/** More than the default maximum of jobs in a GitLab pipeline. */
+const CHECKED_JOBS_MAX = 1_000;
+const NAME_CHARACTERS_MAX = 255;
+const IMAGE_CHARACTERS_MAX = 1_024;
+const LIST_MAX = 50;
+const ID_MAX = 999_999_999_999_999;
+
+const name = z.string().min(1).max(NAME_CHARACTERS_MAX);
+const image = z.string().max(IMAGE_CHARACTERS_MAX);
+const user = z.string().max(NAME_CHARACTERS_MAX);
+const positive = z.int().positive().max(ID_MAX);
+const few = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).max(LIST_MAX).readonly();
+const variables = z.record(name, image).refine((all) => Object.keys(all).length <= LIST_MAX, 'too many');
+const containers = {
+  pullPolicies: maybe(few(name)),
+  dockerUser: maybe(user),
+  kubernetesUser: maybe(user),
+};
+
+const AskedPipelineJobSchema = z
+  .strictObject({
+    name,
+    stage: maybe(name, 'Stages run one after the other: amounts that are returned count once.'),
+    parallel: maybe(z.int().min(1).max(CHECKED_JOBS_MAX), 'Number of equal jobs.'),
+    tags: few(name).openapi({ description: 'Runner tags; empty: untagged.' }),
+    image: maybe(image, 'With its variables expanded.'),
+    ...containers,
+    services: maybe(
+      few(z.strictObject({ name: image, alias: maybe(name), ...containers, variables: maybe(variables) })),
+    ),
+    environment: maybe(name),
+    timeoutSeconds: maybe(positive),
+    estimateSeconds: maybe(positive, 'Expected duration. Absent: by its last runs and the policy.'),
+    variables: maybe(variables, 'Variables that rules may read.'),
+    hiddenVariables: maybe(few(name), 'Names of variables with an unknown value.'),
+  })
+  .openapi('AskedPipelineJob');
+
+export type AskedPipelineJob = z.infer<typeof AskedPipelineJobSchema>;
+
+export const AskedPipelineSchema = z
+  .strictObject({
+    project: maybe(z.union([positive, name])).openapi({
+      description: 'Id or full path. A CI job leaves it out: its own project is used.',
+      example: 'acme/payments/checkout',
+    }),
+    group: maybe(z.union([positive, name]), 'In place of a project, if the project does not matter.'),
+    ref: maybe(name),
+    refProtected: maybe(z.boolean()),
+    pipelineSource: maybe(name),
+    userId: maybe(positive),
+    rerun: maybe(positive, 'In place of all other fields: this job again, as it last asked.'),
+    jobs: maybe(
+      z
+        .array(AskedPipelineJobSchema)
+        .min(1)
+        .max(CHECKED_JOBS_MAX)
+        .readonly()
+        .refine(
+          (jobs) => jobs.reduce((sum, { parallel = 1 }) => sum + parallel, 0) <= CHECKED_JOBS_MAX,
+          `more than ${CHECKED_JOBS_MAX} jobs in all`,
+        ),
+    ),
+  })
+  .refine(({ jobs, rerun }) => (jobs === undefined) !== (rerun === undefined), 'expected jobs or rerun')
+  .openapi('AskedPipeline', { description: 'Expanded jobs of a pipeline, and its ref.' });
+
+export type AskedPipeline = z.infer<typeof AskedPipelineSchema>;
+
+const CheckedJobSchema = z
+  .object({
+    name: text(),
+    parallel: count('Number of equal jobs.'),
+    outcome: oneOf(
+      ['admitted', 'rejected', 'not sure'],
+      'Each as if it came alone. Not sure: a rule needs a field that is missing.',
+    ),
+    waitSeconds,
+    runnerClass: text(),
+    estimateSeconds: amount(),
+    costMicros: micros('Of one of the jobs, at current prices.'),
+    reasons: list(ReasonLineSchema, 'Reasons against it, including those in mode shadow or warn.'),
+    rules: maybe(list(RuleNowSchema), 'Every rule of the policy, if there is only one job.'),
+    text: maybe(text('Text of its page in GitLab, if there is only one job and it is rejected.')),
+  })
+  .openapi('CheckedJob');
+
+export type CheckedJobRow = z.infer<typeof CheckedJobSchema>;
+
+const LimitLeftSchema = z
+  .object({
+    subject: subject(),
+    label: text('Path of the group or project.'),
+    limit: text('Its id.'),
+    unit,
+    mode,
+    asked: amount('Estimate for the whole pipeline; of jobs at once, for its largest stage.'),
+    jobs: count('Number of jobs that claim it.'),
+    amount: amount('In force.'),
+    left: amount('Left now. Below 0: exceeded.'),
+    fits: flag('Enough is left.'),
+    periodLabel: maybe(text('For people: `November 2026`. Absent: a limit of jobs at once.')),
+    renewsAtMs: maybe(instantMs('Start of its next period, Unix ms.')),
+  })
+  .openapi('LimitLeft');
+
+export type LimitLeftRow = z.infer<typeof LimitLeftSchema>;
+
+export const CheckedPipelineSchema = z
+  .object({
+    currency: text('ISO 4217.'),
+    nowMs: instantMs(),
+    place: z.object({ subject: subject(), path: text() }),
+    jobs: list(CheckedJobSchema, 'In the order of the request.'),
+    total: z.object({ jobs: count(), costMicros: micros(), rejected: count(), notSure: count() }),
+    limits: list(LimitLeftSchema, 'Closest first, as far as they are disclosed.'),
+    limitsHidden: count('Other limits that these jobs would use.'),
+  })
+  .openapi('CheckedPipeline');
+
+export type CheckedPipeline = z.infer<typeof CheckedPipelineSchema>;
+
+export type PipelineAnswer =
+  | { readonly outcome: 'checked'; readonly pipeline: CheckedPipeline }
+  /** The project, group or job does not exist, or is not visible. */
+  | { readonly outcome: 'unknown' }
+  /** The recorded job has no stored request. */
+  | { readonly outcome: 'unrecorded' };

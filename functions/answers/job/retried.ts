@@ -2,23 +2,15 @@
 import { agreedBy } from '../../../policies/requeue.ts';
 import { relativeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { isAwaited, type JobRecord, type Ledger } from '../../core/ledger/index.ts';
-import { type RequeueLists, requeueEntryOf } from '../../core/requeue/index.ts';
+import { isAwaited, type JobRecord } from '../../core/ledger/index.ts';
+import { requeueEntryOf } from '../../core/requeue/index.ts';
+import type { ReadContext } from '../reading/context.ts';
 import type { JobRetry } from './model.ts';
-import type { EvaluationRules } from './rule-results.ts';
 
-interface RetriedContext {
-  readonly policy: Pick<EvaluationRules['policy'], 'requeue'>;
-  /** Absent: no retries here. */
-  readonly requeue?: Pick<RequeueLists, 'read'> | undefined;
-  readonly ledger: Pick<Ledger, 'readRecords'>;
-  readonly nowMs: number;
-}
-
-/** Undefined: it is none of these. @throws {LedgerError} `ledger_unavailable` */
+/** Undefined: the job is not retried. @throws {LedgerError} */
 export async function retriedOf(
   record: JobRecord,
-  { policy, requeue, ledger, nowMs }: RetriedContext,
+  { policy, requeue, ledger, clock }: Pick<ReadContext, 'policy' | 'requeue' | 'ledger' | 'clock'>,
 ): Promise<JobRetry | undefined> {
   const settings = agreedBy(record.facts.groupIds, policy.requeue);
   if (settings === undefined || requeue === undefined || record.violations.length === 0) return undefined;
@@ -29,7 +21,7 @@ export async function retriedOf(
   if (entry === undefined) return undefined;
   const { retries, newJobId, retriedAtMs, why } = entry;
   const untilMs = entry.firstAtMs + withinSeconds * 1_000;
-  const isOver = entry.state === 'over' || (entry.state !== 'retried' && untilMs <= nowMs);
+  const isOver = entry.state === 'over' || (entry.state !== 'retried' && untilMs <= clock.nowMs());
   const [made] = newJobId === undefined ? [] : await ledger.readRecords([newJobId]);
   return {
     state: isOver ? 'over' : entry.state === 'retried' ? 'retried' : 'waiting',

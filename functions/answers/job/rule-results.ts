@@ -1,58 +1,51 @@
-import type { Job } from '../../../policies/checked-job.ts';
+import type { CheckedJob, Job } from '../../../policies/checked-job.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
-import type { Estimator } from '../../../policies/estimate.ts';
-import { type Evaluation, evaluate, GoverningRules } from '../../../policies/evaluate.ts';
+import {
+  type Evaluation,
+  type EvaluationContext,
+  evaluate,
+  GoverningRules,
+} from '../../../policies/evaluate.ts';
 import { jobOf } from '../../../policies/job.ts';
 import { COUNTED_KINDS } from '../../../policies/kinds/counted-kinds.ts';
-import type { RuleKind } from '../../../policies/kinds/kinds.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { CONDITION_FIELDS, type Conditions } from '../../../policies/match/conditions.ts';
 import { exemptionOf, failedCondition, matchOf } from '../../../policies/match/match.ts';
-import type { Mode, RuleClass } from '../../../policies/mode.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import type { Policy } from '../../../policies/policy.ts';
+import type { Mode } from '../../../policies/mode.ts';
+import { NO_CLASS } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { rolledOut, rolloutModes } from '../../../policies/rollout.ts';
-import type { MissingFieldPolicy, Rule } from '../../../policies/rule.ts';
+import type { Rule } from '../../../policies/rule.ts';
 import { applies, Outcome } from '../../../policies/rule-index.ts';
-import { conditionKey, valueCompared } from './condition-text.ts';
+import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { Evaluated } from '../../core/admission/index.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
 
-/** Rules for an evaluation. */
-export interface EvaluationRules {
-  readonly policy: Policy;
-  readonly limits: LimitSet;
-  readonly directory?: Directory | undefined;
-  readonly estimator: Estimator;
-}
+export type EvaluationRules = Pick<EvaluationContext, 'policy' | 'limits' | 'directory' | 'estimator'>;
 
 /** Result of one rule for one request. */
-export interface RuleResult {
-  readonly id: string;
-  readonly kind: RuleKind;
-  readonly class: RuleClass;
-  /** In force for this job: the rule's own mode, or the rollout of its group where that is milder. */
-  readonly mode: Mode;
-  readonly stateless: boolean;
-  readonly onMissing: MissingFieldPolicy;
+export interface RuleResult extends Pick<Rule, 'id' | 'kind' | 'class' | 'mode' | 'stateless' | 'onMissing'> {
   /** The line it adds to the rejection text. */
   readonly message?: string;
   readonly outcome: RuleOutcome;
   /** Missing fields of the request that the rule needs, with any `on_missing`. */
   readonly missing: readonly string[];
-  /** Fields by which `not` or an exemption could still take the job out, if they were known. */
+  /** Missing fields by which `not` or an exemption could still exclude the job. */
   readonly unproven: readonly string[];
-  /** In all modes, as `evaluate` gave them. */
+  /** In all modes. */
   readonly violations: readonly Violation[];
   /** Claims on limits; empty for stateless rules. */
   readonly claims: readonly LimitClaim[];
-  /** The stricter rule of this kind that asks the limits in its place. */
+  /** The stricter rule of this kind that checks the limits in its place. */
   readonly askedBy?: string;
 }
 
 export type RuleOutcome =
-  /** It is switched off, or the rollout of the job's group switches it off. */
+  /** It is switched off, by its mode or the rollout of the job's group. */
   | { readonly outcome: 'off' }
-  /** `condition` as the document spells it, `runner_classes` or `not.groups`; `value` is the job's, if it is known. */
+  /** `condition` as in the document, `runner_classes` or `not.groups`; `value` is the job's, if it is known. */
   | { readonly outcome: 'not matched'; readonly condition: string; readonly value?: string }
   | { readonly outcome: 'matched' }
   /** Undecided without the `missing` fields. */
@@ -60,39 +53,37 @@ export type RuleOutcome =
   | { readonly outcome: 'exempt'; readonly reason: string }
   | { readonly outcome: 'failed'; readonly cause: string };
 
-/** Every rule of the policy in document order, and what became of it for this request. Pure; touches no counter. */
+/** Evaluates every rule of the policy, in document order, for a request. The mode is that of the rule or a milder rollout. */
 export function ruleResults(
   request: AdmissionRequest,
   rules: EvaluationRules,
   nowMs: number,
 ): readonly RuleResult[] {
-  const using = { ...rules, nowMs };
-  const evaluation = evaluate(request, using);
-  const job = jobOf(request, { ...using, onEstimateFailed: () => {} });
+  const context = { ...rules, nowMs };
+  const evaluation = evaluate(request, context);
+  const job = jobOf(request, { ...context, onEstimateFailed: () => {} });
   const modes = rolloutModes(job.placement, rules.limits);
   const governing = new GoverningRules();
   const results = rules.policy.rules.map((rule): RuleResult => {
     const mode = rolledOut(rule, modes);
     const { outcome, missing = [], unproven = [] } = outcomeOf(rule, mode, job, evaluation);
-    const asks = outcome.outcome === 'matched' || outcome.outcome === 'exempt';
-    if (!rule.stateless && asks) governing.add({ rule, mode, exempt: outcome.outcome === 'exempt' });
+    const isExempt = outcome.outcome === 'exempt';
+    if (!rule.stateless && (isExempt || outcome.outcome === 'matched'))
+      governing.add({ rule, mode, exempt: isExempt });
     const { id, kind, class: ruleClass, stateless, onMissing, message } = rule;
     return {
-      id,
-      kind,
-      class: ruleClass,
-      mode,
-      stateless,
-      onMissing,
-      ...(message !== undefined && { message }),
-      outcome,
-      missing,
-      unproven,
+      ...{ id, kind, class: ruleClass, mode, stateless, onMissing, ...withoutAbsent({ message }) },
+      ...{ outcome, missing, unproven },
       violations: evaluation.violations.filter((each) => each.rule === id),
       claims: evaluation.claims.filter((each) => each.rule === id && each.part === undefined),
     };
   });
-  return results.map((result) => withAsker(result, governing));
+  return results.map((result) => {
+    const kind = COUNTED_KINDS.find((each) => each === result.kind);
+    if (kind === undefined || !['matched', 'exempt'].includes(result.outcome.outcome)) return result;
+    const governor = governing.of(kind)?.rule.id;
+    return governor === undefined || governor === result.id ? result : { ...result, askedBy: governor };
+  });
 }
 
 interface Found {
@@ -106,35 +97,31 @@ function outcomeOf(rule: Rule, mode: Mode, job: Job, evaluation: Evaluation): Fo
   const error = evaluation.errors.find((each) => each.rule === rule.id);
   if (error !== undefined) return { outcome: { outcome: 'failed', cause: error.cause } };
   const match = matchOf(rule.match, job);
-  if (match.matches === false) return { outcome: notMatched(rule, job) };
+  if (match.matches === false) {
+    const condition = failedCondition(rule.match, job) ?? '';
+    const value = valueCompared(condition, job);
+    return {
+      outcome: { outcome: 'not matched', condition: conditionKey(condition), ...withoutAbsent({ value }) },
+    };
+  }
   const exempted = evaluation.exemptions.find((each) => each.rule === rule.id);
   if (exempted !== undefined) return { outcome: { outcome: 'exempt', reason: exempted.reason } };
-  // Asked as `evaluate` asks: a security rule does not wait for the directory.
+  // As in `evaluate`: a security rule does not wait for the directory.
   if (match.matches === 'missing' && !applies(rule, mode, job, new Outcome()))
     return { outcome: { outcome: 'missing' }, missing: [match.field] };
   const doubt = match.matches === true ? match.unproven : match.field;
   const exemption = exemptionOf(rule.exempt, job, job.nowMs).unproven;
-  return asked(
+  return applied(
     rule,
     job,
     [doubt, exemption].filter((field) => field !== undefined),
   );
 }
 
-function notMatched(rule: Rule, job: Job): RuleOutcome {
-  const condition = failedCondition(rule.match, job) ?? '';
-  const value = valueCompared(condition, job);
-  return {
-    outcome: 'not matched',
-    condition: conditionKey(condition),
-    ...(value !== undefined && { value }),
-  };
-}
-
-/** A rule that applies, and what it lacks to say more. */
-function asked(rule: Rule, job: Job, unproven: readonly string[]): Found {
+/** Outcome of a rule that applies. */
+function applied(rule: Rule, job: Job, unproven: readonly string[]): Found {
   if (!rule.stateless) {
-    // Limits of groups are not asked where no group is known.
+    // Limits of groups are not checked for an unknown group.
     const unplaced = job.placement.ancestors.length === 0;
     return {
       outcome: { outcome: unplaced ? 'missing' : 'matched' },
@@ -152,10 +139,81 @@ function asked(rule: Rule, job: Job, unproven: readonly string[]): Found {
   };
 }
 
-function withAsker(result: RuleResult, governing: GoverningRules): RuleResult {
-  const kind = COUNTED_KINDS.find((each) => each === result.kind);
-  const { outcome } = result.outcome;
-  if (kind === undefined || (outcome !== 'matched' && outcome !== 'exempt')) return result;
-  const asker = governing.of(kind)?.rule.id;
-  return asker === undefined || asker === result.id ? result : { ...result, askedBy: asker };
+/** `runnerClasses` → `runner_classes`, as the policy document spells it; `not.` stays in front. */
+export const conditionKey = (condition: string): string =>
+  condition.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Returns the job's value for a condition, for people; undefined if unknown. Never a variable's value. */
+export function valueCompared(
+  condition: string,
+  { request, placement, runnerClass, unclassed }: CheckedJob,
+): string | undefined {
+  const name = condition.replace(/^not\./, '') as keyof Conditions;
+  switch (name) {
+    case 'groups':
+      return placement.groupPath ?? text(placement.groupId);
+    case 'projects':
+      return placement.projectPath ?? text(placement.projectId);
+    case 'runnerClasses':
+      return unclassed ? `${NO_CLASS}, taken as ${runnerClass.name}` : runnerClass.name;
+    case 'runnerTags':
+      return tagsText(request.runnerTags ?? request.jobTags);
+    case 'users':
+      return text(placement.userId);
+    case 'protected':
+      return request.refProtected === undefined ? undefined : request.refProtected ? 'yes' : 'no';
+    case 'environments':
+      return request.environment ?? 'none';
+    case 'variables':
+      return undefined;
+    default:
+      return text(request[CONDITION_FIELDS[name]]);
+  }
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'number' || typeof value === 'string' ? String(value) : undefined;
+
+const tagsText = (tags: readonly string[] | undefined): string | undefined =>
+  tags === undefined ? undefined : tags.length === 0 ? 'none' : tags.join(', ');
+
+/** A recorded job, evaluated by current rules. */
+export interface ReevaluatedJob extends Evaluated {
+  readonly results: readonly RuleResult[];
+  /** Rules that need data that was not kept. Their result is unknown, so they have no violations. */
+  readonly unknownRules: ReadonlySet<string>;
+  /** Rules that need the user, whose id is removed later. */
+  readonly needUser: ReadonlySet<string>;
+}
+
+/** Evaluates a recorded job again. Undefined: the record does not have the request. */
+export function reevaluate(record: JobRecord, rules: EvaluationContext): ReevaluatedJob | undefined {
+  const { asked, userPseudonym } = record.facts;
+  if (asked === undefined) return undefined;
+  const request = requestOfRecord(record.jobId, record.facts, asked);
+  const results = ruleResults(request, rules, rules.nowMs);
+  const lost = variablesLost(asked);
+  const comparing = new Set(rules.policy.rules.filter(comparesVariables).map(({ id }) => id));
+  const needVariables = results.filter(
+    ({ id, kind, missing }) =>
+      comparing.has(id) ||
+      (lost && (readsVariables({ kind }) || missing.some((field) => field.includes('variables')))),
+  );
+  const needUser = results.filter(({ missing }) => userPseudonym !== undefined && missing.includes('userId'));
+  const unknownRules = new Set([...needVariables, ...needUser].map(({ id }) => id));
+  const isKnown = ({ rule }: { readonly rule: string }): boolean => !unknownRules.has(rule);
+  const { breakGlass, ...evaluation } = evaluate(request, rules);
+  return {
+    request,
+    evaluation: {
+      ...evaluation,
+      violations: evaluation.violations.filter(isKnown),
+      ...(breakGlass && {
+        breakGlass: { ...breakGlass, violations: breakGlass.violations.filter(isKnown) },
+      }),
+    },
+    results,
+    unknownRules,
+    needUser: new Set(needUser.map(({ id }) => id)),
+  };
 }

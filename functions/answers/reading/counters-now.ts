@@ -1,25 +1,22 @@
-/** Reads counters in parts, e.g. to order thousands of groups. One per process. */
+/** Reads counters in parts, e.g. to order thousands of groups. Keep one per process. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { HOUR_MS } from '../../../policies/limits/calendar.ts';
 import type { Counter, Ledger } from '../../core/ledger/index.ts';
 import { type CounterSnapshot, type CounterSnapshots, isInSnapshot } from '../../core/usage/index.ts';
 
-/** Keyed by `counterName`; unused counters may be missing. */
+/** Keyed by `counterName`; counters without use may be missing. */
 export type CountersByName = Pick<ReadonlyMap<string, Counter>, 'get'>;
 
-/** A key whose name was built once: an overview has tens of thousands. */
+/** A key with its name: an overview has tens of thousands. */
 export interface NamedKey extends CounterKey {
-  /** `counterName` */
   readonly name: string;
 }
 
 export interface CurrentCounters {
-  /** As they stand now. @throws {LedgerError} */
+  /** As they are now. @throws {LedgerError} */
   fresh(keys: readonly CounterKey[]): Promise<ReadonlyMap<string, Counter>>;
-  /**
-   * Returns counters up to this age; others are read. Large sets come from the older snapshot of counters.
-   */
+  /** Returns counters up to this age; others are read. Large sets come from the older snapshot of counters. */
   recent(keys: readonly (CounterKey | NamedKey)[], ageMsMax: number): Promise<RecentCounters>;
 }
 
@@ -31,9 +28,8 @@ interface RecentCounters {
   readonly isCopied: boolean;
 }
 
-/** Ranking by counters. */
 interface RankOrder<Each, Level> {
-  readonly levelOf: (each: Each, counters: CountersByName) => Level;
+  readonly levelOf: (counters: CountersByName) => (each: Each) => Level;
   readonly compare: (a: Level, b: Level) => number;
   /** Counters of its level; no other entry uses them. */
   readonly keysOf: (each: Each) => readonly CounterKey[];
@@ -41,33 +37,25 @@ interface RankOrder<Each, Level> {
   readonly leadingMax: number;
 }
 
-interface RankedCandidate<Each, Level> {
-  readonly each: Each;
-  readonly level: Level;
-}
-
-/**
- * First those that lead, equals as they came. Where counters are copies, those of the leaders are read as they stand, and
- * they alone are judged again. @throws {LedgerError}
- */
+/** Ranks by counters, stable. If counters are copies, those of the leaders are read and ranked again. @throws {LedgerError} */
 export async function rankedNow<Each, Level>(
   all: readonly Each[],
   { counters, isCopied }: Pick<RecentCounters, 'counters' | 'isCopied'>,
   kept: Pick<CurrentCounters, 'fresh'>,
   { levelOf, compare, keysOf, leadingMax }: RankOrder<Each, Level>,
-): Promise<readonly RankedCandidate<Each, Level>[]> {
-  const inOrder = (some: RankedCandidate<Each, Level>[]) => some.sort((a, b) => compare(a.level, b.level));
-  const ranked = inOrder(all.map((each) => ({ each, level: levelOf(each, counters) })));
-  if (!isCopied) return ranked;
-  const leading = ranked.slice(0, leadingMax).map(({ each }) => each);
-  const now = layered(await kept.fresh(leading.flatMap(keysOf)), counters);
-  return inOrder([
-    ...leading.map((each) => ({ each, level: levelOf(each, now) })),
-    ...ranked.slice(leadingMax),
-  ]);
+): Promise<readonly { readonly each: Each; readonly level: Level }[]> {
+  const ranked = (some: readonly Each[], by: CountersByName) => {
+    const level = levelOf(by);
+    return some.map((each) => ({ each, level: level(each) })).sort((a, b) => compare(a.level, b.level));
+  };
+  const first = ranked(all, counters);
+  if (!isCopied) return first;
+  const leaders = first.slice(0, leadingMax).map(({ each }) => each);
+  const now = layered(await kept.fresh(leaders.flatMap(keysOf)), counters);
+  return [...ranked(leaders, now), ...first.slice(leadingMax)].sort((a, b) => compare(a.level, b.level));
 }
 
-/** Those of the first, and what it lacks of the second: copying thousands of counters would take longer than asking twice. */
+/** Looks into both maps: copying thousands of counters would take longer. */
 const layered = (first: CountersByName, second: CountersByName): CountersByName => ({
   get: (name) => first.get(name) ?? second.get(name),
 });
@@ -77,9 +65,9 @@ const PART_KEYS = 2_000;
 /** About 20 MB; above it the oldest are read again. */
 const REMEMBERED_MAX = 100_000;
 
-/** Ten requests of a hundred keys: as many are read one by one, and are as they stand now. */
+/** Ten requests of a hundred keys: fewer counters are read fresh. */
 const FROM_SNAPSHOT_MIN = 1_000;
-/** Its log is folded every hour, and a run may fail. */
+/** It is written every hour, and a run may fail. */
 const SNAPSHOT_AGE_MS_MAX = 2.5 * HOUR_MS;
 const SNAPSHOT_KEPT_MS = 60_000;
 
@@ -131,7 +119,7 @@ export function countersNow({ ledger, clock, counterSnapshots }: CountersNowDeps
       const snapshot = missing.length < FROM_SNAPSHOT_MIN ? undefined : await snapshotNow();
       if (snapshot !== undefined) {
         sinceMs = Math.min(sinceMs, snapshot.atMs);
-        // A counter that is copied and that a complete snapshot lacks was never counted on.
+        // A counter that a complete snapshot should have and lacks was never used.
         missing = missing.filter(({ key, name }) => !snapshot.counters.has(name) && !isInSnapshot(key));
       }
       if (missing.length > 0) {

@@ -1,62 +1,55 @@
-/** The limits in force, whole, with what was carried over. Keep one per process: a set is read once. */
+/** Current limits, groups and pools, kept between requests. Keep one of each per process. */
 import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { type DirectoryTable, readWholeDirectory } from '../../core/directory/index.ts';
 import {
   type LimitsDesk,
   type LimitTable,
   type OpeningEntry,
+  type Oversubscription,
+  oversubscriptionOf,
   type PreviousCounters,
   withOpenings,
 } from '../../core/limits/index.ts';
+import { type Places, placesOf, subjectLabelOf } from './scope.ts';
 
 export interface CurrentLimits {
-  /** Undefined: none was ever made live, and what is packed with the code is in force. */
+  /** Undefined: none was ever live, and the limits packed with the code are in force. */
   readonly set: string | undefined;
   readonly limits: LimitSet;
 }
 
-interface LimitsNowDeps {
+interface LimitSources {
   readonly desk: Pick<LimitsDesk, 'live'>;
-  readonly table: LimitTable;
-  readonly packed: LimitSet;
-  readonly previous: PreviousCounters;
+  readonly limitTable: LimitTable;
+  readonly packedLimits: LimitSet;
   readonly clock: { nowMs(): number };
 }
 
-const TIMEOUT_MS = 3_000;
-
-interface Known extends CurrentLimits {
+interface KnownLimits extends CurrentLimits {
   /** Carried amounts are valid until then, Unix ms. */
   readonly untilMs: number;
 }
 
-/**
- * Reads the pointer consistently on each call, so that authors see their edits. The function throws
- * {LimitsError}.
- */
-export function limitsNow({
-  desk,
-  table,
-  packed,
-  previous,
-  clock,
-}: LimitsNowDeps): () => Promise<CurrentLimits> {
-  const openings = new Map<string, OpeningEntry>();
-  let known: Known | undefined;
-  let written: CurrentLimits | undefined;
-  let reading: Promise<Known> | undefined;
+const TIMEOUT_MS = 3_000;
 
-  async function read(set: string | undefined): Promise<Known> {
+/** Reads the pointer consistently on each call, so that authors see their edits. The function throws {LimitsError}. */
+export function limitsNow(
+  { desk, limitTable: table, packedLimits, clock }: LimitSources,
+  previous: PreviousCounters,
+): () => Promise<CurrentLimits> {
+  const openings = new Map<string, OpeningEntry>();
+  let known: KnownLimits | undefined;
+  let written: CurrentLimits | undefined;
+  let reading: Promise<KnownLimits> | undefined;
+
+  async function read(set: string | undefined): Promise<KnownLimits> {
     if (written === undefined || written.set !== set) {
       const live = await desk.live();
-      written = { set: live?.pointer.set, limits: live?.limits ?? packed };
+      written = { set: live?.pointer.set, limits: live?.limits ?? packedLimits };
     }
-    const nowMs = clock.nowMs();
-    const deps = {
-      table,
-      previous,
-      timeoutMs: TIMEOUT_MS,
-    };
-    const { limits, untilMs } = await withOpenings(written.limits, nowMs, openings, deps);
+    const deps = { table, previous, timeoutMs: TIMEOUT_MS };
+    const { limits, untilMs } = await withOpenings(written.limits, clock.nowMs(), openings, deps);
     return { set: written.set, limits, untilMs };
   }
 
@@ -69,5 +62,86 @@ export function limitsNow({
       known = await reading;
     }
     return known;
+  };
+}
+
+interface PlacesNowDeps {
+  readonly table: DirectoryTable;
+  /** In force until all groups were listed once. */
+  readonly packed: Directory | undefined;
+  readonly clock: { nowMs(): number };
+}
+
+/** Delay of new groups, in addition to the minutes of the sync. */
+const PLACES_AGE_MS_MAX = 30_000;
+/** Reading 100 000 projects takes seconds. */
+const DIRECTORY_TIMEOUT_MS = 10_000;
+
+/**
+ * @returns undefined until groups were listed once. The function throws {DirectoryError} until a first read succeeds;
+ * later it returns the last list it read.
+ */
+export function placesNow({ table, packed, clock }: PlacesNowDeps): () => Promise<Places | undefined> {
+  const packedPlaces = packed && placesOf(packed);
+  let known: { readonly manifest: string; readonly places: Places } | undefined;
+  let staleAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const pointer = await table.getPointer({ timeoutMs: DIRECTORY_TIMEOUT_MS });
+    if (pointer?.live !== true) return;
+    if (pointer.manifest === known?.manifest) {
+      known = { ...known, places: { ...known.places, atMs: pointer.atMs } };
+      return;
+    }
+    const whole = await readWholeDirectory(table, { timeoutMs: DIRECTORY_TIMEOUT_MS });
+    if (whole === undefined) return;
+    const { manifest, atMs } = whole.pointer;
+    known = { manifest, places: placesOf(whole.directory, atMs) };
+  }
+
+  return async () => {
+    if (clock.nowMs() >= staleAtMs) {
+      reading ??= read()
+        .catch((error: unknown) => {
+          if (known === undefined) throw error;
+        })
+        .then(() => {
+          staleAtMs = clock.nowMs() + PLACES_AGE_MS_MAX;
+        })
+        .finally(() => {
+          reading = undefined;
+        });
+      await reading;
+    }
+    return known?.places ?? packedPlaces;
+  };
+}
+
+/** Children are named by their paths. */
+type Pool = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited' | 'larger'>;
+
+/** Keyed by {@link poolKey}; contains only limits that are pools. */
+export type Pools = ReadonlyMap<string, Pool>;
+
+export const poolKey = (subject: string, limit: string): string => `${subject}|${limit}`;
+
+const POOLS_AGE_MS_MAX = 60_000;
+
+/** Every pool of the instance, kept while limits and groups are the same. */
+export function poolsNow(clock: { nowMs(): number }): (limits: LimitSet, directory: Directory) => Pools {
+  let known: { limits: LimitSet; directory: Directory; atMs: number; pools: Pools } | undefined;
+  return (limits, directory) => {
+    const nowMs = clock.nowMs();
+    if (known?.limits !== limits || known.directory !== directory || nowMs >= known.atMs + POOLS_AGE_MS_MAX) {
+      const pools = oversubscriptionOf(limits, directory, nowMs).map(
+        ({ subject, limit, childrenAmount, children, unlimited, larger }) => {
+          const paths = larger.map((each) => subjectLabelOf(each, directory));
+          return [poolKey(subject, limit), { childrenAmount, children, unlimited, larger: paths }] as const;
+        },
+      );
+      known = { limits, directory, atMs: nowMs, pools: new Map(pools) };
+    }
+    return known.pools;
   };
 }

@@ -1,9 +1,10 @@
-/** The sums of many subjects over many days: from sheets, and live for the days that are not packed yet. */
+/** Sums of many subjects over many days: from sheets, and live for days that are not packed yet. */
 import { calendarDay, DAY_MS, dayNumber } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   eachLaterRow,
   eachRow,
+  FIGURES,
   hasRows,
   type Sheet,
   type SheetKind,
@@ -13,22 +14,23 @@ import {
   sumOfTally,
   WHOLE,
 } from '../../core/sheets/index.ts';
-import type { RollupStore } from '../../core/usage/index.ts';
-import { type DaySpan, dayText } from './usage-days.ts';
+import { type RollupStore, usageOf } from '../../core/usage/index.ts';
+import type { ReadContext } from './context.ts';
+import { type DaySpan, type DayUsage, dayText, readDays, today, type UsageBySubject } from './usage-days.ts';
 
 interface SumAsk extends DaySpan {
   readonly kind: SheetKind;
-  /** Its own sum is always read; it is of this kind. Classes have none. */
+  /** A subject of this kind whose own sum is always read. Classes have none. */
   readonly of?: string;
   /** Subjects of the rows, by id. @default only `of` */
   readonly rows?: ReadonlyMap<number, string>;
-  /** The id of a row that has a name; undefined: it is not asked about. */
+  /** Returns the id of a named row; undefined: not wanted. */
   readonly named?: (name: string) => number | undefined;
-  /** Its rows are in sheets only: days that are not packed have none. */
+  /** Rows are only in sheets: days that are not packed have none. */
   readonly neverLive?: boolean;
   /** Day by day, for trends. */
   readonly byDay: boolean;
-  /** Reads the figures that came later as well: each in a visit of its own, to be added. @default false */
+  /** Also visits figures that came later, to be added. @default false */
   readonly later?: boolean;
 }
 
@@ -60,15 +62,15 @@ const PART_KEYS = 2_000;
 interface MonthPart extends DaySpan {
   /** `2026-11` */
   readonly key: string;
-  /** Every day of it that is over or under way. */
+  /** All days of the month up to today. */
   readonly isWhole: boolean;
 }
 
-/** Read sheets, which can be iterated repeatedly. */
+/** Sheets in memory, which can be visited repeatedly. */
 interface SumSheets extends SumReading {
-  /** @param rows - of these alone, by id. @default all that were asked for */
+  /** @param rows - ids. @default all wanted rows */
   readonly each: (visit: SumVisit, rows?: ReadonlySet<number>) => void;
-  /** Costs only: thousands of rows are ranked by them, and twenty shown. */
+  /** Visits only costs, to rank thousands of rows. */
   readonly eachCost: (visit: (id: number, micros: number) => void) => void;
 }
 
@@ -101,7 +103,7 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
   for (const [index, month] of months.entries()) {
     const head = heads[index];
     const isRead = head !== undefined && month.isWhole && !ask.byDay;
-    // Users have sheets of days alone.
+    // Users have only sheets of days.
     const isCost =
       isRead ||
       (head !== undefined && month.isWhole && hasRows(head.bytes) && !isGone(kind, month.from, nowSeconds));
@@ -146,11 +148,11 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
   };
 }
 
-/** Days go after two years, those of users sooner; months that were packed stay. */
+/** Days expire after two years, those of users sooner; packed months stay. */
 const isGone = (kind: SheetKind, day: number, nowSeconds: number): boolean =>
   sheetExpiresAtSeconds(kind, dayText(day)) <= nowSeconds;
 
-/** A sheet, and the day of it or the first of its month. */
+/** A sheet, with its day or the first day of its month. */
 interface DaySheet {
   readonly day: number;
   readonly visit: (
@@ -160,35 +162,22 @@ interface DaySheet {
   ) => void;
 }
 
-/** Rows that were not asked for are not gone through. */
-function daySheet({ bytes, later, names }: Sheet, day: number, ask: SumAsk): DaySheet {
-  const { named, of, rows: asked } = ask;
-  if (named === undefined || names === undefined) {
-    const own = of === undefined ? undefined : rowIdOf(of);
-    const isAsked = { has: (id: number): boolean => id === own || asked?.has(id) === true };
-    return {
-      day,
-      visit: (visit, rows, first) => {
-        const wanted = rows ?? isAsked;
-        eachRow(bytes, visit, {
-          wanted,
-          ...(rows !== undefined && { last: Math.max(...rows) }),
-          ...withoutAbsent({ first }),
-        });
-        if (later !== undefined && first === undefined) eachLaterRow(later, (id) => wanted.has(id), visit);
-      },
-    };
-  }
-  const ids = names.map(named);
+/** Skips rows that are not wanted. */
+function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows: asked }: SumAsk): DaySheet {
+  const ids = named && names?.map(named);
+  const own = of === undefined ? undefined : rowIdOf(of);
   return {
     day,
     visit: (visit, rows, first) => {
       const has = (row: number): boolean => {
-        const id = ids[row];
-        return id !== undefined && rows?.has(id) !== false;
+        const id = ids === undefined ? row : ids[row];
+        if (id === undefined) return false;
+        return rows?.has(id) ?? (ids !== undefined || id === own || asked?.has(id) === true);
       };
-      const visitRow = (row: number, sum: SheetSum): void => visit(ids[row] ?? 0, sum);
-      eachRow(bytes, visitRow, { wanted: { has }, ...withoutAbsent({ first }) });
+      const visitRow =
+        ids === undefined ? visit : (row: number, sum: SheetSum): void => visit(ids[row] ?? 0, sum);
+      const last = ids === undefined && rows !== undefined ? Math.max(...rows) : undefined;
+      eachRow(bytes, visitRow, { wanted: { has }, ...withoutAbsent({ last, first }) });
       if (later !== undefined && first === undefined) eachLaterRow(later, has, visitRow);
     },
   };
@@ -200,7 +189,7 @@ interface LiveSum {
   readonly sum: SheetSum;
 }
 
-/** `rowsMissing`: of how many days only the sum of all was read. */
+/** `rowsMissing`: days of which only the total was read. */
 async function readLive(
   days: readonly number[],
   keysMax: number,
@@ -225,7 +214,7 @@ async function readLive(
   return { sums, rowsMissing: reads || (rows.size === 0 && !neverLive) ? 0 : days.length };
 }
 
-/** The row of a subject in a sheet of its kind. */
+/** Returns the row of a subject in a sheet of its kind. */
 export const rowIdOf = (subject: string): number =>
   subject === 'instance' ? WHOLE : Number(subject.slice(subject.indexOf('/') + 1));
 
@@ -241,4 +230,67 @@ function monthsOf({ from, to }: DaySpan, today: number): readonly MonthPart[] {
     day = last + 1;
   }
   return months;
+}
+
+/** Five requests of a hundred keys: fewer are read one by one. */
+const FROM_SHEETS_MIN = 500;
+
+const KINDS = ['group', 'project'] as const;
+/** Undefined: no sheet has the subject by its id. */
+const sheetKindOf = (subject: string): (typeof KINDS)[number] | undefined =>
+  subject === 'instance' ? 'group' : KINDS.find((kind) => new RegExp(`^${kind}/\\d+$`).test(subject));
+
+/**
+ * Reads days of many subjects for forecasts: from sheets, and today and unpacked days from the table. Days before today
+ * have only the figures of sheets. @throws {LedgerError}
+ */
+export async function readManyDays(
+  subjects: readonly string[],
+  span: DaySpan,
+  { usage, sheets, zone, clock }: Pick<ReadContext, 'usage' | 'sheets' | 'zone' | 'clock'>,
+): Promise<UsageBySubject> {
+  const now = today(zone, clock.nowMs());
+  const isFew = subjects.length * (span.to - span.from + 1) < FROM_SHEETS_MIN;
+  if (sheets === undefined || isFew || span.to !== now) return readDays(subjects, span, usage);
+  const byKind = Map.groupBy(new Set(subjects), sheetKindOf);
+  const [others, todays, ...packed] = await Promise.all([
+    readDays(byKind.get(undefined) ?? [], span, usage),
+    readDays(subjects, { from: now, to: now }, usage),
+    ...KINDS.map((kind) => packedDays(kind, byKind.get(kind) ?? [])),
+  ]);
+  const before = new Map(packed.flatMap((days) => [...days]));
+  return new Map(
+    subjects.map((subject) => [
+      subject,
+      others.get(subject) ?? [...(before.get(subject) ?? []), ...(todays.get(subject) ?? [])],
+    ]),
+  );
+
+  async function packedDays(kind: SheetKind, some: readonly string[]): Promise<UsageBySubject> {
+    if (some.length === 0) return new Map();
+    const rows = new Map(some.map((subject) => [rowIdOf(subject), subject]));
+    const tallies = new Map<string, ReadonlyMap<string, number>>();
+    await readSums(
+      { kind, from: span.from, to: now - 1, rows, byDay: true },
+      { usage, today: now, ...withoutAbsent({ sheets }) },
+      (id, sum, day) => tallies.set(`${day} ${rows.get(id)}`, tallyOf(sum)),
+    );
+    return new Map(
+      some.map((subject) => [
+        subject,
+        Array.from({ length: now - span.from }, (_, index): DayUsage => {
+          const number = span.from + index;
+          const tally = tallies.get(`${number} ${subject}`) ?? new Map<string, number>();
+          return { ...usageOf(tally), number, day: dayText(number) };
+        }),
+      ]),
+    );
+  }
+}
+
+/** As the item of the day has it. */
+function tallyOf(sum: SheetSum): ReadonlyMap<string, number> {
+  const tally = new Map<string, number>(FIGURES.map((figure, place) => [figure, sum[place] ?? 0]));
+  const of = (figure: (typeof FIGURES)[number]): number => tally.get(figure) ?? 0;
+  return tally.set('seconds', of('milliseconds') / 1000).set('admitted', of('jobs') - of('rejected'));
 }

@@ -1,16 +1,19 @@
 import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
+import { subjectKey } from '../../../policies/limits/limits.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
+import type { PlacedGroup } from '../../../policies/place/placement.ts';
+import type { UserNames } from '../../core/gitlab/index.ts';
 import type { Roles } from '../../core/signin/index.ts';
 
-/** A user's visibility: a subject is visible if it is, or is below, one of the user's groups. */
+/** Visibility for a caller: a subject is visible if it is, or is below, one of the caller's groups. */
 export interface Scope {
   /** The whole instance: finance and admins. */
   readonly seesAll: boolean;
-  /** Groups they see with everything below; empty for who sees all. */
+  /** Visible groups, each with everything below; empty if the caller sees everything. */
   readonly groupIds: ReadonlySet<number>;
   seesGroup(id: number): boolean;
   ownsGroup(id: number): boolean;
-  /** @param subject - as in edits and rows; what is no group or project is for who sees all. */
+  /** Subjects other than groups and projects are only visible to callers who see everything. */
   sees(subject: string): boolean;
 }
 
@@ -40,7 +43,7 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
   };
 }
 
-/** Only its own project; groups above are shown as far as they disclose. */
+/** A CI job sees only its own project. */
 const scopeOfJob = (projectId: number): Scope => ({
   seesAll: false,
   groupIds: new Set(),
@@ -49,14 +52,13 @@ const scopeOfJob = (projectId: number): Scope => ({
   sees: (subject) => placeOfSubject(subject) === `project/${projectId}`,
 });
 
-/** The groups as they are now, with the way down. */
+/** All groups, in order of paths. */
 export interface Places {
   readonly directory: Directory;
-  /** Keyed by the parent's id, each list in order of paths. */
+  /** Keyed by the parent's id. */
   readonly childrenOf: ReadonlyMap<number, readonly DirectoryGroup[]>;
-  /** Every group, in order of paths. */
   readonly groups: readonly DirectoryGroup[];
-  /** When GitLab's list was last read, Unix ms; absent: never. */
+  /** When the list was last read from GitLab, Unix ms; absent: never. */
   readonly atMs?: number;
 }
 
@@ -64,13 +66,8 @@ export const NOWHERE: Places = placesOf(directoryOf([]));
 
 export function placesOf(directory: Directory, atMs?: number): Places {
   const groups = [...directory.groupById.values()].sort(byPath);
-  const childrenOf = new Map<number, DirectoryGroup[]>();
-  for (const group of groups) {
-    if (group.parentId === undefined) continue;
-    const siblings = childrenOf.get(group.parentId);
-    if (siblings === undefined) childrenOf.set(group.parentId, [group]);
-    else siblings.push(group);
-  }
+  const childrenOf = Map.groupBy(groups, ({ parentId }) => parentId ?? 0);
+  childrenOf.delete(0);
   return { directory, childrenOf, groups, ...(atMs !== undefined && { atMs }) };
 }
 
@@ -102,7 +99,79 @@ function capNameLabel(kind: CapKind, name: string, { projectById }: Directory): 
   return path === undefined ? name : `${name.slice(slash + 1)} of ${path}`;
 }
 
-function byPath(a: DirectoryGroup, b: DirectoryGroup): number {
-  if (a.path === b.path) return 0;
-  return a.path < b.path ? -1 : 1;
+export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path === b.path ? 0 : a.path < b.path ? -1 : 1;
+}
+
+/** Groups of a subject, topmost first, including a group itself; empty if it is in none. */
+export function ancestorsOf(subject: string, { chainById, projectById }: Directory): readonly PlacedGroup[] {
+  const [kind, id] = subject.split('/');
+  if (kind === 'group') return chainById.get(Number(id)) ?? [];
+  const groupId = kind === 'project' ? projectById.get(Number(id))?.groupId : undefined;
+  return groupId === undefined ? [] : (chainById.get(groupId) ?? []);
+}
+
+/** Closest first, the instance last, without the subject itself. */
+export function subjectsAbove(subject: string, directory: Directory): readonly string[] {
+  if (subject === 'instance') return [];
+  const groups = ancestorsOf(subject, directory)
+    .map(({ id }) => subjectKey({ kind: 'group', id }))
+    .filter((each) => each !== subject);
+  return [...groups.reverse(), 'instance'];
+}
+
+/** A job that a limit counts. It has paths that the directory may lack. */
+interface LimitedJob {
+  readonly rootId?: number;
+  readonly groupId?: number;
+  readonly projectPath?: string;
+}
+
+/**
+ * Formats a limit for people: `project/7 money-month` → `acme/payments/checkout money-month`. Unknown ids stay.
+ *
+ * @param nameOf - names users
+ */
+export function limitLabel(
+  limit: string,
+  directory: Directory,
+  { rootId, groupId, projectPath = '' }: LimitedJob = {},
+  nameOf = (label: string): string => label,
+): string {
+  const subject = subjectOfLimit(limit);
+  const place = placeOfSubject(subject);
+  const label = nameOf(subjectLabelOf(subject, directory));
+  const isUnknown = subjectLabelOf(place, directory) === place;
+  const pathInJob = (): string => {
+    if (place.startsWith('project/')) return projectPath;
+    if (place === `group/${groupId}`) return projectPath.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
+    return place === `group/${rootId}` ? (projectPath.split('/')[0] ?? '') : '';
+  };
+  const path = isUnknown ? pathInJob() : '';
+  return `${path === '' ? label : path + label.slice(place.length)}${limit.slice(subject.length)}`;
+}
+
+/** `group/101 money-month` → `group/101`. A job's name in it may have blanks, a limit's id has none. */
+export const subjectOfLimit = (limit: string): string => limit.slice(0, limit.lastIndexOf(' '));
+
+const USER = /^user (\d{1,15})$/;
+const GONE = 'a user GitLab does not know';
+
+/**
+ * Names users: `user 7` → `anna`; other labels stay. Without GitLab's answer, a user stays a number.
+ *
+ * @param userNames - absent: GitLab cannot be asked
+ */
+export async function userLabels(
+  labels: readonly string[],
+  userNames: UserNames | undefined,
+): Promise<(label: string) => string> {
+  const idIn = (label: string): number => Number(USER.exec(label)?.[1] ?? 0);
+  const ids = labels.map(idIn).filter((id) => id > 0);
+  if (userNames === undefined || ids.length === 0) return (label) => label;
+  const names = await userNames([...new Set(ids)]);
+  return (label) => {
+    const name = names.get(idIn(label));
+    return name === undefined ? label : name || GONE;
+  };
 }

@@ -4,7 +4,7 @@ import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
 
 export interface CandidateRows {
-  /** The sheets that have them; absent: rows are days or months. */
+  /** Kind of sheets; absent: rows are days or months. */
   readonly kind?: SheetKind;
   /** Subjects by the id of their row in a sheet. */
   readonly subjects: ReadonlyMap<number, string>;
@@ -13,9 +13,8 @@ export interface CandidateRows {
   readonly neverLive?: boolean;
   /** For times: all rows, in order of their ids. */
   readonly inOrder?: true;
-  /** There are sheets of days alone. */
+  /** There are only sheets of days. */
   readonly byDay?: true;
-  /** Label of a row. */
   readonly nameOf: (id: number) => string;
   readonly subjectOf: (id: number) => string | undefined;
 }
@@ -49,7 +48,7 @@ export function candidateRows(
   };
 }
 
-/** Gives names ids in the order in which they are met. */
+/** Numbers names in the order of their first use. */
 function ids() {
   const known = new Map<string, number>();
   const names: string[] = [];
@@ -103,7 +102,7 @@ const hourText = (hour: number): string =>
 
 const isJobKey = (by: SpendKey): by is JobKey => JOB_KEYS.some((key) => key === by);
 
-/** Branches and merge requests are of a project; names of jobs and sources are the same everywhere. */
+/** Branches and merge requests belong to a project; names of jobs and sources are the same everywhere. */
 function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateRows {
   const { projectById, chainById } = directory;
   const { idOfName, nameOf } = ids();

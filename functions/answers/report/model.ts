@@ -17,44 +17,42 @@ export const JOB_KEY_TEXTS: Readonly<Record<JobKey, string>> = {
 export type SpendKey = (typeof SPEND_KEYS)[number];
 
 const figures = {
-  micros: micros('What ended jobs are charged.'),
-  heldMicros: micros('What live jobs hold beside it.'),
-  jobs: count('Whatever became of them.'),
-  seconds: amount('What they ran.'),
+  micros: micros('Charged for ended jobs.'),
+  heldMicros: micros('Held by live jobs.'),
+  jobs: count('All jobs.'),
+  seconds: amount('Run time.'),
   rejected: count(),
-  ranRejected: count('Part of `rejected`: ran all the same.'),
-  neverRan: count('Admitted, and given back because they never ran.'),
-  endUnknown: count('Admitted, and GitLab does not know them any more.'),
-  unmetered: count('Let in without the ledger, by the fallback.'),
-  bypass: count('Ran without being asked about.'),
-  exempt: count('Let in by an exemption or by breaking glass.'),
+  ranRejected: count('Part of `rejected`: ran nevertheless.'),
+  neverRan: count('Admitted, and released because they never ran.'),
+  endUnknown: count('Admitted, and unknown to GitLab since.'),
+  unmetered: count('Admitted without the ledger, by the fallback.'),
+  bypass: count('Ran without an admission request.'),
+  exempt: count('Admitted by an exemption or break-glass.'),
   estimated: count('Ran, and their duration was estimated.'),
   overEstimate: count('Part of `estimated`: took longer than was held for them.'),
-  ran: count('Neither rejected nor given back: they ran, or still run.'),
-  retriesKnown: count('Part of `ran`: GitLab told whether they were a retry.'),
-  retries: count('Part of `retriesKnown`: the same job had been tried before, whatever became of that.'),
-  retryMicros: micros('Part of `micros`: what retries are charged.'),
-  queuedKnown: count('Part of `ran`: GitLab told how long they were queued.'),
-  queuedSeconds: amount('How long those of `queuedKnown` were queued until a runner took them.'),
+  ran: count('Neither rejected nor released: they ran, or still run.'),
+  retriesKnown: count('Part of `ran`: GitLab reported if they were a retry.'),
+  retries: count('Part of `retriesKnown`: the same job had been tried before.'),
+  retryMicros: micros('Part of `micros`: charged for retries.'),
+  queuedKnown: count('Part of `ran`: GitLab reported their time in the queue.'),
+  queuedSeconds: amount('Time in the queue of the jobs of `queuedKnown`.'),
 };
 
 const before = maybe(
   z.object({ micros: micros(), jobs: count(), seconds: amount() }).openapi('SpendBefore', {
-    description: 'The same in the period before. Absent: it was not asked for.',
+    description: 'The same in the previous period. Absent: not requested.',
   }),
 );
 
 const SpendRowSchema = z
   .object({
     name: text(
-      'A path, a name, a day, a month or an hour of the week, `Mon 09:00`; empty: jobs of no class.',
+      'A path, a name, a day, a month or an hour of the week, `Mon 09:00`; empty: jobs without a class.',
     ),
     subject: maybe(subject()),
     ...figures,
     before,
-    trend: list(micros()).openapi({
-      description: 'Through the period, as `trendDays` says; empty for hours, days and months.',
-    }),
+    trend: list(micros(), 'Over the period, as `trendDays` says; empty for hours, days and months.'),
   })
   .openapi('SpendRow');
 
@@ -64,36 +62,26 @@ export const SpendReportSchema = z
     path: text(),
     fromDay: day('First day.'),
     toDay: day('Last day; today at the latest.'),
-    before: maybe(
-      z.object({ fromDay: day(), toDay: day() }).openapi({ description: 'The days it stands beside.' }),
-    ),
+    before: maybe(z.object({ fromDay: day(), toDay: day() }), 'Days of the previous period.'),
     by: z.enum(SPEND_KEYS),
-    keys: list(z.enum(SPEND_KEYS)).openapi({ description: 'What else it can be asked by.' }),
+    keys: list(z.enum(SPEND_KEYS), 'Other available keys.'),
     currency: text('ISO 4217.'),
     zone: text('IANA zone of the days.'),
     trendDays: maybe(count('Days of each point of a trend; absent: each is a month.')),
-    packedAtMs: maybe(instantMs('When its last day was packed; absent: it is of this moment.')),
-    rows: list(SpendRowSchema).openapi({
-      description: 'Most expensive first; hours, days and months in their order.',
-    }),
-    other: z.object({
-      rows: count('Rows that are not listed.'),
-      label: text('For people.'),
-      ...figures,
-      before,
-    }),
+    packedAtMs: maybe(instantMs('When its last day was packed; absent: it is current.')),
+    rows: list(SpendRowSchema, 'Most expensive first; hours, days and months in their order.'),
+    other: z.object({ rows: count('Rows not listed.'), label: text('For people.'), ...figures, before }),
     total: z.object({ ...figures, before }).openapi({ description: '`rows` and `other` together.' }),
     queue: list(
       z.object({
-        toSeconds: maybe(count('As long at most, and longer than the one before; absent: without a bound.')),
+        toSeconds: maybe(count('Upper bound, above that of the step before; absent: no bound.')),
         jobs: count(),
       }),
-    ).openapi({
-      description: 'How long the jobs of `total.queuedKnown` were queued until a runner took them.',
-    }),
-    notes: list(z.string()).openapi({ description: 'What a reader should know.' }),
+      'Time in the queue of the jobs of `total.queuedKnown`.',
+    ),
+    notes: list(z.string(), 'Notes for the reader.'),
   })
-  .openapi('SpendReport', { description: 'What was spent in a period, and for what.' });
+  .openapi('SpendReport', { description: 'Spend of a period by one key.' });
 
 export type SpendReport = z.infer<typeof SpendReportSchema>;
 export type SpendRow = z.infer<typeof SpendRowSchema>;

@@ -1,9 +1,21 @@
-/** Reads sums of a report's rows, their total, and their course over the period. */
-import { addSum, addSumTo, emptySum, type SheetSum } from '../../core/sheets/index.ts';
+/** Sums of a report's rows with their trends, and the rows that people read. */
+
+import { compareTexts } from '../../../policies/text/plain-text.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import {
+  addSum,
+  addSumTo,
+  emptySum,
+  FIGURES,
+  type SheetFigure,
+  type SheetSum,
+  sumWithout,
+} from '../../core/sheets/index.ts';
+import { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from '../../core/usage/index.ts';
 import { readSums, rowIdOf, type SumReading, type SumSource, sumSheets } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { CandidateRows } from './candidate-rows.ts';
-import type { SpendKey } from './model.ts';
+import { JOB_KEY_TEXTS, type SpendFigures, type SpendKey, type SpendReport, type SpendRow } from './model.ts';
 import { monthNumber } from './report-period.ts';
 
 interface SpendAsk {
@@ -18,7 +30,7 @@ interface SpendAsk {
 
 export interface SpendSums extends SumReading {
   readonly span: DaySpan;
-  /** Micros by the id of their row; of days and months by their place in the period. */
+  /** Micros by the id of the row; of days and months by their position in the period. */
   readonly costs: ReadonlyMap<number, number>;
   /** The rows of these ids, whole. */
   readonly rowsOf: (ids: ReadonlySet<number>) => ReadonlyMap<number, SpendSum>;
@@ -91,7 +103,7 @@ async function readRows(
   return { ...read, span, total, costs, rowsOf, ...(days !== undefined && { trendDays: days }) };
 }
 
-/** Rows of days and months are of one subject: its days are few, and read as they are now; months are packed. */
+/** Days and months are of one subject: its days are read live, its months packed. */
 async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSource): Promise<SpendSums> {
   const kind = subject.startsWith('project/') ? 'project' : 'group';
   const own = rowIdOf(subject);
@@ -136,4 +148,159 @@ function pointsOf({ from, to }: DaySpan) {
     points: monthNumber(to) - first + 1,
     pointOf: (day: number): number => monthNumber(day) - first,
   };
+}
+
+interface ListAsk {
+  readonly by: SpendKey;
+  readonly subject: string;
+  readonly rows: CandidateRows;
+  readonly top: number;
+}
+
+interface FiguredRow {
+  readonly name: string;
+  readonly subject?: string;
+  readonly sum: SheetSum;
+  readonly before: SheetSum;
+  readonly trend: Iterable<number>;
+}
+
+/** @param then - sums of the previous period */
+export function listedRows(
+  { by, subject, rows, top }: ListAsk,
+  now: SpendSums,
+  then: SpendSums | undefined,
+): Pick<SpendReport, 'rows' | 'other' | 'total' | 'queue'> {
+  const isTime = rows.kind === undefined;
+  const ids = isTime ? timesOf(by, now.span).map((_, place) => place) : placeIds(rows, now, then);
+  const shownIds = isTime || rows.inOrder ? ids : ids.slice(0, top);
+  const shown = isTime ? timeRows(by, now, then) : placeRows(shownIds, rows, now, then);
+  const withBefore = (sum: SheetSum) => {
+    const { micros, jobs, seconds } = figuresOf(sum);
+    return then === undefined ? {} : { before: { micros, jobs, seconds } };
+  };
+  const rest = (of: SpendSums | undefined, part: 'sum' | 'before'): SheetSum =>
+    sumWithout(
+      of?.total ?? emptySum(),
+      shown.map((row) => row[part]),
+    );
+  const hidden = ids.length - shown.length;
+  return {
+    rows: shown.map(
+      ({ name, subject: of, sum, before, trend }): SpendRow => ({
+        ...{ name, ...withoutAbsent({ subject: of }), ...figuresOf(sum), ...withBefore(before) },
+        trend: [...trend],
+      }),
+    ),
+    other: {
+      ...{ rows: hidden, label: otherLabel(by, subject, hidden) },
+      ...figuresOf(rest(now, 'sum')),
+      ...withBefore(rest(then, 'before')),
+    },
+    total: { ...figuresOf(now.total), ...withBefore(then?.total ?? emptySum()) },
+    queue: queueOf(now.total),
+  };
+}
+
+const PLACES = new Map(FIGURES.map((figure, place) => [figure, place]));
+
+export function figuresOf(sum: SheetSum): SpendFigures {
+  const of = (figure: SheetFigure): number => sum[PLACES.get(figure) ?? 0] ?? 0;
+  return {
+    micros: of('settledMicros'),
+    heldMicros: of('heldMicros'),
+    jobs: of('jobs'),
+    seconds: of('milliseconds') / 1000,
+    rejected: of('rejected'),
+    ranRejected: of('ranRejected'),
+    neverRan: of('released'),
+    endUnknown: of('expired'),
+    unmetered: of('unmetered'),
+    bypass: of('bypass'),
+    exempt: of('exempt'),
+    estimated: of('estimated'),
+    overEstimate: of('overEstimate'),
+    ran: of('jobs') - of('rejected') + of('ranRejected') - of('released'),
+    retriesKnown: of('firstRuns') + of('retries'),
+    retries: of('retries'),
+    retryMicros: of('retryMicros'),
+    queuedKnown: QUEUE_BUCKETS.reduce((jobs, bucket) => jobs + of(bucket), 0),
+    queuedSeconds: of('queuedSeconds'),
+  };
+}
+
+const queueOf = (sum: SheetSum): SpendReport['queue'] =>
+  QUEUE_BUCKETS.map((bucket, index) => {
+    const [toSeconds, jobs] = [QUEUE_BOUNDS_SECONDS[index], sum[PLACES.get(bucket) ?? 0] ?? 0];
+    return toSeconds !== undefined && Number.isFinite(toSeconds) ? { toSeconds, jobs } : { jobs };
+  });
+
+function timeRows(by: SpendKey, now: SpendSums, then: SpendSums | undefined): FiguredRow[] {
+  const none = new Set<number>();
+  const [sums, before] = [now.rowsOf(none), then?.rowsOf(none)];
+  return timesOf(by, now.span).map((name, place) => ({
+    name,
+    sum: sums.get(place)?.sum ?? emptySum(),
+    before: before?.get(place)?.sum ?? emptySum(),
+    trend: [],
+  }));
+}
+
+/** Most expensive first, times in their order. */
+function placeIds(
+  { inOrder, nameOf }: CandidateRows,
+  now: SpendSums,
+  then: SpendSums | undefined,
+): readonly number[] {
+  const ids = [...new Set([...now.costs.keys(), ...(then?.costs.keys() ?? [])])];
+  if (inOrder) return ids.sort((a, b) => a - b);
+  const of = (sums: SpendSums | undefined, id: number): number => sums?.costs.get(id) ?? 0;
+  return ids.sort(
+    (a, b) => of(now, b) - of(now, a) || of(then, b) - of(then, a) || compareTexts(nameOf(a), nameOf(b)),
+  );
+}
+
+function placeRows(
+  ids: readonly number[],
+  { nameOf, subjectOf }: CandidateRows,
+  now: SpendSums,
+  then: SpendSums | undefined,
+): FiguredRow[] {
+  const shown = new Set(ids);
+  const [sums, before] = [now.rowsOf(shown), then?.rowsOf(shown)];
+  return ids.map((id) => {
+    const subject = subjectOf(id);
+    return {
+      name: nameOf(id),
+      ...(subject !== undefined && { subject }),
+      sum: sums.get(id)?.sum ?? emptySum(),
+      before: before?.get(id)?.sum ?? emptySum(),
+      trend: sums.get(id)?.trend ?? [],
+    };
+  });
+}
+
+/** Labels the rest that no row has. */
+function otherLabel(by: SpendKey, subject: string, hidden: number): string {
+  const isAll = subject === 'instance';
+  const more = (noun: string): string => `${hidden} more ${noun}${hidden === 1 ? '' : 's'}, and `;
+  const rest = (noun: string, text: string): string =>
+    hidden === 0 ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : `${more(noun)}${text}`;
+  switch (by) {
+    case 'group':
+      return rest('group', isAll ? 'jobs of no group that is listed' : 'projects right in this group');
+    case 'project':
+      return rest('project', 'jobs of no project that is known here');
+    case 'day':
+    case 'month':
+      return 'On no day of this period';
+    case 'class':
+      if (isAll)
+        return hidden === 0
+          ? 'Classes the policy has no more'
+          : `${hidden} more ${hidden === 1 ? 'class' : 'classes'}`;
+      break;
+  }
+  const key = by === 'class' ? 'runner class' : JOB_KEY_TEXTS[by];
+  return hidden === 0 ? `Jobs not told apart by ${key}` : `${hidden} more, and jobs not told apart by ${key}`;
 }

@@ -1,107 +1,99 @@
-/** Spend of a period by one key, next to the previous period. */
+/** Spend of a period by one key, next to the previous period; and of every group, for files. */
+import { calendarDay, dayStartMs } from '../../../policies/limits/calendar.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { UserNames } from '../../core/gitlab/index.ts';
-import { USER_SHEET_DAYS } from '../../core/sheets/index.ts';
-import type { SumSource } from '../reading/read-sums.ts';
-import type { ReadContext } from '../reading/reading.ts';
-import { NOWHERE, type Places, scopeOf, subjectLabelOf } from '../reading/scope.ts';
+import { addSumTo, emptySum, type SheetSum, sumWithout, USER_SHEET_DAYS } from '../../core/sheets/index.ts';
+import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
+import { readSums, rowIdOf, type SumSource } from '../reading/read-sums.ts';
+import { type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
 import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
-import { userLabels } from '../reading/user-labels.ts';
-import type { Viewer } from '../reading/viewer.ts';
-import { billedGroup } from '../statement/billed-group.ts';
+import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
-import { keptPeriodBefore, keyRefusal, spendKeysOf } from './key-refusal.ts';
-import type { SpendAnswer, SpendQuery, SpendReport } from './model.ts';
-import { readSpend, type SpendSums } from './read-spend.ts';
-import { type ReportPeriod, reportPeriod } from './report-period.ts';
-import { listedRows } from './spend-rows.ts';
+import {
+  SPEND_KEYS,
+  type SpendAnswer,
+  type SpendKey,
+  type SpendLine,
+  type SpendListAnswer,
+  type SpendQuery,
+} from './model.ts';
+import { figuresOf, listedRows, readSpend, type SpendSums } from './read-spend.ts';
+import { periodBefore, type ReportPeriod, reportPeriod } from './report-period.ts';
 
 const TOP_DEFAULT = 20;
 export const TOP_MAX = 1_000;
+const DAYS_BY_DAY_MAX = 92;
 
-/** A valid report: subject and period. */
-export interface SpendSource {
+/** A valid query of a visible subject. */
+interface SpendSource {
   readonly subject: string;
   readonly period: ReportPeriod;
   readonly places: Places;
+  readonly seesAll: boolean;
   readonly source: SumSource;
 }
 
-/** Cut to what the viewer may see. */
-export async function askedSpend(
+async function spendSource(
   asked: SpendQuery,
-  viewer: Viewer,
-  reading: Pick<ReadContext, 'places' | 'usage' | 'sheets' | 'zone' | 'clock'>,
+  caller: Caller,
+  reading: ReadContext,
 ): Promise<SpendSource | Exclude<SpendAnswer, { outcome: 'reported' }>> {
-  const places = (await reading.places()) ?? NOWHERE;
-  const { directory } = places;
-  const scope = scopeOf(viewer.roles, directory);
-  const own = scope.seesAll ? 'instance' : [...scope.groupIds][0]?.toString();
-  const group = asked.group ?? own;
-  const subject =
-    asked.project !== undefined
-      ? directory.projectById.has(asked.project) && `project/${asked.project}`
-      : group !== undefined && knownGroup(billedGroup(group, directory));
-  if (!subject || !scope.sees(subject)) return { outcome: 'unknown_group' };
+  const { places, directory, scope } = await placesFor(reading, caller);
+  const { seesAll } = scope;
+  const group = asked.group ?? (seesAll ? 'instance' : [...scope.groupIds][0]?.toString());
+  const billed = group === undefined ? undefined : billedGroup(group, directory);
+  const ofGroup = billed?.unknown ? undefined : billed?.subject;
+  const ofProject = directory.projectById.has(asked.project ?? 0) ? `project/${asked.project}` : undefined;
+  const subject = asked.project === undefined ? ofGroup : ofProject;
+  if (subject === undefined || !scope.sees(subject)) return { outcome: 'unknown_group' };
   const now = today(reading.zone, reading.clock.nowMs());
   const period = reportPeriod(asked, now);
   if ('outcome' in period) return period;
   const { usage, sheets } = reading;
-  return { subject, period, places, source: { usage, today: now, ...withoutAbsent({ sheets }) } };
+  return { subject, period, places, seesAll, source: { usage, today: now, ...withoutAbsent({ sheets }) } };
 }
-
-const knownGroup = ({ subject, unknown }: ReturnType<typeof billedGroup>) => !unknown && subject;
 
 /** @throws {LedgerError} */
 export const spendReportOf =
   (reading: ReadContext) =>
-  async (asked: SpendQuery, viewer: Viewer): Promise<SpendAnswer> => {
-    const found = await askedSpend(asked, viewer, reading);
+  async (asked: SpendQuery, caller: Caller): Promise<SpendAnswer> => {
+    const found = await spendSource(asked, caller, reading);
     if ('outcome' in found) return found;
     const { subject, period, places, source } = found;
     const by = asked.by ?? keyBelow(subject, places);
-    const { seesAll } = scopeOf(viewer.roles, places.directory);
-    const sentence = keyRefusal(by, { ...found, today: source.today, seesAll });
+    const sentence = periodRefusal(by, found) ?? keyRefusal(by, found);
     if (sentence !== undefined) return { outcome: 'unreadable', asked: 'by', sentence };
     const rows = candidateRows(by, subject, places, runnerClassNames(reading.policy.prices));
-    const before =
-      asked.compare === false ? undefined : keptPeriodBefore(by, { period, today: source.today });
+    const previous = periodBefore(period);
+    const isKept = by !== 'user' || previous.from >= firstDayOfUsers(source);
+    const before = asked.compare !== false && isKept ? previous : undefined;
     const [now, then] = await Promise.all([
       readSpend({ by, subject, span: period, rows, trend: !rows.inOrder, later: true }, source),
       before && readSpend({ by, subject, span: before, rows, trend: false, later: false }, source),
     ]);
     const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
-    const unnamed = listedRows({ by, subject, rows, top }, now, then);
-    const listed = by === 'user' ? await withUserNames(unnamed, reading.userNames) : unnamed;
+    const listed = listedRows({ by, subject, rows, top }, now, then);
+    const labelOf = await userLabels(
+      by === 'user' ? listed.rows.map(({ name }) => name) : [],
+      reading.userNames,
+    );
     return {
       outcome: 'reported',
       report: {
-        ...{ subject, path: subjectLabelOf(subject, places.directory), by },
-        keys: spendKeysOf({ subject, places, seesAll }),
-        ...{ fromDay: dayText(period.from), toDay: dayText(period.to) },
-        ...(before !== undefined && { before: daysOf(before) }),
+        ...{ subject, path: subjectLabelOf(subject, places.directory), by, ...daysOf(period) },
+        keys: SPEND_KEYS.filter((key) => keyRefusal(key, found) === undefined),
         ...{ currency: reading.policy.currency, zone: reading.zone },
-        ...withoutAbsent({ trendDays: now.trendDays, packedAtMs: now.packedAtMs }),
+        ...withoutAbsent({
+          before: before && daysOf(before),
+          trendDays: now.trendDays,
+          packedAtMs: now.packedAtMs,
+        }),
         ...listed,
-        notes: [
-          ...notesOf(rows, now, then),
-          ...(before === undefined && asked.compare !== false ? [NO_BEFORE] : []),
-        ],
+        rows: listed.rows.map((row) => ({ ...row, name: labelOf(row.name) })),
+        notes: [...notesOf(rows, now, then), ...(asked.compare !== false && !isKept ? [NO_BEFORE] : [])],
       },
     };
   };
-
-async function withUserNames<Listed extends Pick<SpendReport, 'rows'>>(
-  listed: Listed,
-  userNames: UserNames | undefined,
-): Promise<Listed> {
-  const labelOf = await userLabels(
-    listed.rows.map(({ name }) => name),
-    userNames,
-  );
-  return { ...listed, rows: listed.rows.map((row) => ({ ...row, name: labelOf(row.name) })) };
-}
 
 const daysOf = ({ from, to }: DaySpan) => ({ fromDay: dayText(from), toDay: dayText(to) });
 
@@ -113,18 +105,121 @@ function notesOf(
   then: SpendSums | undefined,
 ): readonly string[] {
   const read = [now, ...(then === undefined ? [] : [then])];
-  // Days before the first that was packed are no news where nothing is read live.
+  // Rows that are never live lack all days before the first packed one.
   const lacking = neverLive ? [now] : read;
   const missing = kind === undefined ? 0 : Math.max(...lacking.map(({ rowsMissing }) => rowsMissing));
   const keptFrom = Math.max(...read.map((each) => each.keptFrom ?? 0));
+  const days =
+    missing === 1 ? 'One day is not packed yet: what it' : `${missing} days are not packed yet: what they`;
   return [
-    ...(missing === 0
-      ? []
-      : [
-          `${missing === 1 ? 'One day is not packed yet: what it' : `${missing} days are not packed yet: what they`} cost is in the total, and in no row of its own.`,
-        ]),
+    ...(missing === 0 ? [] : [`${days} cost is in the total, and in no row of its own.`]),
     ...(keptFrom === 0
       ? []
       : [`Days before ${dayText(keptFrom)} are not kept one by one: some are missing.`]),
   ];
+}
+
+const firstDayOfUsers = ({ today }: SumSource): number => today - USER_SHEET_DAYS + 1;
+
+/** Explains why the period has no report by a key. */
+function periodRefusal(by: SpendKey, { period, source, seesAll }: SpendSource): string | undefined {
+  const first = firstDayOfUsers(source);
+  if (by === 'day' && period.to - period.from >= DAYS_BY_DAY_MAX)
+    return `expected at most ${DAYS_BY_DAY_MAX} days; by month there may be more`;
+  return by === 'user' && seesAll && period.from < first
+    ? `users are kept for ${USER_SHEET_DAYS} days; expected a period from ${dayText(first)} on`
+    : undefined;
+}
+
+/** Explains why the subject has no report by a key, in any period. */
+function keyRefusal(by: SpendKey, { subject, places, seesAll }: SpendSource): string | undefined {
+  if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
+    return 'a project has no groups and projects below it; ask by day or month';
+  if (by === 'hour' && subject !== 'instance') {
+    const { chainById, projectById } = places.directory;
+    const id = rowIdOf(subject);
+    const groupId = subject.startsWith('group/') ? id : (projectById.get(id)?.groupId ?? 0);
+    const [root] = chainById.get(groupId) ?? [];
+    if (subject !== `group/${root?.id}`)
+      return `hours are kept of the whole GitLab and of top-level groups: ask for ${root?.path ?? 'one'}, or by another key`;
+  }
+  return by === 'user' && !seesAll
+    ? 'users are told to finance and administrators only; ask by another key'
+    : undefined;
+}
+
+/** Lists every group of a subject with the cost of its own projects. Subgroups have their own lines. @throws {LedgerError} */
+export const spendListOf =
+  (reading: ReadContext) =>
+  async (asked: Omit<SpendQuery, 'by' | 'top' | 'project'>, caller: Caller): Promise<SpendListAnswer> => {
+    const found = await spendSource(asked, caller, reading);
+    if ('outcome' in found) return found;
+    const { subject, period, places } = found;
+    const [now, then] = await Promise.all([
+      sumsOf(found, period, true),
+      asked.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period), false),
+    ]);
+    const { zone, policy, books } = reading;
+    return {
+      outcome: 'listed',
+      list: {
+        ...{ subject, path: subjectLabelOf(subject, places.directory), currency: policy.currency, zone },
+        ...daysOf(period),
+        startMs: dayStartMs(zone, calendarDay(period.from)),
+        endMs: dayStartMs(zone, calendarDay(period.to + 1)),
+        instance: books?.instance ?? '',
+        lines: linesOf(found, now, then),
+        total: figuresOf(now.get(rowIdOf(subject)) ?? emptySum()),
+      },
+    };
+  };
+
+async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan, later: boolean) {
+  const sums = new Map<number, SheetSum>();
+  const rows = new Map(groupsIn(subject, places).map(({ id }) => [id, `group/${id}`]));
+  const own = rowIdOf(subject);
+  await readSums({ ...span, kind: 'group', byDay: false, later, of: subject, rows }, source, (id, sum) => {
+    if (id === own || rows.has(id)) addSumTo(sums, id, sum);
+  });
+  return sums;
+}
+
+/** In order of paths, including the group itself. */
+function groupsIn(subject: string, { groups, directory }: Places): Places['groups'] {
+  if (subject === 'instance') return groups;
+  const top = rowIdOf(subject);
+  return groups.filter(({ id }) => directory.chainById.get(id)?.some((above) => above.id === top));
+}
+
+type Sums = ReadonlyMap<number, SheetSum>;
+
+function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): readonly SpendLine[] {
+  const { childrenOf, directory, groups } = places;
+  const ownOf = (sums: Sums, id: number, below: readonly { readonly id: number }[]): SheetSum =>
+    sumWithout(
+      sums.get(id) ?? emptySum(),
+      below.map((each) => sums.get(each.id) ?? emptySum()),
+    );
+  const figures = (own: SheetSum, before: SheetSum, withBelow: SheetSum) => ({
+    ...figuresOf(own),
+    withBelowMicros: figuresOf(withBelow).micros,
+    beforeMicros: figuresOf(before).micros,
+  });
+  const lines = groupsIn(subject, places)
+    .filter(({ id }) => now.has(id) || then.has(id))
+    .map(({ id, path }): SpendLine => {
+      const below = childrenOf.get(id) ?? [];
+      const [root] = directory.chainById.get(id) ?? [];
+      return {
+        ...{ groupId: id, path },
+        ...figures(ownOf(now, id, below), ownOf(then, id, below), now.get(id) ?? emptySum()),
+        ...(root !== undefined && { rootId: root.id, rootPath: root.path }),
+      };
+    });
+  if (subject !== 'instance') return lines;
+  const roots = groups.filter(({ parentId }) => parentId === undefined);
+  const [rest, before] = [now, then].map((sums) => ownOf(sums, rowIdOf(subject), roots));
+  if (rest === undefined || before === undefined) return lines;
+  const isRest = [...rest, ...before].some((value) => value !== 0);
+  return isRest ? [...lines, { path: '', ...figures(rest, before, rest) }] : lines;
 }

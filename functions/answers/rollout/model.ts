@@ -1,9 +1,23 @@
 import { ROLLOUT_STEPS } from '../../../policies/rollout-step.ts';
-import { countedSpan } from '../backtest/model.ts';
-import { count, day, instantMs, list, maybe, mode, subject, text, z } from '../reading/schema.ts';
+import { jobsByRule } from '../groups/model.ts';
+import { countedSpan } from '../limits/edit-models.ts';
+import {
+  amount,
+  count,
+  day,
+  instantMs,
+  list,
+  maybe,
+  mode,
+  oneOf,
+  subject,
+  text,
+  z,
+} from '../reading/schema.ts';
+import { LimitRowSchema } from '../status/model.ts';
 
 export interface RolloutQuery {
-  /** Only these. @default the instance, top-level groups, and subjects with their own step */
+  /** @default the instance, top-level groups, and subjects with their own step */
   readonly subjects?: readonly string[];
   readonly cursor?: string;
   /** 1–100. @default 50 */
@@ -14,40 +28,32 @@ const step = z.enum(ROLLOUT_STEPS as ['off', 'shadow', 'reported', 'warn', 'enfo
 export const rolloutClass = z.enum(['cost', 'capacity']);
 
 const RolloutNeedSchema = z.object({
-  code: z.enum(['days', 'report', 'coverage', 'would-fail', 'groups']).openapi({
-    description:
-      'Days with jobs on this step; days since the owner got the report; per cent of jobs that were asked about; per cent of jobs that would have failed, which is to be less; groups without a step of their own, of which there are to be none.',
-  }),
+  code: oneOf(
+    ['days', 'report', 'coverage', 'would-fail', 'groups'],
+    'Days with jobs on this step; days since the owner’s report; percent of jobs with an admission request; maximum percent of jobs that would have failed; groups without their own step (0 allowed).',
+  ),
   met: z.boolean(),
-  has: maybe(z.number()).openapi({ description: 'Absent: not known, or none yet.' }),
+  has: maybe(z.number(), 'Absent: unknown, or none yet.'),
   wants: z.number(),
 });
 
 const RolloutClassSchema = z
   .object({
     class: rolloutClass.openapi({
-      description: 'Of the rules: cost is money and minutes, capacity is jobs at once.',
+      description: 'Class of rules: cost is money and minutes, capacity jobs at once.',
     }),
-    step: step.openapi({ description: '`reported` is shadow whose owner has the shadow report.' }),
-    mode: mode.openapi({ description: 'How far rules of this class go for its jobs.' }),
-    from: maybe(
-      subject(
-        'Whose entry says so; absent: nobody’s, and then everything is enforced, or somebody’s above what the viewer sees.',
-      ),
-    ),
+    step: step.openapi({ description: '`reported`: shadow, and the owner has the shadow report.' }),
+    mode: mode.openapi({ description: 'Mode of rules of this class for its jobs.' }),
+    from: maybe(subject('Subject whose entry decides. Absent: none (enforced), or not visible.')),
     fromPath: maybe(text()),
-    sinceMs: maybe(instantMs('Unix ms; absent: nobody wrote it down.')),
+    sinceMs: maybe(instantMs('Unix ms; absent: not recorded.')),
     reportedMs: maybe(instantMs('When the owner last got the shadow report, Unix ms.')),
     next: maybe(step.openapi({ description: 'Absent: it is the last step.' })),
-    days: count('Days with jobs since the step began, as far back as `fromDay`.'),
+    days: count('Days with jobs since the step began, at most back to `fromDay`.'),
     jobs: count('Jobs of these days.'),
-    wouldFail: count(
-      'Violations of this class that decisions recorded for these jobs. A job that breaks several rules counts for each.',
-    ),
-    coveragePercent: maybe(
-      z.number().openapi({ description: 'Of the jobs of these days, those that were asked about.' }),
-    ),
-    needs: list(RolloutNeedSchema).openapi({ description: 'What the next step needs.' }),
+    wouldFail: count('Recorded violations of this class on these days; a job counts for each rule.'),
+    coveragePercent: maybe(z.number(), 'Percent of the jobs of these days with an admission request.'),
+    needs: list(RolloutNeedSchema, 'Requirements of the next step.'),
   })
   .openapi('RolloutClass');
 
@@ -55,10 +61,10 @@ export type RolloutClassRow = z.infer<typeof RolloutClassSchema>;
 
 const RolloutRowSchema = z
   .object({
-    subject: subject('`instance` for what has no step of its own, `group/101`, `project/7`'),
+    subject: subject('`instance` for all without their own step, `group/101`, `project/7`'),
     path: text(),
-    classes: list(RolloutClassSchema).openapi({ description: 'Cost, then capacity.' }),
-    owner: text('Who gets the report.'),
+    classes: list(RolloutClassSchema, 'Cost, then capacity.'),
+    owner: text('Recipient of the report.'),
     contact: maybe(text()),
   })
   .openapi('RolloutRow');
@@ -69,47 +75,49 @@ export const RolloutViewSchema = z
   .object({
     set: maybe(text('The live set of limits; absent: none was ever live.')),
     nowMs: instantMs(),
-    fromDay: day('The first day that was looked at.'),
-    toDay: day('The last.'),
+    fromDay: day('First day.'),
+    toDay: day('Last day.'),
     needs: z
       .object({ days: count(), reportDays: count(), coveragePercent: count(), wouldFailPercent: count() })
-      .openapi({ description: 'What the policy asks for: its `rollout`.' }),
+      .openapi({ description: 'Requirements of the policy: its `rollout`.' }),
     rows: list(RolloutRowSchema),
-    next: maybe(text('The `cursor` of the page after it.')),
+    next: maybe(text('`cursor` of the next page.')),
     total: count(),
   })
   .openapi('Rollout');
 
 export type RolloutView = z.infer<typeof RolloutViewSchema>;
 
-const RolloutJobSchema = z.object({
-  jobId: count(),
-  atMs: instantMs(),
-  projectPath: maybe(text()),
-  url: maybe(text('Its page in GitLab, where that is known.')),
-});
-
 export const RolloutForecastSchema = z
   .object({
     outcome: z.literal('counted'),
     ...countedSpan,
-    jobs: count('Jobs of these subjects that were asked about.'),
-    wouldFail: count('Of these, those that run as it is and would fail if it were enforced.'),
+    jobs: count('Jobs of these subjects with an admission request.'),
+    wouldFail: count('Part of them: run as it is, and would fail if it were enforced.'),
     rows: list(
       z.object({
-        group: maybe(subject('Absent: not known.')),
+        group: maybe(subject('Absent: unknown.')),
         path: text(),
         rule: text(),
         limit: maybe(text('`group/101 money-month`; absent for rules without a limit.')),
         limitLabel: maybe(text('The same for people: `acme/payments money-month`.')),
         code: text('`BUDGET_EXHAUSTED` …'),
-        jobs: count('A job counts in each row that has something against it.'),
-        examples: list(RolloutJobSchema).openapi({ description: 'The latest, newest first.' }),
+        jobs: count('A job counts in each row with a violation.'),
+        examples: list(
+          z.object({
+            jobId: count(),
+            atMs: instantMs(),
+            projectPath: maybe(text()),
+            url: maybe(text('Its page in GitLab, if the address is known.')),
+          }),
+          'The latest, newest first.',
+        ),
       }),
-    ).openapi({ description: 'Most jobs first; at most 50.' }),
+      'Most jobs first; at most 50.',
+    ),
   })
   .openapi('RolloutForecast', {
-    description: 'If it were enforced now: these jobs of the last days would have failed.',
+    description: 'Jobs of the last days that would have failed with enforcement.',
   });
 
 export type RolloutForecast = z.infer<typeof RolloutForecastSchema>;
@@ -125,7 +133,7 @@ const RolloutStepTakenSchema = z.object({
   class: rolloutClass,
   from: step,
   to: step,
-  unmet: list(text()).openapi({ description: 'What was missing, and forced.' }),
+  unmet: list(text(), 'Requirements that were missing, and overridden.'),
 });
 
 export type RolloutStepRow = z.infer<typeof RolloutStepTakenSchema>;
@@ -133,10 +141,10 @@ export type RolloutStepRow = z.infer<typeof RolloutStepTakenSchema>;
 export const RolloutMovedSchema = z
   .object({
     outcome: z.enum(['live', 'unchanged']),
-    set: maybe(text('What is live now.')),
-    edit: maybe(count('The number of this edit.')),
+    set: maybe(text('The live set.')),
+    edit: maybe(count('Number of this edit.')),
     moved: list(RolloutStepTakenSchema),
-    held: list(RolloutRowSchema).openapi({ description: 'Those that stay, because something is missing.' }),
+    held: list(RolloutRowSchema, 'Rows that stay because a requirement is missing.'),
   })
   .openapi('RolloutMoved');
 
@@ -150,16 +158,70 @@ export const RolloutReportedSchema = z
         path: text(),
         owner: text(),
         contact: maybe(text()),
-        outcome: z.enum(['sent', 'told-before', 'told-otherwise', 'no-way']).openapi({
-          description:
-            'Sent; sent within the last hour by somebody else; told by whoever asks, who says so; nothing was sent, because no topic of owners is known.',
-        }),
+        outcome: oneOf(
+          ['sent', 'told-before', 'told-otherwise', 'no-way'],
+          'Sent; already sent within the last hour; informed by the caller; not sent, because no topic for owners is known.',
+        ),
         title: text(),
         text: text(),
       }),
     ),
-    edit: maybe(count('The edit that wrote it down; absent: nothing was to be.')),
+    edit: maybe(count('The edit that records it; absent: nothing to record.')),
   })
   .openapi('RolloutReported');
 
 export type RolloutReportedView = z.infer<typeof RolloutReportedSchema>;
+
+export interface ShadowQuery {
+  /** 1–62. @default 14 */
+  readonly days?: number;
+  /** @default all that the caller sees */
+  readonly group?: number;
+  /** Takes precedence over `group`. */
+  readonly project?: number;
+  readonly cursor?: string;
+  /** 1–100. @default 50 */
+  readonly max?: number;
+}
+
+const ShadowRowSchema = z
+  .object({
+    subject: subject(),
+    path: text(),
+    jobs: count('All jobs of these days.'),
+    ranRejected: count(
+      'Jobs that were rejected and ran nevertheless, in dry run or without a request. A retry by GitLab counts again.',
+    ),
+    ranRejectedBy: jobsByRule('The same by rule, most first; a job counts under each rule.'),
+    wouldFail: jobsByRule('By rules and limits in mode shadow or warn, most first; a job counts under each.'),
+    limits: list(
+      z.object({
+        limit: LimitRowSchema,
+        refusedAmount: amount('The part of this period’s use that enforcement would have refused.'),
+      }),
+      'Its limits in mode shadow or warn.',
+    ),
+    owner: maybe(text()),
+    contact: maybe(text()),
+  })
+  .openapi('ShadowRow');
+
+export type ShadowRow = z.infer<typeof ShadowRowSchema>;
+
+export const ShadowViewSchema = z
+  .object({
+    currency: text('ISO 4217.'),
+    nowMs: instantMs(),
+    fromDay: day('First day.'),
+    toDay: day('Last day.'),
+    rows: list(ShadowRowSchema),
+    next: maybe(text('`cursor` of the next page.')),
+    total: count(
+      'Subjects on all pages: the top, groups below a requested one, and subjects with such limits.',
+    ),
+  })
+  .openapi('Shadow', {
+    description: 'Effects of limits and rules in mode shadow or warn, had they been enforced.',
+  });
+
+export type ShadowView = z.infer<typeof ShadowViewSchema>;

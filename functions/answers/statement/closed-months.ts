@@ -1,36 +1,33 @@
 import type { Directory } from '../../../policies/place/directory.ts';
-import { chainBreak, type NumberedStatement } from '../../core/statements/index.ts';
-import type { ReadContext } from '../reading/reading.ts';
-import { NOWHERE, scopeOf } from '../reading/scope.ts';
-import type { Viewer } from '../reading/viewer.ts';
-import { billedGroup } from './billed-group.ts';
-import type { ClosedMonths, StatementNumbers } from './closed-model.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { chainBreak, type NumberedStatement, type SealedPriceChange } from '../../core/statements/index.ts';
+import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
+import { NOWHERE } from '../reading/scope.ts';
+import { billedGroup } from './billed.ts';
+import type { ClosedMonths, DeployedPrices, StatementNumbers } from './model.ts';
 
 /** A block of the list of numbers is a page. */
 const NUMBERS_A_PAGE = 1000;
 
 /**
- * Undefined: the group does not exist or is not visible, or months are not closed here. @throws
- * {LedgerError}
+ * Undefined: the group does not exist or is not visible, or months are not closed here. @throws {LedgerError}
  */
 export const closedMonthsOf =
-  ({ places, books }: ReadContext) =>
-  async (group: string, viewer: Viewer): Promise<ClosedMonths | undefined> => {
-    const { directory } = (await places()) ?? NOWHERE;
-    const scope = scopeOf(viewer.roles, directory);
+  (reading: ReadContext) =>
+  async (group: string, caller: Caller): Promise<ClosedMonths | undefined> => {
+    const { directory, scope } = await placesFor(reading, caller);
     const { subject, label } = billedGroup(group, directory);
-    if (books?.chain === undefined || subject === undefined) return undefined;
-    if (!scope.seesAll && !scope.sees(subject)) return undefined;
-    const chain = await books.chain.of(subject);
-    const broken = chainBreak(chain);
+    const chain = reading.books?.chain;
+    if (chain === undefined || subject === undefined || !scope.sees(subject)) return undefined;
+    const closed = await chain.of(subject);
     return {
       group: label,
-      statements: chain.map(({ statement, sha256 }) => ({ ...statement, sha256 })),
-      ...(broken !== undefined && { broken }),
+      statements: closed.map(({ statement, sha256 }) => ({ ...statement, sha256 })),
+      ...withoutAbsent({ broken: chainBreak(closed) }),
     };
   };
 
-/** For users who see everything; undefined: months are not closed here. @throws {LedgerError} */
+/** For callers who see everything; undefined: months are not closed here. @throws {LedgerError} */
 export const statementNumbersOf =
   ({ places, books }: ReadContext) =>
   async (from: number): Promise<StatementNumbers | undefined> => {
@@ -42,7 +39,7 @@ export const statementNumbersOf =
     return { numbers: found.map(withGroup(directory)), last, ...(next <= last && { next }) };
   };
 
-/** The latest closed months, newest first; for users who see everything. @throws {LedgerError} */
+/** The latest closed months, newest first; for callers who see everything. @throws {LedgerError} */
 export const lastStatementsOf =
   ({ places, books }: Pick<ReadContext, 'places' | 'books'>) =>
   async (atMost: number): Promise<StatementNumbers['numbers']> => {
@@ -62,5 +59,44 @@ const withGroup =
   ({ groupById }: Directory) =>
   (each: NumberedStatement): StatementNumbers['numbers'][number] => {
     const group = groupById.get(Number(each.subject.slice('group/'.length)))?.path;
-    return { ...each, ...(group !== undefined && { group }) };
+    return { ...each, ...withoutAbsent({ group }) };
   };
+
+/**
+ * During a deployment programs with either prices decide. The change is recorded at most a quarter of an hour later; the rest
+ * covers a failed run, and relays, which are replaced last.
+ */
+const HANDOVER_MS = 3_600_000;
+
+/** Prices as deployed, for audits by callers who see everything; undefined: not stored here. @throws {LedgerError} */
+export const deployedPricesOf =
+  ({ books }: Pick<ReadContext, 'books'>) =>
+  async (fromMs: number, untilMs: number): Promise<DeployedPrices | undefined> => {
+    const kept = books?.prices;
+    if (kept === undefined) return undefined;
+    const changes = await kept.changes();
+    const wanted = [...new Set(countedIn(changes, fromMs, untilMs))];
+    const editions: DeployedPrices['editions'][number][] = [];
+    for (const sha256 of wanted) {
+      const text = await kept.text(sha256);
+      if (text !== undefined) editions.push({ sha256, text });
+    }
+    return {
+      handoverMs: HANDOVER_MS,
+      changes: changes.map(({ change, text, sha256 }) => ({ ...change, text, sha256 })),
+      editions,
+    };
+  };
+
+/** The first change also covers the time before it. */
+function countedIn(
+  changes: readonly SealedPriceChange[],
+  fromMs: number,
+  untilMs: number,
+): readonly string[] {
+  return changes.flatMap(({ change: { seenAtMs, editionSha256 } }, index) => {
+    const endMs = changes[index + 1]?.change.seenAtMs ?? Number.POSITIVE_INFINITY;
+    const isBegun = index === 0 || seenAtMs - HANDOVER_MS < untilMs;
+    return isBegun && endMs + HANDOVER_MS > fromMs ? [editionSha256] : [];
+  });
+}

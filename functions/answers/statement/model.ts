@@ -1,8 +1,20 @@
-import { amount, count, instantMs, list, maybe, micros, text, z } from '../reading/schema.ts';
+import {
+  amount,
+  count,
+  flag,
+  instantMs,
+  list,
+  maybe,
+  micros,
+  oneOf,
+  onlyTrue,
+  text,
+  z,
+} from '../reading/schema.ts';
 
 const StatementLineSchema = z
   .object({
-    day: text('`2026-10-31`, of the admission, in the statement’s zone.'),
+    day: text('`2026-10-31`, day of the admission, in the statement’s zone.'),
     dayStartMs: instantMs(),
     dayEndMs: instantMs(),
     rootId: maybe(count()),
@@ -16,10 +28,7 @@ const StatementLineSchema = z
     priceVersion: text(),
     kind: z.enum(['usage', 'correction']),
     cause: maybe(z.enum(['duration', 'late', 'expired', 'reopened'])),
-    late: z.boolean().openapi({
-      description:
-        'A correction that was written after the month was over: an earlier statement did not have it.',
-    }),
+    late: flag('A correction made after the month was over: an earlier statement did not have it.'),
     jobs: count(),
     seconds: amount(),
     micros: micros(),
@@ -30,51 +39,43 @@ const StatementLineSchema = z
         decisionId: text(),
         pipelineId: maybe(count()),
         unchecked: maybe(
-          z
-            .enum(['exempt', 'unmetered', 'bypass'])
-            .openapi({ description: 'Charged without asking, and why.' }),
+          oneOf(['exempt', 'unmetered', 'bypass'], 'Charged without a check, for this reason.'),
         ),
-        user: maybe(text('Who started it, where that was asked for: an id or a pseudonym.')),
+        user: maybe(text('Who started it, on request: an id or a pseudonym.')),
       }),
     ),
   })
-  .openapi('StatementLine', {
-    description: 'Jobs of one day, project, runner class and price; or one job.',
-  });
+  .openapi('StatementLine', { description: 'Jobs of one day, project, runner class and price; or one job.' });
 
 export const StatementSchema = z
   .object({
     month: text('`2026-10`; `2026-10@06` begins on the 6th.'),
-    zone: text('IANA zone of the deployment’s accounting, in which days and months begin and end.'),
+    zone: text('IANA zone of the deployment’s accounting, and so of days and months.'),
     startMs: instantMs('Unix ms.'),
-    endMs: instantMs('Unix ms; the first instant that is no part of it.'),
+    endMs: instantMs('Unix ms; the first instant after it.'),
     group: text('Its path, or `all groups`.'),
     currency: text('ISO 4217.'),
-    instance: text('The GitLab the jobs ran on, a host.'),
-    ledger: text('For people: whose books.'),
+    instance: text('The GitLab of the jobs, a host.'),
+    ledger: text('Name of the ledger, for people.'),
     writtenAtMs: instantMs(),
     by: z.enum(['day', 'job']),
-    withUsers: maybe(z.literal(true).openapi({ description: 'Lines of jobs say who started them.' })),
+    withUsers: maybe(onlyTrue('Lines of jobs name their users.')),
     lines: list(StatementLineSchema),
     totals: z.object({
-      jobs: count('Jobs that are charged.'),
+      jobs: count('Charged jobs.'),
       seconds: amount(),
       micros: micros(),
-      correctedMicros: micros('The part of `micros` that corrections make.'),
-      lateMicros: micros('The part of `correctedMicros` that came after the month was over.'),
-      openJobs: count(
-        'Jobs of the month that are not over: what they hold is in no line. Nobody counts them where lines are days.',
-      ),
-      heldMicros: micros('Amount that jobs hold which have not ended.'),
+      correctedMicros: micros('Part of `micros`: corrections.'),
+      lateMicros: micros('Part of `correctedMicros`: corrections made after the month was over.'),
+      openJobs: count('Live jobs of the month: what they hold is in no line. 0 where lines are days.'),
+      heldMicros: micros('Held by live jobs.'),
     }),
-    notes: list(z.string()).openapi({ description: 'What a reader should know before paying it.' }),
+    notes: list(z.string(), 'Notes for the payer.'),
   })
-  .openapi('Statement', { description: 'What a group and everything below it is charged for a month.' });
+  .openapi('Statement', { description: 'Charge of a group and everything below it for a month.' });
 
 export type Statement = z.infer<typeof StatementSchema>;
-export type StatementGrain = Statement['by'];
 export type StatementLine = z.infer<typeof StatementLineSchema>;
-export type StatementTotals = Statement['totals'];
 
 export interface StatementQuery {
   /** `2026-10` */
@@ -82,17 +83,128 @@ export interface StatementQuery {
   /** A group's id or path; `instance`: everything. */
   readonly group: string;
   /** @default `day` */
-  readonly by?: StatementGrain;
-  /** Lines of jobs say who started them. @default false */
+  readonly by?: Statement['by'];
+  /** Lines of jobs name their users. @default false */
   readonly withUsers?: boolean;
-  /** Every line has its project, runner class and price, which days do not have: every job is read for it. @default false */
+  /** Every line has its project, runner class and price. Days lack these, so every job is read. @default false */
   readonly withPrices?: boolean;
 }
 
 export type StatementAnswer =
   | { readonly outcome: 'stated'; readonly statement: Statement }
   | { readonly outcome: 'unreadable'; readonly asked: 'month'; readonly sentence: string }
-  /** Neither the directory nor a job knows the group, or the viewer does not see it. */
+  /** Neither the directory nor a job has the group, or it is not visible. */
   | { readonly outcome: 'unknown_group' }
-  /** Jobs are not kept, or not read here: there are lines by day only, without classes and prices. */
+  /** Jobs are not kept, or not read here: only days are available. */
   | { readonly outcome: 'only_days' };
+
+const ClosedStatementSchema = z
+  .object({
+    number: count('1, 2, 3 … of the instance, without gaps.'),
+    subject: text('`group/101` or `instance`.'),
+    group: text('Its path on the day of the closing.'),
+    month: text('`2026-10`; `2026-10@06` begins on the 6th.'),
+    zone: text('IANA zone of the deployment’s accounting, and so of the month and its days.'),
+    startMs: instantMs(),
+    endMs: instantMs('Unix ms; the first instant after it.'),
+    closedAtMs: instantMs(),
+    instance: text('The GitLab of the jobs, a host.'),
+    currency: text('ISO 4217.'),
+    priceVersions: list(z.string(), 'Price lists in force in the month.'),
+    usageZone: maybe(text('IANA zone of the days, if an older version took the month from a limit.')),
+    lines: list(
+      z.object({ day: text(), jobs: count('Jobs that ran.'), seconds: z.number(), micros: micros() }),
+    ),
+    adjustments: list(
+      z.object({
+        month: text('The adjusted month.'),
+        number: count('Its statement.'),
+        jobs: count('Additional jobs.'),
+        corrections: count('Corrections of jobs.'),
+        seconds: z.number(),
+        micros: micros(),
+      }),
+      'Changes of earlier months after they were closed.',
+    ),
+    totals: z.object({
+      jobs: count(),
+      corrections: count('Corrections in the lines.'),
+      seconds: z.number(),
+      micros: micros('Sum of the lines.'),
+      adjustmentMicros: micros(),
+      dueMicros: micros('Sum of both: the amount due.'),
+    }),
+    previousSha256: text('Hash of the group’s previous statement; empty for its first.'),
+    sha256: text(
+      'Hash of the statement without this field, as JSON without spaces, keys in alphabetical order.',
+    ),
+  })
+  .openapi('ClosedStatement', { description: 'A closed month of a group; it never changes.' });
+
+export const ClosedMonthsSchema = z
+  .object({
+    group: text(),
+    statements: list(ClosedStatementSchema, 'By month.'),
+    broken: maybe(
+      z.object({
+        month: text(),
+        number: count(),
+        cause: oneOf(
+          ['text', 'link'],
+          '`text`: the text does not match its hash. `link`: the previous month differs or is gone.',
+        ),
+      }),
+      'The first statement that was changed. Absent: none.',
+    ),
+  })
+  .openapi('ClosedMonths', { description: 'The closed months of a group, checked.' });
+
+export const StatementNumbersSchema = z
+  .object({
+    numbers: list(
+      z
+        .object({
+          number: count(),
+          subject: text(),
+          group: maybe(text('Its current path. Absent: it is gone, or it is the whole GitLab.')),
+          month: text(),
+          sha256: text(),
+        })
+        .openapi('StatementNumber'),
+    ),
+    last: count('The highest number.'),
+    next: maybe(count('First number of the next page. Absent: this is the last page.')),
+  })
+  .openapi('StatementNumbers', { description: 'Numbers of closed statements.' });
+
+export type ClosedMonths = z.infer<typeof ClosedMonthsSchema>;
+export type StatementNumbers = z.infer<typeof StatementNumbersSchema>;
+
+export const DeployedPricesSchema = z
+  .object({
+    handoverMs: count(
+      'Time before and after a change in which either price may apply: deployments take a while.',
+    ),
+    changes: list(
+      z.object({
+        number: count('1, 2, 3 …, without gaps.'),
+        seenAtMs: instantMs('When these prices were first seen deployed. Unix ms.'),
+        policyVersion: text('Of the policy document with these prices.'),
+        editionSha256: text('Hash of the text of the prices.'),
+        previousSha256: text('Hash of the previous change; empty for the first.'),
+        text: text('The hashed text: the five fields above as JSON, in alphabetical order.'),
+        sha256: text(),
+      }),
+      'All changes, in order.',
+    ),
+    editions: list(
+      z.object({
+        sha256: text(),
+        text: text('`currency` and `prices` of the policy document, as JSON.'),
+      }),
+      'The prices that applied in the span; lost ones are missing.',
+    ),
+  })
+  .openapi('DeployedPrices', { description: 'Prices by time of deployment.' });
+
+export type DeployedPrices = z.infer<typeof DeployedPricesSchema>;

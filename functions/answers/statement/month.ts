@@ -9,8 +9,11 @@ import {
   two,
 } from '../../../policies/limits/calendar.ts';
 import { type FiscalStart, monthsOf } from '../../../policies/limits/period.ts';
-import type { ClosedStatement } from '../../core/statements/index.ts';
+import { type PriceTable, priceVersions } from '../../../policies/prices/price.ts';
+import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/index.ts';
+import type { RollupStore } from '../../core/usage/index.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
+import { type BilledSum, billedDays } from './billed.ts';
 
 /** Its days are `dayNumber`s in the accounting zone, both included. */
 export interface StatementMonth extends DaySpan {
@@ -81,3 +84,118 @@ export function monthNamed(
   // A month before the first statement, or one between, is asked for as the calendar has it.
   return from > named.to ? named : { ...named, from };
 }
+
+/**
+ * A month's total so far, and the part on no earlier statement: everything of a closed statement except its
+ * number.
+ */
+
+export interface DraftTerms {
+  readonly instance: string;
+  readonly currency: string;
+  readonly prices: PriceTable;
+  /** IANA zone of the deployment's accounting: its days are those of usage. */
+  readonly zone: string;
+  readonly fiscalStart: FiscalStart;
+  readonly usage: Pick<RollupStore, 'readUsage'>;
+}
+
+interface DraftAsk {
+  readonly subject: string;
+  readonly group: string;
+  readonly month: StatementMonth;
+  /** The group's closed statements, by month: what came late about them is on this one. */
+  readonly before: readonly ClosedStatement[];
+  /** Unix ms. */
+  readonly nowMs: number;
+}
+
+/** Months in which late changes are found: daily usage is kept for two years. */
+export const LOOKED_BACK_MONTHS = 12;
+const LOOKED_BACK_DAYS = 366;
+
+type MonthDraft = Omit<ClosedStatement, 'number' | 'previousSha256'>;
+
+/**
+ * Returns undefined if the group has no statement yet and no jobs of its own to charge.
+ *
+ * @throws {LedgerError}
+ */
+export async function monthDraft(ask: DraftAsk, terms: DraftTerms): Promise<MonthDraft | undefined> {
+  const { subject, group, month, before, nowMs } = ask;
+  const { zone, usage } = terms;
+  const spans = spansOf(before, month.from - LOOKED_BACK_DAYS).slice(-LOOKED_BACK_MONTHS);
+  const [now, ...earlier] = await Promise.all(
+    [month, ...spans.map(({ days }) => days)].map((days) => billedDays(subject, days, usage)),
+  );
+  if (now === undefined) return undefined;
+  const { days: lines, jobs, corrections, seconds, micros } = now.charged;
+  if (before.length === 0 && !(now.isCharged && lines.length > 0)) return undefined;
+  const adjustments = spans.flatMap(({ closed }, index) =>
+    lateOf(closed, before, earlier[index]?.charged ?? closed.totals),
+  );
+  const adjustmentMicros = adjustments.reduce((sum, each) => sum + each.micros, 0);
+  const span = monthSpanMs(month, zone);
+  return {
+    ...{ subject, group, month: month.key, zone, ...span, closedAtMs: nowMs },
+    ...{ instance: terms.instance, currency: terms.currency },
+    priceVersions: versionsIn(span, terms.prices),
+    ...{ lines, adjustments },
+    totals: {
+      ...{ jobs, corrections, seconds, micros },
+      ...{ adjustmentMicros, dueMicros: micros + adjustmentMicros },
+    },
+  };
+}
+
+interface ClosedSpan {
+  readonly closed: ClosedStatement;
+  readonly days: DaySpan;
+}
+
+/**
+ * Gives each day to one statement. If two statements share days, the earlier one keeps them. Days before the first statement belong to
+ * it: the first job of a group may be reported after the group's first month was closed.
+ */
+function spansOf(before: readonly ClosedStatement[], firstDay: number): readonly ClosedSpan[] {
+  let next: number | undefined;
+  return before.map((closed) => {
+    const { from, to } = closedDays(closed);
+    const days = { from: next ?? Math.min(from, firstDay), to };
+    next = Math.max(days.from, to + 1);
+    return { closed, days };
+  });
+}
+
+type MonthSum = Pick<BilledSum, 'jobs' | 'corrections' | 'seconds' | 'micros'>;
+
+/** Returns a closed month's changes since its statement and later adjustments. */
+function lateOf(
+  { month, number, totals }: ClosedStatement,
+  chain: readonly ClosedStatement[],
+  now: MonthSum,
+): readonly ClosedAdjustment[] {
+  const said = chain.flatMap(({ adjustments }) => adjustments.filter((each) => each.month === month));
+  const beyond = (part: keyof MonthSum): number =>
+    said.reduce((rest, each) => rest - each[part], now[part] - totals[part]);
+  const late = {
+    ...{ jobs: beyond('jobs'), corrections: beyond('corrections') },
+    ...{ seconds: beyond('seconds'), micros: beyond('micros') },
+  };
+  const nothing = late.jobs === 0 && late.seconds === 0 && late.micros === 0;
+  return nothing ? [] : [{ month, number, ...late }];
+}
+
+const versionsIn = (
+  { startMs, endMs }: ReturnType<typeof monthSpanMs>,
+  prices: PriceTable,
+): readonly string[] => {
+  const fromMs = new Map((prices.later ?? []).map((each) => [each.version, each.fromMs]));
+  const all = priceVersions(prices).map(({ version }) => ({
+    version,
+    fromMs: fromMs.get(version) ?? Number.NEGATIVE_INFINITY,
+  }));
+  return all
+    .filter((each, index) => each.fromMs < endMs && (all[index + 1]?.fromMs ?? Infinity) > startMs)
+    .map(({ version }) => version);
+};

@@ -5,19 +5,19 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { decisionIdOf } from '../../core/admission/index.ts';
 import { type CorrectionEntry, isLive, type JobRecord } from '../../core/ledger/index.ts';
 import { type ChargeLine, chargeLines, isInNoGroup, recordedRoot } from '../../core/truth/index.ts';
-import type { BilledGroup } from './billed-group.ts';
-import type { StatementGrain, StatementLine, StatementTotals } from './model.ts';
+import type { BilledGroup } from './billed.ts';
+import type { Statement, StatementLine } from './model.ts';
 
 export interface TallyOptions {
   /** The first instant of the month, and the first that is no part of it, Unix ms. */
   readonly startMs: number;
   readonly endMs: number;
   readonly zone: string;
-  readonly by: StatementGrain;
+  readonly by: Statement['by'];
   /** Adds the user to a job's line. @default false */
   readonly withUsers?: boolean;
   readonly billed: Pick<BilledGroup, 'id' | 'counts'>;
-  /** Leaves out jobs that were decided while the group was below another: they are charged to that one. @default false */
+  /** Leaves out jobs decided while the group was below another, which is charged for them. @default false */
   readonly chargedOnly?: boolean;
   readonly directory: Directory;
 }
@@ -25,7 +25,7 @@ export interface TallyOptions {
 /** Some 400 bytes each. A statement by day of a large group has a few ten thousand. */
 const LINES_MAX = 500_000;
 
-/** Adds jobs up, one by one and in any order. */
+/** Adds up jobs in any order. */
 export class StatementTally {
   readonly #options: TallyOptions;
   readonly #lines = new Map<string, StatementLine>();
@@ -88,11 +88,11 @@ export class StatementTally {
     return [...this.#lines.values()].sort(byPlace);
   }
 
-  totals(): StatementTotals {
+  totals(): Statement['totals'] {
     return { ...this.#totals };
   }
 
-  /** Jobs of the month, among those asked about, that no group is charged for. */
+  /** Jobs of the month that no group is charged for. */
   get jobsInNoGroup(): number {
     return this.#inNoGroup;
   }
@@ -104,83 +104,63 @@ export class StatementTally {
     if (charge.kind === 'correction') this.#totals.correctedMicros += charge.micros;
     if (late) this.#totals.lateMicros += charge.micros;
     const line = this.#lineOf(record, charge, late);
+    const { day, runnerClass, microsPerMinute, priceVersion, kind, cause, job } = line;
+    const place = [line.groupId ?? line.groupPath, line.projectId ?? line.projectPath];
     const key = JSON.stringify([
-      line.day,
-      line.groupId ?? line.groupPath,
-      line.projectId ?? line.projectPath,
-      line.runnerClass,
-      line.microsPerMinute,
-      line.priceVersion,
-      line.kind,
-      line.cause,
-      line.late,
-      line.job?.id,
+      day,
+      ...place,
+      runnerClass,
+      microsPerMinute,
+      priceVersion,
+      kind,
+      cause,
+      late,
+      job?.id,
     ]);
     const sum = this.#lines.get(key);
     if (sum === undefined && this.#lines.size >= LINES_MAX)
       throw new Error(`the statement has more than ${LINES_MAX} lines: use --by day, or a smaller group`);
-    this.#lines.set(
-      key,
-      sum === undefined
-        ? line
-        : {
-            ...sum,
-            jobs: sum.jobs + line.jobs,
-            seconds: sum.seconds + line.seconds,
-            micros: sum.micros + line.micros,
-          },
-    );
+    const { jobs = 0, seconds = 0, micros = 0 } = sum ?? {};
+    this.#lines.set(key, {
+      ...(sum ?? line),
+      ...{ jobs: jobs + line.jobs, seconds: seconds + line.seconds, micros: micros + line.micros },
+    });
   }
 
   #lineOf(record: JobRecord, charge: ChargeLine, late: boolean): StatementLine {
     const { by, zone, withUsers } = this.#options;
-    const { facts, jobId, generation, unchecked } = record;
+    const { facts, jobId, unchecked } = record;
+    const { kind, cause, seconds, micros } = charge;
+    const { runnerClass, microsPerMinute, priceVersion, jobName: name, pipelineId } = facts;
     const day = periodAt('day', zone, record.decidedAtMs);
     return {
-      day: day.key,
-      dayStartMs: day.startMs,
-      dayEndMs: day.endMs,
+      ...{ day: day.key, dayStartMs: day.startMs, dayEndMs: day.endMs },
       ...placeOf(record, this.#options.directory),
-      runnerClass: facts.runnerClass,
-      microsPerMinute: facts.microsPerMinute,
-      priceVersion: facts.priceVersion,
-      kind: charge.kind,
-      ...(charge.cause !== undefined && { cause: charge.cause }),
-      late,
-      jobs: 1,
-      seconds: charge.seconds,
-      micros: charge.micros,
+      ...{ runnerClass, microsPerMinute, priceVersion, kind, ...withoutAbsent({ cause }), late },
+      ...{ jobs: 1, seconds, micros },
       ...(by === 'job' && {
         job: {
-          id: jobId,
-          decisionId: decisionIdOf({ jobId, generation }),
-          ...withoutAbsent({ name: facts.jobName, pipelineId: facts.pipelineId, unchecked }),
-          ...(withUsers && userOf(facts)),
+          ...{ id: jobId, decisionId: decisionIdOf(record) },
+          ...withoutAbsent({ name, pipelineId, unchecked, user: withUsers ? userOf(facts) : undefined }),
         },
       }),
     };
   }
 }
 
-const userOf = ({ userId, userPseudonym }: JobRecord['facts']): { readonly user?: string } => {
-  const user = userId === undefined ? userPseudonym : String(userId);
-  return user === undefined ? {} : { user };
-};
+const userOf = ({ userId, userPseudonym }: JobRecord['facts']): string | undefined =>
+  userId === undefined ? userPseudonym : String(userId);
 
-type Place = Pick<
-  StatementLine,
-  'rootId' | 'rootPath' | 'groupId' | 'groupPath' | 'projectId' | 'projectPath'
->;
-
-/** Ids decide; paths as the directory has them now, else as the job's record. */
-function placeOf({ facts }: JobRecord, { groupById, projectById }: Directory): Place {
+/** Ids decide; paths are those of the directory, else of the record. */
+function placeOf({ facts }: JobRecord, { groupById, projectById }: Directory) {
   const { rootId, groupId, projectId } = facts;
-  const projectPath =
-    (projectId === undefined ? undefined : projectById.get(projectId)?.path) ?? facts.projectPath;
   const above = facts.projectPath?.slice(0, Math.max(0, facts.projectPath.lastIndexOf('/')));
-  const groupPath = (groupId === undefined ? undefined : groupById.get(groupId)?.path) ?? above;
-  const rootPath = (rootId === undefined ? undefined : groupById.get(rootId)?.path) ?? above?.split('/')[0];
-  return withoutAbsent({ rootId, rootPath, groupId, groupPath, projectId, projectPath });
+  return withoutAbsent({
+    ...{ rootId, groupId, projectId },
+    rootPath: groupById.get(rootId ?? 0)?.path ?? above?.split('/')[0],
+    groupPath: groupById.get(groupId ?? 0)?.path ?? above,
+    projectPath: projectById.get(projectId ?? 0)?.path ?? facts.projectPath,
+  });
 }
 
 const byPlace = (a: StatementLine, b: StatementLine): number =>

@@ -6,28 +6,77 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { matchedRoutes } from 'hono/route';
 import type { SignInEnv } from '../../core/signin/index.ts';
-import { mayEnter, whoMayEnter } from '../access.ts';
+import {
+  type AccessTable,
+  ANYBODY,
+  EDIT,
+  EVERYTHING,
+  LOOK,
+  LOOK_OR_JOB,
+  mayEnter,
+  whoMayEnter,
+} from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
-import { ACCESS } from './access.ts';
-import { type ApiDeps, invalidHook } from './api-deps.ts';
-import { apiError, UNREADABLE } from './api-error.ts';
-import { budgetRoutes } from './budget-routes.ts';
-import { checkRoutes } from './check-routes.ts';
-import { closedRoutes } from './closed-routes.ts';
-import { csvRoutes } from './csv-routes.ts';
+import { type ApiDeps, apiError, invalidHook, UNREADABLE } from './api-parts.ts';
+import { forbidden } from './edits.ts';
 import { limitRoutes } from './limit-routes.ts';
-import { forbidden } from './outcome-answer.ts';
 import { readRoutes } from './read-routes.ts';
-import { reportRoutes } from './report-routes.ts';
 import { requestRoutes } from './request-routes.ts';
 import { rolloutRoutes } from './rollout-routes.ts';
-import { statementRoutes } from './statement-routes.ts';
 
 export const API_PATH = '/api/v1';
 const DOCUMENT_PATH = '/openapi.json';
 const RETRY_AFTER_SECONDS = '2';
-/** Tables that do not answer; a moment later they may. */
+/** Tables that do not answer now. */
 const UNANSWERED: ReadonlySet<string> = new Set(['LimitsError', 'LedgerError', 'DirectoryError']);
+
+/** Access by method and path below `/api/v1`, enforced first. Other routes are denied. */
+export const ACCESS: AccessTable = {
+  'GET /openapi.json': ANYBODY,
+  'GET /me': ANYBODY,
+  'GET /groups': LOOK,
+  'GET /groups/:id': LOOK,
+  'GET /projects/:id': LOOK_OR_JOB,
+  'GET /runner-classes/:name': EVERYTHING,
+  'GET /instance': EVERYTHING,
+  'GET /budgets': LOOK_OR_JOB,
+  'GET /limits/own': LOOK,
+  'GET /exceptions': LOOK,
+  'GET /usage': LOOK,
+  'GET /jobs/:word': LOOK_OR_JOB,
+  'POST /check': LOOK_OR_JOB,
+  'GET /shadow': LOOK,
+  'GET /rollout': LOOK,
+  'POST /rollout/forecast': EDIT,
+  'POST /rollout/moves': EVERYTHING,
+  'POST /rollout/reports': EDIT,
+  'GET /coverage': LOOK,
+  'GET /report': LOOK,
+  'GET /report.csv': LOOK,
+  'GET /statements/:month': LOOK,
+  'GET /closed-statements': LOOK,
+  'GET /closed-statements/numbers': EVERYTHING,
+  'GET /prices': EVERYTHING,
+  'GET /reconciliation': LOOK,
+  'GET /limits': LOOK,
+  'GET /limits/history': LOOK,
+  'POST /limits/preview': EDIT,
+  'POST /limits/backtest': EDIT,
+  'POST /limits/edits': EDIT,
+  'GET /limits.csv': EVERYTHING,
+  'POST /limits/import': EVERYTHING,
+  'POST /grants': EDIT,
+  'POST /grants/:id/revoke': EDIT,
+  'POST /freezes': EDIT,
+  'POST /freezes/:id/lift': EDIT,
+  'GET /breakglass': LOOK,
+  'POST /breakglass': EVERYTHING,
+  'POST /breakglass/:id/end': EDIT,
+  'POST /breakglass/:id/review': EDIT,
+  'GET /requests': LOOK,
+  'POST /requests': LOOK,
+  'POST /requests/:id/decision': EDIT,
+};
 
 export type Api = ReturnType<typeof createApi>;
 
@@ -38,7 +87,7 @@ export function createApi(deps: ApiDeps) {
     const unreadable = unreadableStatus(error);
     if (unreadable !== undefined) return c.json(UNREADABLE, unreadable);
     deps.onFailure?.(error);
-    // The message of another's error could quote what it was given.
+    // The message of other code's error could quote its input.
     deps.log.error('api failed', { path: c.req.path, error: error.name });
     if (!UNANSWERED.has(error.name)) return c.json(BROKEN, 500);
     c.header('retry-after', RETRY_AFTER_SECONDS);
@@ -60,20 +109,14 @@ export function createApi(deps: ApiDeps) {
 
   const api = app
     .route('/', readRoutes(deps))
-    .route('/', budgetRoutes(deps))
-    .route('/', checkRoutes(deps))
-    .route('/', statementRoutes(deps))
-    .route('/', closedRoutes(deps))
     .route('/', limitRoutes(deps))
     .route('/', rolloutRoutes(deps))
-    .route('/', csvRoutes(deps))
-    .route('/', reportRoutes(deps))
     .route('/', requestRoutes(deps));
   api.get(DOCUMENT_PATH, (c) => c.json(documentOf(api), 200));
   return api;
 }
 
-/** Every route may answer with an error that no line of its own is about: signed out, of the wrong shape, or our failure. */
+/** Every route may also answer with other errors: signed out, invalid, or our failure. */
 function documentOf(api: OpenAPIHono<SignInEnv>) {
   const document = api.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -81,12 +124,12 @@ function documentOf(api: OpenAPIHono<SignInEnv>) {
       title: 'Tollgate',
       version: '1',
       description:
-        'Limits of CI jobs, what was spent of them, and who may change them. Amounts are whole units: micros are millionths of the currency. Instants are Unix ms. Send `x-csrf-token` with everything that changes something.',
+        'Limits of CI jobs, their use, and their edits. Amounts are whole units: micros are millionths of the currency. Instants are Unix ms. Send `x-csrf-token` with every change.',
     },
     servers: [{ url: API_PATH }],
   });
   const error = {
-    description: 'What stands in the way',
+    description: 'The problem',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   };
   for (const operations of Object.values(document.paths ?? {}))
@@ -100,7 +143,7 @@ interface Matched {
   readonly path: string;
 }
 
-/** `GET /groups/:id`: the handler a request is for, not the middleware before it. */
+/** Returns the route of the handler, `GET /groups/:id`, not that of middleware. */
 function routeOf(method: string, matched: readonly Matched[]): string | undefined {
   const asked = method === 'HEAD' ? 'GET' : method;
   const path = matched.findLast((each) => each.method === asked)?.path;

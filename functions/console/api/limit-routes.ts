@@ -1,37 +1,71 @@
-/** Limits and what is done to them: every change goes through the desk, and needs the set it was made on. */
+/** Limits, their edits, and their file for spreadsheets. Every change goes through the desk, and needs its base set. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { BacktestSchema } from '../../answers/backtest/model.ts';
-import { BreakGlassStateSchema } from '../../answers/breakglass/model.ts';
-import { HistoryPageSchema } from '../../answers/history/model.ts';
-import { PreviewSchema } from '../../answers/preview/model.ts';
-import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
-import type { LimitEdit } from '../../core/limits/index.ts';
-import type { SignInEnv } from '../../core/signin/index.ts';
-import { type ApiContext, type ApiDeps, type EditReason, editedBy, etagOf, invalidHook } from './api-deps.ts';
-import { NOT_THERE, TOO_OFTEN } from './api-error.ts';
 import {
+  BacktestSchema,
+  BreakGlassStateSchema,
+  HistoryPageSchema,
+  ImportPreviewSchema,
+  PreviewSchema,
+} from '../../answers/limits/edit-models.ts';
+import { actingUser } from '../../answers/reading/context.ts';
+import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
+import {
+  baseOfFile,
+  type CsvDialect,
+  type CsvProblem,
+  exportedLimits,
+  exportLimits,
+  NO_SET,
+  PLAIN_CSV,
+  readRows,
+  totalChanges,
+  understoodText,
+  writtenTotals,
+} from '../../core/limits/index.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
+import { importFile, saysWhatIsInForce, staleImport } from '../import-file.ts';
+import {
+  type ApiContext,
+  type ApiDeps,
+  type ApiError,
+  answers,
+  apiError,
+  baseHeader,
+  cursor,
+  errors,
+  getRoute,
+  invalidHook,
+  jsonAnswer,
+  jsonBody,
+  NO_BASE,
+  NOT_THERE,
+  postRoute,
+  present,
+  textId,
+  tooOften,
+  withProblems,
+  z,
+} from './api-parts.ts';
+import {
+  AppliedSchema,
+  baseOf,
+  type EditReason,
   EditsSchema,
   type EditsShape,
+  editedBy,
+  etagOf,
+  FiledSchema,
   FreezeSchema,
   GlassSchema,
   GrantSchema,
+  meantEdits,
+  outcomeAnswer,
   PreviewAskedSchema,
   ReviewSchema,
+  respond,
   WhySchema,
-} from './edit-schemas.ts';
-import { editsMeant } from './edits-meant.ts';
-import { AppliedSchema, FiledSchema, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
-import {
-  baseHeader,
-  createRoute,
-  cursor,
-  errorAnswer,
-  jsonAnswer,
-  jsonBody,
-  textId,
-  z,
-} from './route-parts.ts';
+} from './edits.ts';
 
 const LiveSetSchema = z
   .object({
@@ -45,224 +79,312 @@ const LiveSetSchema = z
   })
   .openapi('LiveSet');
 
+const filed = jsonAnswer(FiledSchema, 'Another person has to approve it; a request is filed');
 const changed = {
-  200: jsonAnswer(AppliedSchema, 'It is live, or was so before'),
-  202: jsonAnswer(FiledSchema, 'Somebody else has to approve it; a request is filed'),
-  403: errorAnswer('Not with your roles; `denied` says who may'),
-  404: errorAnswer('No such subject, or not in one of your groups'),
-  409: errorAnswer('Needs approval, and too many requests are waiting already'),
-  412: errorAnswer('Others changed the limits since `If-Match`; `mine` and `theirs` show both'),
-  422: errorAnswer('Cannot be done; `problems` says why'),
-  428: errorAnswer('`If-Match` is missing, or something has to be confirmed'),
+  ...answers(AppliedSchema, 'It is live, or was so before'),
+  202: filed,
+  ...errors({
+    403: 'Not with your roles; `denied` says who may',
+    404: 'No such subject, or not in one of your groups',
+    409: 'Needs approval, and too many requests are waiting already',
+    412: 'Others changed the limits since `If-Match`; `mine` and `theirs` show both',
+    422: 'Cannot be done; `problems` says why',
+    428: '`If-Match` is missing, or something has to be confirmed',
+  }),
+};
+const judged = {
+  404: changed[404],
+  422: changed[422],
+  ...errors({ 412: 'Their base is gone, or not the last edit any more', 428: '`If-Match` is missing' }),
 };
 
-const gone = errorAnswer('What they are edits of is gone, or not the last edit any more');
-
-const live = createRoute({
-  method: 'get',
-  path: '/limits',
-  summary: 'Which set of limits is live; its name is the ETag',
-  responses: { 200: jsonAnswer(LiveSetSchema, 'Who made it live, when and why') },
-});
-
-const history = createRoute({
-  method: 'get',
-  path: '/limits/history',
-  summary: 'What was changed, newest first',
-  request: {
+const live = getRoute(
+  '/limits',
+  'The live set of limits; its name is the ETag',
+  {},
+  answers(LiveSetSchema, 'Who made it live, when and why'),
+);
+const history = getRoute(
+  '/limits/history',
+  'Changes of limits, newest first',
+  {
     query: z.object({
       subject: z.string().max(255).optional(),
       before: z.coerce.number().int().positive().optional(),
       max: z.coerce.number().int().min(1).max(100).default(20),
     }),
   },
-  responses: { 200: jsonAnswer(HistoryPageSchema, 'A page of edits') },
-});
-
-const preview = createRoute({
-  method: 'post',
-  path: '/limits/preview',
-  summary: 'What edits would do; changes nothing',
-  request: { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
-  responses: {
-    200: jsonAnswer(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped'),
-    404: changed[404],
-    412: gone,
-    422: changed[422],
-    428: errorAnswer('`If-Match` is missing'),
+  answers(HistoryPageSchema, 'A page of edits'),
+);
+const preview = postRoute(
+  '/limits/preview',
+  'Effect of edits; changes nothing',
+  { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
+  {
+    ...answers(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped'),
+    ...judged,
   },
-});
-
-const backtest = createRoute({
-  method: 'post',
-  path: '/limits/backtest',
-  summary: 'Which jobs of the last days edits would have failed; changes nothing',
+);
+const backtest = {
+  ...postRoute(
+    '/limits/backtest',
+    'Jobs of the last days that edits would have failed; changes nothing',
+    { headers: baseHeader, query: z.object({ cursor }), body: jsonBody(PreviewAskedSchema) },
+    {
+      ...answers(BacktestSchema, 'Jobs by edited subject: with the edits, without them, and as recorded'),
+      ...judged,
+      ...errors({ 429: 'Asked too often; `retry-after` says when again' }),
+    },
+  ),
   description:
-    'Lives the jobs again, the first of the days first, as many as one request may read. Send the same again with the `next` of the answer as `cursor`, until it has none.',
-  request: { headers: baseHeader, query: z.object({ cursor }), body: jsonBody(PreviewAskedSchema) },
-  responses: {
-    200: jsonAnswer(
-      BacktestSchema,
-      'Jobs by edited subject: with the edits, with the limits as they are, and what really happened',
-    ),
-    404: changed[404],
-    412: gone,
-    422: changed[422],
-    428: errorAnswer('`If-Match` is missing'),
-    429: errorAnswer('Asked too often; `retry-after` says when again'),
-  },
-});
+    'Replays the jobs, oldest first, as many as one request may read. Send the same again with the `next` of the answer as `cursor`, until it has none.',
+};
 
-const edits = createRoute({
-  method: 'post',
-  path: '/limits/edits',
-  summary: 'Makes edits live, all or none',
-  request: { headers: baseHeader, body: jsonBody(EditsSchema) },
-  responses: changed,
-});
-
-const writing = <Path extends string, Schema extends z.ZodType>(
+const edit = <Path extends string, Schema extends z.ZodType>(path: Path, summary: string, schema: Schema) =>
+  postRoute(path, summary, { headers: baseHeader, body: jsonBody(schema) }, changed);
+const editById = <Path extends string, Schema extends z.ZodType>(
   path: Path,
   summary: string,
   schema: Schema,
-) =>
-  createRoute({
-    method: 'post',
-    path,
-    summary,
-    request: { headers: baseHeader, body: jsonBody(schema) },
-    responses: changed,
-  });
+) => postRoute(path, summary, { headers: baseHeader, params: textId, body: jsonBody(schema) }, changed);
 
-const ending = <Path extends string, Schema extends z.ZodType>(path: Path, summary: string, schema: Schema) =>
-  createRoute({
-    method: 'post',
-    path,
-    summary,
-    request: { headers: baseHeader, params: textId, body: jsonBody(schema) },
-    responses: changed,
-  });
-
-const grant = writing('/grants', 'More for a time', GrantSchema);
-const revoke = ending('/grants/{id}/revoke', 'Takes a grant back', WhySchema);
-const freeze = writing('/freezes', 'No job of a subject starts', FreezeSchema);
-const lift = ending('/freezes/{id}/lift', 'Lifts a freeze', WhySchema);
-const glass = writing(
+const edits = edit('/limits/edits', 'Makes edits live, all or none', EditsSchema);
+const grant = edit('/grants', 'Grants more for a time', GrantSchema);
+const revoke = editById('/grants/{id}/revoke', 'Revokes a grant', WhySchema);
+const freeze = edit('/freezes', 'Stops new jobs of a subject', FreezeSchema);
+const lift = editById('/freezes/{id}/lift', 'Lifts a freeze', WhySchema);
+const glass = edit('/breakglass', 'Lets named users or protected refs pass limits for a time', GlassSchema);
+const endGlass = editById('/breakglass/{id}/end', 'Ends a break-glass', WhySchema);
+const review = editById('/breakglass/{id}/review', 'Records the review of a break-glass', ReviewSchema);
+const glasses = getRoute(
   '/breakglass',
-  'Lets named people or protected refs pass limits for a time',
-  GlassSchema,
-);
-const endGlass = ending('/breakglass/{id}/end', 'Ends a break-glass', WhySchema);
-const review = ending(
-  '/breakglass/{id}/review',
-  'Notes that somebody looked at what was done with it',
-  ReviewSchema,
+  'Break-glasses and their use',
+  {},
+  answers(list(BreakGlassStateSchema), 'Newest first'),
 );
 
-const glasses = createRoute({
-  method: 'get',
-  path: '/breakglass',
-  summary: 'Who was let in by breaking glass',
-  responses: { 200: jsonAnswer(list(BreakGlassStateSchema), 'Newest first') },
-});
+/** As spreadsheets of some countries write it. */
+const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
+const csvFormat = {
+  dialect: z.enum(['comma', 'semicolon']).default('comma'),
+  decimal: z.enum(['.', ',']).optional().openapi({ description: 'Left out: as usual with the dialect.' }),
+};
+const csv = { 'text/csv': { schema: z.string() } };
+const yes = z.literal('yes').optional();
 
-export function limitRoutes({ desk, read, source }: ApiDeps) {
-  /** All that is not theirs is not there. */
-  async function apply(c: ApiContext, sent: EditsShape, said: EditReason): Promise<OutcomeAnswer> {
+const download = {
+  ...getRoute(
+    '/limits.csv',
+    'All limits in force as CSV, without grants, freezes and rollouts. Before any set is live these are the ones packed with the deployment',
+    { query: z.object(csvFormat) },
+    { 200: { description: 'RFC 4180, UTF-8', content: csv } },
+  ),
+  description:
+    'Next to the amount are `last_year_mean`, `last_year_most` (use of a period, within the last 365 days) and `forecast` (use of the next period). An import ignores these columns.',
+};
+
+const upload = {
+  ...postRoute(
+    '/limits/import',
+    'Makes an edited file live, all rows or none',
+    {
+      headers: baseHeader,
+      query: z.object({
+        ...csvFormat,
+        prune: yes.openapi({ description: 'Removes limits that the file does not name.' }),
+        from: z.string().max(40).optional().openapi({
+          description:
+            'A future day, `2027-01-01`: limits that differ end the day before, and others take over.',
+        }),
+        dry_run: yes.openapi({ description: 'Only shows the effect.' }),
+        backtest: yes.openapi({
+          description: 'With `dry_run`: also counts the jobs of the last days that would have failed.',
+        }),
+        cursor,
+        confirmed: yes,
+        why: z.string().min(1).max(500),
+        name: z.string().max(100).default('limits.csv'),
+      }),
+      body: { required: true, content: csv },
+    },
+    {
+      ...answers(
+        z.union([AppliedSchema, ImportPreviewSchema]).openapi('Imported'),
+        'The result, or with `dry_run` the effect',
+      ),
+      202: filed,
+      ...errors({
+        403: 'Not with your roles',
+        404: 'It names unknown subjects',
+        409: 'Needs approval, and too many requests are waiting already',
+        412: 'Others changed the limits since the file was exported',
+        422: 'Cannot be done; `problems` has lines',
+        428: 'Something has to be confirmed, or neither the file nor `If-Match` names its base',
+      }),
+    },
+  ),
+  description: 'The column `version` of a file names the set it is an edit of; without it, `If-Match` does.',
+};
+
+export function limitRoutes({ desk, read, policy, directory, clock, source }: ApiDeps) {
+  const meant = async (c: ApiContext, sent: EditsShape) =>
+    meantEdits(sent, c.req.header('if-match'), desk, await read.sight(c.var.user));
+
+  /** Subjects that are not visible do not exist for the caller. */
+  async function apply(c: ApiContext, sent: EditsShape, reason: EditReason) {
     const { user } = c.var;
     const sees = await read.sight(user);
-    const meant = await editsMeant(sent, c.req.header('if-match'), desk, sees);
-    if (!meant.ok) return meant;
-    const { edits, base } = meant;
-    if (edits.flatMap(subjectOf).some((subject) => !sees(subject))) return { status: 404, body: NOT_THERE };
-    return outcomeAnswer(await desk.apply(edits, editedBy(user, base, said, source)), sees);
+    const found = await meantEdits(sent, c.req.header('if-match'), desk, sees);
+    if (!found.ok) return respond(c, found);
+    const isHidden = found.edits.some((each) => 'subject' in each && !sees(each.subject));
+    if (isHidden) return respond(c, { status: 404, body: NOT_THERE });
+    const by = editedBy(user, found.base, reason, source);
+    return respond(c, outcomeAnswer(await desk.apply(found.edits, by), sees));
   }
-
-  const asked = async (c: ApiContext, sent: EditsShape) =>
-    editsMeant(sent, c.req.header('if-match'), desk, await read.sight(c.var.user));
 
   return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(live, async (c) => {
       const now = await desk.live();
       c.header('etag', etagOf(now?.pointer.set));
       if (now === undefined) return c.json({}, 200);
-      const { set, edit, atMs } = now.pointer;
-      const { actor, why, source, base } = now.change;
-      const sees = c.var.user.roles.admin || c.var.user.roles.finance;
-      return c.json(
-        { set, edit, atMs, ...(sees && { actor, why, source, ...(base !== undefined && { base }) }) },
-        200,
-      );
+      const { set, edit: number, atMs } = now.pointer;
+      const { actor, why, source: from, base } = now.change;
+      const { admin, finance } = c.var.user.roles;
+      const author = { actor, why, source: from, ...withoutAbsent({ base }) };
+      return c.json({ ...{ set, edit: number, atMs }, ...((admin || finance) && author) }, 200);
     })
-    .openapi(history, async (c) => {
-      const { subject, before, max } = c.req.valid('query');
-      const query = {
-        max,
-        ...withoutAbsent({ subject, before }),
-      };
-      return c.json(await read.history(query, c.var.user), 200);
-    })
+    .openapi(history, async (c) => c.json(await read.history(present(c.req.valid('query')), c.var.user), 200))
     .openapi(preview, async (c) => {
-      const meant = await asked(c, c.req.valid('json').edits);
-      if (!meant.ok) return c.json(meant.body, meant.status);
-      const answer = await read.preview(meant.edits, meant.base, c.var.user);
-      if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
-      return c.json(answer, 200);
+      const found = await meant(c, c.req.valid('json').edits);
+      if (!found.ok) return c.json(found.body, found.status);
+      const answer = await read.preview(found.edits, found.base, c.var.user);
+      return answer.outcome === 'unknown_subject' ? c.json(NOT_THERE, 404) : c.json(answer, 200);
     })
     .openapi(backtest, async (c) => {
-      const meant = await asked(c, c.req.valid('json').edits);
-      if (!meant.ok) return c.json(meant.body, meant.status);
-      const answer = await read.backtest(meant.edits, meant.base, c.var.user, c.req.valid('query').cursor);
+      const found = await meant(c, c.req.valid('json').edits);
+      if (!found.ok) return c.json(found.body, found.status);
+      const { cursor: from } = c.req.valid('query');
+      const answer = await read.backtest(found.edits, found.base, c.var.user, from);
       if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
-      if (answer.outcome !== 'too_often') return c.json(answer, 200);
-      c.header('retry-after', String(answer.retryAfterSeconds));
-      return c.json(TOO_OFTEN, 429);
+      return answer.outcome === 'too_often' ? tooOften(c, answer.retryAfterSeconds) : c.json(answer, 200);
     })
     .openapi(edits, async (c) => {
       const body = c.req.valid('json');
-      return told(c, await apply(c, body.edits, body));
+      return apply(c, body.edits, body);
     })
     .openapi(grant, async (c) => {
       const { confirmed, ...shape } = c.req.valid('json');
-      return told(c, await apply(c, [{ kind: 'grant', ...shape }], { why: shape.reason, confirmed }));
+      return apply(c, [{ kind: 'grant', ...shape }], { why: shape.reason, confirmed });
     })
-    .openapi(revoke, async (c) => {
-      const edit = { kind: 'revoke', grant: c.req.valid('param').id } as const;
-      return told(c, await apply(c, [edit], c.req.valid('json')));
-    })
+    .openapi(revoke, async (c) =>
+      apply(c, [{ kind: 'revoke', grant: c.req.valid('param').id }], c.req.valid('json')),
+    )
     .openapi(freeze, async (c) => {
       const { confirmed, ...shape } = c.req.valid('json');
-      return told(c, await apply(c, [{ kind: 'freeze', ...shape }], { why: shape.reason, confirmed }));
+      return apply(c, [{ kind: 'freeze', ...shape }], { why: shape.reason, confirmed });
     })
-    .openapi(lift, async (c) => {
-      const edit = { kind: 'unfreeze', freeze: c.req.valid('param').id } as const;
-      return told(c, await apply(c, [edit], c.req.valid('json')));
-    })
+    .openapi(lift, async (c) =>
+      apply(c, [{ kind: 'unfreeze', freeze: c.req.valid('param').id }], c.req.valid('json')),
+    )
     .openapi(glasses, async (c) => c.json(await read.breakGlasses(c.var.user), 200))
     .openapi(glass, async (c) => {
       const { confirmed, ...shape } = c.req.valid('json');
-      return told(c, await apply(c, [{ kind: 'breakglass', ...shape }], { why: shape.reason, confirmed }));
+      return apply(c, [{ kind: 'breakglass', ...shape }], { why: shape.reason, confirmed });
     })
-    .openapi(endGlass, async (c) => {
-      const edit = { kind: 'end-breakglass', breakglass: c.req.valid('param').id } as const;
-      return told(c, await apply(c, [edit], c.req.valid('json')));
-    })
+    .openapi(endGlass, async (c) =>
+      apply(c, [{ kind: 'end-breakglass', breakglass: c.req.valid('param').id }], c.req.valid('json')),
+    )
     .openapi(review, async (c) => {
       const { note } = c.req.valid('json');
-      const edit = { kind: 'review-breakglass', breakglass: c.req.valid('param').id, note } as const;
-      return told(c, await apply(c, [edit], { why: note }));
+      const { id: breakglass } = c.req.valid('param');
+      return apply(c, [{ kind: 'review-breakglass', breakglass, note }], { why: note });
+    })
+    .openapi(download, async (c) => {
+      const { document, limits, set, edit: number } = await exportedLimits(desk);
+      const file = exportLimits(document, {
+        version: set ?? NO_SET,
+        directory: await directory(),
+        figures: await read.limitFigures(limits),
+        dialect: dialectOf(c.req.valid('query')),
+      });
+      c.header('etag', etagOf(set));
+      c.header('content-disposition', `attachment; filename="limits-${number}.csv"`);
+      return c.body(file, 200, { 'content-type': 'text/csv; charset=utf-8' });
+    })
+    .openapi(upload, async (c) => {
+      const asked = c.req.valid('query');
+      const { user } = c.var;
+      const [isDryRun, prune, dialect] = [asked.dry_run === 'yes', asked.prune === 'yes', dialectOf(asked)];
+      const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialect);
+      if (!rows.ok) return c.json(refusedFile(rows.problems), 422);
+      const given = baseOf(c.req.header('if-match'));
+      if (rows.version === undefined && given === 'missing' && !isDryRun) return c.json(NO_BASE, 428);
+      const matched = given === 'missing' ? undefined : (given.base ?? NO_SET);
+      if (rows.version !== undefined && matched !== undefined && matched !== rows.version)
+        return c.json(refusedFile([otherVersion(rows.version, matched)]), 422);
+      const inForce = await exportedLimits(desk);
+      const context = { policy, directory, clock };
+      const file = { rows: rows.rows, dialect, prune, from: asked.from };
+      const givenBase = baseOfFile(rows.version ?? matched, inForce.set);
+      const isSame = givenBase !== inForce.set && (await saysWhatIsInForce(file, inForce, context));
+      const base = isSame ? inForce.set : givenBase;
+      const isStale = base !== inForce.set;
+      const before = isStale ? await desk.at(base) : inForce;
+      const sees = await read.sight(user);
+      if (before === undefined || (isStale && !isDryRun)) {
+        const found = await staleImport(file, base, actingUser(user), { desk, ...context });
+        const stale = outcomeAnswer(found, sees);
+        return c.json({ ...(stale.body as ApiError), ...withoutAbsent({ base }) }, 412);
+      }
+      const imported = await importFile(file, before, context);
+      if (!imported.ok) return c.json(refusedFile(imported.problems), 422);
+      const { document, limits, unnamed } = imported;
+      const replacement = { kind: 'replace', document } as const;
+      if (isDryRun) {
+        const shown = await read.preview([replacement], base, user);
+        if (shown.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
+        if (shown.outcome === 'invalid') return c.json(shown, 200);
+        const understood = imported.understood.map((cell) => ({ ...cell, text: understoodText(cell) }));
+        const totals = writtenTotals(totalChanges(before.limits, limits, clock.nowMs()));
+        const effect = {
+          ...{ ...shown, totals, base, understood, unnamed },
+          ...{ rowsRead: rows.rows.length, notes: rows.notes },
+        };
+        if (asked.backtest !== 'yes' || isStale) return c.json(effect, 200);
+        const counted = await read.backtest([replacement], base, user, asked.cursor);
+        return c.json({ ...effect, backtest: counted }, 200);
+      }
+      const reason = { why: asked.why, confirmed: asked.confirmed === 'yes' };
+      const by = editedBy(user, base, reason, `file ${asked.name}`);
+      return respond(c, outcomeAnswer(await desk.apply([replacement], by), sees));
     });
 }
 
-function told(c: ApiContext, answer: OutcomeAnswer) {
-  switch (answer.status) {
-    case 200:
-      return c.json(answer.body, 200);
-    case 202:
-      return c.json(answer.body, 202);
-    default:
-      return c.json(answer.body, answer.status);
-  }
+function dialectOf(asked: {
+  readonly dialect: 'comma' | 'semicolon';
+  readonly decimal?: CsvDialect['decimal'] | undefined;
+}): CsvDialect {
+  const usual = asked.dialect === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
+  return { ...usual, decimal: asked.decimal ?? usual.decimal };
 }
 
-const subjectOf = (edit: LimitEdit): readonly string[] => ('subject' in edit ? [edit.subject] : []);
+const otherVersion = (version: string, matched: string): CsvProblem => ({
+  line: 0,
+  column: 'version',
+  message: `the file was exported from set ${version}, and \`If-Match\` says ${matched}; leave one of them out`,
+});
+
+const REFUSED_FILE = apiError(
+  'invalid',
+  'The file cannot be taken as it is: see the problems.',
+  'Correct them and send it again; nothing was changed.',
+);
+
+const refusedFile = (problems: readonly CsvProblem[]): ApiError =>
+  withProblems(
+    REFUSED_FILE,
+    problems.map(({ line, column, message }) => ({
+      path: [line, ...(column === undefined ? [] : [column])],
+      message,
+    })),
+  );

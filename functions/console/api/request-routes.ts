@@ -1,8 +1,12 @@
-/** "Ask for more", and what becomes of it. */
+/** Requests for more, and their decisions. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { actingUser } from '../../answers/reading/acting-user.ts';
+import {
+  DecidedRequestSchema,
+  LimitRequestSchema,
+  RequestRowSchema,
+} from '../../answers/limits/edit-models.ts';
+import { actingUser } from '../../answers/reading/context.ts';
 import { list } from '../../answers/reading/schema.ts';
-import { DecidedRequestSchema, LimitRequestSchema, RequestRowSchema } from '../../answers/requests/model.ts';
 import {
   type DecideOutcome,
   type GrantAsk,
@@ -11,53 +15,75 @@ import {
   whoMayText,
 } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
-import { type ApiDeps, invalidHook } from './api-deps.ts';
-import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
-import { AskSchema, VerdictSchema } from './edit-schemas.ts';
-import { forbidden, withProblems } from './outcome-answer.ts';
-import { createRoute, errorAnswer, jsonAnswer, jsonBody, textId } from './route-parts.ts';
+import {
+  type ApiDeps,
+  type ApiError,
+  answers,
+  apiError,
+  errors,
+  getRoute,
+  invalidHook,
+  jsonAnswer,
+  jsonBody,
+  NOT_THERE,
+  postRoute,
+  textId,
+  withProblems,
+} from './api-parts.ts';
+import { AskSchema, forbidden, VerdictSchema } from './edits.ts';
 
-const waiting = createRoute({
-  method: 'get',
-  path: '/requests',
-  summary: 'Yours, and those of your groups',
-  responses: { 200: jsonAnswer(list(RequestRowSchema), 'Newest first') },
-});
+const waiting = getRoute(
+  '/requests',
+  'Yours, and those of your groups',
+  {},
+  answers(list(RequestRowSchema), 'Newest first'),
+);
 
-const file = createRoute({
-  method: 'post',
-  path: '/requests',
-  summary: 'Ask for more',
-  request: { body: jsonBody(AskSchema) },
-  responses: {
-    201: jsonAnswer(LimitRequestSchema, 'It waits for somebody to decide'),
-    403: errorAnswer('Not with your roles'),
-    404: errorAnswer('No such subject, or not in one of your groups'),
-    409: errorAnswer('Too many are waiting'),
-    422: errorAnswer('Cannot be granted; `problems` says why'),
+const file = postRoute(
+  '/requests',
+  'Requests more',
+  { body: jsonBody(AskSchema) },
+  {
+    201: jsonAnswer(LimitRequestSchema, 'It waits for a decision'),
+    ...errors({
+      403: 'Not with your roles',
+      404: 'No such subject, or not in one of your groups',
+      409: 'Too many are waiting',
+      422: 'Cannot be granted; `problems` says why',
+    }),
   },
-});
+);
 
-const decide = createRoute({
-  method: 'post',
-  path: '/requests/{id}/decision',
-  summary: 'Approve, and so give the grant or make the edit live, or decline',
-  request: { params: textId, body: jsonBody(VerdictSchema) },
-  responses: {
-    200: jsonAnswer(DecidedRequestSchema, 'As it stands now'),
-    403: errorAnswer('Not with your roles, or it is your own'),
-    404: errorAnswer('No such request, or it expired'),
-    409: errorAnswer(
-      'Somebody decided before, others edit at the same time, or the limits are others by now',
-    ),
-    422: errorAnswer('The grant no longer fits; `problems` says why'),
+const decide = postRoute(
+  '/requests/{id}/decision',
+  'Approves, which grants the amount or makes the edit live, or declines',
+  { params: textId, body: jsonBody(VerdictSchema) },
+  {
+    ...answers(DecidedRequestSchema, 'Its current state'),
+    ...errors({
+      403: 'Not with your roles, or it is your own',
+      404: 'No such request, or it expired',
+      409: 'It was decided before, others edit at the same time, or the limits were changed',
+      422: 'The grant no longer fits; `problems` says why',
+    }),
   },
-});
+);
 
 const INVALID = apiError(
   'invalid',
   'This cannot be granted: see the problems.',
   'Correct them and send it again.',
+);
+const OWN = apiError('own', 'This is a request of your own; somebody else decides.', 'Wait, or ask them.');
+const STALE = apiError(
+  'stale',
+  'The limits it changes were changed meanwhile, so nothing was changed.',
+  'Decline it, and have it asked for again.',
+);
+const BUSY = apiError(
+  'busy',
+  'Others edit the limits at the same time, again and again.',
+  'Decide once more.',
 );
 
 export const requestRoutes = ({ desk, read }: ApiDeps) =>
@@ -68,9 +94,8 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       const asked = c.req.valid('json');
       const sees = await read.sight(user);
       if (!sees(asked.subject)) return c.json(NOT_THERE, 404);
-      const by = actingUser(user);
-      // JSON knows no undefined.
-      const outcome = await desk.request(asked as GrantAsk, by);
+      // JSON has no `undefined`.
+      const outcome = await desk.request(asked as GrantAsk, actingUser(user));
       switch (outcome.outcome) {
         case 'filed':
           return c.json(outcome.request, 201);
@@ -78,18 +103,21 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
           return c.json(withProblems(INVALID, outcome.problems), 422);
         case 'forbidden':
           return c.json(forbidden([whoMayText(outcome.act, outcome.needs)]), 403);
-        case 'too_many':
-          return c.json(tooMany(outcome.whose, outcome.max), 409);
+        case 'too_many': {
+          const whose = outcome.whose === 'yours' ? 'of yours ' : '';
+          const message = `${outcome.max} requests ${whose}are waiting already.`;
+          return c.json(apiError('too_many', message, 'Wait until some are decided.'), 409);
+        }
       }
     })
     .openapi(decide, async (c) => {
       const { user } = c.var;
       const { id } = c.req.valid('param');
-      // A request that does not concern this user is answered like one that does not exist.
+      // Other people's requests look as if they did not exist.
       const known = (await read.requests(user)).some((request) => request.id === id);
       if (!known) return c.json(NOT_THERE, 404);
-      const by = actingUser(user);
-      const { status, body } = decided(await desk.decide(id, c.req.valid('json') as RequestVerdict, by));
+      const verdict = c.req.valid('json') as RequestVerdict;
+      const { status, body } = decided(await desk.decide(id, verdict, actingUser(user)));
       return status === 200 ? c.json(body, status) : c.json(body, status);
     });
 
@@ -110,15 +138,11 @@ function decided(outcome: DecideOutcome): Decided {
       return { status: 200, body: outcome.request };
     case 'unknown':
       return { status: 404, body: NOT_THERE };
-    case 'decided':
-      return {
-        status: 409,
-        body: apiError(
-          'decided',
-          `${outcome.request.decidedBy ?? 'Somebody'} has ${outcome.request.state} it already.`,
-          'Nothing is left to do.',
-        ),
-      };
+    case 'decided': {
+      const { decidedBy = 'Somebody', state } = outcome.request;
+      const message = `${decidedBy} has ${state} it already.`;
+      return { status: 409, body: apiError('decided', message, 'Nothing is left to do.') };
+    }
     case 'forbidden':
       return {
         status: 403,
@@ -127,31 +151,8 @@ function decided(outcome: DecideOutcome): Decided {
     case 'invalid':
       return { status: 422, body: withProblems(INVALID, outcome.problems) };
     case 'stale':
-      return {
-        status: 409,
-        body: apiError(
-          'stale',
-          'The limits it changes were changed meanwhile, so nothing was changed.',
-          'Decline it, and have it asked for again.',
-        ),
-      };
+      return { status: 409, body: STALE };
     case 'busy':
-      return {
-        status: 409,
-        body: apiError(
-          'busy',
-          'Others edit the limits at the same time, again and again.',
-          'Decide once more.',
-        ),
-      };
+      return { status: 409, body: BUSY };
   }
 }
-
-const OWN = apiError('own', 'This is a request of your own; somebody else decides.', 'Wait, or ask them.');
-
-const tooMany = (whose: 'yours' | 'all', max: number): ApiError =>
-  apiError(
-    'too_many',
-    `${max} requests ${whose === 'yours' ? 'of yours ' : ''}are waiting already.`,
-    'Wait until some are decided.',
-  );

@@ -1,4 +1,4 @@
-/** The way from watching to enforcing: where groups stand, what a step would do, a step on, a step back, the report. */
+/** Rollout from shadow to enforcement: state, forecast, moves and reports. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { MODES } from '../../../policies/mode.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -13,171 +13,183 @@ import {
 import type { RolloutMove } from '../../answers/rollout/rollout-moves.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
-import { type ApiContext, type ApiDeps, baseOf, invalidHook } from './api-deps.ts';
-import { apiError, NO_BASE, NOT_THERE, TOO_OFTEN } from './api-error.ts';
-import { outcomeAnswer } from './outcome-answer.ts';
-import { baseHeader, createRoute, cursor, errorAnswer, jsonAnswer, jsonBody, z } from './route-parts.ts';
+import {
+  type ApiContext,
+  type ApiDeps,
+  answers,
+  apiError,
+  baseHeader,
+  cursor,
+  errors,
+  getRoute,
+  invalidHook,
+  jsonBody,
+  NO_BASE,
+  NOT_THERE,
+  postRoute,
+  tooOften,
+  z,
+} from './api-parts.ts';
+import { baseOf, outcomeAnswer } from './edits.ts';
 
 const SUBJECTS_MAX = 100;
 /** Each is a message. */
 const REPORTS_MAX = 20;
 const subject = z.string().max(255).openapi({ example: 'group/101' });
 const subjects = z.array(subject).min(1).max(SUBJECTS_MAX);
-const why = z.string().min(1).max(300).openapi({ description: 'Stands in the log.' });
+const why = z.string().min(1).max(300).openapi({ description: 'Shown in the log.' });
 
-const list = createRoute({
-  method: 'get',
-  path: '/rollout',
-  summary: 'Where groups stand on the way to enforcing, and what their next step needs',
-  request: {
+const list = getRoute(
+  '/rollout',
+  'Rollout steps of groups, and requirements of the next',
+  {
     query: z.object({
-      subject: subject.optional().openapi({ description: 'Only this one, also without a step of its own.' }),
+      subject: subject.optional().openapi({ description: 'Only this one, even without its own step.' }),
       cursor: z.string().max(100).optional(),
       max: z.coerce.number().int().min(1).max(100).optional(),
     }),
   },
-  responses: {
-    200: jsonAnswer(RolloutViewSchema, 'The instance, groups at the top, and who has a step of its own'),
-  },
-});
+  answers(RolloutViewSchema, 'The instance, top-level groups, and subjects with their own step'),
+);
 
-const forecast = createRoute({
-  method: 'post',
-  path: '/rollout/forecast',
-  summary: 'If these were enforced now: which jobs of the last days would have failed; changes nothing',
-  request: {
+const forecast = postRoute(
+  '/rollout/forecast',
+  'Jobs of the last days that would have failed, were these enforced; changes nothing',
+  {
     query: z.object({ cursor }),
     body: jsonBody(z.strictObject({ subjects }).openapi('RolloutForecastAsked')),
   },
-  responses: {
-    200: jsonAnswer(RolloutForecastSchema, 'By group, rule and reason, with jobs'),
-    404: errorAnswer('No such subject, or not in one of your groups'),
-    429: errorAnswer('Asked too often; `retry-after` says when again'),
+  {
+    ...answers(RolloutForecastSchema, 'By group, rule and reason, with jobs'),
+    ...errors({
+      404: 'No such subject, or not in one of your groups',
+      429: 'Asked too often; `retry-after` says when again',
+    }),
   },
-});
+);
 
 const MoveSchema = z
   .strictObject({
     subjects: z.union([subjects, z.literal('all')]).openapi({ description: '`all`: every row of the list.' }),
     direction: z.enum(['next', 'back']),
-    force: z
-      .boolean()
-      .optional()
-      .openapi({ description: 'On, although something is missing; the log says what.' }),
+    force: z.boolean().optional().openapi({ description: 'Overrides requirements; the log lists them.' }),
     to: z
       .enum(MODES as ['off', 'shadow', 'warn', 'enforce'])
       .optional()
-      .openapi({ description: 'Back to this mode; what goes no further already stays.' }),
+      .openapi({ description: 'Back to this mode; milder ones stay.' }),
     class: rolloutClass.optional().openapi({ description: 'Only rules of this class.' }),
     why,
   })
   .openapi('RolloutMove');
 
-const move = createRoute({
-  method: 'post',
-  path: '/rollout/moves',
-  summary: 'One step on where nothing is missing, or back at once',
-  request: { headers: baseHeader, body: jsonBody(MoveSchema) },
-  responses: {
-    200: jsonAnswer(RolloutMovedSchema, 'What moved, and what stays because something is missing'),
-    403: errorAnswer('Not with your roles; `denied` says who may'),
-    404: errorAnswer('No such subject, or not in one of your groups'),
-    409: errorAnswer('Needs approval, and too many requests are waiting already'),
-    412: errorAnswer('Others changed the limits since `If-Match`'),
-    422: errorAnswer('Cannot be done'),
-    428: errorAnswer('`If-Match` is missing, or something has to be confirmed: `force` confirms it'),
+const refused = {
+  403: 'Not with your roles; `denied` says who may',
+  404: 'No such subject, or not in one of your groups',
+  409: 'Needs approval, and too many requests are waiting already',
+  412: 'Others changed the limits since `If-Match`',
+  422: 'Cannot be done',
+} as const;
+
+const move = postRoute(
+  '/rollout/moves',
+  'Moves subjects to the next step if its requirements are met, or back immediately',
+  { headers: baseHeader, body: jsonBody(MoveSchema) },
+  {
+    ...answers(RolloutMovedSchema, 'Moved subjects, and those that lack a requirement'),
+    ...errors({
+      ...refused,
+      428: '`If-Match` is missing, or something has to be confirmed: `force` confirms it',
+    }),
   },
-});
+);
 
-const ReportSchema = z
-  .strictObject({
-    subjects: z.array(subject).min(1).max(REPORTS_MAX),
-    told: z.boolean().optional().openapi({ description: 'You told the owners yourself: nothing is sent.' }),
-    why,
-  })
-  .openapi('RolloutReport');
-
-const report = createRoute({
-  method: 'post',
-  path: '/rollout/reports',
-  summary: 'Sends owners the shadow report, and writes down when',
-  request: { body: jsonBody(ReportSchema) },
-  responses: {
-    200: jsonAnswer(
-      RolloutReportedSchema,
-      'What was sent, or would have been where there is no way to an owner',
+const report = postRoute(
+  '/rollout/reports',
+  'Sends owners the shadow report, and records the time',
+  {
+    body: jsonBody(
+      z
+        .strictObject({
+          subjects: z.array(subject).min(1).max(REPORTS_MAX),
+          told: z.boolean().optional().openapi({
+            description: 'You informed the owners yourself: nothing is sent.',
+          }),
+          why,
+        })
+        .openapi('RolloutReport'),
     ),
-    403: errorAnswer('Not with your roles; `denied` says who may'),
-    404: errorAnswer('No such group, or not one of yours'),
-    409: errorAnswer('Needs approval, and too many requests are waiting already'),
-    412: errorAnswer('Others change the limits all the time'),
-    422: errorAnswer('Cannot be done'),
-    428: errorAnswer('Something has to be confirmed'),
   },
-});
+  {
+    ...answers(RolloutReportedSchema, 'Sent messages, or their texts if owners cannot be reached'),
+    ...errors({
+      ...refused,
+      412: 'Others change the limits all the time',
+      428: 'Something has to be confirmed',
+    }),
+  },
+);
+
+const NEEDS_APPROVAL = apiError(
+  'needs_approval',
+  'Somebody else has to approve this; a request is filed.',
+  'See /api/v1/requests.',
+);
 
 export function rolloutRoutes(deps: ApiDeps) {
   const { read } = deps;
   return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(list, async (c) => {
-      const { subject: one, cursor, max } = c.req.valid('query');
-      const asked = {
-        ...(one !== undefined && { subjects: [one] }),
-        ...withoutAbsent({ cursor, max }),
-      };
+      const { subject: one, ...page } = c.req.valid('query');
+      const asked = { ...(one !== undefined && { subjects: [one] }), ...withoutAbsent(page) };
       return c.json(await read.rollout(asked, c.var.user), 200);
     })
     .openapi(forecast, async (c) => {
-      const { subjects: of } = c.req.valid('json');
-      const answer = await read.rolloutForecast(of, c.var.user, c.req.valid('query').cursor);
+      const { cursor: from } = c.req.valid('query');
+      const answer = await read.rolloutForecast(c.req.valid('json').subjects, c.var.user, from);
       if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
-      if (answer.outcome === 'counted') return c.json(answer, 200);
-      c.header('retry-after', String(answer.retryAfterSeconds));
-      return c.json(TOO_OFTEN, 429);
+      return answer.outcome === 'counted' ? c.json(answer, 200) : tooOften(c, answer.retryAfterSeconds);
     })
     .openapi(move, async (c) => {
       const asked = baseOf(c.req.header('if-match'));
       if (asked === 'missing') return c.json(NO_BASE, 428);
-      const { subjects: of, why: reason, ...way } = c.req.valid('json');
-      const by = { why: reason, base: asked.base, source: 'api' };
-      const moving = await moveRollout(deps, moveOf({ ...way, subjects: of }), of, c.var.user, by);
-      if (moving.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
-      if (moving.outcome === 'too_many') return c.json(tooMany(moving.total, moving.max), 422);
-      const { moved, held, applied } = moving;
-      const told = { moved: [...moved], held: [...held] };
-      if (applied === undefined)
-        return c.json({ outcome: 'unchanged', ...told } satisfies RolloutMovedView, 200);
-      return answered(c, applied, (body) => ({ ...body, ...told }));
+      const body = c.req.valid('json');
+      const by = { why: body.why, base: asked.base, source: 'api' };
+      const result = await moveRollout(deps, moveOf(body), body.subjects, c.var.user, by);
+      if (result.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
+      if (result.outcome === 'too_many') return c.json(tooMany(result.total, result.max), 422);
+      const { moved, held, applied } = result;
+      const rows = { moved: [...moved], held: [...held] };
+      if (applied !== undefined) return responded(c, applied, (status) => ({ ...status, ...rows }));
+      return c.json({ outcome: 'unchanged', ...rows } satisfies RolloutMovedView, 200);
     })
     .openapi(report, async (c) => {
       const { subjects: of, why: reason, told = false } = c.req.valid('json');
       const sent = await reportRollout(deps, of, c.var.user, { why: reason, source: 'api', told });
       if (sent.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
-      return sent.applied === undefined ? c.json(sent.view, 200) : answered(c, sent.applied, () => sent.view);
+      const { applied, view } = sent;
+      return applied === undefined ? c.json(view, 200) : responded(c, applied, () => view);
     });
 
-  /** Rollout moves need no approval, so a requested one is a refusal. */
-  async function answered<View extends object>(
+  /** Rollout moves need no approval, so a filed request is a refusal. */
+  async function responded<View extends object>(
     c: ApiContext,
     outcome: Parameters<typeof outcomeAnswer>[0],
-    viewOf: (live: Pick<RolloutMovedView, 'outcome' | 'set' | 'edit'>) => View,
+    viewOf: (status: Pick<RolloutMovedView, 'outcome' | 'set' | 'edit'>) => View,
   ) {
     const answer = outcomeAnswer(outcome, await read.sight(c.var.user));
     if (answer.status === 202) return c.json(NEEDS_APPROVAL, 409);
     if (answer.status !== 200) return c.json(answer.body, answer.status);
-    const { outcome: became, set, edit } = answer.body;
-    const live = { outcome: became, ...withoutAbsent({ set, edit }) };
-    return c.json(viewOf(live), 200);
+    const { outcome: result, set, edit } = answer.body;
+    return c.json(viewOf({ outcome: result, ...withoutAbsent({ set, edit }) }), 200);
   }
 }
 
-type MoveAsked = Omit<z.infer<typeof MoveSchema>, 'why'>;
-
-function moveOf({ direction, force = false, to, class: only, subjects: of }: MoveAsked): RolloutMove {
-  const which = only === undefined ? {} : { only };
+function moveOf(asked: z.infer<typeof MoveSchema>): RolloutMove {
+  const { direction, force = false, to, class: only, subjects: of } = asked;
+  const which = withoutAbsent({ only });
   return direction === 'next'
     ? { direction, force, ...which, ...(of === 'all' && { all: true }) }
-    : { direction, ...which, ...(to !== undefined && { to }) };
+    : { direction, ...which, ...withoutAbsent({ to }) };
 }
 
 const tooMany = (total: number, max: number) =>
@@ -186,9 +198,3 @@ const tooMany = (total: number, max: number) =>
     `There are ${total} rows, and one request moves at most ${max}.`,
     'Name those that are to move.',
   );
-
-const NEEDS_APPROVAL = apiError(
-  'needs_approval',
-  'Somebody else has to approve this; a request is filed.',
-  'See /api/v1/requests.',
-);

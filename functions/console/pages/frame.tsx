@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
-import type { Reconciliation } from '../../answers/reconciliation/model.ts';
+import type { Reconciliation } from '../../answers/limits/budgets-model.ts';
 import type { User } from '../../core/signin/index.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
 import { GoForm } from './go/go-form.tsx';

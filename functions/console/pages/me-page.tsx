@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { MeAnswer } from '../../answers/me/model.ts';
+import type { MeAnswer } from '../../answers/groups/me.ts';
 import type { OwnSessionRow, SignInEnv, User } from '../../core/signin/index.ts';
 import { readValues } from './asked.ts';
 import { ConsolePage } from './frame.tsx';

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { ConsoleReader } from '../../answers/contract.ts';
+import type { ConsoleReader } from '../../answers/create-console-read.ts';
 import type { Log } from '../../core/environment/index.ts';
 import type { LimitsDesk, Uploads } from '../../core/limits/index.ts';
 import type { ApprovalCheck } from '../../core/notify/approval-link.ts';

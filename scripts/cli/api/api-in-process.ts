@@ -1,13 +1,12 @@
 /** The console's API in this process: access to the table needs no sign-in. */
 import { Hono } from 'hono';
 import type { ClientResponse } from 'hono/client';
-import type { CountedSpan } from '../../../functions/answers/backtest/model.ts';
-import { NO_USER_ID } from '../../../functions/answers/reading/acting-user.ts';
-import { type ApiDeps, etagOf } from '../../../functions/console/api/api-deps.ts';
-import type { ApiError } from '../../../functions/console/api/api-error.ts';
+import type { CountedSpan } from '../../../functions/answers/limits/edit-models.ts';
+import { NO_USER_ID } from '../../../functions/answers/reading/context.ts';
+import type { ApiDeps, ApiError } from '../../../functions/console/api/api-parts.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
-import { outcomeAnswer } from '../../../functions/console/api/outcome-answer.ts';
+import { etagOf, outcomeAnswer } from '../../../functions/console/api/edits.ts';
 import { silentLog } from '../../../functions/core/environment/index.ts';
 import type { ApplyOutcome, Rights, RoleName } from '../../../functions/core/limits/index.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/index.ts';

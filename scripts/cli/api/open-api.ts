@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { compareAll } from '../../../functions/answers/backtest/compare-all.ts';
+import { compareAll } from '../../../functions/answers/backtest/count-edit.ts';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
+import type { StatementBooks } from '../../../functions/answers/reading/context.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
-import type { StatementBooks } from '../../../functions/answers/reading/statement-books.ts';
 import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import {
   type DirectoryTable,

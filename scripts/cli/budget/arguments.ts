@@ -1,7 +1,7 @@
 /** What people type in commands about limits: flags, groups, amounts, and which limit of a group. */
 import { userInfo } from 'node:os';
-import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
-import { isSubject } from '../../../functions/answers/budgets/own-limits.ts';
+import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
+import { isSubject } from '../../../functions/answers/limits/edits.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';
 import { capOf, capWords } from '../../../policies/limits/cap.ts';

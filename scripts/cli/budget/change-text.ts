@@ -1,6 +1,9 @@
-import type { ChangeRow } from '../../../functions/answers/history/model.ts';
-import type { Oversubscription, PreviewAnswer } from '../../../functions/answers/preview/model.ts';
-import { poolWords } from '../../../functions/answers/preview/pool-words.ts';
+import type {
+  ChangeRow,
+  Oversubscription,
+  PreviewAnswer,
+} from '../../../functions/answers/limits/edit-models.ts';
+import { poolText } from '../../../functions/answers/status/texts.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
@@ -91,7 +94,7 @@ export function oversubscriptionText(all: readonly Oversubscription[], currency:
     .slice(0, ROWS_SHOWN)
     .map((pool) => {
       const { path, subject, limit, amount, unit, larger } = pool;
-      const sums = poolWords(pool, amount, (whole) => amountText(whole, unit, currency));
+      const sums = poolText(pool, amount, (whole) => amountText(whole, unit, currency));
       const above =
         larger.length === 0 ? '' : `; larger than it, or unlimited: ${larger.map(printable).join(', ')}`;
       return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}${above}\n`;

@@ -1,6 +1,6 @@
 /** Limits as CSV: export and import. */
 import { basename, resolve } from 'node:path';
-import type { WrittenTotal } from '../../../functions/answers/import/model.ts';
+import type { WrittenTotal } from '../../../functions/answers/limits/edit-models.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

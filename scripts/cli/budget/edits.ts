@@ -1,6 +1,7 @@
 /** Edits of limits: based on the live set, previewed or applied by the API, and reported. */
-import type { BacktestAnswer } from '../../../functions/answers/backtest/model.ts';
-import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
+
+import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
+import type { BacktestAnswer } from '../../../functions/answers/limits/edit-models.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';

@@ -1,5 +1,5 @@
-import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
-import { refusingText } from '../../../functions/answers/standing/refusing-text.ts';
+import type { BudgetRow } from '../../../functions/answers/limits/budgets-model.ts';
+import { refusingText } from '../../../functions/answers/status/texts.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';

@@ -1,18 +1,22 @@
 /** Views of limits: the list, one group, and the change log. */
+
+import type { GroupSum, UsedInMonth } from '../../../functions/answers/groups/model.ts';
 import {
   BUDGET_ORDERS,
   type BudgetRow,
   type Budgets,
+  type ExceptionRow,
+  type Reconciliation,
+  RISK_FILTERS,
   SUBJECT_KINDS,
-  TROUBLE_FILTERS,
-} from '../../../functions/answers/budgets/model.ts';
-import type { ExceptionRow } from '../../../functions/answers/exceptions/model.ts';
-import type { LogEntry } from '../../../functions/answers/history/model.ts';
-import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/model.ts';
-import type { Reconciliation } from '../../../functions/answers/reconciliation/model.ts';
-import { alertsText, lastAlertOf } from '../../../functions/answers/standing/alert-words.ts';
-import { forecastWords } from '../../../functions/answers/standing/forecast-words.ts';
-import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
+} from '../../../functions/answers/limits/budgets-model.ts';
+import type { LogEntry } from '../../../functions/answers/limits/edit-models.ts';
+import {
+  agreementText,
+  alertsText,
+  forecastText,
+  lastAlertOf,
+} from '../../../functions/answers/status/texts.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { type Edge, edgeText, instantText } from '../../../policies/text/edge-text.ts';
@@ -59,7 +63,7 @@ that refuse jobs now come first. Amounts are those in force now: with grants and
     trouble: choice(
       '<which>',
       'only limits that are used up; or that are used up, refuse jobs or run out before their period ends: ',
-      TROUBLE_FILTERS,
+      RISK_FILTERS,
     ),
     sort: choice('<order>', `(default: ${BUDGET_ORDERS[0]}) `, BUDGET_ORDERS),
     alerts: toggle(
@@ -194,7 +198,7 @@ function noteText(row: BudgetRow, currency: string): string {
 
 /** The sentence that the page has below its chart. */
 function forecastLine(row: BudgetRow, currency: string): string {
-  const text = forecastWords(row, currency);
+  const text = forecastText(row, currency);
   return text === undefined ? '' : `${printable(`${standingPath(row)} ${row.id}: ${text}`)}\n`;
 }
 

@@ -2,7 +2,7 @@ import type {
   AskedPipelineJob,
   CheckedPipeline,
   LimitLeftRow,
-} from '../../../functions/answers/check/model.ts';
+} from '../../../functions/answers/job/model.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

@@ -5,9 +5,12 @@ import {
   type CanaryFinding,
   judgeCanary,
   longestAnswerMs,
-} from '../../../functions/answers/health/judge-canary.ts';
-import { shadowFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
-import { type ArmedReport, armedReport } from '../../../functions/answers/shadow/shadow-report.ts';
+} from '../../../functions/answers/health/judge-gitlab.ts';
+import {
+  type ArmedReport,
+  armedReport,
+  shadowFigures,
+} from '../../../functions/answers/rollout/shadow-report.ts';
 import { type ControllerScopes, GitLabError } from '../../../functions/core/gitlab/index.ts';
 import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
 import { standIn, type TerminalIo } from '../../terminal/command.ts';

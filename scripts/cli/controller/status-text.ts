@@ -1,4 +1,4 @@
-import { waitingLines, waitingText } from '../../../functions/answers/health/waiting-lines.ts';
+import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { armedRowsText } from '../report/shadow.ts';

@@ -1,7 +1,6 @@
-import { dynamoHealthLook } from '../../../functions/answers/health/kept-look.ts';
-import type { HealthFinding, HealthView } from '../../../functions/answers/health/model.ts';
+import type { HealthFinding, HealthView } from '../../../functions/answers/health/evidence.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/health/read-gitlab.ts';
-import { readHealth } from '../../../functions/answers/health/read-health.ts';
+import { dynamoHealthLook, readHealth } from '../../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, standIn } from '../../terminal/command.ts';

@@ -1,5 +1,5 @@
-import type { AskedPipeline, CheckedPipeline } from '../../../functions/answers/check/model.ts';
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
+import type { AskedPipeline, CheckedPipeline } from '../../../functions/answers/job/model.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { DynamoStore } from '../../../functions/core/ledger/index.ts';
 import { MemoryTable } from '../../../functions/core/store/index.ts';

@@ -1,5 +1,4 @@
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
-import { parseJobReference } from '../../../functions/answers/job/job-reference.ts';
 import type {
   ExplainedCounter,
   ExplainedRuleRow,
@@ -8,6 +7,7 @@ import type {
   JobRejection,
   JobRetry,
 } from '../../../functions/answers/job/model.ts';
+import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
 import { BECAME } from '../../../functions/answers/job/retried.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';

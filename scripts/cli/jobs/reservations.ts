@@ -1,4 +1,4 @@
-import { waitingLines, waitingText } from '../../../functions/answers/health/waiting-lines.ts';
+import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, isReserved, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';

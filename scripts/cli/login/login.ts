@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { parseJobReference } from '../../../functions/answers/job/job-reference.ts';
+import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord, text, toggle } from '../../terminal/flags.ts';

@@ -190,7 +190,10 @@ interface RuleSummary {
 }
 
 function ruleSummaries(policy: Policy, limits: LimitSet): readonly RuleSummary[] {
-  const byKind = Map.groupBy<RuleKind, Limit>(allLimits(limits), ({ kind }) => ASKED_BY[kind]);
+  const byKind: ReadonlyMap<RuleKind, readonly unknown[]> = Map.groupBy(
+    allLimits(limits),
+    ({ kind }) => ASKED_BY[kind],
+  );
   return policy.rules.map((rule) => {
     const { id, kind, class: ruleClass, mode, stateless } = rule;
     const needs = fieldsNeeded(rule, policy);

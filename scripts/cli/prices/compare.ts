@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
-import { decimal } from '../../../functions/answers/statement/csv-text.ts';
+import { decimal } from '../../../functions/answers/statement/csv.ts';
 import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { readDecimal } from '../../../policies/document/values.ts';

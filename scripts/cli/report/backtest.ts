@@ -1,6 +1,9 @@
-import { backtest } from '../../../functions/answers/backtest/backtest.ts';
-import type { BacktestFigures, BacktestGroupRow } from '../../../functions/answers/backtest/figures.ts';
-import { limitLabel } from '../../../functions/answers/reading/limit-label.ts';
+import {
+  type BacktestFigures,
+  type BacktestGroupRow,
+  backtest,
+} from '../../../functions/answers/backtest/backtest.ts';
+import { limitLabel } from '../../../functions/answers/reading/scope.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';

@@ -1,6 +1,5 @@
-import { COVERAGE_DAYS_MAX } from '../../../functions/answers/coverage/coverage-view.ts';
-import type { CoverageView, CoveredRunnerRow } from '../../../functions/answers/coverage/model.ts';
-import { coverageShareText } from '../../../functions/answers/coverage/share-text.ts';
+import { COVERAGE_DAYS_MAX, coverageShareText } from '../../../functions/answers/groups/coverage.ts';
+import type { CoverageView, CoveredRunnerRow } from '../../../functions/answers/groups/model.ts';
 import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
 import { runnerDetails } from '../../../functions/core/gitlab/index.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';

@@ -1,6 +1,6 @@
-import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
-import { forecastWords } from '../../../functions/answers/standing/forecast-words.ts';
-import type { TestedForecasts } from '../../../functions/answers/standing/model.ts';
+import type { BudgetRow } from '../../../functions/answers/limits/budgets-model.ts';
+import type { TestedForecasts } from '../../../functions/answers/status/model.ts';
+import { forecastText } from '../../../functions/answers/status/texts.ts';
 import { bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord } from '../../terminal/flags.ts';
@@ -37,7 +37,7 @@ the last nine is forecast by what was known after 7, 14 and 21 of its days, next
             const { tested } = row.forecast ?? {};
             return [
               `${strong(printable(`${standingPath(row)} ${row.id}`))}: ${limitText(row, currency)}\n`,
-              `${forecastWords(row, currency) ?? unknownText(row)}\n`,
+              `${forecastText(row, currency) ?? unknownText(row)}\n`,
               tested === undefined ? '' : `\n${testedText(tested, row, io.columns, dim)}\n`,
             ];
           })

@@ -1,4 +1,4 @@
-import type { ReportJob, ReportRow, ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
+import type { ReportJob, ReportRow, ShadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { visible } from '../../../policies/text/plain-text.ts';
 import {

@@ -1,5 +1,4 @@
-import type { ArmedFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
-import type { ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
+import type { ArmedFigures, ShadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { moneyText } from '../../../policies/units/unit-texts.ts';
 import type { ZonedSpan } from './span.ts';
@@ -57,7 +56,7 @@ export const shareText = (share: number): string =>
 
 /** Text of the result with an enabled controller. */
 
-export { type ArmedReport, armedReport } from '../../../functions/answers/shadow/shadow-report.ts';
+export { type ArmedReport, armedReport } from '../../../functions/answers/rollout/shadow-report.ts';
 
 /** `If armed now: 2 of 14 jobs would have failed (14 %)`, and the number of retries among them. */
 export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedFigures, 'rows'>): string {

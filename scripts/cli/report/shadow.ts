@@ -3,8 +3,8 @@ import {
   type ReportRow,
   type ShadowReport,
   shadowReport,
-} from '../../../functions/answers/shadow/shadow-report.ts';
-import { csvField, decimal } from '../../../functions/answers/statement/csv-text.ts';
+} from '../../../functions/answers/rollout/shadow-report.ts';
+import { csvField, decimal } from '../../../functions/answers/statement/csv.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { PLAYED_GITLAB } from '../../local/options.ts';
 import { EXIT, standIn, UsageError } from '../../terminal/command.ts';

@@ -1,4 +1,4 @@
-import type { ReportSpan, ZonedSpan } from '../../../functions/answers/shadow/shadow-report.ts';
+import type { ReportSpan, ZonedSpan } from '../../../functions/answers/rollout/shadow-report.ts';
 import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';

@@ -1,6 +1,5 @@
 import { hasOthers, SPEND_KEYS, type SpendReport } from '../../../functions/answers/report/model.ts';
-import { spendCsv } from '../../../functions/answers/report/spend-csv.ts';
-import { queueText, retriesText } from '../../../functions/answers/report/waste-text.ts';
+import { queueText, retriesText, spendCsv } from '../../../functions/answers/report/spend-text.ts';
 import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';

@@ -1,6 +1,5 @@
-import { closedCsv, closedRows } from '../../../functions/answers/statement/closed-csv.ts';
-import { closedFocusCsv } from '../../../functions/answers/statement/closed-focus.ts';
-import type { ClosedMonths } from '../../../functions/answers/statement/closed-model.ts';
+import { closedCsv, closedFocusCsv, closedRows } from '../../../functions/answers/statement/csv.ts';
+import type { ClosedMonths } from '../../../functions/answers/statement/model.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';

@@ -1,5 +1,4 @@
-import { csv, csvField, decimal } from '../../../functions/answers/statement/csv-text.ts';
-import { shortDecimal, utcSecond } from '../../../functions/answers/statement/focus-charge.ts';
+import { csv, csvField, decimal, shortDecimal, utcSecond } from '../../../functions/answers/statement/csv.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 
 /** The statement as a FOCUS 1.2 dataset, CSV. */

@@ -1,4 +1,4 @@
-import { csv, csvField, decimal } from '../../../functions/answers/statement/csv-text.ts';
+import { csv, csvField, decimal } from '../../../functions/answers/statement/csv.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { expect, test } from 'vitest';
-import { ACCESS } from '../../../functions/console/api/access.ts';
+import { ACCESS } from '../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { HEALTH_PATH } from '../../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';

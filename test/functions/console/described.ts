@@ -1,31 +1,39 @@
 /** Holds every answer that a test sees against its model: no field that is not described, none that is missing. */
+
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Hono } from 'hono';
 import { expect } from 'vitest';
-import { BacktestAnswerSchema } from '../../../functions/answers/backtest/model.ts';
-import { BreakGlassStateSchema } from '../../../functions/answers/breakglass/model.ts';
-import { CheckedPipelineSchema } from '../../../functions/answers/check/model.ts';
-import type { ConsoleReader } from '../../../functions/answers/contract.ts';
-import { CoverageViewSchema } from '../../../functions/answers/coverage/model.ts';
-import { HistoryPageSchema, LogEntrySchema } from '../../../functions/answers/history/model.ts';
-import { ExplainedSchema } from '../../../functions/answers/job/model.ts';
-import { MeSchema } from '../../../functions/answers/me/model.ts';
-import { OverviewSchema } from '../../../functions/answers/overview/model.ts';
-import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
+import type { ConsoleReader } from '../../../functions/answers/create-console-read.ts';
+import { MeSchema } from '../../../functions/answers/groups/me.ts';
+import {
+  CoverageViewSchema,
+  OverviewSchema,
+  SubjectViewSchema,
+  UsageDaysViewSchema,
+} from '../../../functions/answers/groups/model.ts';
+import { CheckedPipelineSchema, ExplainedSchema } from '../../../functions/answers/job/model.ts';
+import { ReconciliationSchema } from '../../../functions/answers/limits/budgets-model.ts';
+import {
+  BacktestAnswerSchema,
+  BreakGlassStateSchema,
+  HistoryPageSchema,
+  LogEntrySchema,
+  PreviewSchema,
+  RequestRowSchema,
+} from '../../../functions/answers/limits/edit-models.ts';
 import { list, z } from '../../../functions/answers/reading/schema.ts';
-import { ReconciliationSchema } from '../../../functions/answers/reconciliation/model.ts';
 import { SpendReportSchema } from '../../../functions/answers/report/model.ts';
-import { RequestRowSchema } from '../../../functions/answers/requests/model.ts';
-import { RolloutForecastSchema, RolloutViewSchema } from '../../../functions/answers/rollout/model.ts';
-import { ShadowViewSchema } from '../../../functions/answers/shadow/model.ts';
+import {
+  RolloutForecastSchema,
+  RolloutViewSchema,
+  ShadowViewSchema,
+} from '../../../functions/answers/rollout/model.ts';
 import {
   ClosedMonthsSchema,
+  DeployedPricesSchema,
   StatementNumbersSchema,
-} from '../../../functions/answers/statement/closed-model.ts';
-import { StatementSchema } from '../../../functions/answers/statement/model.ts';
-import { DeployedPricesSchema } from '../../../functions/answers/statement/price-model.ts';
-import { SubjectViewSchema } from '../../../functions/answers/subject/model.ts';
-import { UsageDaysViewSchema } from '../../../functions/answers/usage/model.ts';
+  StatementSchema,
+} from '../../../functions/answers/statement/model.ts';
 import { API_PATH } from '../../../functions/console/api/create-api.ts';
 
 /** What the schema leaves out is not described. */

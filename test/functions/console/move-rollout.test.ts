@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import type { RolloutView } from '../../../functions/answers/rollout/model.ts';
 import type { RolloutMove } from '../../../functions/answers/rollout/rollout-moves.ts';
-import type { OwnerMessage } from '../../../functions/answers/shadow/owner-message.ts';
+import type { OwnerMessage } from '../../../functions/answers/rollout/shadow.ts';
 import { moveRollout, reportRollout } from '../../../functions/console/move-rollout.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Mode } from '../../../policies/mode.ts';

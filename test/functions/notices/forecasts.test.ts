@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastAlertOf } from '../../../functions/answers/standing/alert-words.ts';
+import { lastAlertOf } from '../../../functions/answers/status/texts.ts';
 import { ChatError } from '../../../functions/core/notify/chat.ts';
 import { USERS } from '../console/house.ts';
 import { DAY_MS, noticesHarness, OWNED, readMessage } from './harness.ts';

@@ -42,7 +42,7 @@ test('what stays out of Zod is not missed: the bundled API describes itself and 
   const { createApi, EditsSchema } = (await import(
     file
   )) as typeof import('../../../functions/console/api/create-api.ts') &
-    typeof import('../../../functions/console/api/edit-schemas.ts');
+    typeof import('../../../functions/console/api/edits.ts');
   const info = { title: 'Tollgate', version: '1' };
   const document = createApi({} as Parameters<typeof createApi>[0]).getOpenAPI31Document({
     openapi: '3.1.0',

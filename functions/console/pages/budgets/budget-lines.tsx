@@ -1,5 +1,5 @@
 import { capWords } from '../../../../policies/limits/cap.ts';
-import type { BudgetRow } from '../../../answers/budgets/model.ts';
+import type { BudgetRow } from '../../../answers/limits/budgets-model.ts';
 import { KIND_TAGS } from '../parts/group-table.tsx';
 import { Table } from '../parts/layout.tsx';
 import { lastAlertOf, limitAmountWords, limitWords, nextAlertText } from '../parts/limit-words.ts';

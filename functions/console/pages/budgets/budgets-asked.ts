@@ -4,9 +4,9 @@ import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import {
   BUDGET_ORDERS,
   type BudgetsQuery,
+  RISK_FILTERS,
   SUBJECT_KINDS,
-  TROUBLE_FILTERS,
-} from '../../../answers/budgets/model.ts';
+} from '../../../answers/limits/budgets-model.ts';
 import { readWholeNumber } from '../asked.ts';
 
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
@@ -23,7 +23,7 @@ export function budgetsAsked(text: (name: string) => string | undefined): Budget
       search: text('q'),
       kind: one('kind', SUBJECT_KINDS),
       unit: one('unit', LIMIT_KINDS),
-      trouble: one('trouble', TROUBLE_FILTERS),
+      trouble: one('trouble', RISK_FILTERS),
       percentMin: over === undefined ? undefined : Math.min(over, PERCENT_MAX),
       cursor: text('cursor'),
     }),

@@ -1,5 +1,5 @@
 import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
-import type { BudgetsQuery, SubjectKind } from '../../../answers/budgets/model.ts';
+import type { BudgetsQuery, SubjectKind } from '../../../answers/limits/budgets-model.ts';
 import { type ChoiceList, choice, searchField } from '../parts/filter-fields.tsx';
 import { limitWords } from '../parts/limit-words.ts';
 import type { Markup } from '../parts/markup.ts';

@@ -1,4 +1,4 @@
-import type { Budgets, BudgetsQuery } from '../../../answers/budgets/model.ts';
+import type { Budgets, BudgetsQuery } from '../../../answers/limits/budgets-model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';

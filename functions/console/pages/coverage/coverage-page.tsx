@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import type { CoverageView, CoveredGroup, CoveredRunnerRow } from '../../../answers/coverage/model.ts';
-import { coverageShareText } from '../../../answers/coverage/share-text.ts';
+import { coverageShareText } from '../../../answers/groups/coverage.ts';
+import type { CoverageView, CoveredGroup, CoveredRunnerRow } from '../../../answers/groups/model.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query, queryCursor, readWholeNumber } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';

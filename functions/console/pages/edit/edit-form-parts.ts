@@ -1,5 +1,5 @@
-import type { LimitRow } from '../../../answers/standing/model.ts';
-import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { SubjectView } from '../../../answers/groups/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import type { Field, Values } from '../parts/form-field.tsx';
 
 export interface EditForm {

@@ -1,4 +1,4 @@
-import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import { limitWords } from '../parts/limit-words.ts';
 import { type EditForm, type EditFormContext, WHY } from './edit-form-parts.ts';
 import { breakGlassForm, grantForm, rolloutForm } from './exception-forms.ts';

@@ -1,5 +1,5 @@
-import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
-import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { actingUser } from '../../../answers/reading/acting-user.ts';
+import { actingUser } from '../../../answers/reading/context.ts';
 import type { ApplyOutcome, LimitEdit } from '../../../core/limits/index.ts';
 import type { SignInEnv } from '../../../core/signin/index.ts';
 import { query, readValues } from '../asked.ts';

@@ -1,4 +1,4 @@
-import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import type { Field } from '../parts/form-field.tsx';
 import { limitWords } from '../parts/limit-words.ts';
 import { type EditForm, type EditFormContext, MODES_SHOWN, WHY } from './edit-form-parts.ts';

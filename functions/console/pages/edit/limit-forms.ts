@@ -3,7 +3,7 @@ import { type LimitField, limitFields } from '../../../../policies/limits/limit-
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
 import { LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
-import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import { SCALED_KINDS, thresholdsText } from '../../../core/limits/index.ts';
 import type { Field } from '../parts/form-field.tsx';
 import { limitWords, writtenAmount } from '../parts/limit-words.ts';

@@ -1,6 +1,6 @@
 import { withoutDay } from '../../../../policies/limits/limit.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
-import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import type { PagesDeps } from '../pages-deps.ts';
 import type { Values } from '../parts/form-field.tsx';

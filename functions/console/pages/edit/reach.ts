@@ -1,6 +1,6 @@
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import type { ConsoleReader } from '../../../answers/contract.ts';
-import type { Viewer } from '../../../answers/reading/viewer.ts';
+import type { ConsoleReader } from '../../../answers/create-console-read.ts';
+import type { Caller } from '../../../answers/reading/context.ts';
 import type { OwnerContact } from '../problem-page.tsx';
 
 /** Each costs the reads of a page. */
@@ -11,7 +11,7 @@ const REACH_MAX = 5;
 export async function ownerContactsOf(
   limits: readonly { readonly subject: string; readonly limit: string }[],
   read: Pick<ConsoleReader, 'subject'>,
-  viewer: Viewer,
+  viewer: Caller,
 ): Promise<readonly OwnerContact[]> {
   const subjects = [...new Set(limits.map(({ subject }) => subject))].slice(0, SUBJECTS_MAX);
   const views = await Promise.all(subjects.map((subject) => read.subject(subject, {}, viewer)));

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { parseJobReference } from '../../../answers/job/job-reference.ts';
+import { parseJobReference } from '../../../answers/job/recorded-job.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';

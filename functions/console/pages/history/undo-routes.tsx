@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { actingUser } from '../../../answers/reading/acting-user.ts';
+import { actingUser } from '../../../answers/reading/context.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { lastEdit } from '../../last-edit.ts';
 import { readValues, readWholeNumber } from '../asked.ts';

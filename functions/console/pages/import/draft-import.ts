@@ -1,4 +1,4 @@
-import { actingUser } from '../../../answers/reading/acting-user.ts';
+import { actingUser } from '../../../answers/reading/context.ts';
 import {
   baseOfFile,
   type CsvDialect,

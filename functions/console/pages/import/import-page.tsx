@@ -1,4 +1,4 @@
-import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
+import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
 import { type CsvProblem, csvProblemText, type TotalChange } from '../../../core/limits/index.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';

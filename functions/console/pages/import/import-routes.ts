@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { Hono } from 'hono';
-import { actingUser } from '../../../answers/reading/acting-user.ts';
+import { actingUser } from '../../../answers/reading/context.ts';
 import { type CsvProblem, exportedLimits, exportLimits, NO_SET } from '../../../core/limits/index.ts';
 import type { SignInEnv } from '../../../core/signin/index.ts';
 import { readForm } from '../../unreadable-request.ts';

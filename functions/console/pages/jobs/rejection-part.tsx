@@ -3,7 +3,7 @@ import { amountText } from '../../../../policies/units/unit-texts.ts';
 import { waitText } from '../../../answers/job/decision-lines.ts';
 import type { JobExplanation, JobRejection, JobRetry } from '../../../answers/job/model.ts';
 import { BECAME } from '../../../answers/job/retried.ts';
-import type { RequestRow } from '../../../answers/requests/model.ts';
+import type { RequestRow } from '../../../answers/limits/edit-models.ts';
 import { jobPagePath } from '../../../core/notify/console-links.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { field } from '../parts/form-field.tsx';

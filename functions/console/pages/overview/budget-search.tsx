@@ -1,4 +1,4 @@
-import type { Overview, OverviewQuery } from '../../../answers/overview/model.ts';
+import type { Overview, OverviewQuery } from '../../../answers/groups/model.ts';
 import { type ChoiceList, choice, searchField } from '../parts/filter-fields.tsx';
 import type { Markup } from '../parts/markup.ts';
 

@@ -1,4 +1,4 @@
-import type { Overview, OverviewQuery } from '../../../answers/overview/model.ts';
+import type { Overview, OverviewQuery } from '../../../answers/groups/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';

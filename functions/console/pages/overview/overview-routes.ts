@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import type { OverviewOrder, OverviewQuery } from '../../../answers/overview/model.ts';
+import type { OverviewOrder, OverviewQuery } from '../../../answers/groups/model.ts';
 import type { SignInEnv } from '../../../core/signin/index.ts';
 import { query, queryCursor, readWholeNumber } from '../asked.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';

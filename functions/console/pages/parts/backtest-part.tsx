@@ -1,6 +1,7 @@
 /** Jobs that would have failed, counted from their records. */
-import type { BacktestAnswer, BacktestSummary } from '../../../answers/backtest/model.ts';
-import type { ConsoleReader } from '../../../answers/contract.ts';
+
+import type { ConsoleReader } from '../../../answers/create-console-read.ts';
+import type { BacktestAnswer, BacktestSummary } from '../../../answers/limits/edit-models.ts';
 import type { LimitEdit } from '../../../core/limits/index.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { shortDayLabel } from './chart-scale.ts';

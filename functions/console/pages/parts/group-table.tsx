@@ -1,4 +1,4 @@
-import type { GroupRow } from '../../../answers/overview/model.ts';
+import type { GroupRow } from '../../../answers/groups/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/index.ts';
 import { Table, type TableColumn } from './layout.tsx';
 import { pathMarkup, subjectHref, subjectLink } from './links.tsx';

@@ -1,9 +1,8 @@
 import { type LimitKind, writtenUnits } from '../../../../policies/units/unit.ts';
-import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import { type PageFormat, pageAmount } from './page-format.tsx';
 
-export { alertsText, lastAlertOf, nextAlertText } from '../../../answers/standing/alert-words.ts';
-export { limitWords } from '../../../answers/standing/limit-words.ts';
+export { alertsText, lastAlertOf, limitWords, nextAlertText } from '../../../answers/status/texts.ts';
 
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);

@@ -2,7 +2,7 @@ import type { Mode } from '../../../../policies/mode.ts';
 import { type Edge, edgeText, instantText, relativeText } from '../../../../policies/text/edge-text.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../../policies/units/unit-texts.ts';
-import { percentOf } from '../../../answers/standing/limit-row.ts';
+import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { Markup } from './markup.ts';
 
 /** The deployment's currency, and where and when "now" is. */

@@ -1,7 +1,6 @@
-import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
-import type { EditEffect, PreviewAnswer } from '../../../answers/preview/model.ts';
-import { poolWords } from '../../../answers/preview/pool-words.ts';
-import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { BacktestAnswer, EditEffect, PreviewAnswer } from '../../../answers/limits/edit-models.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
+import { poolText } from '../../../answers/status/texts.ts';
 import type { ChangeRow, Oversubscription } from '../../../core/limits/index.ts';
 import { backtestPart } from './backtest-part.tsx';
 import { changeTable, fieldText } from './change-table.tsx';
@@ -41,7 +40,7 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
         </p>
         <ul>
           {preview.oversubscription.slice(0, POOLS_SHOWN).map((pool) => (
-            <li>{poolText(pool, telling)}</li>
+            <li>{poolLine(pool, telling)}</li>
           ))}
         </ul>
       </div>
@@ -194,10 +193,10 @@ const cells = (when: string, row: EditEffect['before'], telling: PageFormat): Ma
 const hasDate = ({ forecast }: LimitRow): boolean =>
   forecast?.outcome === 'runs_out' && forecast.atMs !== undefined;
 
-const poolText = (pool: Oversubscription, telling: PageFormat): Markup => (
+const poolLine = (pool: Oversubscription, telling: PageFormat): Markup => (
   <>
     {pool.path ?? pool.subject} <code>{pool.limit}</code>:{' '}
-    {poolWords(pool, pool.amount, (whole) => pageAmount(whole, pool.unit, telling))}
+    {poolText(pool, pool.amount, (whole) => pageAmount(whole, pool.unit, telling))}
     {pool.larger.length > 0 && <>; larger than the pool, or unlimited: {pool.larger.join(', ')}</>}
   </>
 );

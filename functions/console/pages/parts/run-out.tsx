@@ -1,6 +1,6 @@
 import { untilText } from '../../../../policies/text/edge-text.ts';
-import type { LimitRow } from '../../../answers/standing/model.ts';
-import { refusingText } from '../../../answers/standing/refusing-text.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
+import { refusingText } from '../../../answers/status/texts.ts';
 import { onlyWatches } from './limit-words.ts';
 import type { Markup } from './markup.ts';
 import { distance, instant } from './page-format.tsx';

@@ -1,4 +1,4 @@
-import type { LimitRow } from '../../../answers/standing/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import { Bar } from './bar.tsx';
 import type { TableColumn } from './layout.tsx';
 import { leftClass, leftText, limitAmountWords, NOT_COUNTED } from './limit-words.ts';

@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import { SPEND_KEYS, type SpendAnswer, type SpendQuery } from '../../../answers/report/model.ts';
-import { groupsCsv, spendCsv } from '../../../answers/report/spend-csv.ts';
-import { spendFocusCsv } from '../../../answers/report/spend-focus.ts';
+import { groupsCsv, spendCsv, spendFocusCsv } from '../../../answers/report/spend-text.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query, readWholeNumber } from '../asked.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';

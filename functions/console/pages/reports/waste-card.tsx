@@ -5,7 +5,7 @@ import {
   queueStepText,
   queueText,
   retriesText,
-} from '../../../answers/report/waste-text.ts';
+} from '../../../answers/report/spend-text.ts';
 import { Bar } from '../parts/bar.tsx';
 import { Card, Table } from '../parts/layout.tsx';
 import { address } from '../parts/links.tsx';

@@ -1,5 +1,5 @@
 /** Visits by signed links. A link gives no rights and decides nothing; a changed link is refused. */
-import type { RequestRow } from '../../../answers/requests/model.ts';
+import type { RequestRow } from '../../../answers/limits/edit-models.ts';
 import { type PageContext, type PagesDeps, send } from '../pages-deps.ts';
 import { type Problem, problemPage } from '../problem-page.tsx';
 

@@ -1,4 +1,4 @@
-import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { grantFormFields } from '../edit/exception-forms.ts';
 import { ConsolePage } from '../frame.tsx';

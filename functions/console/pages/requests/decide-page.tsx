@@ -1,6 +1,5 @@
 import type { DocumentProblem } from '../../../../policies/document/reading.ts';
-import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
-import type { RequestRow } from '../../../answers/requests/model.ts';
+import type { BacktestAnswer, RequestRow } from '../../../answers/limits/edit-models.ts';
 import type { RequestedEdits } from '../../../core/limits/index.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';

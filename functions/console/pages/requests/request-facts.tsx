@@ -1,7 +1,7 @@
 import { readInstant } from '../../../../policies/document/values.ts';
 import { type Edge, edgeText } from '../../../../policies/text/edge-text.ts';
 import { unitRow } from '../../../../policies/units/unit.ts';
-import type { RequestRow } from '../../../answers/requests/model.ts';
+import type { RequestRow } from '../../../answers/limits/edit-models.ts';
 import { fieldText } from '../parts/change-table.tsx';
 import { Fact } from '../parts/layout.tsx';
 import { leftText, limitAmountWords, limitWords } from '../parts/limit-words.ts';

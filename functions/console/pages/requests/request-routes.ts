@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
-import { actingUser } from '../../../answers/reading/acting-user.ts';
+import { actingUser } from '../../../answers/reading/context.ts';
 import { type DecideOutcome, type RequestOutcome, whoMayText } from '../../../core/limits/index.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query, readValues } from '../asked.ts';

@@ -1,4 +1,4 @@
-import type { RequestRow } from '../../../answers/requests/model.ts';
+import type { RequestRow } from '../../../answers/limits/edit-models.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Done } from '../parts/layout.tsx';

@@ -1,5 +1,5 @@
-import type { ShadowRow, ShadowView } from '../../../answers/shadow/model.ts';
-import { type OwnerMessage, ownerMessage } from '../../../answers/shadow/owner-message.ts';
+import type { ShadowRow, ShadowView } from '../../../answers/rollout/model.ts';
+import { type OwnerMessage, ownerMessage } from '../../../answers/rollout/shadow.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';

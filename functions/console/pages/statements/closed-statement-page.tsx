@@ -1,5 +1,5 @@
-import { closedRows } from '../../../answers/statement/closed-csv.ts';
-import type { ClosedMonths } from '../../../answers/statement/closed-model.ts';
+import { closedRows } from '../../../answers/statement/csv.ts';
+import type { ClosedMonths } from '../../../answers/statement/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Crumbs, Fact, Table } from '../parts/layout.tsx';

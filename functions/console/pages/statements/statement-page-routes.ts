@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
-import { closedCsv } from '../../../answers/statement/closed-csv.ts';
-import { closedFocusCsv } from '../../../answers/statement/closed-focus.ts';
-import type { ClosedMonths } from '../../../answers/statement/closed-model.ts';
+import { closedCsv, closedFocusCsv } from '../../../answers/statement/csv.ts';
+import type { ClosedMonths } from '../../../answers/statement/model.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query } from '../asked.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';

@@ -1,4 +1,4 @@
-import type { ClosedMonths, StatementNumbers } from '../../../answers/statement/closed-model.ts';
+import type { ClosedMonths, StatementNumbers } from '../../../answers/statement/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Table } from '../parts/layout.tsx';

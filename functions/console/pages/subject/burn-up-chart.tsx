@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+import type { BurnUpChart } from '../../../answers/groups/model.ts';
 import { dayText } from '../../../answers/reading/usage-days.ts';
-import { forecastWords } from '../../../answers/standing/forecast-words.ts';
-import type { LimitRow } from '../../../answers/standing/model.ts';
-import type { BurnUpChart } from '../../../answers/subject/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
+import { forecastText } from '../../../answers/status/texts.ts';
 import { dayNumberOf, roundTicks, shortDayLabel } from '../parts/chart-scale.ts';
 import { Columns } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -31,7 +31,7 @@ const BOTTOM = 26;
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow | undefined, telling: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period } = burnUp;
   const described = limit === undefined ? '' : forecastSentence(limit, telling.nowMs);
-  const forecast = limit && forecastWords(limit, telling.currency);
+  const forecast = limit && forecastText(limit, telling.currency);
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
   return (
     <>

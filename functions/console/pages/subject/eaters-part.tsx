@@ -1,4 +1,4 @@
-import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { SubjectView } from '../../../answers/groups/model.ts';
 import { daySpan } from '../parts/chart-scale.ts';
 import { Card } from '../parts/layout.tsx';
 import { pathMarkup, subjectHref } from '../parts/links.tsx';

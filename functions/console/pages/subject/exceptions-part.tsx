@@ -1,5 +1,5 @@
-import type { FreezeRow, GrantRow } from '../../../answers/standing/model.ts';
-import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { SubjectView } from '../../../answers/groups/model.ts';
+import type { FreezeRow, GrantRow } from '../../../answers/status/model.ts';
 import { Table } from '../parts/layout.tsx';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';

@@ -1,6 +1,6 @@
 import { capWords } from '../../../../policies/limits/cap.ts';
-import type { LimitRow } from '../../../answers/standing/model.ts';
-import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { SubjectView } from '../../../answers/groups/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
 import { Table } from '../parts/layout.tsx';
 import {
   alertsText,

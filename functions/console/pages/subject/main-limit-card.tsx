@@ -1,6 +1,6 @@
-import type { LimitRow } from '../../../answers/standing/model.ts';
-import { agreementText } from '../../../answers/subject/agreement-text.ts';
-import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { SubjectView } from '../../../answers/groups/model.ts';
+import type { LimitRow } from '../../../answers/status/model.ts';
+import { agreementText } from '../../../answers/status/texts.ts';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
 import { Card, Fact } from '../parts/layout.tsx';
 import { leftClass, leftText, limitAmountWords, limitWords, NOT_COUNTED } from '../parts/limit-words.ts';

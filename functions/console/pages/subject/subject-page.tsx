@@ -1,5 +1,5 @@
-import { poolWords } from '../../../answers/preview/pool-words.ts';
-import type { SubjectView } from '../../../answers/subject/model.ts';
+import type { SubjectView } from '../../../answers/groups/model.ts';
+import { poolText } from '../../../answers/status/texts.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { BAR_KEY } from '../parts/bar.tsx';
@@ -141,7 +141,7 @@ const poolNotes = ({ pools, limits }: SubjectView, telling: PageFormat): Markup[
       <div class="note">
         <p>
           <strong>{limitWords(limit)} is a pool:</strong>{' '}
-          {poolWords(pool, limit.amount, (whole) => pageAmount(whole, limit.unit, telling))}. Whoever comes
+          {poolText(pool, limit.amount, (whole) => pageAmount(whole, limit.unit, telling))}. Whoever comes
           first has it.
           {pool.larger.length > 0 && <> Larger than the pool, or unlimited: {pool.larger.join(', ')}.</>}
         </p>

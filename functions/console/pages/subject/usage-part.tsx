@@ -1,6 +1,5 @@
 import { durationText } from '../../../../policies/units/unit-texts.ts';
-import type { SubjectView } from '../../../answers/subject/model.ts';
-import type { Rejections, UsageView } from '../../../answers/usage/model.ts';
+import type { Rejections, SubjectView, UsageView } from '../../../answers/groups/model.ts';
 import { daySpan, shortDayLabel } from '../parts/chart-scale.ts';
 import { Card, Columns, Table } from '../parts/layout.tsx';
 import { outside, subjectLink } from '../parts/links.tsx';

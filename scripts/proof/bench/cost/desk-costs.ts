@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
-import { placesNow } from '../../../../functions/answers/reading/places-now.ts';
+import { placesNow } from '../../../../functions/answers/reading/limits-now.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/console/pages/assets/assets.ts';
 import {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backtest } from '../../../../functions/answers/backtest/backtest.ts';
-import { EndQueue } from '../../../../functions/answers/backtest/ends.ts';
-import type { BacktestFigures } from '../../../../functions/answers/backtest/figures.ts';
+import { type BacktestFigures, backtest } from '../../../../functions/answers/backtest/backtest.ts';
+import { EndQueue } from '../../../../functions/answers/backtest/virtual-ledger.ts';
 import { readRules } from '../../../../scripts/cli/rules-flags.ts';
 import { aRequest, ledgerBench } from '../../../scripts/cli/ledger-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';

@@ -1,13 +1,13 @@
 /** A count in pages comes to what one pass over all records comes to, wherever the pages end and however late jobs were decided. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareAll } from '../../../../functions/answers/backtest/compare-all.ts';
 import {
   type ComparedJobs,
-  ComparisonTally,
-} from '../../../../functions/answers/backtest/comparison-tally.ts';
+  compareAll,
+  comparisonTally,
+} from '../../../../functions/answers/backtest/count-edit.ts';
 import { type CountState, countJobs } from '../../../../functions/answers/backtest/count-jobs.ts';
-import { JobSubjects } from '../../../../functions/answers/backtest/job-subjects.ts';
+import { JobSubjects } from '../../../../functions/answers/backtest/question.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
@@ -84,7 +84,7 @@ async function inPages(records: readonly JobRecord[], counting: Counting, bounds
   const days: number[] = [];
   for (let page = 0; page < 1_000; page += 1) {
     const from = kept === undefined ? undefined : (JSON.parse(kept) as [CountState, ComparedJobs]);
-    const tally = new ComparisonTally(subjects, from?.[1]);
+    const tally = comparisonTally(subjects, from?.[1]);
     const { next, jobsRead, countedToMs } = await countJobs({
       ...{ ...edit(counting), reads, from: from?.[0], onJob: tally.add },
       bounds: { ...WIDE, ...bounds(page) },
@@ -97,7 +97,7 @@ async function inPages(records: readonly JobRecord[], counting: Counting, bounds
 }
 
 async function inOnePass(records: readonly JobRecord[], counting: Counting) {
-  const tally = new ComparisonTally(subjects);
+  const tally = comparisonTally(subjects);
   const store = {
     scan: async function* () {
       for (const record of records) yield { kind: 'record', record };
@@ -196,12 +196,9 @@ test('few jobs are counted in one request, which reads each block of ids once', 
   };
   const { all, bySubject, jobsRead, pages, reads } = await inPages(records, counting, () => ({}));
   const figures = { jobs: 500, wouldFail: 400, wouldFailNow: 100, failed: 0, unasked: 0 };
-  expect({ all, bySubject: new Map(bySubject), jobsRead, pages, reads }).toEqual({
+  expect({ all, bySubject, jobsRead, pages, reads }).toEqual({
     ...{ all: figures, jobsRead: 500, pages: 1 },
-    bySubject: new Map([
-      ['group/104', figures],
-      ['group/101', figures],
-    ]),
+    bySubject: { 'group/104': figures, 'group/101': figures },
     // Two blocks above the newest id, and one of jobs.
     reads: 3,
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRecentRecords } from '../../../../functions/answers/backtest/recent-records.ts';
+import { readRecentRecords } from '../../../../functions/answers/backtest/id-walk.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 

@@ -1,6 +1,6 @@
 /** Alerts as a budget shows them: written by the rollup, read by the pages. */
 import { expect, test } from 'vitest';
-import { lastAlertOf } from '../../../../functions/answers/standing/alert-words.ts';
+import { lastAlertOf } from '../../../../functions/answers/status/texts.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryNotifier, NotifyError } from '../../../../functions/core/notify/message.ts';

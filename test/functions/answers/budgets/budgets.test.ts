@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BudgetsQuery } from '../../../../functions/answers/budgets/model.ts';
-import { refusingText } from '../../../../functions/answers/standing/refusing-text.ts';
+import type { BudgetsQuery } from '../../../../functions/answers/limits/budgets-model.ts';
+import { refusingText } from '../../../../functions/answers/status/texts.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 

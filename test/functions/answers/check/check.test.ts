@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AskedPipeline, AskedPipelineJob } from '../../../../functions/answers/check/model.ts';
+import type { AskedPipeline, AskedPipelineJob } from '../../../../functions/answers/job/model.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const PERIOD = '2026-11';

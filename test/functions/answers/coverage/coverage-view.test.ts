@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-remedy.ts';
-import { coverageShareText } from '../../../../functions/answers/coverage/share-text.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
+import { bypassRemedy, coverageShareText } from '../../../../functions/answers/groups/coverage.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { RunnerDetail } from '../../../../functions/core/gitlab/kept-answers.ts';

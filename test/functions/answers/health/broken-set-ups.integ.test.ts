@@ -1,6 +1,7 @@
 /** Each broken in one way; the look names the cause with its remedy, and nothing else. */
+
 import { afterEach, expect, test } from 'vitest';
-import type { HealthFinding } from '../../../../functions/answers/health/model.ts';
+import type { HealthFinding } from '../../../../functions/answers/health/evidence.ts';
 import type { ItemTable, Operations } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';

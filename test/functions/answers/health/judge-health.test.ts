@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { HealthEvidence, RejectionsEvidence } from '../../../../functions/answers/health/evidence.ts';
+import type {
+  HealthEvidence,
+  HealthFinding,
+  RejectionsEvidence,
+} from '../../../../functions/answers/health/evidence.ts';
 import { judgeHealth } from '../../../../functions/answers/health/judge-health.ts';
 import { HEALTH_ALARM } from '../../../../functions/answers/health/judged.ts';
-import type { HealthFinding } from '../../../../functions/answers/health/model.ts';
 import { gitlabUnknown } from '../../../../functions/answers/health/read-gitlab.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
 import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';

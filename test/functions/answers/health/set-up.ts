@@ -1,7 +1,6 @@
 /** A deployment that holds, on a table in memory and a local GitLab over HTTP: whoever breaks one thing of it looks again. */
 
-import type { DeployedEvidence } from '../../../../functions/answers/health/evidence.ts';
-import type { HealthView } from '../../../../functions/answers/health/model.ts';
+import type { DeployedEvidence, HealthView } from '../../../../functions/answers/health/evidence.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../../functions/answers/health/read-gitlab.ts';
 import { readHealth } from '../../../../functions/answers/health/read-health.ts';
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { counterLines } from '../../../../functions/answers/job/counters-then-and-now.ts';
+import { counterLines } from '../../../../functions/answers/job/counters.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { aDirectory, NOW_MS, someLimits } from '../../../policies/documents.ts';
 import { counter, someFacts } from '../../../support/ledger/asks.ts';

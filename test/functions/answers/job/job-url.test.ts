@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reportJobUrl } from '../../../../functions/answers/job/job-url.ts';
+import { reportJobUrl } from '../../../../functions/answers/job/recorded-job.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 
 const GITLAB = 'https://gitlab.example.com';

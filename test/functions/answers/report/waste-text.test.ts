@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SpendFigures, SpendReport } from '../../../../functions/answers/report/model.ts';
-import { queueStepText, queueText, retriesText } from '../../../../functions/answers/report/waste-text.ts';
+import { queueStepText, queueText, retriesText } from '../../../../functions/answers/report/spend-text.ts';
 
 const NONE: SpendFigures = {
   ...{

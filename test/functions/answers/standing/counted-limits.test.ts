@@ -1,6 +1,6 @@
 /** What is kept of limits and their counters is what they are at that moment, also once a limit began or a period ended. */
 import { expect, test } from 'vitest';
-import { countedLimitsNow } from '../../../../functions/answers/standing/counted-limits.ts';
+import { countedLimitsNow } from '../../../../functions/answers/status/subject-limits.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { someLimits } from '../../../policies/documents.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { billedDays } from '../../../../functions/answers/statement/billed-days.ts';
+import { billedDays } from '../../../../functions/answers/statement/billed.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { dayNumber } from '../../../../policies/limits/calendar.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { standingsOf } from '../../../../functions/console/access.ts';
-import { ACCESS } from '../../../../functions/console/api/access.ts';
-import { createApi } from '../../../../functions/console/api/create-api.ts';
+import { ACCESS, createApi } from '../../../../functions/console/api/create-api.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../house.ts';
 

@@ -285,7 +285,7 @@ test('the description has every route, with its answers', async () => {
   const told = Object.entries(described.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   );
-  const { ACCESS } = await import('../../../../functions/console/api/access.ts');
+  const { ACCESS } = await import('../../../../functions/console/api/create-api.ts');
   expect(told.toSorted()).toEqual(
     Object.keys(ACCESS)
       .filter((route) => route !== 'GET /openapi.json')

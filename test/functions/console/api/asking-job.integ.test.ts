@@ -1,7 +1,7 @@
 /** A job asks the console by its own token, which a GitLab of its own signed. */
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { ACCESS } from '../../../../functions/console/api/access.ts';
+import { ACCESS } from '../../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { OverviewSchema } from '../../../../functions/answers/overview/model.ts';
-import { ACCESS } from '../../../../functions/console/api/access.ts';
+import { OverviewSchema } from '../../../../functions/answers/groups/model.ts';
+import { ACCESS } from '../../../../functions/console/api/create-api.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 
 interface Schema {

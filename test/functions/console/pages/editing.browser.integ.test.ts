@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { OwnerMessage } from '../../../../functions/answers/shadow/owner-message.ts';
+import type { OwnerMessage } from '../../../../functions/answers/rollout/shadow.ts';
 import { openBrowser } from './open-browser.ts';
 import { type PagesServer, type Person, startPages } from './pages-server.ts';
 

@@ -1,12 +1,10 @@
-import type { BudgetRow } from '../../../../functions/answers/budgets/model.ts';
-import type { ConsoleReader } from '../../../../functions/answers/contract.ts';
-import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-remedy.ts';
-import type { GroupRow, Overview, OverviewQuery } from '../../../../functions/answers/overview/model.ts';
-import type { PreviewAnswer } from '../../../../functions/answers/preview/model.ts';
-import { rightsOf, roleNames } from '../../../../functions/answers/reading/acting-user.ts';
-import type { Viewer } from '../../../../functions/answers/reading/viewer.ts';
-import type { RequestRow } from '../../../../functions/answers/requests/model.ts';
-import { compareRisks, riskOf } from '../../../../functions/answers/standing/risk.ts';
+import type { ConsoleReader } from '../../../../functions/answers/create-console-read.ts';
+import { bypassRemedy } from '../../../../functions/answers/groups/coverage.ts';
+import type { GroupRow, Overview, OverviewQuery } from '../../../../functions/answers/groups/model.ts';
+import type { BudgetRow } from '../../../../functions/answers/limits/budgets-model.ts';
+import type { PreviewAnswer, RequestRow } from '../../../../functions/answers/limits/edit-models.ts';
+import { type Caller, rightsOf, roleNames } from '../../../../functions/answers/reading/context.ts';
+import { compareRisks, riskOf } from '../../../../functions/answers/status/risk.ts';
 import type { BreakGlassState, LimitRequest } from '../../../../functions/core/limits/edit-model.ts';
 import { sealed } from '../../../../functions/core/statements/closed-statement.ts';
 import { ROLLOUT_DEFAULTS } from '../../../../policies/rollout-step.ts';
@@ -399,7 +397,7 @@ function budgetRows(groups: readonly GroupRow[]): readonly BudgetRow[] {
   return [...rows.slice(0, 6), ...others, ...rows.slice(6)];
 }
 
-function overviewOf(groups: readonly GroupRow[], asked: OverviewQuery, viewer: Viewer): Overview {
+function overviewOf(groups: readonly GroupRow[], asked: OverviewQuery, viewer: Caller): Overview {
   const { search, mine, cursor, max = 50 } = asked;
   const strong = viewer.roles.admin || viewer.roles.finance;
   const found = groups.filter(
@@ -439,7 +437,7 @@ function overviewOf(groups: readonly GroupRow[], asked: OverviewQuery, viewer: V
   };
 }
 
-const requestRow = (request: LimitRequest, viewer: Viewer): RequestRow => ({
+const requestRow = (request: LimitRequest, viewer: Caller): RequestRow => ({
   ...request,
   path: 'acme/payments',
   limitNow: aLimit({ settled: 498_700_000, held: 1_300_000 }),

@@ -1,8 +1,7 @@
+import type { BurnUpChart, GroupRow, SubjectView } from '../../../../functions/answers/groups/model.ts';
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
-import type { GroupRow } from '../../../../functions/answers/overview/model.ts';
 import type { RolloutForecast, RolloutRow } from '../../../../functions/answers/rollout/model.ts';
-import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
-import type { BurnUpChart, SubjectView } from '../../../../functions/answers/subject/model.ts';
+import type { LimitRow } from '../../../../functions/answers/status/model.ts';
 import type { LogEntry } from '../../../../functions/core/limits/edit-model.ts';
 import { groupSum } from '../../../../functions/core/usage/sums.ts';
 

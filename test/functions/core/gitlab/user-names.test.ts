@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { userLabels } from '../../../../functions/answers/reading/user-labels.ts';
+import { userLabels } from '../../../../functions/answers/reading/scope.ts';
 import { userNames } from '../../../../functions/core/gitlab/kept-answers.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 

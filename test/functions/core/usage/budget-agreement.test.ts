@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agreementText } from '../../../../functions/answers/subject/agreement-text.ts';
+import { agreementText } from '../../../../functions/answers/status/texts.ts';
 import { recountOutcome } from '../../../../functions/core/ledger/checkpoints.ts';
 import {
   agreementDays,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { dynamoHealthLook } from '../../../../functions/answers/health/kept-look.ts';
+import { dynamoHealthLook } from '../../../../functions/answers/health/read-health.ts';
 import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/controller.ts';
 import { itemAt, putItem } from '../../../../functions/core/store/calls.ts';

@@ -209,8 +209,8 @@ test('the token does not travel unencrypted to another host unless that is said'
 });
 
 test.each([
-  [['--token-file', 'x'], '--router: expected grpc://'],
-  [['--router', 'x'], "--token-file: expected a file with the controller's token"],
+  [['--token-file', 'x'], '--router is missing'],
+  [['--router', 'x'], '--token-file is missing'],
   [['--router', 'x', '--token-file', 'y', '--wait', 'soon'], '--wait soon is no time'],
   [['--nonsense'], 'nonsense'],
 ])('wrong usage %j says what is wrong', (args, problem) => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { GitLabError, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
-import { type RestCallDeps, createGitLab } from '../../../../functions/core/gitlab/index.ts';
+import { createGitLab, type RestCallDeps } from '../../../../functions/core/gitlab/index.ts';
 import type { GitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';

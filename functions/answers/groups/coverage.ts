@@ -1,0 +1,215 @@
+/** Share of jobs with an admission request, from the days of usage: one read per group and day, and no record. */
+import { fallsBack, type RouterAccess, type RunnerDetail, routerAccess } from '../../core/gitlab/index.ts';
+import {
+  type CoverageCounts,
+  type CoveredRunner,
+  coverageOfDays,
+  type RollupStore,
+  type UsageTally,
+} from '../../core/usage/index.ts';
+import { type Caller, pageOf, placesFor, type ReadContext } from '../reading/context.ts';
+import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
+import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
+import type { CoverageQuery, CoverageView, CoveredGroup, CoveredRunnerRow } from './model.ts';
+
+/** `100 %` only if every job had a request: rounded down, to a tenth. */
+export function coverageShareText(share: number | undefined): string {
+  if (share === undefined) return '–';
+  const tenths = Math.floor(share * 1_000 + 1e-9);
+  return `${tenths % 10 === 0 ? tenths / 10 : (tenths / 10).toFixed(1)} %`;
+}
+
+const DAYS_DEFAULT = 7;
+export const COVERAGE_DAYS_MAX = 31;
+const GROUPS_MAX = 500;
+export const COVERED_RUNNERS_MAX = 1_000;
+const RUNNERS = { usual: 100, max: COVERED_RUNNERS_MAX };
+
+/** Undefined: the group does not exist or is not visible. @throws {LedgerError} */
+export const coverageViewOf =
+  (reading: Pick<ReadContext, 'places' | 'usage' | 'zone' | 'clock' | 'runnerDetails'>) =>
+  async (asked: CoverageQuery, caller: Pick<Caller, 'roles'>): Promise<CoverageView | undefined> => {
+    const { places, directory, scope } = await placesFor(reading, caller);
+    const of = subjectsOf(asked.group, places, scope);
+    if (of === undefined) return undefined;
+    const days = Math.min(COVERAGE_DAYS_MAX, Math.max(1, asked.days ?? DAYS_DEFAULT));
+    const to = today(reading.zone, reading.clock.nowMs());
+    const span = { from: to - days + 1, to };
+    const tallies = await readTallies([...of.tops, ...of.rows], span, reading.usage);
+    const coverageOfAll = (subjects: readonly string[]) =>
+      coverageOfDays(subjects.flatMap((subject) => tallies.get(subject) ?? []));
+
+    const { ranRejected, ...whole } = coverageOfAll(of.tops);
+    const total = countsOf(whole);
+    const groups = of.rows
+      .map((subject): CoveredGroup => {
+        const coverage = coverageOfAll([subject]);
+        const path = subjectLabelOf(subject, directory);
+        return { subject, path, ...countsOf(coverage), ranRejected: coverage.ranRejected };
+      })
+      .filter((group) => group.ran > 0 || group.ranRejected > 0)
+      .sort(mostBypassFirst);
+    // The instance has only runners of jobs without a group; others are listed with their groups.
+    const { runners } = coverageOfAll(of.tops[0] === 'instance' ? [...of.tops, ...of.rows] : of.tops);
+    const unknownRunner = jobsOf(runners.get('unknown'));
+    const named = [...runners].flatMap(([runner, counts]) =>
+      typeof runner === 'number' ? [jobsOf(counts)] : [],
+    );
+    return {
+      ...(of.tops.length === 1 && of.tops[0] !== undefined && { subject: of.tops[0] }),
+      path: of.tops.map((subject) => subjectLabelOf(subject, directory)).join(', '),
+      fromDay: dayText(span.from),
+      toDay: dayText(span.to),
+      total: { ...total, ranRejected },
+      ...(total.ran > 0 && total.asked === 0 && { note: NO_REQUESTS }),
+      groups,
+      otherGroups: without(total, of.rowsAreTops ? [total] : groups),
+      ...(await shownRunners(runners, asked, reading)),
+      unknownRunner,
+      otherRunners: without(total, [...named, unknownRunner]),
+    };
+  };
+
+const NO_REQUESTS =
+  'GitLab asked about no job at all. Before any runner is changed: `tollgate controller status` tells whether the controller is connected and in whose scope; GitLab needs the feature flags job_router, job_router_instance_runners and job_router_admission_control.';
+
+interface DayTally {
+  readonly day: string;
+  readonly tally: UsageTally;
+}
+
+/** Twenty parallel requests of a hundred keys. */
+const PART_KEYS = 2_000;
+
+/** Reads the days of each subject: one read per subject and day. @throws {LedgerError} */
+async function readTallies(
+  subjects: readonly string[],
+  { from, to }: DaySpan,
+  store: Pick<RollupStore, 'readUsage'>,
+): Promise<ReadonlyMap<string, readonly DayTally[]>> {
+  const days = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => dayText(from + index));
+  const keys = [...new Set(subjects)].flatMap((subject) => days.map((day) => ({ subject, day })));
+  const tallies = new Map<string, DayTally[]>();
+  for (let start = 0; start < keys.length; start += PART_KEYS) {
+    const part = keys.slice(start, start + PART_KEYS);
+    const read = await store.readUsage(part);
+    for (const [index, { subject, day }] of part.entries()) {
+      const tally = read[index];
+      if (tally === undefined || tally.size === 0) continue;
+      tallies.set(subject, [...(tallies.get(subject) ?? []), { day, tally }]);
+    }
+  }
+  return tallies;
+}
+
+interface CoveredSubjects {
+  /** Parts of the total; none is below another. */
+  readonly tops: readonly string[];
+  readonly rows: readonly string[];
+  readonly rowsAreTops: boolean;
+}
+
+function subjectsOf(
+  group: number | undefined,
+  { directory, childrenOf, groups }: Places,
+  scope: Scope,
+): CoveredSubjects | undefined {
+  const subjects = (some: readonly { readonly id: number }[]): readonly string[] =>
+    some.slice(0, GROUPS_MAX).map(({ id }) => `group/${id}`);
+  if (group !== undefined) {
+    if (!directory.groupById.has(group) || !scope.seesGroup(group)) return undefined;
+    return { tops: [`group/${group}`], rows: subjects(childrenOf.get(group) ?? []), rowsAreTops: false };
+  }
+  if (scope.seesAll) {
+    const roots = groups.filter(({ parentId }) => parentId === undefined);
+    // Each user has a personal namespace: they come last.
+    const ordered = roots.toSorted((a, b) => Number(a.personal) - Number(b.personal));
+    return { tops: ['instance'], rows: subjects(ordered), rowsAreTops: false };
+  }
+  const isBelowAnother = (id: number): boolean =>
+    (directory.chainById.get(id) ?? []).some((above) => above.id !== id && scope.groupIds.has(above.id));
+  const seen = [...scope.groupIds].filter((id) => directory.groupById.has(id) && !isBelowAnother(id));
+  const tops = subjects(seen.map((id) => ({ id })));
+  return { tops, rows: tops, rowsAreTops: true };
+}
+
+type JobCounts = Pick<CoveredGroup, 'ran' | 'asked' | 'bypass'>;
+
+const jobsOf = ({ ran, unasked }: CoverageCounts = { ran: 0, unasked: 0 }): JobCounts => ({
+  ran,
+  asked: ran - unasked,
+  bypass: unasked,
+});
+
+function countsOf(counts: CoverageCounts) {
+  const jobs = jobsOf(counts);
+  const { lastUnaskedDay } = counts;
+  return {
+    ...jobs,
+    ...(jobs.ran > 0 && { share: jobs.asked / jobs.ran }),
+    ...(lastUnaskedDay !== undefined && { lastBypassDay: lastUnaskedDay }),
+  };
+}
+
+const without = (total: JobCounts, parts: readonly JobCounts[]): JobCounts => {
+  const rest = (name: keyof JobCounts): number =>
+    parts.reduce((left, part) => left - part[name], total[name]);
+  return { ran: rest('ran'), asked: rest('asked'), bypass: rest('bypass') };
+};
+
+async function shownRunners(
+  runners: ReadonlyMap<CoveredRunner, CoverageCounts>,
+  asked: CoverageQuery,
+  { runnerDetails }: Pick<ReadContext, 'runnerDetails'>,
+): Promise<Pick<CoverageView, 'runners' | 'next' | 'runnersTotal' | 'runnersBypassing'>> {
+  const rows = [...runners]
+    .flatMap(([runner, counts]) =>
+      typeof runner === 'number' ? [{ runnerId: runner, ...countsOf(counts) }] : [],
+    )
+    .sort((a, b) => mostBypassFirst(a, b) || a.runnerId - b.runnerId);
+  const page = pageOf(rows, asked, RUNNERS);
+  const details: ReadonlyMap<number, RunnerDetail> =
+    (await runnerDetails?.(page.rows.map(({ runnerId }) => runnerId))) ?? new Map();
+  return {
+    runners: page.rows.map((row): CoveredRunnerRow => {
+      const detail = details.get(row.runnerId) ?? {};
+      return { ...row, ...detail, ...bypassRemedy(row, detail) };
+    }),
+    ...page.next,
+    runnersTotal: rows.length,
+    runnersBypassing: rows.filter(({ bypass }) => bypass > 0).length,
+  };
+}
+
+const mostBypassFirst = (a: JobCounts, b: JobCounts): number => b.bypass - a.bypass || b.ran - a.ran;
+
+/**
+ * Explains why a runner's jobs bypass Tollgate, with a remedy, from known facts: GitLab reports neither. Undefined: all its
+ * jobs had an admission request.
+ */
+export function bypassRemedy(
+  { asked, bypass }: { readonly asked: number; readonly bypass: number },
+  { version }: RunnerDetail,
+): Required<Pick<CoveredRunnerRow, 'reason' | 'remedy'>> | undefined {
+  if (bypass === 0) return undefined;
+  const access = routerAccess(version);
+  if (access === 'none') return { reason: 'too_old', remedy: `${version} ${TOO_OLD} ${IN_CONFIG}` };
+  if (asked === 0) return { reason: 'never_asks', remedy: REMEDIES[access] };
+  const mayFallBack = access === 'unknown' || fallsBack(version);
+  return { reason: 'asks_at_times', remedy: mayFallBack ? `${AT_TIMES} ${FALLS_BACK}` : AT_TIMES };
+}
+
+const lower = (sentence: string): string => `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
+const IN_ENVIRONMENT =
+  'Set the environment variable FF_USE_JOB_ROUTER=true for the gitlab-runner process, and restart it.';
+const IN_CONFIG = 'Set FF_USE_JOB_ROUTER = true under [runners.feature_flags] of this runner in config.toml.';
+const TOO_OLD = 'does not know the job router: upgrade GitLab Runner to 18.11 or later.';
+const REMEDIES: Readonly<Record<Exclude<RouterAccess, 'none'>, string>> = {
+  environment: IN_ENVIRONMENT,
+  feature_flag: IN_CONFIG,
+  unknown: `Its version is not known. From 18.11: ${lower(IN_CONFIG)} 18.9 and 18.10: ${lower(IN_ENVIRONMENT)} Before 18.9: upgrade.`,
+};
+const AT_TIMES =
+  'Some of its jobs were asked about: look for a host that shares its token and has no FF_USE_JOB_ROUTER, or an older version.';
+const FALLS_BACK =
+  'From about 19.2 a runner also goes past the job router while that does not answer: its metric gitlab_runner_job_router_fallbacks_total counts that.';

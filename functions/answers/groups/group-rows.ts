@@ -1,0 +1,182 @@
+/** Rows of groups, and of other subjects with a budget. */
+import { isCap } from '../../../policies/limits/cap.ts';
+import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
+import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
+import { isMoney } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/usage/index.ts';
+import type { CallerView, ReadContext } from '../reading/context.ts';
+import { poolKey } from '../reading/limits-now.ts';
+import { readManyDays } from '../reading/read-sums.ts';
+import { ancestorsOf, byPath, type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
+import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import { freezeRows, frozenNow, limitRows } from '../status/limit-row.ts';
+import type { LimitRow } from '../status/model.ts';
+import { historySpan } from '../status/outlook.ts';
+import { compareRisks, refusalsNow, riskOf } from '../status/risk.ts';
+import { isBudget, leading, limitsInForce } from '../status/subject-limits.ts';
+import type { GroupRow, MeteredUsage, OverviewQuery } from './model.ts';
+
+/** The instance, a project, runner class, runner or user. */
+interface OtherPlace {
+  /** `project/7`, `runner-class/large`, `runner/41`, `user/5` */
+  readonly subject: string;
+  /** Full path of a project, name of a class, else the subject. */
+  readonly path: string;
+}
+
+export type RowPlace = DirectoryGroup | OtherPlace;
+
+export const isGroup = (place: RowPlace): place is DirectoryGroup => !('subject' in place);
+
+/** `group/101`, `project/7` */
+export const subjectOfPlace = (place: RowPlace): string =>
+  isGroup(place) ? `group/${place.id}` : place.subject;
+
+/**
+ * Builds rows of at most 101 places. Reads counters and eight weeks of usage per row, in batches of a hundred, and the
+ * latest rejections.
+ *
+ * @throws {LedgerError}
+ */
+export async function groupRows(
+  places: readonly RowPlace[],
+  view: CallerView,
+  reading: ReadContext,
+): Promise<readonly GroupRow[]> {
+  const { limits, directory, nowMs } = view;
+  const { policy, zone } = reading;
+  const all = places.map((place) => ({ place, havings: limitsInForce(subjectOfPlace(place), view) }));
+  const monthFrom = firstOfMonth(zone, nowMs);
+  const history = historySpan(today(zone, nowMs));
+  const budgets = all.flatMap(({ havings }) => havings.filter(({ limit }) => isBudget(limit)));
+  const [counters, usage] = await Promise.all([
+    reading.counters.fresh(budgets.map(({ limit }) => counterOf(limit, nowMs))),
+    readManyDays(
+      places.map(subjectOfPlace),
+      { from: Math.min(monthFrom, history.from), to: history.to },
+      reading,
+    ),
+  ]);
+  const refusals = await refusalsNow(usage, nowMs, reading);
+  const rowOf = limitRows({ limits, directory, policy, counters, usage, refusals, nowMs });
+  const pools = reading.pools(limits, directory);
+  return all.map(({ place, havings }): GroupRow => {
+    const subject = subjectOfPlace(place);
+    const budget = firstToRunOut(havings.filter(({ limit }) => isBudget(limit)).map(rowOf));
+    const grants = havings.flatMap(({ limit }) => limit.grants ?? []);
+    return {
+      subject,
+      ...positionOf(place, view),
+      others: havings.length - (budget === undefined ? 0 : 1),
+      metered: meteredOf(usage.get(subject) ?? [], monthFrom),
+      grants: grants.filter(({ untilMs }) => nowMs < untilMs).length,
+      ...withoutAbsent({
+        budget,
+        frozen: frozenNow(freezeRows(subject, view), nowMs),
+        pool: budget && pools.get(poolKey(subject, budget.id)),
+      }),
+    };
+  });
+}
+
+function positionOf(place: RowPlace, { directory, places: { childrenOf }, scope }: CallerView) {
+  if (!isGroup(place)) return { path: place.path, depth: 0, children: 0, personal: false };
+  const { id, parentId, path, personal } = place;
+  const chain = directory.chainById.get(id) ?? [place];
+  const depth = chain.filter((group) => group.id !== id && scope.seesGroup(group.id)).length;
+  return {
+    groupId: id,
+    ...(parentId !== undefined && scope.seesGroup(parentId) && { parentId }),
+    ...{ path, depth, personal, children: childrenOf.get(id)?.length ?? 0 },
+  };
+}
+
+/**
+ * Finds the limit that leads a group's row: the one with the highest risk among those that reject jobs. Limits that only
+ * warn lead if there is no other. Limits that last are ordered with money before minutes, then by share.
+ */
+export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
+  const isAbove = (one: LimitRow, other: LimitRow): boolean => {
+    const [a, b] = [riskOf(one), riskOf(other)];
+    return a.atMs === b.atMs && one.kind !== other.kind ? isMoney(one.kind) : compareRisks(a, b) < 0;
+  };
+  const [first, ...others] = leading(rows, ({ rolledOutAs, mode }) => rolledOutAs ?? mode);
+  return first && others.reduce((best, row) => (isAbove(row, best) ? row : best), first);
+}
+
+export const meteredOf = (days: readonly DayUsage[], fromDay: number): MeteredUsage => ({
+  ...usedTogether(days.filter(({ number }) => number >= fromDay)),
+  sinceDay: dayText(fromDay),
+});
+
+/**
+ * Sums the rows of one level of the tree, compared with this month's days of the group above. Undefined: the rows are not
+ * a level, or the group above is not visible.
+ *
+ * @throws {LedgerError}
+ */
+export async function levelSum(
+  under: OverviewQuery['under'],
+  rows: readonly GroupRow[],
+  { places, scope, nowMs }: CallerView,
+  { zone, usage }: ReadContext,
+): Promise<GroupSum | undefined> {
+  if (under === undefined || !(under === 'roots' ? scope.seesAll : scope.seesGroup(under))) return undefined;
+  const subject = under === 'roots' ? 'instance' : `group/${under}`;
+  const from = firstOfMonth(zone, nowMs);
+  const days = await readDays([subject], { from, to: today(zone, nowMs) }, usage);
+  const below = under === 'roots' ? rows.length : (places.childrenOf.get(under)?.length ?? 0);
+  return groupSum(
+    subject,
+    meteredOf(days.get(subject) ?? [], from),
+    rows.map(({ metered }) => metered),
+    below,
+  );
+}
+
+const SEARCH_CHARACTERS_MAX = 200;
+
+export const searchKey = (search = ''): string => pathKey(search.trim().slice(0, SEARCH_CHARACTERS_MAX));
+
+/**
+ * Lists visible matches by path, from memory. Personal namespaces, one per user, appear only in searches or with their own
+ * limit; other subjects only with a budget, and in searches with any limit.
+ */
+export function matchingPlaces(
+  { search: text, under, mine }: OverviewQuery,
+  { limits, places, directory, scope }: CallerView,
+): readonly RowPlace[] {
+  const search = searchKey(text);
+  const groups = groupsUnder(under, places, scope).filter(
+    (group) =>
+      (search === '' || pathKey(group.path).includes(search)) &&
+      (mine !== true || scope.ownsGroup(group.id)) &&
+      (!group.personal || search !== '' || limitsOn(limits, subjectOfPlace(group)).length > 0),
+  );
+  // A level of the tree has only groups.
+  if (under !== undefined) return groups;
+  const others = [...limits.bySubject].flatMap(([subject, own]): OtherPlace[] => {
+    if (subject === 'instance' || subject.startsWith('group/') || isCap(subject) || !scope.sees(subject))
+      return [];
+    if (search === '' && !own.some(isBudget)) return [];
+    const path = subjectLabelOf(subject, directory);
+    const isFound = pathKey(path).includes(search) || subject.includes(search);
+    const isMine = mine !== true || ancestorsOf(subject, directory).some(({ id }) => scope.ownsGroup(id));
+    return isFound && isMine ? [{ subject, path }] : [];
+  });
+  return others.length === 0 ? groups : [...groups, ...others].sort(byPath);
+}
+
+function groupsUnder(
+  under: OverviewQuery['under'],
+  { groups, childrenOf }: Places,
+  scope: Scope,
+): readonly DirectoryGroup[] {
+  if (under === 'roots')
+    return groups.filter(
+      ({ id, parentId }) => scope.seesGroup(id) && (parentId === undefined || !scope.seesGroup(parentId)),
+    );
+  if (under !== undefined) return scope.seesGroup(under) ? (childrenOf.get(under) ?? []) : [];
+  return scope.seesAll ? groups : groups.filter(({ id }) => scope.seesGroup(id));
+}

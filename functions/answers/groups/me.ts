@@ -1,0 +1,64 @@
+import type { RequestRow } from '../limits/edit-models.ts';
+import { type Caller, placesFor, type ReadContext, rightsOf, roleNames } from '../reading/context.ts';
+import { count, flag, list, text, z } from '../reading/schema.ts';
+import { byPath, subjectLabelOf } from '../reading/scope.ts';
+
+const groups = list(z.int());
+
+/** The names and rights of `core/limits/desk/role.ts`. */
+export const roleName = z.enum(['viewer', 'owner', 'finance', 'admin']);
+
+export const MeSchema = z
+  .object({
+    id: count('GitLab’s id.'),
+    username: text(),
+    name: text(),
+    rights: list(
+      z.discriminatedUnion('role', [
+        z.object({ role: z.literal('viewer'), groups: z.union([groups, z.literal('all')]) }),
+        z.object({ role: z.literal('owner'), groups }),
+        z.object({ role: z.literal('finance') }),
+        z.object({ role: z.literal('admin') }),
+      ]),
+    ),
+    roles: list(roleName, 'Names of `rights`, strongest first; empty: signed in without a role.'),
+    seesAll: flag('Sees the whole instance.'),
+    groups: list(
+      z.object({ id: count(), path: text(), role: z.enum(['owner', 'viewer']) }),
+      'Topmost visible groups, by path; at most 200. Empty for callers who see everything.',
+    ),
+    currency: text('ISO 4217.'),
+    waiting: count('Waiting requests of others that the caller may decide.'),
+  })
+  .openapi('Me');
+
+export type MeAnswer = z.infer<typeof MeSchema>;
+
+const GROUPS_MAX = 200;
+
+export const meOf =
+  (reading: ReadContext, requests: (caller: Caller) => Promise<readonly RequestRow[]>) =>
+  async (caller: Caller): Promise<MeAnswer> => {
+    const [{ directory, scope }, rows] = await Promise.all([placesFor(reading, caller), requests(caller)]);
+    const { id, username, name } = caller;
+    const rights = rightsOf(caller.roles);
+    /** Nested groups are left out: the topmost one stands for them. */
+    const isTop = (groupId: number): boolean =>
+      !(directory.chainById.get(groupId) ?? []).some(
+        (group) => group.id !== groupId && scope.groupIds.has(group.id),
+      );
+    const groups = [...scope.groupIds]
+      .filter(isTop)
+      .map((groupId) => ({
+        id: groupId,
+        path: subjectLabelOf(`group/${groupId}`, directory),
+        role: scope.ownsGroup(groupId) ? ('owner' as const) : ('viewer' as const),
+      }))
+      .sort(byPath);
+    return {
+      ...{ id, username, name, rights, roles: roleNames(rights), seesAll: scope.seesAll },
+      groups: groups.slice(0, GROUPS_MAX),
+      currency: reading.policy.currency,
+      waiting: rows.filter(({ mayDecide }) => mayDecide).length,
+    };
+  };

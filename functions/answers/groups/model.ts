@@ -1,0 +1,397 @@
+import { HistoryPageSchema } from '../limits/edit-models.ts';
+import {
+  amount,
+  count,
+  day,
+  instantMs,
+  list,
+  maybe,
+  micros,
+  mode,
+  oneOf,
+  orNone,
+  ruleKind,
+  subject,
+  text,
+  unit,
+  z,
+} from '../reading/schema.ts';
+import {
+  DayForecastSchema,
+  DayTotalSchema,
+  FreezeRowSchema,
+  GrantRowSchema,
+  LimitRowSchema,
+  PeriodRowSchema,
+  PoolNoteSchema,
+} from '../status/model.ts';
+
+/** `runs-out-first`: limits that reject before those that only warn, then the soonest to run out; `spent`: most first. */
+export type OverviewOrder = 'runs-out-first' | 'spent' | 'name';
+
+export interface OverviewQuery {
+  /** Part of the path, any case; at most 200 characters. */
+  readonly search?: string;
+  /** @default `runs-out-first` */
+  readonly sort?: OverviewOrder;
+  /** Only the children of this group. `roots`: the topmost groups that the caller sees. */
+  readonly under?: number | 'roots';
+  /** Only groups that the caller owns. */
+  readonly mine?: boolean;
+  readonly cursor?: string;
+  /** 1–100. @default 50 */
+  readonly max?: number;
+}
+
+const usedInMonth = { settledMicros: micros(), heldMicros: micros(), seconds: amount(), jobs: count() };
+
+const GroupSumSchema = z
+  .object({
+    total: z.object(usedInMonth).openapi({ description: 'Use of the group with everything below it.' }),
+    rest: z.object(usedInMonth).openapi({
+      description:
+        '`total` without the listed groups. Below 0 where groups were moved here with their usage.',
+    }),
+    restLabel: text('Name of the rest, for people.'),
+  })
+  .openapi('GroupSum', { description: 'Sum of the rows’ `metered`, compared with the group above them.' });
+
+export type GroupSum = z.infer<typeof GroupSumSchema>;
+export type UsedInMonth = GroupSum['total'];
+
+const MeteredSchema = z
+  .object({ ...usedInMonth, sinceDay: text('First day of the month, as `2026-11-01`.') })
+  .openapi('Metered', { description: 'Use of this month, whether a budget counts it or not.' });
+
+export type MeteredUsage = z.infer<typeof MeteredSchema>;
+
+const GroupRowSchema = z
+  .object({
+    subject: subject(),
+    groupId: maybe(count('Only of groups.')),
+    parentId: maybe(count()),
+    path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+    depth: count('Visible levels above it.'),
+    children: count('Groups directly below it.'),
+    personal: z.boolean(),
+    budget: maybe(
+      LimitRowSchema,
+      'The money or minutes budget that runs out first; one that rejects jobs before one that only warns. Absent: none.',
+    ),
+    others: count('Other limits in force.'),
+    metered: MeteredSchema,
+    frozen: maybe(FreezeRowSchema),
+    grants: count('Grants in force or to come, on all of its limits.'),
+    pool: maybe(PoolNoteSchema),
+  })
+  .openapi('GroupRow');
+
+export type GroupRow = z.infer<typeof GroupRowSchema>;
+
+export const OverviewSchema = z
+  .object({
+    set: orNone(text('The set of limits; absent: none was ever live.')),
+    currency: text('ISO 4217.'),
+    nowMs: instantMs(),
+    orderedAtMs: instantMs('Age of the oldest number that decided the order; the rows are of `nowMs`.'),
+    directoryAtMs: maybe(instantMs('When the group list was last read from GitLab; absent: never.')),
+    rows: list(GroupRowSchema),
+    total: count('Rows that match, on all pages.'),
+    others: count('Part of `total`: projects, runner classes, runners and users with their own limits.'),
+    first: count('1-based number of the first row.'),
+    next: maybe(text('`cursor` of the next page.')),
+    previous: maybe(text('`cursor` of the previous page.')),
+    unranked: count('Groups without a budget whose usage was not read for the order: last, by path.'),
+    instance: maybe(GroupRowSchema, 'The whole instance, for callers who see everything.'),
+    sum: maybe(GroupSumSchema),
+  })
+  .openapi('Overview');
+
+export type Overview = z.infer<typeof OverviewSchema>;
+
+/** Jobs by rule, most first; a job counts under each rule. */
+export const jobsByRule = (description: string) =>
+  list(z.object({ rule: text('Id of the rule.'), kind: maybe(ruleKind), jobs: count() }), description);
+
+const RejectedJobSchema = z
+  .object({
+    jobId: count(),
+    decisionId: text('`d-4711-1`'),
+    atMs: instantMs(),
+    projectId: maybe(count()),
+    projectPath: maybe(text()),
+    jobName: maybe(text()),
+    url: maybe(text('Its page in GitLab, if the address is known.')),
+    reasons: list(z.object({ rule: text(), code: text('For programs.'), text: text('For people.') })),
+  })
+  .openapi('RejectedJob');
+
+export type RejectedJob = z.infer<typeof RejectedJobSchema>;
+
+const RejectionsSchema = z
+  .object({
+    byRule: jobsByRule('Over the same days, most first. A job rejected by several rules counts for each.'),
+    watchedByRule: jobsByRule('Jobs that rules in mode shadow or warn would have rejected.'),
+    latest: list(RejectedJobSchema, 'The latest rejected jobs, newest first, at most 20.'),
+  })
+  .openapi('Rejections');
+
+export type Rejections = z.infer<typeof RejectionsSchema>;
+
+const counted = {
+  jobs: count(),
+  rejected: count(),
+  ranRejected: count(
+    'Part of `rejected`: ran nevertheless, in dry run or without a request. Not in `bypass`.',
+  ),
+  unmetered: count('Admitted without the ledger, by the fallback.'),
+  bypass: count('Ran without an admission request.'),
+  exempt: count('Admitted by an exemption or break-glass.'),
+  settledMicros: micros(),
+  heldMicros: micros(),
+  seconds: amount(),
+};
+/** Figures that add up over days. */
+export const COUNTED = Object.keys(counted) as readonly (keyof typeof counted)[];
+
+const UsageViewSchema = z
+  .object({
+    fromDay: day('First day.'),
+    toDay: day('Last day.'),
+    ...counted,
+    topProjects: list(
+      z.object({ projectId: count(), path: text(), micros: micros() }),
+      'Most expensive first, at most 20. Projects have none.',
+    ),
+    otherProjectsMicros: micros('Other projects, and days before `topFromDay`.'),
+    topFromDay: day('First day that `topProjects` covers.'),
+    topJobs: list(
+      z.object({
+        projectId: count(),
+        path: text(),
+        job: text('Its name.'),
+        runs: count('Recorded runs.'),
+        usualSeconds: amount('Median, seconds.'),
+      }),
+      'Job names of the most expensive projects by usual duration, longest first, at most 20.',
+    ),
+    runnerClasses: list(
+      z.object({ name: text(), micros: micros(), seconds: amount(), jobs: count() }),
+      'Most expensive first, at most 20. Of groups and projects: packed days from the first of the month of `topFromDay`.',
+    ),
+    otherClassesMicros: micros(
+      'Jobs without a class, earlier days, and days of groups and projects not packed yet.',
+    ),
+    rejections: RejectionsSchema,
+  })
+  .openapi('Usage');
+
+export type UsageView = z.infer<typeof UsageViewSchema>;
+
+export interface UsageQuery {
+  readonly subject: string;
+  /** 1–92, back from today. @default 31 */
+  readonly days?: number;
+}
+
+export const UsageDaysViewSchema = z
+  .object({
+    subject: subject(),
+    path: text(),
+    currency: text('ISO 4217.'),
+    zone: text('IANA zone of the days.'),
+    days: list(z.object({ day: day(), admitted: count(), ...counted }).openapi('UsageDay')),
+  })
+  .openapi('UsageDays');
+
+export type UsageDaysView = z.infer<typeof UsageDaysViewSchema>;
+
+export interface SubjectQuery {
+  /** The limit of the chart. @default the budget that runs out first */
+  readonly limit?: string;
+}
+
+const MaySchema = z
+  .object({
+    tighten: z.boolean(),
+    loosen: z.boolean(),
+    grant: z.boolean(),
+    freeze: z.boolean(),
+    breakGlass: z.boolean(),
+    rollOut: z.boolean(),
+    ask: z.boolean(),
+  })
+  .openapi('May', { description: 'Rights of the caller here. Each edit checks them again.' });
+
+export type SubjectRights = z.infer<typeof MaySchema>;
+
+const BurnUpSchema = z
+  .object({
+    limit: text('Its id.'),
+    unit,
+    period: PeriodRowSchema,
+    amount: maybe(amount('In force now; absent: unlimited.')),
+    softAmount: maybe(amount()),
+    days: list(
+      DayTotalSchema.extend({ used: amount() }),
+      'From the first day of the period to today. `total` is the use up to the end of the day, held amounts included.',
+    ),
+    ahead: list(
+      DayForecastSchema,
+      'Forecast from today to the end of the period; empty: unknown, or it has no end.',
+    ),
+    unexplained: amount(
+      'What the counter has beyond the days, such as jobs not rolled up yet; part of today’s total. Below 0: it has less.',
+    ),
+  })
+  .openapi('BurnUp', { description: 'Use day by day against the limit.' });
+
+export type BurnUpChart = z.infer<typeof BurnUpSchema>;
+
+const BudgetAgreementSchema = z
+  .object({
+    subject: subject(),
+    limit: text('Its id.'),
+    unit,
+    period: text('`2026-11`'),
+    counterAmount: amount('Amount on the counter.'),
+    usageAmount: amount('Sum of the period’s days: money includes held amounts, minutes only ended jobs.'),
+    cause: maybe(
+      oneOf(
+        ['other_zone', 'not_added_up', 'not_counted'],
+        'Only if both differ. `other_zone`: the limit’s days begin at other instants. `not_added_up`: the counter has more, jobs decided just now or manual corrections. `not_counted`: the days have more, jobs from before the limit or while it was off.',
+      ),
+    ),
+    records: maybe(
+      z.object({
+        recountedAtMs: instantMs(),
+        counterBeyond: orNone(
+          amount(),
+          'Counter less its records. Absent: too many counters differ to list all.',
+        ),
+      }),
+      'Absent: this period was not recounted yet.',
+    ),
+  })
+  .openapi('BudgetAgreement', { description: 'Comparison of counter, usage and records of a budget.' });
+
+export const SubjectViewSchema = z
+  .object({
+    set: orNone(text('The set of limits; absent: none was ever live.')),
+    currency: text('ISO 4217.'),
+    nowMs: instantMs(),
+    zone: text('IANA zone of dates in edits: that of its own limits, else of those above.'),
+    subject: subject(),
+    kind: z.enum(['instance', 'group', 'project', 'runner-class']),
+    path: text('Full path, or name of the class.'),
+    above: list(z.object({ subject: subject(), path: text() }), 'Visible groups above, topmost first.'),
+    limits: list(LimitRowSchema, 'All its limits, own and default, in force or not.'),
+    caps: list(
+      LimitRowSchema,
+      'Caps on each pipeline, job or user here: `each` says which. They have no figures.',
+    ),
+    limitsAbove: list(
+      z.object({
+        label: text(),
+        unit,
+        amount: amount(),
+        left: amount(),
+        periodLabel: maybe(text()),
+        contact: maybe(text()),
+      }),
+      'Limits of groups above that the caller does not see, as far as the group’s disclosure allows.',
+    ),
+    pools: list(PoolNoteSchema.extend({ limit: text('Id of the limit.') })),
+    burnUp: maybe(BurnUpSchema),
+    agreements: list(BudgetAgreementSchema, 'One for each budget in force.'),
+    usage: UsageViewSchema,
+    grants: list(GrantRowSchema),
+    freezes: list(FreezeRowSchema, 'In force and to come, its own and those from above.'),
+    rollout: maybe(
+      z.object({ cost: maybe(mode), capacity: maybe(mode) }),
+      'Modes during a rollout; absent: those of the policy.',
+    ),
+    history: HistoryPageSchema,
+    children: list(
+      GroupRowSchema,
+      'Groups directly below, by path, at most 25: `GET /groups?under=` lists more.',
+    ),
+    childCount: count(),
+    childrenSum: maybe(GroupSumSchema),
+    may: MaySchema,
+  })
+  .openapi('Subject');
+
+export type SubjectView = z.infer<typeof SubjectViewSchema>;
+
+export interface CoverageQuery {
+  /** @default all that the caller sees */
+  readonly group?: number;
+  /** 1–31, back from today. @default 7 */
+  readonly days?: number;
+  readonly cursor?: string;
+  /** Runners: 1–1000. @default 100 */
+  readonly max?: number;
+}
+
+const coveredJobs = {
+  ran: count('Jobs that ran and have ended.'),
+  asked: count('Part of `ran`: with an admission request.'),
+  bypass: count('Part of `ran`: without one, charged afterwards. `asked` and `bypass` add up to `ran`.'),
+};
+
+const coverageCounts = {
+  ...coveredJobs,
+  share: maybe(z.number(), '`asked` ÷ `ran`, 0 to 1; absent: no job ran.'),
+  lastBypassDay: maybe(day('Last of these days with a bypassed job.')),
+};
+const ranRejected = count('Part of `asked`: rejected, and ran nevertheless.');
+
+const CoveredGroupSchema = z
+  .object({ subject: subject(), path: text(), ...coverageCounts, ranRejected })
+  .openapi('CoveredGroup');
+
+export type CoveredGroup = z.infer<typeof CoveredGroupSchema>;
+
+const CoveredRunnerSchema = z
+  .object({
+    runnerId: count('GitLab’s id of the runner.'),
+    description: maybe(text('Absent: unknown.')),
+    version: maybe(text('Of GitLab Runner; absent: unknown.')),
+    ...coverageCounts,
+    reason: maybe(
+      z.enum(['too_old', 'never_asks', 'asks_at_times']),
+      'Probable reason of the bypass; absent: all jobs had a request.',
+    ),
+    remedy: maybe(text('What to do at this runner.')),
+  })
+  .openapi('CoveredRunner');
+
+export type CoveredRunnerRow = z.infer<typeof CoveredRunnerSchema>;
+
+export const CoverageViewSchema = z
+  .object({
+    subject: maybe(subject('The requested group; absent: several groups of the caller together.')),
+    path: text(),
+    fromDay: day('First day.'),
+    toDay: day('Last day, which is today.'),
+    total: z.object({ ...coverageCounts, ranRejected }).openapi({ description: 'All jobs of these days.' }),
+    note: maybe(text('A note about all runners.')),
+    groups: list(CoveredGroupSchema, 'Groups one level below, at most 500, most bypassed jobs first.'),
+    otherGroups: z.object(coveredJobs).openapi({
+      description:
+        '`total` without `groups`. Below 0 where groups were moved here: their jobs stay where they ran.',
+    }),
+    runners: list(CoveredRunnerSchema, 'Most bypassed jobs first.'),
+    next: maybe(text('`cursor` of the next page of runners.')),
+    runnersTotal: count('Runners with a job.'),
+    runnersBypassing: count('Part of them: with a bypassed job.'),
+    unknownRunner: z.object(coveredJobs).openapi({ description: 'Jobs whose runner GitLab did not name.' }),
+    otherRunners: z.object(coveredJobs).openapi({
+      description:
+        'Jobs of other runners: beyond the first hundred of a group and day, or of groups not read.',
+    }),
+  })
+  .openapi('Coverage');
+
+export type CoverageView = z.infer<typeof CoverageViewSchema>;

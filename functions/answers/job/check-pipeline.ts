@@ -1,0 +1,256 @@
+/** Decides about each job of a pipeline as if it came now, without a trace in the ledger. */
+import { counterName, type LimitClaim } from '../../../policies/claim.ts';
+import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
+import { limitAt, limitOfCounter, limitPeriod } from '../../../policies/limits/limits.ts';
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import { requestOfRecord } from '../../../policies/request/recorded.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
+import { isInFlight } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { type CurrentDecision, countersAsked, decideNow, pageText } from '../../core/admission/index.ts';
+import { type JobRecord, reservedClaims } from '../../core/ledger/index.ts';
+import { type Caller, type CallerView, type ReadContext, rulesNow } from '../reading/context.ts';
+import type { CountersByName } from '../reading/counters-now.ts';
+import { type Scope, subjectLabelOf } from '../reading/scope.ts';
+import { reasonsOf, ruleNowOf, type ViolationTextContext, waitOf } from './decision-lines.ts';
+import type {
+  AskedPipeline,
+  AskedPipelineJob,
+  CheckedJobRow,
+  CheckedPipeline,
+  LimitLeftRow,
+  PipelineAnswer,
+} from './model.ts';
+import { isVisible } from './recorded-job.ts';
+import { reevaluate, ruleResults } from './rule-results.ts';
+
+export const checkOf =
+  (reading: ReadContext) =>
+  async (asked: AskedPipeline, caller: Caller): Promise<PipelineAnswer> => {
+    const { view, rulesFor } = await rulesNow(reading, caller);
+    const { directory, scope, nowMs } = view;
+    const { policy } = reading;
+    const { rerun } = asked;
+    const [record] = rerun === undefined ? [] : await reading.ledger.readRecords([rerun]);
+    if (rerun !== undefined && (record === undefined || !isVisible(record, scope)))
+      return { outcome: 'unknown' };
+    const found =
+      record === undefined ? newRequests(asked, caller, scope, directory) : recordedRequest(record);
+    if (found === undefined) return { outcome: record === undefined ? 'unknown' : 'unrecorded' };
+    const { subject, projectId } = found;
+    const rules = await rulesFor(projectId);
+    const again = record && reevaluate(record, rules);
+    const jobs = found.requests.map(({ asked: job, request }) => {
+      const { estimateSeconds } = job;
+      const context =
+        estimateSeconds === undefined
+          ? rules
+          : { ...rules, estimator: { estimateSeconds: () => estimateSeconds } };
+      const evaluation = again?.evaluation ?? evaluate(request, context);
+      return { asked: job, request, evaluation, results: () => ruleResults(request, context, nowMs) };
+    });
+    const counters = await reading.counters.fresh(
+      jobs.flatMap(({ evaluation }) => countersAsked(evaluation)),
+    );
+    const [first] = jobs;
+    const disclosure =
+      first === undefined ? 'none' : disclosureFor(first.evaluation.placement, policy.disclose);
+    // The log and the merge request notes of a CI job have other readers than its project.
+    const shown: Scope = caller.roles.jobOfProjectId === undefined ? scope : { ...scope, sees: () => false };
+    const using = { scope: shown, disclosure, currency: policy.currency };
+    const rows = jobs.map((job): CheckedJobRow => {
+      const { request, evaluation } = job;
+      // Room reserved for the retry of the job is available to it.
+      const decision = decideNow(job, counters, nowMs, reservedClaims(record));
+      const row = jobRow(job, decision, using);
+      if (jobs.length > 1) return row;
+      const [refusal, ...more] = decision.violations;
+      const ofPage = refusal && {
+        ...{ request, violations: [refusal, ...more] as const, terms: evaluation.terms },
+        ...{ decisionId: 'none, it was only asked about', nowMs, disclosure },
+      };
+      return {
+        ...row,
+        rules: job
+          .results()
+          .filter(({ id }) => again?.unknownRules.has(id) !== true)
+          .map((each) => ({
+            ...{ id: each.id, kind: each.kind, mode: each.mode },
+            now: ruleNowOf(each, decision, using),
+          })),
+        ...(ofPage && { text: pageText(ofPage, evaluation.facts.groupIds, policy) }),
+      };
+    });
+    const sum = (of: (row: CheckedJobRow) => number): number =>
+      rows.reduce((total, row) => total + of(row) * row.parallel, 0);
+    return {
+      outcome: 'checked',
+      pipeline: {
+        ...{ currency: policy.currency, nowMs, jobs: rows },
+        place: { subject, path: subjectLabelOf(subject, directory) },
+        total: {
+          jobs: sum(() => 1),
+          costMicros: sum(({ costMicros }) => costMicros),
+          rejected: sum(({ outcome }) => Number(outcome === 'rejected')),
+          notSure: sum(({ outcome }) => Number(outcome === 'not sure')),
+        },
+        ...limitsLeft(jobs, counters, view, using),
+      },
+    };
+  };
+
+interface EvaluatedJob {
+  readonly asked: AskedPipelineJob;
+  readonly evaluation: Evaluation;
+}
+
+function jobRow(
+  { asked, evaluation }: EvaluatedJob,
+  decision: CurrentDecision,
+  using: ViolationTextContext,
+): CheckedJobRow {
+  const isUnsure = decision.violations.every(({ reason }) => reason.code === 'FIELD_MISSING');
+  const { runnerClass, estimateSeconds, costMicros } = evaluation.terms;
+  return {
+    ...{ name: asked.name, parallel: asked.parallel ?? 1, runnerClass, estimateSeconds, costMicros },
+    outcome: decision.outcome === 'rejected' && isUnsure ? 'not sure' : decision.outcome,
+    ...waitOf(decision),
+    reasons: reasonsOf(decision, using),
+  };
+}
+
+interface PipelineRequests {
+  readonly subject: string;
+  readonly projectId: number | undefined;
+  readonly requests: readonly { readonly asked: AskedPipelineJob; readonly request: AdmissionRequest }[];
+}
+
+/** The same job again. Undefined: its request was not recorded. */
+function recordedRequest({ jobId, facts }: JobRecord): PipelineRequests | undefined {
+  if (facts.asked === undefined) return undefined;
+  const request = requestOfRecord(jobId, facts, facts.asked);
+  const { jobName = `job ${jobId}`, jobTags = [] } = request;
+  const { projectId, groupId } = facts;
+  return {
+    subject: projectId === undefined ? `group/${groupId}` : `project/${projectId}`,
+    projectId,
+    requests: [{ asked: { name: jobName, tags: jobTags }, request }],
+  };
+}
+
+/** Undefined: the project or group does not exist, or is not visible. */
+function newRequests(
+  asked: AskedPipeline,
+  caller: Caller,
+  scope: Scope,
+  directory: Directory,
+): PipelineRequests | undefined {
+  const place = placeOf(asked, caller, scope, directory);
+  if (place === undefined) return undefined;
+  const { ref, refProtected, pipelineSource, userId } = asked;
+  const ofPipeline = withoutAbsent({ ref, refProtected, pipelineSource, userId });
+  return {
+    subject: place.subject,
+    projectId: place.request.projectId,
+    requests: (asked.jobs ?? []).map((job, index) => {
+      const { name, stage, tags, parallel: _, estimateSeconds: _estimate, ...fields } = job;
+      const { variables = {}, services = [] } = fields;
+      const ofJob = { ...fields, ...withoutAbsent({ jobStage: stage }), variables, services };
+      const named = { jobId: index + 1, jobName: name, jobTags: tags };
+      return { asked: job, request: { ...ofJob, ...place.request, ...ofPipeline, ...named } };
+    }),
+  };
+}
+
+/** Finds the jobs' place in the directory; the caller's own claims are not trusted. */
+function placeOf(
+  { project, group }: AskedPipeline,
+  { roles: { jobOfProjectId } }: Caller,
+  scope: Scope,
+  { projectById, projectByPath, groupById, groupByPath, chainById }: Directory,
+) {
+  const idsOf = (namespaceId: number) => ({
+    namespaceId,
+    ...withoutAbsent({ rootNamespaceId: chainById.get(namespaceId)?.[0]?.id }),
+  });
+  if (project === undefined && jobOfProjectId === undefined) {
+    const known = typeof group === 'string' ? groupByPath.get(pathKey(group)) : groupById.get(group ?? 0);
+    if (known === undefined || !scope.seesGroup(known.id)) return undefined;
+    const request: Partial<AdmissionRequest> = idsOf(known.id);
+    return { subject: `group/${known.id}`, request };
+  }
+  const known =
+    typeof project === 'string'
+      ? projectByPath.get(pathKey(project))
+      : projectById.get(project ?? jobOfProjectId ?? 0);
+  const subject = `project/${known?.id}`;
+  if (known === undefined || group !== undefined || !scope.sees(subject)) return undefined;
+  return { subject, request: { projectId: known.id, projectPath: known.path, ...idsOf(known.groupId) } };
+}
+
+/**
+ * Computes the remaining amounts of the jobs' limits. The group's disclosure decides about limits that are not visible:
+ * none, the one with least left, or all.
+ */
+function limitsLeft(
+  jobs: readonly EvaluatedJob[],
+  counters: CountersByName,
+  view: CallerView,
+  { scope, disclosure }: ViolationTextContext,
+): Pick<CheckedPipeline, 'limits' | 'limitsHidden'> {
+  const rows = claimedSums(jobs).map((sum) => leftRow(sum, counters, view));
+  const hidden = rows.filter(({ subject }) => !scope.sees(subject));
+  const shareLeft = ({ left, asked, amount }: LimitLeftRow): number => (left - asked) / Math.max(1, amount);
+  const [least] = hidden.toSorted((a, b) => shareLeft(a) - shareLeft(b));
+  const limits = rows.filter(
+    (row) => disclosure === 'all' || scope.sees(row.subject) || (disclosure === 'binding' && row === least),
+  );
+  return { limits, limitsHidden: rows.length - limits.length };
+}
+
+interface ClaimedSum {
+  readonly claim: LimitClaim;
+  readonly bound: number;
+  readonly byStage: Map<string, number>;
+  jobs: number;
+}
+
+/** Adds up claims by counter, the closest first. Jobs that a rule without counters rejects claim nothing. */
+function claimedSums(jobs: readonly EvaluatedJob[]): readonly ClaimedSum[] {
+  const sums = new Map<string, ClaimedSum>();
+  for (const { asked, evaluation } of jobs) {
+    if (evaluation.violations.some(({ mode }) => mode === 'enforce')) continue;
+    const { stage = '', parallel = 1 } = asked;
+    for (const claim of evaluation.claims) {
+      const { bound, counter, part, neverFits, amount } = claim;
+      if (bound === undefined || part !== undefined || neverFits) continue;
+      const name = counterName(counter);
+      const sum = sums.get(name) ?? { claim, bound, byStage: new Map(), jobs: 0 };
+      sum.byStage.set(stage, (sum.byStage.get(stage) ?? 0) + amount * parallel);
+      sum.jobs += parallel;
+      sums.set(name, sum);
+    }
+  }
+  return [...sums.values()].reverse();
+}
+
+function leftRow(
+  { claim, bound, byStage, jobs }: ClaimedSum,
+  counters: CountersByName,
+  { limits, directory, nowMs }: CallerView,
+): LimitLeftRow {
+  const { counter, unit, mode } = claim;
+  const { committed = 0, fitted = 0 } = counters.get(counterName(counter)) ?? {};
+  const amounts = [...byStage.values()];
+  const asked = isInFlight(unit) ? Math.max(...amounts) : amounts.reduce((sum, each) => sum + each, 0);
+  const left = bound - (mode === 'enforce' ? committed : fitted);
+  const written = limitOfCounter(counter, limits, directory, nowMs);
+  const { label: periodLabel, endMs = Number.POSITIVE_INFINITY } =
+    (written && limitPeriod(limitAt(written, nowMs), nowMs)) ?? {};
+  return {
+    ...{ subject: counter.subject, label: subjectLabelOf(counter.subject, directory), limit: counter.limit },
+    ...{ unit, mode, asked, jobs, amount: bound, left, fits: asked <= left },
+    ...withoutAbsent({ periodLabel, renewsAtMs: Number.isFinite(endMs) ? endMs : undefined }),
+  };
+}

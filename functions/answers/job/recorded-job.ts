@@ -1,0 +1,105 @@
+/** References to jobs, and places and rejections of recorded jobs. */
+import type { ParseResult } from '../../../policies/document/reading.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { placementOf } from '../../../policies/place/placement.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { decisionIdOf } from '../../core/admission/index.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
+import type { RejectedJob } from '../groups/model.ts';
+import type { CallerView, ReadContext } from '../reading/context.ts';
+import type { Scope } from '../reading/scope.ts';
+import { violationText } from './decision-lines.ts';
+
+/** A job, and optionally one of its decisions. */
+interface JobReference {
+  readonly jobId: number;
+  readonly generation?: number;
+}
+
+const JOB_ID = /^#?(\d{1,15})$/;
+const DECISION_ID = /^d-(\d{1,15})-(\d{1,9})$/;
+const JOB_URL = /\/-\/jobs\/(\d{1,15})(?:[/?#].*)?$/;
+const FALLBACK_ID = /^f-[\da-f-]+$/i;
+const SHOWN_CHARACTERS_MAX = 80;
+
+/** Reads a job id, a decision id or the address of a job's page. */
+export function parseJobReference(text: string): ParseResult<JobReference> {
+  const decision = DECISION_ID.exec(text);
+  if (decision !== null)
+    return { ok: true, value: { jobId: Number(decision[1]), generation: Number(decision[2]) } };
+  const job = JOB_ID.exec(text) ?? JOB_URL.exec(text);
+  if (job !== null && Number(job[1]) > 0) return { ok: true, value: { jobId: Number(job[1]) } };
+  const shown = text.slice(0, SHOWN_CHARACTERS_MAX);
+  const problem = FALLBACK_ID.test(text)
+    ? `"${shown}" is a decision of the relay's fallback, which the ledger does not know by its id: name the job`
+    : `"${shown}": expected a job id (4711), a decision id (d-4711-1) or the address of a job's page`;
+  return { ok: false, problems: [problem] };
+}
+
+/** The ledger cuts paths that make a record too large to these lengths: a link with such a path may lead nowhere. */
+const CUT_LENGTHS: ReadonlySet<number> = new Set([60, 240]);
+
+/** Returns the address of the job's page in GitLab, if it is known. */
+export function reportJobUrl(
+  gitlabUrl: string | undefined,
+  job: { readonly jobId: number; readonly projectId?: number; readonly projectPath?: string },
+  directory: Directory,
+): string | undefined {
+  const { jobId, projectPath = '' } = job;
+  const known = directory.projectById.get(job.projectId ?? 0)?.path;
+  const path = known || (CUT_LENGTHS.has(projectPath.length) ? '' : projectPath);
+  if (gitlabUrl === undefined || path === '') return undefined;
+  return `${gitlabUrl}/${path.split('/').map(encodeURIComponent).join('/')}/-/jobs/${jobId}`;
+}
+
+/** Returns true if the caller sees the group of the decision, or the project's current one. */
+export const isVisible = ({ facts: { groupId, projectId } }: JobRecord, scope: Scope): boolean =>
+  scope.seesAll ||
+  (groupId !== undefined && scope.seesGroup(groupId)) ||
+  (projectId !== undefined && scope.sees(`project/${projectId}`));
+
+/** Returns the place of a recorded job, by its record. */
+export function recordPlaceOf({ jobId, facts }: JobRecord, directory: Directory) {
+  const { projectId, projectPath, groupId, rootId, asked } = facts;
+  const projectVisibility = asked?.projectVisibility;
+  const ids = { namespaceId: groupId, rootNamespaceId: rootId };
+  return placementOf(
+    { jobId, ...withoutAbsent({ projectId, projectPath, projectVisibility, ...ids }) },
+    directory,
+  );
+}
+
+const SHOWN_MAX = 20;
+/** Some of the latest were admitted since, or ran nevertheless. */
+const READ_MAX = 30;
+
+/** Returns the latest rejected jobs with their reasons: one list and thirty records. @throws {LedgerError} */
+export async function rejectedJobs(
+  subject: string,
+  { directory, scope }: CallerView,
+  { usage, ledger, policy, gitlabUrl }: ReadContext,
+): Promise<readonly RejectedJob[]> {
+  const [list] = await usage.readRejections([subject]);
+  const ids = (list?.jobs ?? []).slice(0, READ_MAX).map(({ jobId }) => jobId);
+  const records = ids.length === 0 ? [] : await ledger.readRecords(ids);
+  return records
+    .filter((record) => record !== undefined)
+    .filter(({ state }) => state === 'REJECTED')
+    .slice(0, SHOWN_MAX)
+    .map((record) => {
+      const { jobId, decidedAtMs: atMs, facts } = record;
+      const { projectId, jobName } = facts;
+      const disclosure = disclosureFor(recordPlaceOf(record, directory), policy.disclose);
+      const projectPath = directory.projectById.get(projectId ?? 0)?.path || facts.projectPath;
+      const url = reportJobUrl(gitlabUrl, { ...facts, jobId }, directory);
+      return {
+        ...{ jobId, decisionId: decisionIdOf(record), atMs },
+        ...withoutAbsent({ projectId, projectPath, jobName, url }),
+        reasons: record.violations.map(({ rule, reason }) => ({
+          ...{ rule, code: reason.code },
+          text: violationText(reason, { scope, disclosure, currency: policy.currency }),
+        })),
+      };
+    });
+}

@@ -1,0 +1,216 @@
+/**
+ * All limits in force that a caller sees.
+ *
+ * 1. Read one counter per limit; if there are several pages, counters at most a minute old or copies.
+ * 2. Forecast the {@link FORECAST_MAX} fullest, from eight weeks of days, and read which budgets refuse jobs.
+ * 3. Rank, count and filter by the risk of the rows.
+ * 4. Read the counters of the page again, and the alerts that owners got.
+ *
+ * A query for the limits of one subject also reads nine months of days, to test past forecasts.
+ */
+import { isCap } from '../../../policies/limits/cap.ts';
+import { limitAt } from '../../../policies/limits/limits.ts';
+import { pathKey } from '../../../policies/place/directory.ts';
+import { compareTexts } from '../../../policies/text/plain-text.ts';
+import { findRecipient } from '../../core/notify/recipient.ts';
+import { searchKey } from '../groups/group-rows.ts';
+import { shareOf } from '../groups/overview.ts';
+import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
+import { type CountersByName, rankedNow } from '../reading/counters-now.ts';
+import { readManyDays } from '../reading/read-sums.ts';
+import { ancestorsOf, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
+import { today, type UsageBySubject } from '../reading/usage-days.ts';
+import { alertsOfLimits, limitRows, percentOf, rowCounters } from '../status/limit-row.ts';
+import { canRunOut, historySpan, testedSpan } from '../status/outlook.ts';
+import {
+  compareRisks,
+  isAtRisk,
+  isRefusing,
+  isUsedUp,
+  type RiskLevel,
+  refusalsNow,
+  riskOf,
+} from '../status/risk.ts';
+import { type CountedLimit, groupOfSubject, limitsInForce } from '../status/subject-limits.ts';
+import { type BudgetRow, type Budgets, type BudgetsQuery, SUBJECT_KINDS } from './budgets-model.ts';
+
+const FORECAST_MAX = 400;
+/** Three requests of a hundred keys. */
+const LEADING_MAX = 300;
+export const BUDGET_ROWS_MAX = 1_000;
+const ROWS = { usual: 100, max: BUDGET_ROWS_MAX };
+const RECENT_MS = 60_000;
+
+export const budgetsOf =
+  (reading: ReadContext) =>
+  async (asked: BudgetsQuery, caller: Caller): Promise<Budgets> => {
+    const view = await viewOf(reading, caller);
+    const { set, limits, directory, nowMs } = view;
+    const { policy } = reading;
+    const order = asked.sort ?? (asked.holding === undefined ? 'trouble' : 'closest');
+    const tested = asked.holding !== undefined;
+
+    const all = matchingLimits(asked, view, reading);
+    const keysOf = (some: readonly CountedLimit[]) =>
+      some.flatMap(({ limit, counter }) => {
+        if (isCap(limit.subject)) return [];
+        return limit.cohort === undefined ? [counter] : rowCounters(limit, limits, nowMs);
+      });
+    const isOnePage = all.length <= (asked.max ?? ROWS.usual);
+    const { counters, isCopied } = isOnePage
+      ? { counters: await reading.counters.fresh(keysOf(all)), isCopied: false }
+      : await reading.counters.recent(keysOf(all), RECENT_MS);
+
+    const fullest = fullestFirst(usedAtLeast(all, asked.percentMin, counters, nowMs), counters, nowMs);
+    const usage = await usageOf(fullest.filter(isForecast).slice(0, FORECAST_MAX), tested, nowMs, reading);
+    const refusals = await refusalsNow(usage, nowMs, reading);
+    const basis = { limits, directory, policy, nowMs, tested, refusals };
+    const ranked = await rankedNow(fullest, { counters, isCopied }, reading.counters, {
+      levelOf: (counted) => {
+        const rowOf = limitRows({ ...basis, usage, counters: counted });
+        return (each) => riskOf(rowOf(each));
+      },
+      ...{ compare: compareRisks, leadingMax: LEADING_MAX },
+      keysOf: (each) => keysOf([each]),
+    });
+    const matches = (level: RiskLevel): boolean =>
+      asked.trouble === undefined || (asked.trouble === 'used-up' ? isUsedUp : isAtRisk)(level);
+    const found = ranked.filter(({ level }) => matches(level)).map(({ each }) => each);
+    const { rows: shown, ...page } = pageOf(inOrder(found), asked, ROWS);
+    const unforecast = shown.filter((each) => isForecast(each) && !usage.has(each.limit.subject));
+    const [now, alerts, more] = await Promise.all([
+      isOnePage ? counters : reading.counters.fresh(keysOf(shown)),
+      alertsOfLimits(shown, reading, nowMs),
+      usageOf(unforecast.slice(0, FORECAST_MAX), tested, nowMs, reading),
+    ]);
+    const rowOf = limitRows({ ...basis, counters: now, usage: new Map([...usage, ...more]), alerts });
+    const fresh = shown.map(rowOf).filter((row) => matches(riskOf(row)));
+    if (order === 'trouble') fresh.sort((a, b) => compareRisks(riskOf(a), riskOf(b)));
+    const paths = fresh.map(({ subject }) => subjectLabelOf(subject, directory));
+    const labelOf = await userLabels(paths, reading.userNames);
+    const count = (is: (level: RiskLevel) => boolean): number =>
+      ranked.filter(({ level }) => is(level)).length;
+    const usedUp = count(isUsedUp);
+    return {
+      ...(set !== undefined && { set }),
+      ...{ currency: policy.currency, nowMs, total: found.length, first: page.first },
+      rows: fresh.map(
+        (row, index): BudgetRow => ({
+          ...row,
+          path: labelOf(paths[index] ?? ''),
+          addressee: findRecipient(row.subject, row.id, { limits, directory }).owner,
+          canRunOut: canRunOut(row),
+        }),
+      ),
+      ...page.next,
+      ...page.previous,
+      refusing: count(isRefusing),
+      usedUp,
+      runsOut: count((level) => isAtRisk(level) || isUsedUp(level)) - usedUp,
+      forecastMax: FORECAST_MAX,
+    };
+
+    function inOrder(some: readonly CountedLimit[]): readonly CountedLimit[] {
+      switch (order) {
+        case 'trouble':
+          return some;
+        case 'fullest':
+          return fullestFirst(some, counters, nowMs);
+        case 'name':
+          return some
+            .map((each) => ({ each, name: subjectLabelOf(each.limit.subject, directory) }))
+            .sort((a, b) => compareTexts(a.name, b.name))
+            .map(({ each }) => each);
+        case 'closest': {
+          const kept = new Set(some);
+          return all.filter((each) => kept.has(each));
+        }
+      }
+    }
+  };
+
+const isForecast = ({ limit }: CountedLimit): boolean => canRunOut(limit) && !isCap(limit.subject);
+
+async function usageOf(
+  some: readonly CountedLimit[],
+  tested: boolean,
+  nowMs: number,
+  reading: ReadContext,
+): Promise<UsageBySubject> {
+  const span = (tested ? testedSpan : historySpan)(today(reading.zone, nowMs));
+  const subjects = some.map(({ limit }) => limit.subject);
+  return subjects.length === 0 ? new Map() : readManyDays(subjects, span, reading);
+}
+
+function usedAtLeast(
+  all: readonly CountedLimit[],
+  percentMin: number | undefined,
+  counters: CountersByName,
+  nowMs: number,
+): readonly CountedLimit[] {
+  if (percentMin === undefined) return all;
+  return all.filter(({ limit, counter }) => {
+    const { amount } = limitAt(limit, nowMs);
+    const committed = counters.get(counter.name)?.committed ?? 0;
+    return amount !== 'unlimited' && percentOf(committed, amount) >= percentMin;
+  });
+}
+
+const fullestFirst = (
+  all: readonly CountedLimit[],
+  counters: CountersByName,
+  nowMs: number,
+): readonly CountedLimit[] =>
+  all
+    .map((each) => ({ each, share: shareOf(each, counters, nowMs) }))
+    .sort((a, b) => b.share - a.share || compareTexts(a.each.limit.subject, b.each.limit.subject))
+    .map(({ each }) => each);
+
+/** Selects limits from memory. */
+function matchingLimits(
+  asked: BudgetsQuery,
+  view: CallerView,
+  { countedLimits }: ReadContext,
+): readonly CountedLimit[] {
+  const { limits, directory, nowMs } = view;
+  const counted = countedLimits(limits, directory, nowMs);
+  const search = searchKey(asked.search);
+  return subjectsAsked(asked, search, view).flatMap((subject) => {
+    if (asked.kind !== undefined && kindOf(subject) !== asked.kind) return [];
+    const group = groupOfSubject(subject, directory);
+    const inForce = group ? counted.ofGroup(group) : limitsInForce(subject, view).map(counted.counted);
+    const isFound =
+      search === '' || `${pathKey(subjectLabelOf(subject, directory))} ${subject}`.includes(search);
+    return inForce.filter(
+      ({ limit }) =>
+        (asked.unit === undefined || limit.kind === asked.unit) &&
+        (asked.holding !== undefined || limit.mode !== 'off') &&
+        (isFound || pathKey(`${limit.id} ${limit.owner ?? ''}`).includes(search)),
+    );
+  });
+}
+
+function subjectsAsked(
+  { below, holding, kind, caps }: BudgetsQuery,
+  search: string,
+  { limits, places, directory, scope }: CallerView,
+): readonly string[] {
+  if (holding !== undefined)
+    return [...new Set([holding, ...subjectsAbove(holding, directory), 'instance'])].filter((subject) =>
+      scope.sees(subject),
+    );
+  const groups = places.groups
+    // Each user has a personal namespace: list them only on request.
+    .filter(({ personal }) => !personal || below !== undefined || search !== '')
+    .map(({ id }) => `group/${id}`);
+  const showsCaps = caps === true || kind === 'cap';
+  const written = [...limits.bySubject.keys()].filter((each) => showsCaps || !isCap(each));
+  const isBelow = (subject: string): boolean =>
+    below === undefined ||
+    subject === below ||
+    ancestorsOf(subject, directory).some(({ id }) => `group/${id}` === below);
+  return [...new Set([...written, ...groups])].filter((subject) => scope.sees(subject) && isBelow(subject));
+}
+
+const kindOf = (subject: string): BudgetsQuery['kind'] =>
+  isCap(subject) ? 'cap' : SUBJECT_KINDS.find((kind) => subject === kind || subject.startsWith(`${kind}/`));

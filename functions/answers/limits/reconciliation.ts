@@ -1,0 +1,72 @@
+import { limitsOn } from '../../../policies/limits/limits.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { RecountOutcome, UsageLook } from '../../core/ledger/index.ts';
+import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
+import { subjectLabelOf } from '../reading/scope.ts';
+import type { Reconciliation } from './budgets-model.ts';
+
+/** Every page reads it; the recount is nightly. */
+const KNOWN_MS = 60_000;
+const LISTED_MAX = 20;
+
+/** @throws {LedgerError} */
+export function reconciliationOf(reading: ReadContext): (caller: Caller) => Promise<Reconciliation> {
+  const { recounts, clock } = reading;
+  let known: { readonly atMs: number; readonly outcome: RecountOutcome | undefined } | undefined;
+  const outcomeNow = async (): Promise<RecountOutcome | undefined> => {
+    const nowMs = clock.nowMs();
+    if (known === undefined || nowMs - known.atMs >= KNOWN_MS)
+      known = { atMs: nowMs, outcome: await recounts?.read() };
+    return known.outcome;
+  };
+  return async (caller) => {
+    const [outcome, { directory, scope }] = await Promise.all([outcomeNow(), placesFor(reading, caller)]);
+    if (outcome === undefined) return UNCHECKED;
+    const { recountedAtMs: checkedAtMs } = outcome;
+    const seen = outcome.drifting.filter(({ key }) => scope.seesAll || scope.sees(key.subject));
+    const rows = seen.map(({ key: { subject, limit, period }, committed, recounted }) => ({
+      ...{ subject, path: subjectLabelOf(subject, directory), limit, period },
+      beyond: committed - recounted,
+    }));
+    const differing = rows.slice(0, LISTED_MAX);
+    // Unlisted differences may belong to any group, so none is reported as correct.
+    const unlisted = rows.length - differing.length + outcome.unlisted;
+    const usage = scope.seesAll ? outcome.usage : undefined;
+    const base = { checkedAtMs, differing, unlisted, ...withoutAbsent({ usage }) };
+    const when = `checked ${instantText(checkedAtMs, reading.zone)}`;
+    const [first] = differing;
+    if (first === undefined && unlisted === 0)
+      return { ...base, state: 'agrees', text: `${equalText(outcome.usage)}, ${when}.${mendedText(usage)}` };
+    const count = differing.length + unlisted;
+    const text = `${count} ${count === 1 ? 'counter differs' : 'counters differ'} from the jobs that statements are made of, ${when}.`;
+    const example = first === undefined ? '' : ` ${await exampleText(first)}`;
+    return { ...base, state: 'differs', text: `${text}${example}` };
+  };
+
+  async function exampleText(row: Reconciliation['differing'][number]): Promise<string> {
+    const { limits } = await reading.limits();
+    const unit = limitsOn(limits, row.subject).find(({ id }) => id === row.limit)?.unit;
+    const beyond = Math.abs(row.beyond);
+    const amount = unit === undefined ? '' : ` ${amountText(beyond, unit, reading.policy.currency)}`;
+    return `${row.path}, ${row.limit} ${row.period}: the counter has${amount} ${row.beyond > 0 ? 'more' : 'less'} than its jobs make.`;
+  }
+}
+
+/** Usage that was not compared is left out. */
+const equalText = (usage: UsageLook | undefined): string =>
+  usage === undefined || usage.failed > 0 ? 'Counters = statements' : 'Counters = usage = statements';
+
+function mendedText(usage: UsageLook | undefined): string {
+  if (usage === undefined || usage.mended + usage.failed === 0) return '';
+  const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'}`;
+  const mended = usage.mended === 0 ? '' : ` Usage lacked ${jobs(usage.mended)}, and has them now.`;
+  const failed = usage.failed === 0 ? '' : ` Usage of ${jobs(usage.failed)} could not be looked at.`;
+  return `${mended}${failed}`;
+}
+
+const UNCHECKED: Reconciliation = {
+  ...{ state: 'unchecked', differing: [], unlisted: 0 },
+  text: 'Not recounted yet: the first runs of the recount do it.',
+};

@@ -1,0 +1,185 @@
+import { type Estimator, historyEstimator } from '../../../policies/estimate.ts';
+import type { EvaluationContext } from '../../../policies/evaluate.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { RunnerDetails, UserNames } from '../../core/gitlab/index.ts';
+import type { Ledger, LedgerStore, RecountOutcomes } from '../../core/ledger/index.ts';
+import type { Asker, LimitsDesk, LimitTable, Rights, Role, RoleName } from '../../core/limits/index.ts';
+import type { RequeueLists } from '../../core/requeue/index.ts';
+import type { SheetStore } from '../../core/sheets/index.ts';
+import type { Roles, User } from '../../core/signin/index.ts';
+import type { PriceEditionStore, StatementChain } from '../../core/statements/index.ts';
+import type { AlertRecordStore } from '../../core/thresholds/alert-records.ts';
+import type { CounterSnapshots, RollupStore } from '../../core/usage/index.ts';
+import type { countedLimitsNow } from '../status/subject-limits.ts';
+import type { CurrentCounters } from './counters-now.ts';
+import type { CurrentLimits, Pools } from './limits-now.ts';
+import { NOWHERE, type Places, type Scope, scopeOf } from './scope.ts';
+
+/** The signed-in user of a request. */
+export type Caller = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
+
+/** Sources of the answers of one process. */
+export interface ReadingDeps {
+  readonly desk: Pick<
+    LimitsDesk,
+    'live' | 'at' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
+  >;
+  /** The pointer, and carried amounts. */
+  readonly limitTable: LimitTable;
+  /** In force until a first set is live. */
+  readonly packedLimits: LimitSet;
+  readonly policy: Policy;
+  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
+  readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
+  /** Packed usage, for reports. @default all read live */
+  readonly sheets?: Pick<SheetStore, 'read'>;
+  /** Sources of statements. @default no statements */
+  readonly books?: StatementBooks;
+  /** Result of the last recount. @default none */
+  readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  /** Jobs to retry. @default no retries */
+  readonly requeue?: Pick<RequeueLists, 'read'>;
+  /** Undefined: no groups are known, and only callers who see everything see any. */
+  readonly places: () => Promise<Places | undefined>;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  readonly clock: { nowMs(): number };
+  /** Recent job ids, in addition to recently rejected jobs. @default none */
+  readonly recentJobIds?: () => Promise<readonly number[]>;
+  /** Copies of all counters, to rank thousands. @default each is read on its own */
+  readonly counterSnapshots?: Pick<CounterSnapshots, 'read'>;
+  /** For deadlines: never steps back, ms. @default performance.now */
+  readonly monotonicMs?: () => number;
+  /** Sent threshold alerts. @default none */
+  readonly alerts?: Pick<AlertRecordStore, 'read'>;
+  /** Details of runners by id; unknown ones are left out. @default none */
+  readonly runnerDetails?: RunnerDetails;
+  /** @default numbers in place of names */
+  readonly userNames?: UserNames;
+  /** `https://gitlab.example.com`, for links to jobs. */
+  readonly gitlabUrl?: string;
+  /** `https://budget.example.com`, as in rejection texts. */
+  readonly consoleUrl?: string;
+}
+
+export interface StatementBooks {
+  /** Host of the GitLab. */
+  readonly instance: string;
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  /** All records, for programs that may read the whole table. Absent: statements use days only. */
+  readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
+  readonly usage?: Pick<RollupStore, 'readUsage'>;
+  /** Closed months. @default none */
+  readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
+  /** Deployed prices. @default none */
+  readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
+}
+
+/** Adds what the answers of one process share. */
+export interface ReadContext extends ReadingDeps {
+  readonly counters: CurrentCounters;
+  readonly limits: () => Promise<CurrentLimits>;
+  readonly pools: (limits: LimitSet, directory: Directory) => Pools;
+  readonly countedLimits: ReturnType<typeof countedLimitsNow>;
+}
+
+/** Current limits and groups, and what the caller sees of them. */
+export interface CallerView extends CurrentLimits {
+  readonly places: Places;
+  readonly directory: Directory;
+  readonly scope: Scope;
+  readonly nowMs: number;
+}
+
+/** @throws {LimitsError} {DirectoryError} */
+export async function viewOf(
+  { limits, places: groups, clock }: Pick<ReadContext, 'limits' | 'places' | 'clock'>,
+  { roles }: Pick<Caller, 'roles'>,
+): Promise<CallerView> {
+  const [current, places = NOWHERE] = await Promise.all([limits(), groups()]);
+  const { directory } = places;
+  return { ...current, places, directory, scope: scopeOf(roles, directory), nowMs: clock.nowMs() };
+}
+
+/** The groups, and what the caller sees of them. @throws {DirectoryError} */
+export async function placesFor(
+  { places: groups }: Pick<ReadContext, 'places'>,
+  { roles }: Pick<Caller, 'roles'>,
+) {
+  const places = (await groups()) ?? NOWHERE;
+  return { places, directory: places.directory, scope: scopeOf(roles, places.directory) };
+}
+
+/** Cuts a page from a list. A cursor is the number of rows before the page. */
+export function pageOf<Row>(
+  all: readonly Row[],
+  { cursor, max }: { readonly cursor?: string; readonly max?: number },
+  bounds: { readonly usual: number; readonly max: number },
+) {
+  const length = Math.min(bounds.max, Math.max(1, max ?? bounds.usual));
+  const start = Math.min(offsetOf(cursor), all.length);
+  return {
+    start,
+    rows: all.slice(start, start + length),
+    first: start < all.length ? start + 1 : 0,
+    next: start + length < all.length ? { next: String(start + length) } : {},
+    previous: start > 0 ? { previous: String(Math.max(0, start - length)) } : {},
+  };
+}
+
+export const offsetOf = (cursor = ''): number => (/^\d{1,7}$/.test(cursor) ? Number(cursor) : 0);
+
+/**
+ * Reads what the admit function decides by: policy, live limits with carried amounts, and groups of the last sync.
+ *
+ * @returns also an estimator by the last runs of a project's jobs; it throws {LedgerError}
+ * @throws {LimitsError} {DirectoryError}
+ */
+export async function rulesNow(
+  reading: ReadContext,
+  caller: Pick<Caller, 'roles'>,
+): Promise<{
+  readonly view: CallerView;
+  readonly rulesFor: (projectId: number | undefined) => Promise<EvaluationContext & { directory: Directory }>;
+}> {
+  const { policy, usage } = reading;
+  const view = await viewOf(reading, caller);
+  const { limits, directory, nowMs } = view;
+  const estimatorOf = async (projectId: number | undefined): Promise<Estimator> => {
+    const stored = projectId === undefined ? [] : await usage.readEstimates([projectId]);
+    return historyEstimator(() => stored[0]?.history);
+  };
+  return {
+    view,
+    rulesFor: async (projectId) => ({
+      ...{ policy, limits, directory, nowMs },
+      estimator: await estimatorOf(projectId),
+    }),
+  };
+}
+
+/** User id of callers without a GitLab sign-in, such as the command line; GitLab's ids start at 1. */
+export const NO_USER_ID = 0;
+
+/** Converts a signed-in user to the author of an edit. */
+export const actingUser = ({ id, username, roles }: Pick<User, 'id' | 'username' | 'roles'>): Asker => ({
+  actor: username,
+  ...(id !== NO_USER_ID && { userId: id }),
+  rights: rightsOf(roles),
+});
+
+/** Converts roles to rights on limits. */
+export function rightsOf({ admin, finance, ownedGroupIds, viewerGroupIds }: Roles): Rights {
+  const rights: Role[] = [];
+  if (admin) rights.push({ role: 'admin' });
+  if (finance) rights.push({ role: 'finance' });
+  if (ownedGroupIds.length > 0) rights.push({ role: 'owner', groups: ownedGroupIds });
+  if (viewerGroupIds.length > 0) rights.push({ role: 'viewer', groups: viewerGroupIds });
+  return rights;
+}
+
+/** Strongest first. */
+export const roleNames = (rights: Rights): readonly RoleName[] => rights.map(({ role }) => role);

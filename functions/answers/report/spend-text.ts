@@ -1,0 +1,167 @@
+/** A report and a list of all groups as CSV: the amounts of a column add up, so there is no line of totals. */
+
+import { amountText, countText, durationText } from '../../../policies/units/unit-texts.ts';
+import { csv, csvField, decimal, type FocusFields, focusCharge } from '../statement/csv.ts';
+import { hasOthers, type SpendFigures, type SpendLine, type SpendList, type SpendReport } from './model.ts';
+
+const COUNTS = [
+  ['rejected', 'rejected'],
+  ['ranRejected', 'ran_rejected'],
+  ['neverRan', 'never_ran'],
+  ['endUnknown', 'end_unknown'],
+  ['unmetered', 'unmetered'],
+  ['bypass', 'bypass'],
+  ['exempt', 'exempt'],
+  ['estimated', 'estimated'],
+  ['overEstimate', 'over_estimate'],
+  ['ran', 'ran'],
+  ['retriesKnown', 'retries_known'],
+  ['retries', 'retries'],
+  ['retryMicros', 'retry_cost'],
+  ['queuedKnown', 'queued_known'],
+  ['queuedSeconds', 'queued_seconds'],
+] as const satisfies readonly (readonly [keyof SpendFigures, string])[];
+
+const counts = (row: SpendFigures): readonly string[] =>
+  COUNTS.map(([name]) => (name === 'retryMicros' ? decimal(row[name]) : String(row[name])));
+
+/** The rows with `other` as the last one. */
+export function spendCsv(report: SpendReport): string {
+  const { fromDay, toDay, by, currency, rows, other } = report;
+  const all = [...rows, ...(hasOthers(report) ? [{ ...other, name: other.label }] : [])];
+  return csv([
+    [
+      'from',
+      'to',
+      by,
+      'jobs',
+      'seconds',
+      'cost',
+      'held',
+      'cost_before',
+      'currency',
+      ...COUNTS.map(([, name]) => name),
+    ],
+    ...all.map((row) => [
+      ...[fromDay, toDay, csvField(row.name), String(row.jobs), String(row.seconds)],
+      ...[decimal(row.micros), decimal(row.heldMicros)],
+      ...[row.before === undefined ? '' : decimal(row.before.micros), currency],
+      ...counts(row),
+    ]),
+  ]);
+}
+
+/** Every group once, with what its own projects cost. @param isFirst - whether the names of the columns come first */
+export function groupsCsv({ fromDay, toDay, currency, lines }: SpendList, isFirst: boolean): string {
+  const head = [
+    ...['from', 'to', 'group', 'group_id', 'top_level_group', 'jobs', 'seconds', 'cost', 'held'],
+    ...['cost_with_subgroups', 'cost_before', 'currency', ...COUNTS.map(([, name]) => name)],
+  ];
+  return csv([
+    ...(isFirst ? [head] : []),
+    ...lines.map((line) => [
+      ...[fromDay, toDay, csvField(line.path), String(line.groupId ?? ''), csvField(line.rootPath ?? '')],
+      ...[String(line.jobs), String(line.seconds), decimal(line.micros), decimal(line.heldMicros)],
+      ...[decimal(line.withBelowMicros), decimal(line.beforeMicros), currency],
+      ...counts(line),
+    ]),
+  ]);
+}
+
+/**
+ * Spend of every group as a FOCUS 1.2 dataset, CSV. A group is one charge of the period at the average price
+ * of its minutes, for its own projects; subgroups have their own charges.
+ */
+
+/** Leaves out uncharged groups. @param isFirst - adds the header line */
+export function spendFocusCsv(list: SpendList, isFirst: boolean): string {
+  const columns = Object.keys(focusFields(NOTHING, list));
+  const charged = list.lines.filter(({ micros, seconds }) => micros !== 0 || seconds !== 0);
+  const rows = charged.map((line) => focusFields(line, list));
+  return csv([...(isFirst ? [columns] : []), ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
+}
+
+function focusFields(line: SpendLine, list: SpendList): FocusFields {
+  const { micros, seconds, jobs, groupId, path, rootId, rootPath } = line;
+  const { instance, currency, startMs, endMs, fromDay, toDay } = list;
+  // Jobs with an unknown end are charged without seconds, so there is no price per minute.
+  const isPriced = seconds > 0;
+  return {
+    ...focusCharge({
+      ...{ micros, seconds, jobs, isPriced, instance, currency },
+      ...{ billing: { startMs, endMs }, charged: { startMs, endMs } },
+      account: { ...(rootId !== undefined && { id: rootId }), name: rootPath ?? 'All groups' },
+      ...(groupId !== undefined && { subAccount: { id: groupId, name: path } }),
+      category: isPriced ? 'Usage' : 'Adjustment',
+      description: `Runner minutes: ${jobs === 1 ? '1 job' : `${jobs} jobs`} from ${fromDay} to ${toDay}`,
+    }),
+    x_JobsRejected: String(line.rejected),
+    x_JobsNeverRan: String(line.neverRan),
+  };
+}
+
+const NOTHING: SpendLine = {
+  ...{ path: '', withBelowMicros: 0, beforeMicros: 0, micros: 0, heldMicros: 0, jobs: 0, seconds: 0 },
+  ...{ rejected: 0, ranRejected: 0, neverRan: 0, endUnknown: 0, unmetered: 0, bypass: 0, exempt: 0 },
+  ...{ estimated: 0, overEstimate: 0, ran: 0, retriesKnown: 0, retries: 0, retryMicros: 0 },
+  ...{ queuedKnown: 0, queuedSeconds: 0 },
+};
+
+/** Texts about retries and queue times, for page and terminal. Missing values are unknown, not 0. */
+
+/** `12 jobs were retries, for 3.40 EUR. Known of 912 of 1,004 jobs that ran.` */
+export function retriesText({ total, currency }: Pick<SpendReport, 'total' | 'currency'>): string {
+  const { retries, retryMicros, retriesKnown } = total;
+  if (retriesKnown === 0) return unknownText('whether it was a retry', total);
+  const told =
+    retries === 0
+      ? 'No job was a retry.'
+      : `${jobsText(retries)} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${amountText(retryMicros, 'micros', currency)}.`;
+  return `${told} ${basisText(retriesKnown, total)}`;
+}
+
+/** `Jobs were queued for 42 s on average, nine of ten for 5 min at most. Known of 912 of 1,004 jobs that ran.` */
+export function queueText({ total, queue }: Pick<SpendReport, 'total' | 'queue'>): string {
+  const mean = meanQueuedSeconds(total);
+  if (mean === undefined) return unknownText('how long it was queued', total);
+  const within = withinSeconds(queue, 0.9);
+  const most =
+    within === undefined
+      ? `more than one of ten ${queueStepText(queue.length - 1, queue)}`
+      : `nine of ten for ${spanText(within)} at most`;
+  return `Jobs were queued for ${durationText(mean)} on average, ${most}. ${basisText(total.queuedKnown, total)}`;
+}
+
+/** Whole seconds; undefined: of no job is known how long it was queued. */
+export const meanQueuedSeconds = ({ queuedSeconds, queuedKnown }: SpendFigures): number | undefined =>
+  queuedKnown > 0 ? Math.round(queuedSeconds / queuedKnown) : undefined;
+
+/** `up to 10 s`, `10 s to 1 min`, `over 1 h`. */
+export function queueStepText(index: number, queue: SpendReport['queue']): string {
+  const [from, to] = [queue[index - 1]?.toSeconds, queue[index]?.toSeconds];
+  if (to === undefined) return `over ${spanText(from ?? 0)}`;
+  return from === undefined ? `up to ${spanText(to)}` : `${spanText(from)} to ${spanText(to)}`;
+}
+
+/** The bound of the step in which this share of the jobs is reached; undefined: it is reached in the one without a bound. */
+function withinSeconds(queue: SpendReport['queue'], share: number): number | undefined {
+  const all = queue.reduce((sum, { jobs }) => sum + jobs, 0);
+  let seen = 0;
+  return queue.find(({ jobs }) => {
+    seen += jobs;
+    return seen >= all * share;
+  })?.toSeconds;
+}
+
+const basisText = (known: number, { ran }: SpendFigures): string =>
+  `Known of ${countText(known)} of ${jobsText(ran)} that ran.`;
+
+const unknownText = (what: string, { ran }: SpendFigures): string =>
+  ran === 0 ? 'No job ran.' : `GitLab told of none of ${jobsText(ran)} that ran ${what}.`;
+
+const jobsText = (count: number): string => `${countText(count)} ${count === 1 ? 'job' : 'jobs'}`;
+
+const spanText = (seconds: number): string =>
+  seconds % HOUR_SECONDS === 0 ? `${seconds / HOUR_SECONDS} h` : durationText(seconds);
+
+const HOUR_SECONDS = 3_600;

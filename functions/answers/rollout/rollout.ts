@@ -1,0 +1,234 @@
+/** Rollout steps of groups, from limits in force and days of usage, and the forecast of enforcement. */
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { RuleClass } from '../../../policies/mode.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
+import {
+  nextStep,
+  ROLLOUT_CLASSES,
+  ROLLOUT_DAYS_MAX,
+  type RolloutStanding,
+  rolloutNeeds,
+  rolloutStanding,
+} from '../../../policies/rollout-step.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { LimitEdit } from '../../core/limits/index.ts';
+import { findRecipient } from '../../core/notify/recipient.ts';
+import type { editCounts, JobTally } from '../backtest/count-edit.ts';
+import { JobSubjects } from '../backtest/question.ts';
+import { type RejectionRow, RejectionRows } from '../backtest/rejection-rows.ts';
+import { reportJobUrl } from '../job/recorded-job.ts';
+import { judgeEdits } from '../limits/edits.ts';
+import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
+import { limitLabel, type Places, subjectLabelOf, subjectOfLimit, userLabels } from '../reading/scope.ts';
+import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import type {
+  RolloutClassRow,
+  RolloutForecast,
+  RolloutForecastAnswer,
+  RolloutQuery,
+  RolloutRow,
+  RolloutView,
+} from './model.ts';
+
+const ROWS = { usual: 50, max: 100 };
+
+/** Reads four weeks of days of each row of a page. @throws {LedgerError} */
+export const rolloutOf =
+  (reading: ReadContext) =>
+  async (asked: RolloutQuery, caller: Caller): Promise<RolloutView> => {
+    const view = await viewOf(reading, caller);
+    const { set, places, scope, nowMs } = view;
+    const subjects =
+      asked.subjects?.filter((subject) => isKnown(subject, places) && scope.sees(subject)) ??
+      subjectsListed(view);
+    const page = pageOf(subjects, asked, ROWS);
+    const to = today(reading.zone, nowMs);
+    const span = { from: to - ROLLOUT_DAYS_MAX + 1, to };
+    const usage = await readDays(page.rows, span, reading.usage);
+    return {
+      ...withoutAbsent({ set }),
+      ...{ nowMs, fromDay: dayText(span.from), toDay: dayText(span.to) },
+      needs: reading.policy.rollout,
+      rows: page.rows.map((subject) => rowOf(subject, usage.get(subject) ?? [], view, reading)),
+      ...page.next,
+      total: subjects.length,
+    };
+  };
+
+/** Returns true for the instance, and groups and projects that GitLab has. */
+function isKnown(subject: string, { directory: { groupById, projectById } }: Places): boolean {
+  const [kind, id] = subject.split('/');
+  if (kind === 'group') return groupById.has(Number(id));
+  return kind === 'project' ? projectById.has(Number(id)) : subject === 'instance';
+}
+
+/** Lists the instance, top-level and the caller's groups, and subjects with their own step, by path. */
+function subjectsListed({ limits, places, directory, scope }: CallerView): readonly string[] {
+  const own = [...limits.rollouts.keys()].filter((subject) => subject !== 'instance');
+  const groups = [...scope.groupIds].map((id) => `group/${id}`);
+  const all = [...new Set([...topGroups(places), ...groups, ...own])]
+    .filter((subject) => isKnown(subject, places) && scope.sees(subject))
+    .map((subject) => ({ subject, path: subjectLabelOf(subject, directory) }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...(scope.seesAll ? ['instance'] : []), ...all.map(({ subject }) => subject)];
+}
+
+/** Personal namespaces follow the instance. */
+const topGroups = ({ groups }: Places): readonly string[] =>
+  groups.flatMap(({ id, parentId, personal }) =>
+    parentId === undefined && !personal ? [`group/${id}`] : [],
+  );
+
+function rowOf(
+  subject: string,
+  days: readonly DayUsage[],
+  view: CallerView,
+  reading: ReadContext,
+): RolloutRow {
+  const { limits, places, directory, scope, nowMs } = view;
+  const { owner, contact } = findRecipient(subject, undefined, { limits, directory });
+  return {
+    subject,
+    path: subjectLabelOf(subject, directory),
+    classes: ROLLOUT_CLASSES.map((ruleClass) => {
+      const status = statusOf(subject, ruleClass, limits, directory);
+      const { from, ...shown } = status;
+      const counted = countedOf(days, ruleClass, status, reading);
+      // Top-level groups that follow the instance.
+      const followers = topGroups(places).filter(
+        (group) => statusOf(group, ruleClass, limits, directory).from !== group,
+      ).length;
+      const facts = { ...counted, nowMs, ...(subject === 'instance' && { followers }) };
+      return {
+        class: ruleClass,
+        ...shown,
+        // Groups above the caller's are hidden.
+        ...(from !== undefined && scope.sees(from) && { from, fromPath: subjectLabelOf(from, directory) }),
+        ...withoutAbsent({ next: nextStep(status.step) }),
+        ...counted,
+        needs: rolloutNeeds(status, facts, reading.policy.rollout),
+      } satisfies RolloutClassRow;
+    }),
+    owner,
+    ...withoutAbsent({ contact }),
+  };
+}
+
+const statusOf = (
+  subject: string,
+  ruleClass: (typeof ROLLOUT_CLASSES)[number],
+  { rollouts }: LimitSet,
+  directory: Directory,
+): RolloutStanding =>
+  rolloutStanding(ruleClass, rolloutSubjects(rolloutPlaceOf(subject, directory)), rollouts);
+
+function countedOf(
+  all: readonly DayUsage[],
+  ruleClass: RuleClass,
+  { sinceMs }: RolloutStanding,
+  { policy, zone }: ReadContext,
+): Pick<RolloutClassRow, 'days' | 'jobs' | 'wouldFail' | 'coveragePercent'> {
+  const first = sinceMs === undefined ? Number.NEGATIVE_INFINITY : today(zone, sinceMs);
+  const days = all.filter(({ number, jobs }) => number >= first && jobs > 0);
+  const sum = (of: (day: DayUsage) => number): number => days.reduce((total, day) => total + of(day), 0);
+  const rules = new Set(policy.rules.flatMap((rule) => (rule.class === ruleClass ? [rule.id] : [])));
+  const violations = ({ jobs, rejectedBy, watchedBy }: DayUsage): number => {
+    const counts = [...rejectedBy, ...watchedBy].map(([rule, count]) => (rules.has(rule) ? count : 0));
+    return Math.min(
+      jobs,
+      counts.reduce((total, count) => total + count, 0),
+    );
+  };
+  const ran = sum((day) => day.ran);
+  return {
+    days: days.length,
+    jobs: sum((day) => day.jobs),
+    wouldFail: sum(violations),
+    // Rounded down to a tenth.
+    ...(ran > 0 && { coveragePercent: Math.floor(((ran - sum((day) => day.unasked)) * 1_000) / ran) / 10 }),
+  };
+}
+
+const FORECAST_DAYS = 7;
+const FORECAST_ROWS_MAX = 50;
+const EXAMPLES_MAX = 5;
+
+interface ForecastFigures {
+  readonly jobs: number;
+  readonly wouldFail: number;
+  readonly rows: readonly RejectionRow[];
+}
+
+/** Lists jobs of the last days that would have failed, were these subjects enforced. Writes nothing. */
+export const rolloutForecastOf =
+  (reading: ReadContext, countEdit: ReturnType<typeof editCounts>) =>
+  async (subjects: readonly string[], caller: Caller, cursor?: string): Promise<RolloutForecastAnswer> => {
+    const { set } = await reading.limits();
+    const edits = subjects.map(
+      (subject): LimitEdit => ({ kind: 'rollout', subject, cost: 'enforce', capacity: 'enforce' }),
+    );
+    const judged = await judgeEdits(edits, set, caller, reading);
+    if (judged.outcome === 'unknown_subject') return judged;
+    // A mode of a known subject is always a valid edit.
+    if (judged.outcome !== 'valid') return { outcome: 'unknown_subject', subject: subjects[0] ?? '' };
+    const { view, preview } = judged;
+    const { directory } = view;
+    const counted = await countEdit({
+      ...{ caller, cursor, about: [set, subjects], days: FORECAST_DAYS, view, after: preview.limits },
+      tallyOf: (figures?: ForecastFigures) => forecastTally(new JobSubjects(subjects, directory), figures),
+    });
+    if (counted.outcome === 'too_often') return counted;
+    const { jobs, wouldFail, rows } = counted.figures;
+    const shown = rows.slice(0, FORECAST_ROWS_MAX);
+    const nameOf = await userLabels(
+      shown.flatMap(({ limit }) =>
+        limit === undefined ? [] : subjectLabelOf(subjectOfLimit(limit), directory),
+      ),
+      reading.userNames,
+    );
+    return {
+      outcome: 'counted',
+      ...counted.span,
+      ...{ jobs, wouldFail },
+      rows: shown.map((row) => ({
+        ...forecastRow(row, reading.gitlabUrl, directory),
+        ...(row.limit !== undefined && { limitLabel: limitLabel(row.limit, directory, row, nameOf) }),
+      })),
+    };
+  };
+
+/** Counts jobs that run as it is, and would fail. */
+function forecastTally(subjects: JobSubjects, from?: ForecastFigures): JobTally<ForecastFigures> {
+  let { jobs, wouldFail } = from ?? { jobs: 0, wouldFail: 0 };
+  const rows = new RejectionRows(from?.rows);
+  return {
+    add: (record, asIs, edited) => {
+      if (asIs === undefined || edited === undefined || subjects.of(record).length === 0) return;
+      jobs += 1;
+      if (asIs.now?.state === 'REJECTED' || edited.now?.state !== 'REJECTED') return;
+      wouldFail += 1;
+      rows.add({ record, violations: edited.now.violations });
+    },
+    figures: () => ({ jobs, wouldFail, rows: rows.all() }),
+  };
+}
+
+function forecastRow(
+  { groupId, projectPath, rule, limit, code, jobs, examples }: RejectionRow,
+  gitlabUrl: string | undefined,
+  directory: Directory,
+): RolloutForecast['rows'][number] {
+  const group = groupId === undefined ? undefined : `group/${groupId}`;
+  const above = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
+  return {
+    ...withoutAbsent({ group, limit }),
+    path: directory.groupById.get(groupId ?? 0)?.path ?? (above || (group ?? 'no known group')),
+    ...{ rule, code, jobs },
+    examples: examples.slice(0, EXAMPLES_MAX).map((job) => {
+      const { jobId, decidedAtMs: atMs, projectPath: path } = job;
+      const url = reportJobUrl(gitlabUrl, job, directory);
+      return { jobId, atMs, ...withoutAbsent({ projectPath: path, url }) };
+    }),
+  };
+}

@@ -1,0 +1,156 @@
+/** Violations in mode shadow or warn, from days of usage and counters, without records; and the message to owners. */
+import { counterName } from '../../../policies/claim.ts';
+import { counterOf } from '../../../policies/limits/limits.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { subjectPagePath } from '../../core/notify/console-links.ts';
+import { jobsByRuleOf } from '../groups/usage.ts';
+import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
+import { ancestorsOf, subjectLabelOf } from '../reading/scope.ts';
+import { dayText, readDays, today } from '../reading/usage-days.ts';
+import { limitRows } from '../status/limit-row.ts';
+import {
+  allSubjectLimits,
+  limitModes,
+  limitsOfGroupNow,
+  type SubjectLimit,
+} from '../status/subject-limits.ts';
+import { limitWords } from '../status/texts.ts';
+import type { ShadowQuery, ShadowRow, ShadowView } from './model.ts';
+
+const DAYS_DEFAULT = 14;
+const DAYS_MAX = 62;
+const ROWS = { usual: 50, max: 100 };
+
+/** Reads the counters and days of a page. @throws {LedgerError} */
+export const shadowViewOf =
+  (reading: ReadContext) =>
+  async (asked: ShadowQuery, caller: Caller): Promise<ShadowView> => {
+    const view = await viewOf(reading, caller);
+    const { limits, directory, nowMs } = view;
+    const { policy } = reading;
+    const modeOf = limitModes(policy, limits);
+    const watches = ({ limit }: SubjectLimit): boolean =>
+      limit.amount !== 'unlimited' &&
+      ['shadow', 'warn'].includes(modeOf(limit, ancestorsOf(limit.subject, directory)));
+    const subjects = subjectsAsked(asked, view, watches);
+    const page = pageOf(subjects, asked, ROWS);
+    const days = Math.min(DAYS_MAX, Math.max(1, asked.days ?? DAYS_DEFAULT));
+    const to = today(reading.zone, nowMs);
+    const span = { from: to - days + 1, to };
+    const all = page.rows.map((subject) => ({
+      subject,
+      havings: allSubjectLimits(subject, view).filter(watches),
+    }));
+    const [counters, usage] = await Promise.all([
+      reading.counters.fresh(
+        all.flatMap(({ havings }) => havings.map(({ limit }) => counterOf(limit, nowMs))),
+      ),
+      readDays(page.rows, span, reading.usage),
+    ]);
+    const rowOf = limitRows({ limits, directory, policy, counters, nowMs });
+    return {
+      ...{ currency: policy.currency, nowMs, fromDay: dayText(span.from), toDay: dayText(span.to) },
+      rows: all.map(({ subject, havings }): ShadowRow => {
+        const used = usage.get(subject) ?? [];
+        const rows = havings.map((having) => {
+          const counter = counters.get(counterName(counterOf(having.limit, nowMs)));
+          const refusedAmount = (counter?.committed ?? 0) - (counter?.fitted ?? 0);
+          return { limit: rowOf(having), refusedAmount };
+        });
+        const { owner, contact } = rows.find(({ limit }) => limit.owner !== undefined)?.limit ?? {};
+        return {
+          subject,
+          path: subjectLabelOf(subject, directory),
+          jobs: used.reduce((sum, { jobs }) => sum + jobs, 0),
+          ranRejected: used.reduce((sum, { ranRejected }) => sum + ranRejected, 0),
+          ranRejectedBy: jobsByRuleOf('ranRejectedBy', used, policy),
+          wouldFail: jobsByRuleOf('watchedBy', used, policy),
+          limits: rows,
+          ...withoutAbsent({ owner, contact }),
+        };
+      }),
+      ...page.next,
+      total: subjects.length,
+    };
+  };
+
+/** Lists the requested top, one level below a requested group, and groups with limits in mode shadow or warn. */
+function subjectsAsked(
+  { group, project }: ShadowQuery,
+  { limits, places, directory, scope, nowMs }: CallerView,
+  watches: (having: SubjectLimit) => boolean,
+): readonly string[] {
+  if (project !== undefined) {
+    const subject = `project/${project}`;
+    return directory.projectById.has(project) && scope.sees(subject) ? [subject] : [];
+  }
+  if (group !== undefined && !scope.seesGroup(group)) return [];
+  const isBelow = (id: number): boolean =>
+    group === undefined || (directory.chainById.get(id) ?? []).some((each) => each.id === group);
+  const watching = places.groups.filter(
+    (each) =>
+      isBelow(each.id) && scope.seesGroup(each.id) && limitsOfGroupNow(each, limits, nowMs).some(watches),
+  );
+  const tops = group === undefined ? [...scope.groupIds] : [group];
+  const children = group === undefined ? [] : (places.childrenOf.get(group) ?? []).map(({ id }) => id);
+  const ids = [...tops, ...children].filter((id) => directory.groupById.has(id));
+  const first = group === undefined && scope.seesAll ? ['instance'] : [];
+  return [
+    ...new Set([...first, ...ids.map((id) => `group/${id}`), ...watching.map(({ id }) => `group/${id}`)]),
+  ];
+}
+
+export interface OwnerMessage {
+  readonly subject: string;
+  readonly text: string;
+  /** `group/101` */
+  readonly about: string;
+  readonly path: string;
+  readonly owner?: string;
+  readonly contact?: string;
+}
+
+interface MessageFormat {
+  readonly days: number;
+  readonly currency: string;
+  /** The console's address; undefined: unknown. */
+  readonly origin: string | undefined;
+}
+
+/** Writes the message to the owner: jobs, rules and links. */
+export function ownerMessage(row: ShadowRow, { days, currency, origin }: MessageFormat): OwnerMessage {
+  const { path, jobs, ranRejected, wouldFail, limits, owner, contact, subject } = row;
+  const format = (amount: number | 'unlimited', unit: Unit): string =>
+    amount === 'unlimited' ? amount : amountText(amount, unit, currency);
+  const lines = [
+    `In the last ${days} days ${path} ran ${counted(jobs, 'CI job')}. ${WOULD_HAVE_FAILED}`,
+    '',
+    ...wouldFail.map(({ rule, jobs: count }) => `- ${rule}: ${counted(count, 'job')}`),
+    ...limits.map(({ limit, refusedAmount }) => {
+      const { amount, unit } = limit;
+      return `- ${limitWords(limit)}, ${format(amount, unit)}: ${format(refusedAmount, unit)} too much`;
+    }),
+    ...(wouldFail.length + limits.length === 0 ? ['- none'] : []),
+    '',
+    ...(ranRejected > 0 ? [`${counted(ranRejected, 'job')} ${RAN_REJECTED}`, ''] : []),
+    `${ranRejected > 0 ? ONLY_WATCHES : NOTHING_REJECTED}${origin === undefined ? '' : FIGURES}`,
+    ...(origin === undefined ? [] : [`${origin}${subjectPagePath(subject)}`]),
+  ];
+  return {
+    subject: `CI limits of ${path}: what would have failed`,
+    text: lines.join('\n'),
+    ...{ about: subject, path, ...withoutAbsent({ owner, contact }) },
+  };
+}
+
+const counted = (count: number, one: string): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : `${one}s`}`;
+
+const WOULD_HAVE_FAILED = 'These would have failed, had every limit and rule been enforced:';
+const RAN_REJECTED =
+  'ran although rejected by what is enforced: the runner controller is in dry run, or was then. Armed, it would have failed them.';
+const ONLY_WATCHES = 'What only watches rejects nothing yet.';
+const NOTHING_REJECTED = 'Nothing was rejected: these limits only watch so far.';
+const FIGURES = ' The figures, and how to ask for more:';

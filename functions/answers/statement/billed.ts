@@ -1,0 +1,114 @@
+import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
+import { wasBelowPath, wasInGroup } from '../../core/truth/index.ts';
+import { BELOW_COUNTS, ROOT_JOBS, type RollupStore, type UsageTally } from '../../core/usage/index.ts';
+import { type DaySpan, dayText } from '../reading/usage-days.ts';
+
+/** The word for everything there is; a group that is called so is meant first. */
+const EVERYTHING = 'instance';
+
+/** The group whose jobs a statement bills: those that were decided in it or below it. */
+export interface BilledGroup {
+  readonly label: string;
+  /** Absent: everything, or the directory knows no such path. */
+  readonly id?: number;
+  readonly counts: (record: JobRecord) => boolean;
+  /** The directory does not know the group: older records may not say that they were below it. */
+  readonly unknown: boolean;
+  /** The subject whose usage days are added up. */
+  readonly subject: string | undefined;
+}
+
+/** @param text - an id, a full path or `instance`. */
+export function billedGroup(text: string, directory: Directory): BilledGroup {
+  const { groupByPath, groupById } = directory;
+  if (text === EVERYTHING && !groupByPath.has(EVERYTHING))
+    return { label: 'all groups', unknown: false, subject: EVERYTHING, counts: () => true };
+  const id = /^\d{1,15}$/.test(text) ? Number(text) : groupByPath.get(pathKey(text))?.id;
+  if (id === undefined)
+    return {
+      label: text,
+      unknown: true,
+      subject: undefined,
+      counts: (record) => wasBelowPath(record, text, directory),
+    };
+  const group = groupById.get(id);
+  return {
+    id,
+    label: group?.path ?? text,
+    unknown: group === undefined,
+    subject: `group/${id}`,
+    counts: (record) => wasInGroup(record, id, directory),
+  };
+}
+
+/** Adds up the usage days of a group. Statements, closed and open, take their sums from here and nowhere else. */
+
+/** A day's total. */
+interface BilledDay {
+  readonly day: string;
+  /** Jobs that ran. A job whose end is unknown is charged, and counts neither here nor in seconds. */
+  readonly jobs: number;
+  readonly seconds: number;
+  readonly micros: number;
+}
+
+export interface BilledSum extends Omit<BilledDay, 'day'> {
+  /** Days with a charge, in their order. */
+  readonly days: readonly BilledDay[];
+  readonly corrections: number;
+}
+
+interface BilledDays {
+  /** Jobs whose records name the group as their top-level group, wherever groups were moved since. */
+  readonly charged: BilledSum;
+  /** All jobs of the group and below it, also those that are charged to the group above. */
+  readonly all: BilledSum;
+  /** True if any job names the group as its top-level group. */
+  readonly isCharged: boolean;
+  /** Amount that jobs hold which have not ended. */
+  readonly heldMicros: number;
+}
+
+/**
+ * @param subject - `group/101` or `instance`
+ * @throws {LedgerError}
+ */
+export async function billedDays(
+  subject: string,
+  { from, to }: DaySpan,
+  usage: Pick<RollupStore, 'readUsage'>,
+): Promise<BilledDays> {
+  const days = Array.from({ length: to - from + 1 }, (_, index) => dayText(from + index));
+  const read = await usage.readUsage(days.map((day) => ({ subject, day })));
+  const tallies = days.map((day, index) => ({ day, tally: read[index] ?? NOTHING }));
+  return {
+    charged: sumOf(tallies, ([name, below], tally) => countOf(tally, name) - countOf(tally, below)),
+    all: sumOf(tallies, ([name], tally) => countOf(tally, name)),
+    isCharged: subject === 'instance' || tallies.some(({ tally }) => countOf(tally, ROOT_JOBS) > 0),
+    heldMicros: tallies.reduce((sum, { tally }) => sum + countOf(tally, 'heldMicros'), 0),
+  };
+}
+
+const NOTHING: UsageTally = new Map();
+
+function sumOf(
+  tallies: readonly { readonly day: string; readonly tally: UsageTally }[],
+  count: (names: (typeof BELOW_COUNTS)[number], tally: UsageTally) => number,
+): BilledSum {
+  const sum = { jobs: 0, seconds: 0, micros: 0, corrections: 0 };
+  const days: BilledDay[] = [];
+  for (const { day, tally } of tallies) {
+    const [micros = 0, seconds = 0, jobs = 0, corrections = 0] = BELOW_COUNTS.map((names) =>
+      count(names, tally),
+    );
+    sum.micros += micros;
+    sum.seconds += seconds;
+    sum.jobs += jobs;
+    sum.corrections += corrections;
+    if (micros !== 0 || seconds !== 0) days.push({ day, jobs, seconds, micros });
+  }
+  return { ...sum, days };
+}
+
+const countOf = (tally: UsageTally, name: string): number => tally.get(name) ?? 0;

@@ -1,0 +1,218 @@
+/** Shared parts of routes: context, errors, schemas of requests and responses. */
+import { createRoute, type Hook, type RouteConfig, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { ConsoleReader } from '../../answers/create-console-read.ts';
+import { roleName } from '../../answers/groups/me.ts';
+import { ChangeRowSchema } from '../../answers/limits/edit-models.ts';
+import { list, maybe } from '../../answers/reading/schema.ts';
+import type { Log } from '../../core/environment/index.ts';
+import type { Denial, LimitsDesk } from '../../core/limits/index.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
+import type { ReportSender } from './tell-owner.ts';
+
+export { z };
+
+export interface ApiDeps {
+  readonly desk: LimitsDesk;
+  readonly read: ConsoleReader;
+  readonly policy: Policy;
+  /** Names the groups of a file. */
+  readonly directory: () => Promise<Directory | undefined>;
+  readonly clock: { nowMs(): number };
+  /** The console's address; absent: unknown. */
+  readonly origin?: string;
+  /** Sends owners the shadow report; absent: not possible here. */
+  readonly tellOwner?: ReportSender;
+  readonly log: Log;
+  /** Source in the change log. @default 'api' */
+  readonly source?: string;
+  /** Receives errors answered with 500 or 503, for a caller in the same process. @default only the log, without a message */
+  readonly onFailure?: (error: Error) => void;
+}
+
+export type ApiContext = Context<SignInEnv>;
+
+const DeniedSchema = z
+  .object({
+    row: ChangeRowSchema,
+    act: z.enum([
+      'view',
+      'describe',
+      'tighten',
+      'loosen',
+      'grant',
+      'break-glass',
+      'approve',
+      'roll-out',
+      'roll-back',
+      'ask',
+    ]),
+    needs: list(roleName, 'Roles that may, weakest first.'),
+    sentence: z.string().openapi({ example: 'to loosen it you must be of finance or an administrator' }),
+  })
+  .openapi('Denied') satisfies z.ZodType<Denial & { readonly sentence: string }>;
+
+const some = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  z.array(schema).optional().openapi({ description });
+
+/** The problem and its remedy, as in the sign-in. */
+const ErrorSchema = z
+  .object({
+    error: z.object({
+      code: z.string().openapi({ description: 'Stable; for programs.', example: 'stale' }),
+      message: z.string(),
+      remedy: z.string(),
+    }),
+    problems: some(
+      z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),
+      'With `invalid`: all problems, with their places.',
+    ),
+    denied: some(DeniedSchema, 'With `forbidden`: the changes, and who may make them.'),
+    rows: some(ChangeRowSchema, 'With `needs_confirmation` and `needs_approval`: the changes.'),
+    lockout: some(z.string(), 'With `needs_confirmation`: jobs of the platform that would be rejected.'),
+    base: z.string().optional().openapi({ description: 'With `stale`: the set a file is an edit of.' }),
+    live: z
+      .object({
+        ...{ set: z.string(), edit: z.number(), atMs: z.number(), actor: z.string(), why: z.string() },
+        ...{ source: z.string(), base: maybe(z.string()) },
+      })
+      .optional()
+      .openapi({ description: 'With `stale`: the live set.' }),
+    mine: some(ChangeRowSchema, 'With `stale`: the effect of the edits on their base.'),
+    theirs: some(ChangeRowSchema, 'With `stale`: changes by others since, of the same subjects.'),
+  })
+  .openapi('Error');
+
+export type ApiError = z.infer<typeof ErrorSchema>;
+
+export const apiError = (code: string, message: string, remedy: string): ApiError => ({
+  error: { code, message, remedy },
+});
+
+/** Adds the problems with their places. */
+export const withProblems = (
+  error: ApiError,
+  problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
+): ApiError => ({ ...error, problems: problems.map(({ path, message }) => ({ path: [...path], message })) });
+
+export const UNREADABLE = apiError(
+  'malformed',
+  'The body or an encoding in the address cannot be read; nothing was changed.',
+  'Send JSON in UTF-8 with `content-type: application/json`, or a form as the pages send it.',
+);
+export const NOT_THERE = apiError(
+  'unknown',
+  'There is nothing of this name, or it is not in one of your groups.',
+  'Check the id; ask the owner of the group to be made a member.',
+);
+export const NO_BASE = apiError(
+  'base_missing',
+  'It does not say which set of limits it is an edit of.',
+  'Send `If-Match` with the ETag of GET /api/v1/limits.',
+);
+const TOO_OFTEN = apiError(
+  'too_often',
+  'Counting jobs costs thousands of reads, so it can be asked six times a minute.',
+  'Wait as long as `retry-after` says; the preview tells an estimate at once.',
+);
+
+export function tooOften(c: ApiContext, retryAfterSeconds: number) {
+  c.header('retry-after', String(retryAfterSeconds));
+  return c.json(TOO_OFTEN, 429);
+}
+
+/** Longer lists do not help. */
+const PROBLEMS_MAX = 50;
+
+/** Answers an invalid request with all its problems. */
+export const invalidHook: Hook<unknown, SignInEnv, string, Response | undefined> = (result, c) => {
+  if (result.success) return undefined;
+  const problems = result.error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
+    path: path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
+    message,
+  }));
+  const error = apiError(
+    'invalid',
+    'The question does not have the expected shape: see the problems.',
+    'Correct them; /api/v1/openapi.json describes what is expected.',
+  );
+  return c.json(withProblems(error, problems), 422);
+};
+
+/** @param schema - a model of functions/answers: the type that the reader returns */
+export const jsonAnswer = <Schema extends z.ZodType>(schema: Schema, description: string) => ({
+  description,
+  content: { 'application/json': { schema } },
+});
+
+const errorAnswer = (description: string) => jsonAnswer(ErrorSchema, description);
+
+/** Responses with an error, by status. */
+export const errors = <const Texts extends Readonly<Record<number, string>>>(texts: Texts) =>
+  Object.fromEntries(Object.entries(texts).map(([status, text]) => [status, errorAnswer(text)])) as {
+    readonly [Status in keyof Texts]: ReturnType<typeof errorAnswer>;
+  };
+
+export const answers = <Schema extends z.ZodType>(schema: Schema, description: string) => ({
+  200: jsonAnswer(schema, description),
+});
+
+type Request = NonNullable<RouteConfig['request']>;
+
+export const getRoute = <Path extends string, R extends Request, Responses extends RouteConfig['responses']>(
+  path: Path,
+  summary: string,
+  request: R,
+  responses: Responses,
+) => createRoute({ method: 'get', path, summary, request, responses });
+
+export const postRoute = <Path extends string, R extends Request, Responses extends RouteConfig['responses']>(
+  path: Path,
+  summary: string,
+  request: R,
+  responses: Responses,
+) => createRoute({ method: 'post', path, summary, request, responses });
+
+export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
+  required: true,
+  content: { 'application/json': { schema } },
+});
+
+export const numberId = z.object({
+  id: z.coerce
+    .number()
+    .int()
+    .positive()
+    .openapi({ param: { name: 'id', in: 'path' }, example: 101 }),
+});
+export const textId = z.object({
+  id: z
+    .string()
+    .min(1)
+    .max(100)
+    .openapi({ param: { name: 'id', in: 'path' } }),
+});
+
+/** `If-Match: "<set>"`, the base of the edits; `"none"` while none was ever live. */
+export const baseHeader = z.object({
+  'if-match': z.string().max(100).optional().openapi({ example: '"b1946ac92492d2347c6235b4"' }),
+});
+
+/** Cursor of a list or count. */
+export const cursor = z
+  .string()
+  .max(100)
+  .optional()
+  .openapi({ description: '`next` of the previous answer.' });
+
+type Present<Shape> = { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
+
+/** Drops undefined values. */
+export const present = <Shape extends object>(asked: Shape) =>
+  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Present<Shape>;
+
+/** Responds with 404 to undefined. */
+export const found = <View extends object>(c: ApiContext, view: View | undefined) =>
+  view === undefined ? c.json(NOT_THERE, 404) : c.json(view, 200);
