@@ -2,15 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import {
-  type ApplyOutcome,
-  type Asker,
-  type CsvDialect,
-  type CsvRow,
-  importLimits,
-  type LimitsDesk,
-  type LiveLimits,
-} from '../core/limits/index.ts';
+import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
+import type { CsvDialect } from '../core/limits/csv/columns.ts';
+import { importLimits } from '../core/limits/csv/import-limits.ts';
+import type { CsvRow } from '../core/limits/csv/read-rows.ts';
+import type { ApplyOutcome, Asker, LiveLimits } from '../core/limits/edit-model.ts';
 
 export type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
 

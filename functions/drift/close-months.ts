@@ -15,9 +15,10 @@ import {
   monthOfDay,
   type StatementMonth,
 } from '../answers/statement/month.ts';
-import { atOnce, type LedgerClock, type Log } from '../core/environment/index.ts';
-import { eachRow, type SheetStore, WHOLE } from '../core/sheets/index.ts';
-import { type ClosedStatement, type StatementChain, sealed } from '../core/statements/index.ts';
+import { atOnce, type LedgerClock, type Log } from '../core/environment/environment.ts';
+import { eachRow, WHOLE } from '../core/sheets/sheet-rows.ts';
+import type { SheetStore } from '../core/sheets/sheet-store.ts';
+import { type ClosedStatement, type StatementChain, sealed } from '../core/statements/closed-statement.ts';
 
 interface CloseMonthsDeps extends DraftTerms {
   readonly chain: StatementChain;

@@ -12,7 +12,8 @@ import { disclosureFor } from '../../policies/text/rejection-text.ts';
 import { ASKED_BY } from '../../policies/units/unit.ts';
 import { limitNameFirst } from '../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import { type Counter, type JobRecord, ranRejected, wasRejected } from '../core/ledger/index.ts';
+import type { Counter, JobRecord } from '../core/ledger/ledger.ts';
+import { ranRejected, wasRejected } from '../core/ledger/settle.ts';
 import { jobPagePath, shadowPagePath } from '../core/notify/console-links.ts';
 import {
   FINANCE,
@@ -22,7 +23,8 @@ import {
   recipientKey,
   subjectLabel,
 } from '../core/notify/recipient.ts';
-import { type LatestRejections, REJECTIONS_MAX } from '../core/usage/index.ts';
+import { REJECTIONS_MAX } from '../core/usage/lists.ts';
+import type { LatestRejections } from '../core/usage/rollup-store.ts';
 import type { Tallies } from './cursor.ts';
 import {
   countNew,

@@ -4,7 +4,7 @@ import type { DailyUsage } from '../../policies/forecast/forecast.ts';
 import { kindRow, type LimitKind } from '../../policies/units/unit.ts';
 import { readDays, today } from '../answers/reading/usage-days.ts';
 import { dailyOf, historySpan } from '../answers/status/outlook.ts';
-import type { RollupStore } from '../core/usage/index.ts';
+import type { RollupStore } from '../core/usage/rollup-store.ts';
 
 interface DailyUseDeps {
   readonly store: Pick<RollupStore, 'readUsage'>;

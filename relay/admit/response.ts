@@ -9,7 +9,7 @@ import {
   type LimitRoom,
   ROOMS_MAX,
   type UnmeteredResult,
-} from '../../functions/core/contract/index.ts';
+} from '../../functions/core/contract/admissions.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { MODES } from '../../policies/mode.ts';
 import type { Violation } from '../../policies/reason.ts';

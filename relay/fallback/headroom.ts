@@ -6,7 +6,7 @@
  *    know the same number, so each spends its share. Jobs admitted through this relay since the report are deducted.
  * 3. If no limit is known to apply, the job is admitted.
  */
-import type { LimitRoom } from '../../functions/core/contract/index.ts';
+import type { LimitRoom } from '../../functions/core/contract/admissions.ts';
 import type { Job } from '../../policies/checked-job.ts';
 import { sentTimeoutSeconds, timeoutEstimator } from '../../policies/estimate.ts';
 import { takenOf } from '../../policies/finding.ts';

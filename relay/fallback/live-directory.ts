@@ -3,7 +3,7 @@ import {
   DIRECTORY_PARTS_MAX,
   DIRECTORY_PATH,
   type DirectoryRow,
-} from '../../functions/core/contract/index.ts';
+} from '../../functions/core/contract/admissions.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../policies/place/directory.ts';
 import { placementOf } from '../../policies/place/placement.ts';

@@ -17,7 +17,7 @@ import {
   type WaitingAnswer,
   type WaitingLine,
   type WaitingTerms,
-} from '../../functions/core/contract/index.ts';
+} from '../../functions/core/contract/admissions.ts';
 import { counterName } from '../../policies/claim.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { isInFlight } from '../../policies/units/unit.ts';

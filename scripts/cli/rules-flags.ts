@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readWholeDirectory } from '../../functions/core/directory/index.ts';
+import { readWholeDirectory } from '../../functions/core/directory/directory-part.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/reading.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';

@@ -1,13 +1,17 @@
 /** A month of made-up jobs before today, so that pages show a past: decided and charged on a clock of that time. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decide } from '../../functions/core/admission/index.ts';
-import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/index.ts';
-import type { JobTruth, RunnerDetail } from '../../functions/core/gitlab/index.ts';
-import { createLedger, type JobRecord, recordItem } from '../../functions/core/ledger/index.ts';
-import type { RulesInForce } from '../../functions/core/rules/index.ts';
-import { settleTruths } from '../../functions/core/truth/index.ts';
-import { placeBy, rollUp } from '../../functions/core/usage/index.ts';
+import { decide } from '../../functions/core/admission/decide.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
+import type { RunnerDetail } from '../../functions/core/gitlab/kept-answers.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import { recordItem } from '../../functions/core/ledger/items.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
+import type { RulesInForce } from '../../functions/core/rules/rules.ts';
+import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
+import { placeBy } from '../../functions/core/usage/contribution.ts';
+import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Limit } from '../../policies/limits/limit.ts';

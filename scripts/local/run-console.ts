@@ -1,9 +1,10 @@
 /** The console next to a run: its start, its made-up month, and the facts about it for people. */
 
-import type { Rules } from '../../functions/core/admission/index.ts';
-import { type LedgerClock, silentLog } from '../../functions/core/environment/index.ts';
-import { recountOutcome, roundMs } from '../../functions/core/ledger/index.ts';
-import type { RulesInForce } from '../../functions/core/rules/index.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
+import { type LedgerClock, silentLog } from '../../functions/core/environment/environment.ts';
+import { recountOutcome } from '../../functions/core/ledger/checkpoints.ts';
+import { roundMs } from '../../functions/core/ledger/recount-round.ts';
+import type { RulesInForce } from '../../functions/core/rules/rules.ts';
 import { closeMonths } from '../../functions/drift/close-months.ts';
 import { packJobs } from '../../functions/drift/pack-jobs.ts';
 import { isRecord } from '../../policies/document/reading.ts';

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../functions/core/ledger/index.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import {
   counterOf,

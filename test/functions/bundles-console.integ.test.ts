@@ -1,12 +1,24 @@
-import * as names from '../../functions/names.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STYLE_HREF } from '../../functions/console/pages/assets.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/sessions.ts';
 import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
+import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { documentedUrlEvent, type HostedBundle, type UrlEventOptions } from '../../scripts/proof/rehearse/hosted-bundle.ts';
-import { aFake, aRig, type Fake, fakeParameters, GITLAB_TOKEN, INSTANCE, type Rig } from '../support/bundle-rig.ts';
+import {
+  documentedUrlEvent,
+  type HostedBundle,
+  type UrlEventOptions,
+} from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import {
+  aFake,
+  aRig,
+  type Fake,
+  fakeParameters,
+  GITLAB_TOKEN,
+  INSTANCE,
+  type Rig,
+} from '../support/bundle-rig.ts';
 import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 

@@ -1,5 +1,5 @@
 /** Writes a set of rules as the documents that people write, and reads it with the product's parsers. */
-import type { Rules } from '../../functions/core/admission/index.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../policies/document/reading.ts';

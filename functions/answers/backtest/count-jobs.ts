@@ -12,7 +12,8 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { isAwaited, type JobRecord } from '../../core/ledger/index.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { isAwaited } from '../../core/ledger/reservation.ts';
 import {
   type CountBounds,
   IdWalk,

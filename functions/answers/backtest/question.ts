@@ -12,8 +12,8 @@ import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { toHoldAsk } from '../../core/admission/index.ts';
-import type { HoldAsk, JobRecord } from '../../core/ledger/index.ts';
+import { toHoldAsk } from '../../core/admission/judge.ts';
+import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
 
 export interface BacktestRules {
   readonly policy: Policy;

@@ -4,7 +4,7 @@ import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/usage/index.ts';
+import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/usage/sums.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
 import { poolKey } from '../reading/limits-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';

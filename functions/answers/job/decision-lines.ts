@@ -4,7 +4,7 @@ import { plain } from '../../../policies/text/plain-text.ts';
 import type { Disclosure } from '../../../policies/text/reason-text.ts';
 import { discreetReasonLine, reasonLine, textsFor } from '../../../policies/text/reason-texts.ts';
 import { durationText } from '../../../policies/units/unit-texts.ts';
-import type { CurrentDecision } from '../../core/admission/index.ts';
+import type { CurrentDecision } from '../../core/admission/judge.ts';
 import type { Scope } from '../reading/scope.ts';
 import type { DisclosedViolation, RuleNowRow } from './model.ts';
 import type { RuleOutcome, RuleResult } from './rule-results.ts';

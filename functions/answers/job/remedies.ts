@@ -13,8 +13,8 @@ import {
 } from '../../../policies/text/reason-texts.ts';
 import { kindRow, unitRow, writtenUnits } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/index.ts';
-import type { JobRecord } from '../../core/ledger/index.ts';
+import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import { type CounterReader, type NamedCounters, readNamed } from './counters.ts';

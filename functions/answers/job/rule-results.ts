@@ -20,8 +20,8 @@ import type { Rule } from '../../../policies/rule.ts';
 import { applies, Outcome } from '../../../policies/rule-index.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { Evaluated } from '../../core/admission/index.ts';
-import type { JobRecord } from '../../core/ledger/index.ts';
+import type { Evaluated } from '../../core/admission/judge.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 
 export type EvaluationRules = Pick<EvaluationContext, 'policy' | 'limits' | 'directory' | 'estimator'>;
 

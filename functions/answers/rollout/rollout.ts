@@ -12,7 +12,7 @@ import {
   rolloutStanding,
 } from '../../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { LimitEdit } from '../../core/limits/index.ts';
+import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import type { editCounts, JobTally } from '../backtest/count-edit.ts';
 import { JobSubjects } from '../backtest/question.ts';

@@ -32,7 +32,7 @@ import {
   StatementNumbersSchema,
   StatementSchema,
 } from '../../answers/statement/model.ts';
-import type { SignInEnv } from '../../core/signin/index.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type ApiDeps,
   answers,

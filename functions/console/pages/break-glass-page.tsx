@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
-import type { BreakGlassState } from '../../core/limits/index.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { BreakGlassState } from '../../core/limits/edit-model.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import { doneText, type PagesDeps, pageFormatOf, send } from './page-deps.ts';

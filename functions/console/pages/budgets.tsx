@@ -13,7 +13,7 @@ import {
   SUBJECT_KINDS,
   type SubjectKind,
 } from '../../answers/limits/budgets-model.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import { type PagesDeps, pageFormatOf, query, queryCursor, readWholeNumber, send } from './page-deps.ts';

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { coverageShareText } from '../../answers/groups/coverage.ts';
 import type { CoverageView, CoveredGroup, CoveredRunnerRow } from '../../answers/groups/model.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { type PagesDeps, query, queryCursor, readWholeNumber, send } from './page-deps.ts';
 import { daySpan, pageCount, shortDayLabel } from './parts/amounts.tsx';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { actingUser } from '../../answers/reading/context.ts';
-import type { HistoryPage, LogEntry } from '../../core/limits/index.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { HistoryPage, LogEntry } from '../../core/limits/edit-model.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { lastEdit } from '../last-edit.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';

@@ -3,21 +3,18 @@ import { Hono } from 'hono';
 import type { BacktestAnswer } from '../../answers/limits/edit-models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import {
-  baseOfFile,
   type CsvDialect,
   type CsvProblem,
   csvProblemText,
-  exportedLimits,
-  exportLimits,
-  type LimitEdit,
-  NO_SET,
   PLAIN_CSV,
-  readRows,
-  type TotalChange,
-  totalChanges,
   understoodText,
-} from '../../core/limits/index.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+} from '../../core/limits/csv/columns.ts';
+import { exportLimits } from '../../core/limits/csv/export-limits.ts';
+import { readRows } from '../../core/limits/csv/read-rows.ts';
+import { type TotalChange, totalChanges } from '../../core/limits/csv/totals.ts';
+import type { LimitEdit } from '../../core/limits/edit-model.ts';
+import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/limit-reads.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { importFile, type StaleOutcome, saysWhatIsInForce, staleImport } from '../import-file.ts';
 import { readForm } from '../unreadable-request.ts';
 import { stalePage } from './edit/edit-pages.tsx';

@@ -8,7 +8,7 @@ import type {
   JobExplanation,
 } from '../../answers/job/model.ts';
 import { jobPagePath } from '../../core/notify/console-links.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { type PageContext, type PagesDeps, pageFormatOf, query, send } from './page-deps.ts';
 import {

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import type { MeAnswer } from '../../answers/groups/me.ts';
-import type { OwnSessionRow, SignInEnv, User } from '../../core/signin/index.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
+import type { OwnSessionRow } from '../../core/signin/sessions.ts';
 import { ConsolePage } from './frame.tsx';
 import { type PagesDeps, readValues, send } from './page-deps.ts';
 import { distance, pageCount } from './parts/amounts.tsx';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Overview, OverviewOrder, OverviewQuery } from '../../answers/groups/model.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import {

@@ -5,7 +5,7 @@ import type { JobExplanation, JobRejection, JobRetry } from '../../answers/job/m
 import { BECAME } from '../../answers/job/retried.ts';
 import type { RequestRow } from '../../answers/limits/edit-models.ts';
 import { jobPagePath } from '../../core/notify/console-links.ts';
-import type { User } from '../../core/signin/index.ts';
+import type { User } from '../../core/signin/model.ts';
 import { distance, instant, type PageFormat, pageAmount } from './parts/amounts.tsx';
 import { field } from './parts/form-field.tsx';
 import { Card, contactLink, type Markup, outside, PostForm, subjectLink } from './parts/layout.tsx';

@@ -20,7 +20,7 @@ import {
   shortDayLabel,
 } from './parts/amounts.tsx';
 import { address, Card, type Markup, pathMarkup, Table } from './parts/layout.tsx';
-import { KEY_TEXTS, sameQuery } from './report-page.tsx';
+import { KEY_TEXTS, sameQuery } from './report-form.tsx';
 import { monthText } from './statements.tsx';
 
 export const HEATS = ['micros', 'jobs'] as const;

@@ -7,8 +7,9 @@ import type {
   RolloutView,
 } from '../../answers/rollout/model.ts';
 import { rolloutNeedText } from '../../answers/rollout/rollout-moves.ts';
-import { type ApplyOutcome, NO_SET } from '../../core/limits/index.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { ApplyOutcome } from '../../core/limits/edit-model.ts';
+import { NO_SET } from '../../core/limits/limit-reads.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ShadowRow, ShadowView } from '../../answers/rollout/model.ts';
 import { type OwnerMessage, ownerMessage } from '../../answers/rollout/shadow.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import {

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { dayIn, dayLabel, monthName } from '../../../policies/limits/calendar.ts';
 import { closedCsv, closedFocusCsv, closedRows } from '../../answers/statement/csv.ts';
 import type { ClosedMonths, StatementNumbers } from '../../answers/statement/model.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { type PageContext, type PagesDeps, pageFormatOf, query, send } from './page-deps.ts';
 import { type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';

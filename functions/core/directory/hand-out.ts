@@ -5,13 +5,13 @@
  */
 
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { HandOutDirectory } from '../admission/index.ts';
+import type { HandOutDirectory } from '../admission/judge.ts';
 import {
   DIRECTORY_NAMES_MAX,
   DIRECTORY_PARTS_MAX,
   type DirectoryResponse,
   type DirectoryRow,
-} from '../contract/index.ts';
+} from '../contract/admissions.ts';
 import {
   chunkHashOf,
   type GroupChunk,

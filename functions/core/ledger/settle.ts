@@ -3,7 +3,7 @@
 import { chargeable, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { isInFlight, unitRow } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { LedgerError } from '../store/index.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import { answerFromRecord, dueAtMs, GRACE_SECONDS, type HoldJob, isCharged } from './hold-job.ts';
 import type {
   BypassAsk,

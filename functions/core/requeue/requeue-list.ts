@@ -5,18 +5,11 @@ import type { RequeueSettings } from '../../../policies/policy.ts';
 import { requestOfRecord } from '../../../policies/request/recorded.ts';
 import { missingRoom } from '../../../policies/requeue.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
-import type { JobRecord } from '../ledger/index.ts';
-import {
-  answered,
-  atRev,
-  getItem,
-  type InstanceTable,
-  itemAt,
-  ledgerKeys,
-  putItem,
-  TimeLimit,
-  unavailable,
-} from '../store/index.ts';
+import type { JobRecord } from '../ledger/ledger.ts';
+import { getItem, itemAt, putItem } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import { atRev, type InstanceTable, TimeLimit } from '../store/operation.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
 
 /** A job that was rejected for lack of slots alone. */
 export interface RequeueEntry {

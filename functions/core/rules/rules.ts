@@ -17,17 +17,16 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import { placementOf } from '../../../policies/place/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { HandOutDirectory, Rules } from '../admission/index.ts';
-import { DirectoryStore, DynamoDirectoryTable, directoryHandOut } from '../directory/index.ts';
-import type { LedgerClock, Log } from '../environment/index.ts';
-import type { Ledger } from '../ledger/index.ts';
-import {
-  DynamoLimitTable,
-  type DynamoLimitTableOptions,
-  LimitStore,
-  type LimitTable,
-  type LiveLimits,
-} from '../limits/index.ts';
+import type { HandOutDirectory, Rules } from '../admission/judge.ts';
+import { DirectoryStore } from '../directory/directory-store.ts';
+import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
+import { directoryHandOut } from '../directory/hand-out.ts';
+import type { LedgerClock, Log } from '../environment/environment.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { DynamoLimitTable, type DynamoLimitTableOptions } from '../limits/dynamo-limit-table.ts';
+import type { LiveLimits } from '../limits/edit-model.ts';
+import { LimitStore } from '../limits/limit-store.ts';
+import type { LimitTable } from '../limits/limit-table.ts';
 
 interface RulesInForceDeps {
   readonly table: LimitTable;

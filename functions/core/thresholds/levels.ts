@@ -6,7 +6,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitAt, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { isSpent } from '../../../policies/units/unit.ts';
-import type { Counter } from '../ledger/index.ts';
+import type { Counter } from '../ledger/ledger.ts';
 import { findGroup, findRecipient, type Recipient, subjectLabel } from '../notify/recipient.ts';
 
 export interface ThresholdLevel {

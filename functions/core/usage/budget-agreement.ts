@@ -12,7 +12,7 @@ import {
   type Unit,
   type UsageCounts,
 } from '../../../policies/units/unit.ts';
-import type { RecountOutcome } from '../ledger/index.ts';
+import type { RecountOutcome } from '../ledger/checkpoints.ts';
 
 /** Why the days of usage say something else than the counter. */
 export type AgreementCause =

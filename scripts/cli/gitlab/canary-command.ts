@@ -1,9 +1,10 @@
 /** `tollgate gitlab canary`. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createGitLabAdministration, createGitLabPipelines } from '../../../functions/core/gitlab/index.ts';
-import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../functions/core/ledger/index.ts';
-import { LedgerError } from '../../../functions/core/store/index.ts';
+import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
+import { createGitLabPipelines } from '../../../functions/core/gitlab/pipelines.ts';
+import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../functions/core/ledger/controller.ts';
+import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';

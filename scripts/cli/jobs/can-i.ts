@@ -1,8 +1,8 @@
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
 import type { AskedPipeline, CheckedPipeline } from '../../../functions/answers/job/model.ts';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import { DynamoStore } from '../../../functions/core/ledger/index.ts';
-import { MemoryTable } from '../../../functions/core/store/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

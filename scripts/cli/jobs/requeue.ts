@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { BECAME, becameOf } from '../../../functions/answers/job/retried.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/index.ts';
-import type { RequeueEntry } from '../../../functions/core/requeue/index.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import type { RequeueEntry } from '../../../functions/core/requeue/requeue-list.ts';
 import { pathKey } from '../../../policies/place/directory.ts';
 import type { RequeueSettings } from '../../../policies/policy.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';

@@ -1,6 +1,8 @@
 import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import { createLedger, isReserved, type JobRecord } from '../../../functions/core/ledger/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import { isReserved } from '../../../functions/core/ledger/reservation.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/units/unit-texts.ts';
 import { standIn, type TerminalIo } from '../../terminal/command.ts';

@@ -1,41 +1,43 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
-import { type DirectoryTable, DynamoDirectoryTable } from '../../../functions/core/directory/index.ts';
-import { systemClock } from '../../../functions/core/environment/index.ts';
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import {
   type CanaryOutcome,
   type ControllerScope,
-  DynamoStore,
   dynamoCanaryOutcomes,
   dynamoControllerScope,
+} from '../../../functions/core/ledger/controller.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import {
   dynamoInstanceRegister,
-  dynamoPseudonymKeys,
   type InstanceRegister,
   type KnownInstance,
-  type LedgerStore,
-  type PseudonymKeys,
-  type RewriteStore,
-} from '../../../functions/core/ledger/index.ts';
-import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/index.ts';
-import { dynamoRequeueLists, type RequeueLists } from '../../../functions/core/requeue/index.ts';
-import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
-import { dynamoUserSessions, type UserSessions } from '../../../functions/core/signin/index.ts';
+} from '../../../functions/core/ledger/instances.ts';
+import type { LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
+import { dynamoPseudonymKeys, type PseudonymKeys } from '../../../functions/core/ledger/user-ids.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { dynamoRequeueLists, type RequeueLists } from '../../../functions/core/requeue/requeue-list.ts';
+import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/sheet-store.ts';
+import {
+  dynamoUserSessions,
+  type UserSessions,
+} from '../../../functions/core/signin/dynamo-session-store.ts';
+import {
+  dynamoStatementChain,
+  type StatementChain,
+} from '../../../functions/core/statements/closed-statement.ts';
 import {
   dynamoPriceEditions,
-  dynamoStatementChain,
   type PriceEditionStore,
-  type StatementChain,
-} from '../../../functions/core/statements/index.ts';
-import {
-  dynamoClient,
-  dynamoTable,
-  type InstanceTable,
-  type ItemTable,
-  LedgerError,
-  type RelayBeat,
-  readRelayBeats,
-} from '../../../functions/core/store/index.ts';
-import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
+} from '../../../functions/core/statements/price-editions.ts';
+import { type RelayBeat, readRelayBeats } from '../../../functions/core/store/health-items.ts';
+import type { InstanceTable, ItemTable } from '../../../functions/core/store/operation.ts';
+import { dynamoClient, dynamoTable } from '../../../functions/core/store/sdk-table.ts';
+import { LedgerError } from '../../../functions/core/store/table-failure.ts';
+import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ledgerFolder, openKept } from '../../local/ledger-folder.ts';

@@ -1,19 +1,12 @@
 import { Document, isPair, isScalar, visit } from 'yaml';
-import {
-  type DirectoryTable,
-  DynamoDirectoryTable,
-  readWholeDirectory,
-} from '../../../functions/core/directory/index.ts';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import {
-  DynamoLimitTable,
-  type LimitChange,
-  type LimitPointer,
-  type LimitsDocument,
-  type LimitTable,
-  readChange,
-  readLimitSet,
-} from '../../../functions/core/limits/index.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitChange, LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { SPENT_KINDS } from '../../../policies/units/unit.ts';

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import {
-  createLimitsDesk,
-  type LimitPointer,
-  type LimitTable,
-  publishLimits,
-  readLimitSet,
-} from '../../../functions/core/limits/index.ts';
-import { type Item, queryAll, SK, TimeLimit } from '../../../functions/core/store/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { publishLimits, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
+import { queryAll } from '../../../functions/core/store/calls.ts';
+import { type Item, SK, TimeLimit } from '../../../functions/core/store/operation.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Directory } from '../../../policies/place/directory.ts';

@@ -7,7 +7,7 @@ import type {
   RolloutView,
 } from '../../../functions/answers/rollout/model.ts';
 import { planMoves, type RolloutMove } from '../../../functions/answers/rollout/rollout-moves.ts';
-import { NO_SET } from '../../../functions/core/limits/index.ts';
+import { NO_SET } from '../../../functions/core/limits/limit-reads.ts';
 import { ENV_THRESHOLDS_TOPIC } from '../../../functions/names.ts';
 import { MODES, type Mode } from '../../../policies/mode.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type DirectorySyncReport,
-  type DirectoryTable,
-  DynamoDirectoryTable,
-  readWholeDirectory,
-  syncDirectory,
-  type WholeDirectory,
-} from '../../../functions/core/directory/index.ts';
-import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
-import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/index.ts';
+import { readWholeDirectory, type WholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
+import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import {
   type Directory,
   type DirectoryGroup,

@@ -1,12 +1,9 @@
-import { readWholeDirectory } from '../../../functions/core/directory/index.ts';
-import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/index.ts';
-import {
-  type CounterAmounts,
-  createLedger,
-  type Drift,
-  type RebuildReport,
-} from '../../../functions/core/ledger/index.ts';
-import { placeBy, rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/index.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { CounterAmounts, Drift, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
+import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/count-records.ts';
 import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { isZone } from '../../../policies/limits/calendar.ts';

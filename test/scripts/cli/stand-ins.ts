@@ -1,4 +1,4 @@
-import { systemClock } from '../../../functions/core/environment/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { commandFetch } from '../../../scripts/cli/command-fetch.ts';
 import { COMMANDS } from '../../../scripts/cli/commands.ts';
 import { type OpenLedger, openLedger, openToRepair } from '../../../scripts/cli/ledger/open-ledger.ts';

@@ -1,7 +1,8 @@
 import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
-import type { ApplyOutcome, ChangeRow } from '../../../core/limits/index.ts';
-import type { User } from '../../../core/signin/index.ts';
+import type { ApplyOutcome } from '../../../core/limits/edit-model.ts';
+import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
+import type { User } from '../../../core/signin/model.ts';
 import { ConsolePage } from '../frame.tsx';
 import {
   distance,

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { actingUser } from '../../../answers/reading/context.ts';
-import type { ApplyOutcome, LimitEdit } from '../../../core/limits/index.ts';
-import type { SignInEnv } from '../../../core/signin/index.ts';
+import type { ApplyOutcome, LimitEdit } from '../../../core/limits/edit-model.ts';
+import type { SignInEnv } from '../../../core/signin/model.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, query, readValues, send } from '../page-deps.ts';
 import { countedFor } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';

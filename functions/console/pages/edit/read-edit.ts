@@ -6,14 +6,14 @@ import { MODES, type Mode } from '../../../../policies/mode.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
+import { readThresholdsText } from '../../../core/limits/csv/read-cells.ts';
 import {
   type LimitEdit,
   type LimitFields,
-  readThresholdsText,
   SCALED_KINDS,
   type SetLimit,
-} from '../../../core/limits/index.ts';
-import type { User } from '../../../core/signin/index.ts';
+} from '../../../core/limits/edit-model.ts';
+import type { User } from '../../../core/signin/model.ts';
 import type { PagesDeps } from '../page-deps.ts';
 import type { FieldProblems, Values } from '../parts/form-field.tsx';
 import { type EditFormView, untouched } from './edit-pages.tsx';

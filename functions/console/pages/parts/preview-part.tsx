@@ -1,7 +1,8 @@
 import type { BacktestAnswer, EditEffect, PreviewAnswer } from '../../../answers/limits/edit-models.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { poolText } from '../../../answers/status/texts.ts';
-import type { ChangeRow, HistoryPage, LogEntry, Oversubscription } from '../../../core/limits/index.ts';
+import type { HistoryPage, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
+import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
 import {
   distance,
   leftText,

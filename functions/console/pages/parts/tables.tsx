@@ -1,6 +1,6 @@
 import type { GroupRow } from '../../../answers/groups/model.ts';
-import type { ChangeRow } from '../../../core/limits/index.ts';
-import type { GroupSum, UsedInMonth } from '../../../core/usage/index.ts';
+import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
+import type { GroupSum, UsedInMonth } from '../../../core/usage/sums.ts';
 import {
   bare,
   edge,

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
 import { agreementText, poolText } from '../../../answers/status/texts.ts';
-import type { SignInEnv, User } from '../../../core/signin/index.ts';
+import type { SignInEnv, User } from '../../../core/signin/model.ts';
 import { ConsolePage } from '../frame.tsx';
 import { doneText, type PageContext, type PagesDeps, pageFormatOf, query, send } from '../page-deps.ts';
 import {

@@ -1,10 +1,9 @@
 import {
-  type ChangeRow,
   type ChangeRowsInput,
   changeRows,
-  type FieldValue,
   limitsByPlace,
-} from '../../../../functions/core/limits/index.ts';
+} from '../../../../functions/core/limits/change-rows.ts';
+import type { ChangeRow, FieldValue } from '../../../../functions/core/limits/limit-changes.ts';
 import { edgeText } from '../../../../policies/text/edge-text.ts';
 import { type Unit, unitRow, writtenUnits } from '../../../../policies/units/unit.ts';
 import { moneyText } from '../../../../policies/units/unit-texts.ts';
