@@ -14,7 +14,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { parseLimits } from '../policies/document/parse-limits.ts';
 import { parsePolicy } from '../policies/document/parse-policy.ts';
 import { RULE_KINDS } from '../policies/kinds/kinds.ts';
-import { UNIT_OF } from '../policies/units/unit.ts';
+import { UNIT_OF } from '../policies/unit.ts';
 import * as relayNames from '../relay/names.ts';
 import { COMMANDS } from '../scripts/cli/commands.ts';
 import { ALL_ALARMS } from './support/all-alarms.ts';

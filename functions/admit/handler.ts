@@ -5,8 +5,8 @@ import { dynamoEstimateSource } from '../core/estimates/estimate-source.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { deployedTable, onOwnBooks, registerKey } from '../core/ledger/instances.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
-import type { deployedRules } from '../core/rules/rules.ts';
+import { deployedMetrics } from '../core/metrics.ts';
+import type { deployedRules } from '../core/rules.ts';
 import { askedAhead } from '../core/store/asked-ahead.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
 import {

@@ -1,7 +1,7 @@
 /** The console: sign-in, API and pages in one app, for Lambda, a local server and tests. */
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { Directory } from '../../policies/place/directory.ts';
+import type { Directory } from '../../policies/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { ConsoleReader } from '../answers/create-console-read.ts';
 import { HEALTH_PATH } from '../core/contract/admissions.ts';

@@ -1,6 +1,6 @@
 /** A file of limits, read against the set it is an edit of, or against the one in force. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Directory } from '../../policies/place/directory.ts';
+import type { Directory } from '../../policies/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
 import type { CsvDialect } from '../core/limits/csv/columns.ts';

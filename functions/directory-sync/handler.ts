@@ -8,7 +8,7 @@ import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
 import { createGitLabDirectory } from '../core/gitlab/rest-gitlab.ts';
 import { onOwnBooks } from '../core/ledger/instances.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
+import { deployedMetrics } from '../core/metrics.ts';
 import { signedTable } from '../core/store/signed-table.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { logDirectoryReport, makeHooks, measureDirectoryReport } from './make-hooks.ts';

@@ -3,7 +3,7 @@ import type { Log } from '../core/environment/environment.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';
 import { createGroupHook, hasGroupHook, hookSetting } from '../core/gitlab/group-hooks.ts';
 import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
-import type { Metrics } from '../core/metrics/metrics.ts';
+import type { Metrics } from '../core/metrics.ts';
 import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
 interface HookMaker {

@@ -8,7 +8,7 @@ import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readDoctorConfig } from '../core/environment/settings.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
+import { deployedMetrics } from '../core/metrics.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { look } from './look.ts';
 

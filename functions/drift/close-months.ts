@@ -2,8 +2,9 @@
  * Closes the months of top-level groups and of the instance, some days after their end. What comes later is an adjustment on the
  * next statement. Sums come from usage days alone: limits and the groups of today have no part in them.
  */
+
+import type { Directory } from '../../policies/directory.ts';
 import { calendarDay, DAY_MS, dayNumber } from '../../policies/limits/calendar.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import {
   closedDays,

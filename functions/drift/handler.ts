@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/period.ts';
-import { runnerClassNames } from '../../policies/prices/price.ts';
+import { runnerClassNames } from '../../policies/price.ts';
 import { readWholeDirectory } from '../core/directory/directory-part.ts';
 import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
@@ -18,8 +18,8 @@ import { dynamoRecountRounds, recountOn } from '../core/ledger/recount-round.ts'
 import { dynamoPseudonymKeys, replaceUserIds } from '../core/ledger/user-ids.ts';
 import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
 import { readLimitSet } from '../core/limits/publish-limits.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
-import { readPackedPrices, readPackedRules } from '../core/rules/rules.ts';
+import { deployedMetrics } from '../core/metrics.ts';
+import { readPackedPrices, readPackedRules } from '../core/rules.ts';
 import { dynamoSheetStore } from '../core/sheets/sheet-store.ts';
 import { dynamoStatementChain } from '../core/statements/closed-statement.ts';
 import { dynamoPriceEditions } from '../core/statements/price-editions.ts';

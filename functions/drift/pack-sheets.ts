@@ -3,8 +3,8 @@
  * since, and every job counts there: so a day of months ago whose job is corrected is found, and one that rests costs one read.
  */
 import { createHash } from 'node:crypto';
+import type { Directory } from '../../policies/directory.ts';
 import { calendarDay, DAY_MS, dayNumber, HOUR_MS } from '../../policies/limits/calendar.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/environment.ts';
 import {

@@ -9,7 +9,7 @@ import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
 import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
 import { chatSender } from '../core/notify/chat.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
-import { readPackedRules } from '../core/rules/rules.ts';
+import { readPackedRules } from '../core/rules.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { readNoticesConfig } from './config.ts';

@@ -3,14 +3,14 @@
  * A failed note is tried again by later runs, and holds up no other message.
  */
 import { createHash } from 'node:crypto';
+import type { Directory } from '../../policies/directory.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import { edgeText } from '../../policies/text/edge-text.ts';
 import type { Disclosure } from '../../policies/text/reason-text.ts';
 import { bindingFirst } from '../../policies/text/reason-texts.ts';
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
-import { limitName } from '../../policies/units/unit-texts.ts';
+import { limitName } from '../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { parseJobReference, recordPlaceOf, reportJobUrl } from '../answers/job/recorded-job.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';

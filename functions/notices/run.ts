@@ -1,7 +1,7 @@
+import type { Directory } from '../../policies/directory.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { type LimitSet, limitsOfGroup, limitsOn } from '../../policies/limits/limits.ts';
 import { validAt } from '../../policies/limits/period.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LedgerClock, Log } from '../core/environment/environment.ts';
 import type { RestCallDeps } from '../core/gitlab/rest-call.ts';

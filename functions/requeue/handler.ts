@@ -6,8 +6,8 @@ import { type RetryOutcome, retryJob } from '../core/gitlab/rest-gitlab.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
-import { dynamoRequeueLists } from '../core/requeue/requeue-list.ts';
-import { deployedRules } from '../core/rules/rules.ts';
+import { dynamoRequeueLists } from '../core/requeue-list.ts';
+import { deployedRules } from '../core/rules.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { type RequeueReport, requeue } from './requeue.ts';
 

@@ -14,8 +14,8 @@ import {
   type RequeueLists,
   requeueEntryOf,
   retryClaims,
-} from '../core/requeue/requeue-list.ts';
-import type { RulesInForce } from '../core/rules/rules.ts';
+} from '../core/requeue-list.ts';
+import type { RulesInForce } from '../core/rules.ts';
 import type { RollupStore } from '../core/usage/rollup-store.ts';
 
 export interface RequeueDeps {

@@ -1,13 +1,13 @@
 import type { CounterKey } from '../../policies/claim.ts';
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readRollupConfig } from '../core/environment/settings.ts';
-import { exportImages, s3Objects } from '../core/export/export-images.ts';
+import { exportImages, s3Objects } from '../core/export-images.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
+import { deployedMetrics } from '../core/metrics.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
-import { deployedRules } from '../core/rules/rules.ts';
+import { deployedRules } from '../core/rules.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { findLimit } from '../core/thresholds/levels.ts';

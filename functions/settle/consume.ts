@@ -2,7 +2,7 @@
 import { isRecord } from '../../policies/document/reading.ts';
 import type { UnmeteredResult } from '../core/contract/admissions.ts';
 import { inboxBody, journalBody } from '../core/ledger/items.ts';
-import type { Metrics } from '../core/metrics/metrics.ts';
+import type { Metrics } from '../core/metrics.ts';
 import type { LedgerKeys } from '../core/store/keys.ts';
 import { type Item, isNewer } from '../core/store/operation.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Log } from '../core/environment/environment.ts';
 import type { GitLabErrorCode } from '../core/gitlab/gitlab.ts';
-import type { Metrics } from '../core/metrics/metrics.ts';
+import type { Metrics } from '../core/metrics.ts';
 import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
 import * as names from '../names.ts';
 

@@ -13,7 +13,7 @@ import {
 import { isRecord } from '../../policies/document/reading.ts';
 import { MODES } from '../../policies/mode.ts';
 import type { Violation } from '../../policies/reason.ts';
-import { ALL_UNITS } from '../../policies/units/unit.ts';
+import { ALL_UNITS } from '../../policies/unit.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
 
 interface RequestedJobs {

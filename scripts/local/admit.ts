@@ -5,7 +5,7 @@ import { handOutKnown } from '../../functions/core/directory/hand-out.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/environment.ts';
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
-import { type RulesInForce, rulesInForce } from '../../functions/core/rules/rules.ts';
+import { type RulesInForce, rulesInForce } from '../../functions/core/rules.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
 import type { Fetch } from '../../relay/admit/admit-call.ts';

@@ -4,7 +4,7 @@ import type { LedgerClock } from '../../functions/core/environment/environment.t
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../functions/core/ledger/store.ts';
 import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
-import { WaitQueue, type WaitQueueOptions } from '../../relay/waiting/wait-queue.ts';
+import { WaitQueue, type WaitQueueOptions } from '../../relay/wait-queue.ts';
 
 export interface Parts {
   readonly rules: (rules: Rules) => Rules;

@@ -11,7 +11,7 @@ import {
   type RollupStore,
 } from '../../functions/core/usage/rollup-store.ts';
 import { usageOf } from '../../functions/core/usage/usage.ts';
-import type { Directory } from '../../policies/place/directory.ts';
+import type { Directory } from '../../policies/directory.ts';
 import { type Findings, must } from './findings.ts';
 import { type DecidedJob, type UsageLine, usageLines } from './rulebook/charges.ts';
 

@@ -4,7 +4,7 @@ import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.t
 import { isTerminal, type JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import { inboxItem } from '../../functions/core/ledger/items.ts';
 import type { InboxItem } from '../../functions/core/ledger/store.ts';
-import { retryClaims } from '../../functions/core/requeue/requeue-list.ts';
+import { retryClaims } from '../../functions/core/requeue-list.ts';
 import { hintText, parseHintText } from '../../functions/core/truth/webhook-hints.ts';
 import { consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 import { DAY_MS, HOUR_MS } from '../../policies/limits/calendar.ts';

@@ -3,7 +3,7 @@ import type { Reason, Violation } from '../../../policies/reason.ts';
 import { plain } from '../../../policies/text/plain-text.ts';
 import type { Disclosure } from '../../../policies/text/reason-text.ts';
 import { discreetReasonLine, reasonLine, textsFor } from '../../../policies/text/reason-texts.ts';
-import { durationText } from '../../../policies/units/unit-texts.ts';
+import { durationText } from '../../../policies/unit-texts.ts';
 import type { CurrentDecision } from '../../core/admission/judge.ts';
 import type { Scope } from '../reading/scope.ts';
 import type { DisclosedViolation, RuleNowRow } from './model.ts';

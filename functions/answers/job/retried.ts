@@ -4,7 +4,7 @@ import { relativeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { isAwaited } from '../../core/ledger/reservation.ts';
-import { requeueEntryOf } from '../../core/requeue/requeue-list.ts';
+import { requeueEntryOf } from '../../core/requeue-list.ts';
 import type { ReadContext } from '../reading/context.ts';
 import type { JobRetry } from './model.ts';
 

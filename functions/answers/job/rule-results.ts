@@ -11,7 +11,7 @@ import { COUNTED_KINDS } from '../../../policies/kinds/counted-kinds.ts';
 import { CONDITION_FIELDS, type Conditions } from '../../../policies/match/conditions.ts';
 import { exemptionOf, failedCondition, matchOf } from '../../../policies/match/match.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import { NO_CLASS } from '../../../policies/prices/price.ts';
+import { NO_CLASS } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

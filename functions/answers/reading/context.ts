@@ -1,7 +1,7 @@
+import type { Directory } from '../../../policies/directory.ts';
 import { type Estimator, historyEstimator } from '../../../policies/estimate.ts';
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { RunnerDetails, UserNames } from '../../core/gitlab/kept-answers.ts';
 import type { RecountOutcomes } from '../../core/ledger/checkpoints.ts';
@@ -10,7 +10,7 @@ import type { LedgerStore } from '../../core/ledger/store.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
 import type { Asker, Rights, Role, RoleName } from '../../core/limits/edit-model.ts';
 import type { LimitTable } from '../../core/limits/limit-table.ts';
-import type { RequeueLists } from '../../core/requeue/requeue-list.ts';
+import type { RequeueLists } from '../../core/requeue-list.ts';
 import type { SheetStore } from '../../core/sheets/sheet-store.ts';
 import type { Roles, User } from '../../core/signin/model.ts';
 import type { StatementChain } from '../../core/statements/closed-statement.ts';

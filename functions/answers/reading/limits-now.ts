@@ -1,6 +1,7 @@
 /** Current limits, groups and pools, kept between requests. Keep one of each per process. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { readWholeDirectory } from '../../core/directory/directory-part.ts';
 import type { DirectoryTable } from '../../core/directory/directory-table.ts';
 import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';

@@ -1,7 +1,7 @@
+import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
 import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
-import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
-import type { PlacedGroup } from '../../../policies/place/placement.ts';
+import type { PlacedGroup } from '../../../policies/placement.ts';
 import type { UserNames } from '../../core/gitlab/kept-answers.ts';
 import type { Roles } from '../../core/signin/model.ts';
 

@@ -1,7 +1,8 @@
 /** Rollout steps of groups, from limits in force and days of usage, and the forecast of enforcement. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { RuleClass } from '../../../policies/mode.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
 import {
   nextStep,

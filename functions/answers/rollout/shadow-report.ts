@@ -5,8 +5,8 @@
  * run nearly every job runs and uses its limits, so one full budget would make recorded rejections too many.
  */
 
-import type { Directory } from '../../../policies/place/directory.ts';
-import { costMicros } from '../../../policies/prices/price.ts';
+import type { Directory } from '../../../policies/directory.ts';
+import { costMicros } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';

@@ -1,4 +1,4 @@
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import { type Directory, pathKey } from '../../../policies/directory.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { wasBelowPath, wasInGroup } from '../../core/truth/job-charge.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';

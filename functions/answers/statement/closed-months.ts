@@ -1,4 +1,4 @@
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { chainBreak, type NumberedStatement } from '../../core/statements/closed-statement.ts';
 import type { SealedPriceChange } from '../../core/statements/price-editions.ts';

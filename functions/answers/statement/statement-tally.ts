@@ -1,5 +1,5 @@
+import type { Directory } from '../../../policies/directory.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { decisionIdOf } from '../../core/admission/decide.ts';

@@ -1,7 +1,7 @@
 /** Shared parts of routes: context, errors, schemas of requests and responses. */
 import { createRoute, type Hook, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { ConsoleReader } from '../../answers/create-console-read.ts';
 import { roleName } from '../../answers/groups/me.ts';

@@ -5,7 +5,7 @@ import {
   limitFields,
 } from '../../../policies/limits/limit-fields.ts';
 import { MODES } from '../../../policies/mode.ts';
-import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { roleName } from '../../answers/groups/me.ts';
 import { ChangeRowSchema, LimitRequestSchema } from '../../answers/limits/edit-models.ts';

@@ -2,7 +2,7 @@
 
 import { Hono } from 'hono';
 import { capWords } from '../../../policies/limits/cap.ts';
-import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   BUDGET_ORDERS,

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
+import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import type {
   DisclosedViolation,
   ExplainedCounter,

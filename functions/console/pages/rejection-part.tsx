@@ -1,5 +1,5 @@
-import { unitRow } from '../../../policies/units/unit.ts';
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import { unitRow } from '../../../policies/unit.ts';
+import { amountText } from '../../../policies/unit-texts.ts';
 import { waitText } from '../../answers/job/decision-lines.ts';
 import type { JobExplanation, JobRejection, JobRetry } from '../../answers/job/model.ts';
 import { BECAME } from '../../answers/job/retried.ts';

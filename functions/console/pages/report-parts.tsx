@@ -1,6 +1,6 @@
 /** The hours of a week: a line for each weekday, and in each hour a square as large as what was spent in it. */
 
-import { durationText } from '../../../policies/units/unit-texts.ts';
+import { durationText } from '../../../policies/unit-texts.ts';
 import {
   hasOthers,
   type SpendFigures,

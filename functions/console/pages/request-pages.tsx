@@ -1,7 +1,7 @@
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
-import { unitRow } from '../../../policies/units/unit.ts';
+import { unitRow } from '../../../policies/unit.ts';
 import type { SubjectView } from '../../answers/groups/model.ts';
 import type { BacktestAnswer, RequestRow } from '../../answers/limits/edit-models.ts';
 import type { RequestedEdits } from '../../core/limits/edit-model.ts';

@@ -1,10 +1,10 @@
 /** Evaluates requests and asks the ledger; on limits that turn out to be old, once more. */
 
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import type { EstimateSettings, Estimator } from '../../../policies/estimate.ts';
 import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
@@ -23,7 +23,7 @@ import type {
   WaitAsk,
 } from '../ledger/ledger.ts';
 import { weigh } from '../ledger/weigh.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics.ts';
 import type { BatchRooms } from './limit-rooms.ts';
 
 /** A request that parsed and was evaluated. */

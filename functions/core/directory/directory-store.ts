@@ -1,4 +1,4 @@
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
+import { type Directory, pathKey } from '../../../policies/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Log } from '../environment/environment.ts';
 import {

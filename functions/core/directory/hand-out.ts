@@ -4,7 +4,7 @@
  * alone, because a job names its namespace itself.
  */
 
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import type { HandOutDirectory } from '../admission/judge.ts';
 import {
   DIRECTORY_NAMES_MAX,

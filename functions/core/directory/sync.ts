@@ -1,5 +1,5 @@
 /** Ids that readers did not find are asked for first, one by one: a group of today must not wait for the listing. */
-import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/place/directory.ts';
+import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LedgerClock } from '../environment/environment.ts';
 import { GitLabError } from '../gitlab/gitlab.ts';

@@ -3,7 +3,7 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { FilledFact, RecordedRequest, RecordedService } from '../../../policies/request/recorded.ts';
-import { unitOfLetter, unitRow } from '../../../policies/units/unit.ts';
+import { unitOfLetter, unitRow } from '../../../policies/unit.ts';
 import { itemAt } from '../store/calls.ts';
 import { escapePart, type LedgerKeys, unescapePart } from '../store/keys.ts';
 import { type AttributeValue, DUE_AT, DUE_PK, type Item, PK, TTL_ATTRIBUTE } from '../store/operation.ts';

@@ -1,7 +1,7 @@
 /** Explains a job's charge in lines that add up to its counters. Pure. */
 
+import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { CorrectionEntry, EntryCause, JobRecord, RecordClaim } from '../ledger/ledger.ts';
 import { settleMove } from '../ledger/settle.ts';
 

@@ -11,9 +11,9 @@
  * | any of these | any other state, or none | nothing: the sweep decides |
  */
 
+import type { Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { placementOf } from '../../../policies/place/placement.ts';
+import { placementOf } from '../../../policies/placement.ts';
 import type { LedgerClock, Log } from '../environment/environment.ts';
 import { JOB_STATUSES, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import type { DueJob, EndOutcome, GoneJob, JobEnd, JobRecord, Ledger } from '../ledger/ledger.ts';

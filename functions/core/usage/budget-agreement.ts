@@ -11,7 +11,7 @@ import {
   type LimitKind,
   type Unit,
   type UsageCounts,
-} from '../../../policies/units/unit.ts';
+} from '../../../policies/unit.ts';
 import type { RecountOutcome } from '../ledger/checkpoints.ts';
 
 /** Why the days of usage say something else than the counter. */

@@ -10,7 +10,7 @@ import { etagOf, outcomeAnswer } from '../../../functions/console/api/edits.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { ApplyOutcome, Rights, RoleName } from '../../../functions/core/limits/edit-model.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/model.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type SetView, setShown } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';

@@ -23,7 +23,7 @@ import type { Rights } from '../../../functions/core/limits/edit-model.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
-import type { RequeueLists } from '../../../functions/core/requeue/requeue-list.ts';
+import type { RequeueLists } from '../../../functions/core/requeue-list.ts';
 import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import {
@@ -31,16 +31,16 @@ import {
   dynamoAlertRecords,
 } from '../../../functions/core/thresholds/alert-records.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openLedger, openTableAccess, readOnly } from '../ledger/open-ledger.ts';
+import type { LedgerFlags } from '../ledger-flags.ts';
+import { type OpenLedger, openLedger, openTableAccess, readOnly } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal
 import { command } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { confirmed } from '../truth/confirm.ts';

@@ -15,8 +15,8 @@ import type { ControllerScopes } from '../../../functions/core/gitlab/controller
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/health-items.ts';
 import { standIn, type TerminalIo } from '../../terminal/command.ts';
-import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { openIfAny, openLedger } from '../ledger/open-ledger.ts';
+import type { LedgerFlags } from '../ledger-flags.ts';
+import { openIfAny, openLedger } from '../open-ledger.ts';
 import { readSpan } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { openRulesInForce, type RulesFlags } from '../rules-flags.ts';

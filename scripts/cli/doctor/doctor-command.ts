@@ -7,8 +7,8 @@ import { EXIT, standIn } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { text, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openTableAccess } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openTableAccess } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 

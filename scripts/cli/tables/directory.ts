@@ -10,15 +10,15 @@ import {
   type DirectoryGroup,
   type DirectoryProject,
   pathKey,
-} from '../../../policies/place/directory.ts';
+} from '../../../policies/directory.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord, required, toggle } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openTableAccess, type TableAccess } from '../open-ledger.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
 /** A directory stored with a ledger. */

@@ -20,8 +20,8 @@ import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { toggle, word } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openToRepair } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openToRepair } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { confirmOnTerminal } from '../truth/confirm.ts';
 

@@ -10,8 +10,8 @@ import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts'
 import { command, print } from '../../terminal/define-command.ts';
 import { word } from '../../terminal/flags.ts';
 import { table as tableText } from '../../terminal/table.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openRegister, type RegisterAccess } from '../ledger/open-ledger.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openRegister, type RegisterAccess } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 
 const { ledger, region, endpoint } = TABLE_FLAGS;

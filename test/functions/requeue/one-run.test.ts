@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import type { RequeueEntry, RequeueList } from '../../../functions/core/requeue/requeue-list.ts';
+import type { RequeueEntry, RequeueList } from '../../../functions/core/requeue-list.ts';
 import { type RequeueDeps, requeue } from '../../../functions/requeue/requeue.ts';
 import { aPolicy, someLimits, using } from '../../policies/documents.ts';
 import { someFacts } from '../../support/ledger/asks.ts';

@@ -4,7 +4,7 @@ import { retryJob } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import type { ReserveAsk } from '../../../functions/core/ledger/ledger.ts';
-import { dynamoRequeueLists } from '../../../functions/core/requeue/requeue-list.ts';
+import { dynamoRequeueLists } from '../../../functions/core/requeue-list.ts';
 import type { ItemTable } from '../../../functions/core/store/operation.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { type RequeueDeps, requeue } from '../../../functions/requeue/requeue.ts';

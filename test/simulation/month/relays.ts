@@ -6,7 +6,7 @@ import type { UnmeteredAnswer, WaitingTerms } from '../../../functions/core/cont
 import type { HoldOutcome } from '../../../functions/core/ledger/ledger.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/exchange.ts';
-import type { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
+import type { WaitQueue } from '../../../relay/wait-queue.ts';
 import { Agenda } from '../agenda.ts';
 import type { TrueJob } from '../gitlab.ts';
 import type { World } from '../world.ts';

@@ -2,8 +2,8 @@ import { readWrittenAmount, readWrittenDay } from '../../../../policies/document
 import { CAP_KINDS, capWords } from '../../../../policies/limits/cap.ts';
 import { type LimitField, limitFields } from '../../../../policies/limits/limit-fields.ts';
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
-import { isMoney, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
-import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
+import { isMoney, LIMIT_KINDS, UNIT_OF } from '../../../../policies/unit.ts';
+import { UNIT_TEXTS } from '../../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { ConsoleReader } from '../../../answers/create-console-read.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';

@@ -4,7 +4,7 @@ import { withoutDay } from '../../../../policies/limits/limit.ts';
 import { limitFields } from '../../../../policies/limits/limit-fields.ts';
 import { MODES, type Mode } from '../../../../policies/mode.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
-import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
+import { LIMIT_KINDS } from '../../../../policies/unit.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import { readThresholdsText } from '../../../core/limits/csv/read-cells.ts';
 import {

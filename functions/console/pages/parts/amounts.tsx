@@ -7,8 +7,8 @@ import {
   relativeText,
   untilText,
 } from '../../../../policies/text/edge-text.ts';
-import { type LimitKind, type Unit, writtenUnits } from '../../../../policies/units/unit.ts';
-import { amountText, bareAmountText } from '../../../../policies/units/unit-texts.ts';
+import { type LimitKind, type Unit, writtenUnits } from '../../../../policies/unit.ts';
+import { amountText, bareAmountText } from '../../../../policies/unit-texts.ts';
 import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { refusingText } from '../../../answers/status/texts.ts';

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
-import { durationText } from '../../../../policies/units/unit-texts.ts';
+import { durationText } from '../../../../policies/unit-texts.ts';
 import type { BurnUpChart, Rejections, SubjectView, UsageView } from '../../../answers/groups/model.ts';
 import { dayText } from '../../../answers/reading/usage-days.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dynamoRequeueLists, type RequeueEntry } from '../../../../functions/core/requeue/requeue-list.ts';
+import { dynamoRequeueLists, type RequeueEntry } from '../../../../functions/core/requeue-list.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 
 const entry = (jobId: number, rejectedAtMs: number): RequeueEntry => ({

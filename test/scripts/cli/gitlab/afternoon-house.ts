@@ -16,7 +16,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { inboxItem, recordItem } from '../../../../functions/core/ledger/items.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { LimitsError, type LimitTable } from '../../../../functions/core/limits/limit-table.ts';
-import { rulesInForce } from '../../../../functions/core/rules/rules.ts';
+import { rulesInForce } from '../../../../functions/core/rules.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import type { Item } from '../../../../functions/core/store/operation.ts';
@@ -32,8 +32,8 @@ import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
 import { COMMANDS } from '../../../../scripts/cli/commands.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { openLimits } from '../../../../scripts/cli/limits/live-set.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import { readRules } from '../../../../scripts/cli/rules-flags.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { policyDocument } from '../../../policies/documents.ts';

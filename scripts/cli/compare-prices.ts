@@ -1,30 +1,30 @@
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
-import { decimal } from '../../../functions/answers/statement/csv.ts';
-import type { Statement } from '../../../functions/answers/statement/model.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
-import { readDecimal } from '../../../policies/document/values.ts';
+import { decimal } from '../../functions/answers/statement/csv.ts';
+import type { Statement } from '../../functions/answers/statement/model.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import { readDecimal } from '../../policies/document/values.ts';
 import {
   type PriceTable,
   pricesAt,
   priceVersions,
   type RunnerClass,
   runnerClassNames,
-} from '../../../policies/prices/price.ts';
-import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
-import { locatePolicy } from '../../policy/read-documents.ts';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { orElse, required, text, word } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { amounts, right, table } from '../../terminal/table.ts';
-import { answerOf } from '../api/api-in-process.ts';
-import { withBooks } from '../api/open-api.ts';
-import { ALL_GROUPS } from '../evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS, type LedgerFlags } from '../ledger/ledger-flags.ts';
-import { money } from '../report/shadow-words.ts';
-import { RULES_FLAGS, type RulesFlags, rulesFiles } from '../rules-flags.ts';
+} from '../../policies/price.ts';
+import { durationText, moneyText } from '../../policies/unit-texts.ts';
+import { locatePolicy } from '../policy/read-documents.ts';
+import { type TerminalIo, UsageError } from '../terminal/command.ts';
+import { command, print } from '../terminal/define-command.ts';
+import { orElse, required, text, word } from '../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
+import { amounts, right, table } from '../terminal/table.ts';
+import { answerOf } from './api/api-in-process.ts';
+import { withBooks } from './api/open-api.ts';
+import { ALL_GROUPS } from './evaluation/unknown-place.ts';
+import { LEDGER_EXITS, LEDGER_FLAGS, type LedgerFlags } from './ledger-flags.ts';
 import { type BillSum, PARTS_PER_MICRO, readBill } from './read-bill.ts';
+import { money } from './report/shadow-words.ts';
+import { RULES_FLAGS, type RulesFlags, rulesFiles } from './rules-flags.ts';
 
 const MICROS_PER_UNIT = 1_000_000;
 

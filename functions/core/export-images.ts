@@ -3,12 +3,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { isRecord } from '../../../policies/document/reading.ts';
-import { LIMITS_PK_SUFFIX, PK, SK } from '../../names.ts';
-import { NodeSha256 } from '../contract/network.ts';
-import type { LedgerClock, Log } from '../environment/environment.ts';
-import { CLOSING_SK, ENTRY_SK_PREFIX, RECORD_SK } from '../store/keys.ts';
-import type { AttributeValue, Item } from '../store/operation.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import { LIMITS_PK_SUFFIX, PK, SK } from '../names.ts';
+import { NodeSha256 } from './contract/network.ts';
+import type { LedgerClock, Log } from './environment/environment.ts';
+import { CLOSING_SK, ENTRY_SK_PREFIX, RECORD_SK } from './store/keys.ts';
+import type { AttributeValue, Item } from './store/operation.ts';
 
 export interface ExportDeps {
   readonly instance: string;

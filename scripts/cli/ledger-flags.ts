@@ -1,8 +1,8 @@
-import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { flagLines } from '../../terminal/define-command.ts';
-import { text } from '../../terminal/flags.ts';
+import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
+import { type TerminalIo, UsageError } from '../terminal/command.ts';
+import { flagLines } from '../terminal/define-command.ts';
+import { text } from '../terminal/flags.ts';
 
 /** Names a table; for commands that read it themselves. */
 export const TABLE_FLAGS = {

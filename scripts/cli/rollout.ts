@@ -5,19 +5,19 @@ import type {
   RolloutReportedView,
   RolloutRow,
   RolloutView,
-} from '../../../functions/answers/rollout/model.ts';
-import { planMoves, type RolloutMove } from '../../../functions/answers/rollout/rollout-moves.ts';
-import { NO_SET } from '../../../functions/core/limits/limit-reads.ts';
-import { ENV_THRESHOLDS_TOPIC } from '../../../functions/names.ts';
-import { MODES, type Mode } from '../../../policies/mode.ts';
-import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { severalWords, text, toggle, type ValuesOf } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { type ApiClient, answeredInProcess, countToTheEnd } from '../api/api-in-process.ts';
-import { type BudgetContext, withBudget } from '../api/open-api.ts';
+} from '../../functions/answers/rollout/model.ts';
+import { planMoves, type RolloutMove } from '../../functions/answers/rollout/rollout-moves.ts';
+import { NO_SET } from '../../functions/core/limits/limit-reads.ts';
+import { ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts';
+import { MODES, type Mode } from '../../policies/mode.ts';
+import { ROLLOUT_CLASSES } from '../../policies/rollout-step.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
+import { command, print } from '../terminal/define-command.ts';
+import { severalWords, text, toggle, type ValuesOf } from '../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
+import { type ApiClient, answeredInProcess, countToTheEnd } from './api/api-in-process.ts';
+import { type BudgetContext, withBudget } from './api/open-api.ts';
 import {
   BASE_FLAG,
   BUDGET_FLAGS,
@@ -27,8 +27,8 @@ import {
   readRights,
   subjectOfWord,
   WHO_FLAGS,
-} from '../budget/arguments.ts';
-import { editBase } from '../budget/edits.ts';
+} from './budget/arguments.ts';
+import { editBase } from './budget/edits.ts';
 import {
   forecastText,
   heldText,

@@ -1,48 +1,45 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
-import { systemClock } from '../../../functions/core/environment/environment.ts';
+import type { ReadResult } from '../../functions/answers/health/evidence.ts';
+import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
 import {
   type CanaryOutcome,
   type ControllerScope,
   dynamoCanaryOutcomes,
   dynamoControllerScope,
-} from '../../../functions/core/ledger/controller.ts';
-import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+} from '../../functions/core/ledger/controller.ts';
+import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import {
   dynamoInstanceRegister,
   type InstanceRegister,
   type KnownInstance,
-} from '../../../functions/core/ledger/instances.ts';
-import type { LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
-import { dynamoPseudonymKeys, type PseudonymKeys } from '../../../functions/core/ledger/user-ids.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { dynamoRequeueLists, type RequeueLists } from '../../../functions/core/requeue/requeue-list.ts';
-import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/sheet-store.ts';
-import {
-  dynamoUserSessions,
-  type UserSessions,
-} from '../../../functions/core/signin/dynamo-session-store.ts';
+} from '../../functions/core/ledger/instances.ts';
+import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
+import { dynamoPseudonymKeys, type PseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
+import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requeue-list.ts';
+import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
+import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
 import {
   dynamoStatementChain,
   type StatementChain,
-} from '../../../functions/core/statements/closed-statement.ts';
+} from '../../functions/core/statements/closed-statement.ts';
 import {
   dynamoPriceEditions,
   type PriceEditionStore,
-} from '../../../functions/core/statements/price-editions.ts';
-import { type RelayBeat, readRelayBeats } from '../../../functions/core/store/health-items.ts';
-import type { InstanceTable, ItemTable } from '../../../functions/core/store/operation.ts';
-import { dynamoClient, dynamoTable } from '../../../functions/core/store/sdk-table.ts';
-import { LedgerError } from '../../../functions/core/store/table-failure.ts';
-import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/rollup-store.ts';
-import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { ledgerFolder, openKept } from '../../local/ledger-folder.ts';
-import { PLAYED_GITLAB } from '../../local/options.ts';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+} from '../../functions/core/statements/price-editions.ts';
+import { type RelayBeat, readRelayBeats } from '../../functions/core/store/health-items.ts';
+import type { InstanceTable, ItemTable } from '../../functions/core/store/operation.ts';
+import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
+import { LedgerError } from '../../functions/core/store/table-failure.ts';
+import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
+import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
+import { ledgerFolder, openKept } from '../local/ledger-folder.ts';
+import { PLAYED_GITLAB } from '../local/options.ts';
+import { type TerminalIo, UsageError } from '../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 
 /** An open ledger. */

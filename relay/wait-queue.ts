@@ -17,15 +17,15 @@ import {
   type WaitingAnswer,
   type WaitingLine,
   type WaitingTerms,
-} from '../../functions/core/contract/admissions.ts';
-import { counterName } from '../../policies/claim.ts';
-import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { isInFlight } from '../../policies/units/unit.ts';
-import { requestRootOf, SEND_MS_MIN, type SentListener } from '../commit/fair-queue.ts';
-import type { GroupCommit } from '../commit/group-commit.ts';
-import type { Lanes } from '../commit/lanes.ts';
-import type { RelayObserver } from '../events.ts';
-import { type FinalVerdict, type LedgerVerdict, type RelayClock, undecided } from '../exchange.ts';
+} from '../functions/core/contract/admissions.ts';
+import { counterName } from '../policies/claim.ts';
+import type { AdmissionRequest } from '../policies/request/request.ts';
+import { isInFlight } from '../policies/unit.ts';
+import { requestRootOf, SEND_MS_MIN, type SentListener } from './commit/fair-queue.ts';
+import type { GroupCommit } from './commit/group-commit.ts';
+import type { Lanes } from './commit/lanes.ts';
+import type { RelayObserver } from './events.ts';
+import { type FinalVerdict, type LedgerVerdict, type RelayClock, undecided } from './exchange.ts';
 
 /** Each waiting job keeps a stream open. Beyond these, of all roots and of one, jobs are rejected immediately. */
 export const WAITING_MAX = 256;

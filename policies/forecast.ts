@@ -3,7 +3,7 @@
  *
  * A day is expected to use the mean of its weekday over four weeks, multiplied by the trend of eight weeks.
  */
-import { type CalendarDay, calendarDay, dayIn, dayNumber, dayStartMs, weekday } from '../limits/calendar.ts';
+import { type CalendarDay, calendarDay, dayIn, dayNumber, dayStartMs, weekday } from './limits/calendar.ts';
 
 /** Four of each weekday: enough to distinguish weekdays, and short enough to follow a growing team. */
 const PROFILE_DAYS = 28;

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
-import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command, print } from '../../terminal/define-command.ts';
-import { optionalWord, text, toggle } from '../../terminal/flags.ts';
-import { answeredInProcess } from '../api/api-in-process.ts';
-import { consoleClient } from '../api/console-client.ts';
-import { commandFetch } from '../command-fetch.ts';
+import { parseJobReference } from '../../functions/answers/job/recorded-job.ts';
+import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
+import { command, print } from '../terminal/define-command.ts';
+import { optionalWord, text, toggle } from '../terminal/flags.ts';
+import { answeredInProcess } from './api/api-in-process.ts';
+import { consoleClient } from './api/console-client.ts';
+import { commandFetch } from './command-fetch.ts';
 import { ENV_CONSOLE, keepSession, keptSession, originOf } from './kept-sessions.ts';
 
 const TIMEOUT_MS = 20_000;

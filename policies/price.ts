@@ -4,8 +4,8 @@ import {
   type FootprintTotal,
   footprintOf,
   type RunnerSize,
-} from '../kubernetes/footprint.ts';
-import type { AdmissionRequest } from '../request/request.ts';
+} from './kubernetes/footprint.ts';
+import type { AdmissionRequest } from './request/request.ts';
 
 /** A named set of runners with a price. */
 export interface RunnerClass extends RunnerSize {

@@ -1,5 +1,5 @@
-import type { AdmissionRequest } from '../request/request.ts';
 import { type Directory, type DirectoryGroup, type DirectoryProject, pathKey } from './directory.ts';
+import type { AdmissionRequest } from './request/request.ts';
 
 /** The groups and project of a job. Ids decide, paths are labels. */
 export interface Placement {

@@ -1,32 +1,32 @@
 /** The rules in force: packed with the code, with published limits. One per process. */
 
 import { readFileSync } from 'node:fs';
-import { parseDirectory } from '../../../policies/document/parse-directory.ts';
-import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { parsePolicy } from '../../../policies/document/parse-policy.ts';
+import type { Directory } from '../../policies/directory.ts';
+import { parseDirectory } from '../../policies/document/parse-directory.ts';
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import {
   type DocumentProblem,
   isRecord,
   type ParseResult,
   problemText,
-} from '../../../policies/document/reading.ts';
-import { timeoutEstimator } from '../../../policies/estimate.ts';
-import { knowZones, type ZoneTable } from '../../../policies/limits/calendar.ts';
-import { type LimitSet, subjectKey } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { placementOf } from '../../../policies/place/placement.ts';
-import type { Policy } from '../../../policies/policy.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { HandOutDirectory, Rules } from '../admission/judge.ts';
-import { DirectoryStore } from '../directory/directory-store.ts';
-import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
-import { directoryHandOut } from '../directory/hand-out.ts';
-import type { LedgerClock, Log } from '../environment/environment.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { DynamoLimitTable, type DynamoLimitTableOptions } from '../limits/dynamo-limit-table.ts';
-import type { LiveLimits } from '../limits/edit-model.ts';
-import { LimitStore } from '../limits/limit-store.ts';
-import type { LimitTable } from '../limits/limit-table.ts';
+} from '../../policies/document/reading.ts';
+import { timeoutEstimator } from '../../policies/estimate.ts';
+import { knowZones, type ZoneTable } from '../../policies/limits/calendar.ts';
+import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
+import { placementOf } from '../../policies/placement.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import type { HandOutDirectory, Rules } from './admission/judge.ts';
+import { DirectoryStore } from './directory/directory-store.ts';
+import { DynamoDirectoryTable } from './directory/dynamo-directory-table.ts';
+import { directoryHandOut } from './directory/hand-out.ts';
+import type { LedgerClock, Log } from './environment/environment.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { DynamoLimitTable, type DynamoLimitTableOptions } from './limits/dynamo-limit-table.ts';
+import type { LiveLimits } from './limits/edit-model.ts';
+import { LimitStore } from './limits/limit-store.ts';
+import type { LimitTable } from './limits/limit-table.ts';
 
 interface RulesInForceDeps {
   readonly table: LimitTable;

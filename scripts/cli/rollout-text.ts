@@ -3,13 +3,13 @@ import type {
   RolloutForecast,
   RolloutRow,
   RolloutStepRow,
-} from '../../../functions/answers/rollout/model.ts';
-import { rolloutNeedText } from '../../../functions/answers/rollout/rollout-moves.ts';
-import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { RolloutStep } from '../../../policies/rollout-step.ts';
-import { type Paint, printable } from '../../terminal/paint.ts';
-import { right, table } from '../../terminal/table.ts';
-import { shadowCount } from '../report/shadow-words.ts';
+} from '../../functions/answers/rollout/model.ts';
+import { rolloutNeedText } from '../../functions/answers/rollout/rollout-moves.ts';
+import { DAY_MS } from '../../policies/limits/calendar.ts';
+import type { RolloutStep } from '../../policies/rollout-step.ts';
+import { type Paint, printable } from '../terminal/paint.ts';
+import { right, table } from '../terminal/table.ts';
+import { shadowCount } from './report/shadow-words.ts';
 
 interface RolloutFormat {
   readonly columns: number;

@@ -1,10 +1,10 @@
-import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
-import { consoleAsked } from '../api/console-client.ts';
-import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
-import { RULES_FLAGS } from '../rules-flags.ts';
-import { runTollgate } from '../run-tollgate.ts';
+import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
+import { command } from '../terminal/define-command.ts';
+import { consoleAsked } from './api/console-client.ts';
+import { LEDGER_FLAGS } from './ledger-flags.ts';
 import { type McpTool, mcpAnswer, type ToolAnswer } from './mcp-session.ts';
+import { RULES_FLAGS } from './rules-flags.ts';
+import { runTollgate } from './run-tollgate.ts';
 
 /** A message has some hundred bytes. */
 const LINE_CHARACTERS_MAX = 1_000_000;

@@ -2,9 +2,9 @@
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { CsvError, parse } from 'csv-parse';
-import { UsageError } from '../../terminal/command.ts';
-import { codeOf } from '../../terminal/system-failure.ts';
-import { streamUserFile } from '../../terminal/user-file.ts';
+import { UsageError } from '../terminal/command.ts';
+import { codeOf } from '../terminal/system-failure.ts';
+import { streamUserFile } from '../terminal/user-file.ts';
 
 /** Parts of a micro-unit that are kept while lines are added: bills have lines of a millionth of a cent. */
 export const PARTS_PER_MICRO = 1_000_000n;

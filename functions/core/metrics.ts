@@ -1,6 +1,6 @@
-import { ENV_DEPLOYMENT } from '../../names.ts';
-import { emfLine, isDeployment, type Metric } from '../contract/emf-document.ts';
-import type { LedgerClock } from '../environment/environment.ts';
+import { ENV_DEPLOYMENT } from '../names.ts';
+import { emfLine, isDeployment, type Metric } from './contract/emf-document.ts';
+import type { LedgerClock } from './environment/environment.ts';
 
 /** Writes metrics, as named in names.ts: each one costs money while it is written. */
 export interface Metrics {

@@ -1,8 +1,8 @@
 /** Table of the units of limits, and functions that follow from it. */
 
-import { QUANTITIES_EXPECTED, readDecimal, readQuantityUnits } from '../document/values.ts';
-import type { CountedKind } from '../kinds/counted-kinds.ts';
-import { costMicros } from '../prices/price.ts';
+import { QUANTITIES_EXPECTED, readDecimal, readQuantityUnits } from './document/values.ts';
+import type { CountedKind } from './kinds/counted-kinds.ts';
+import { costMicros } from './price.ts';
 
 /** One unit: all that the rest of Tollgate decides by it. */
 interface UnitRow {

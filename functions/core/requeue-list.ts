@@ -1,15 +1,15 @@
-import type { LimitClaim } from '../../../policies/claim.ts';
-import { type EvaluationContext, evaluate } from '../../../policies/evaluate.ts';
-import { resourceVariableName } from '../../../policies/kubernetes/resource-variables.ts';
-import type { RequeueSettings } from '../../../policies/policy.ts';
-import { requestOfRecord } from '../../../policies/request/recorded.ts';
-import { missingRoom } from '../../../policies/requeue.ts';
-import { isInFlight } from '../../../policies/units/unit.ts';
-import type { JobRecord } from '../ledger/ledger.ts';
-import { getItem, itemAt, putItem } from '../store/calls.ts';
-import { ledgerKeys } from '../store/keys.ts';
-import { atRev, type InstanceTable, TimeLimit } from '../store/operation.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import type { LimitClaim } from '../../policies/claim.ts';
+import { type EvaluationContext, evaluate } from '../../policies/evaluate.ts';
+import { resourceVariableName } from '../../policies/kubernetes/resource-variables.ts';
+import type { RequeueSettings } from '../../policies/policy.ts';
+import { requestOfRecord } from '../../policies/request/recorded.ts';
+import { missingRoom } from '../../policies/requeue.ts';
+import { isInFlight } from '../../policies/unit.ts';
+import type { JobRecord } from './ledger/ledger.ts';
+import { getItem, itemAt, putItem } from './store/calls.ts';
+import { ledgerKeys } from './store/keys.ts';
+import { atRev, type InstanceTable, TimeLimit } from './store/operation.ts';
+import { answered, unavailable } from './store/table-failure.ts';
 
 /** A job that was rejected for lack of slots alone. */
 export interface RequeueEntry {

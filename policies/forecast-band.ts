@@ -1,5 +1,5 @@
-import { calendarDay, dayNumber } from '../limits/calendar.ts';
 import { type History, type PastUse, pastUse } from './forecast.ts';
+import { calendarDay, dayNumber } from './limits/calendar.ts';
 
 /** Between which amounts four of five outcomes lie, if forecasts go on to be as far off as they were. Not whole. */
 export interface ForecastBand {

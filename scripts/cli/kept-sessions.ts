@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../terminal/command.ts';
 
 export const ENV_CONSOLE = 'TOLLGATE_CONSOLE';
 /** The `id_token` of a CI job, which asks in its own name. */

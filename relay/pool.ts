@@ -5,9 +5,7 @@
  * 2. A refill opens what is missing, once for all that happens in one moment.
  * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every question be answered.
  */
-import { ownFault, type RelayObserver } from '../events.ts';
-import type { AnswerQuestion, RelayClock } from '../exchange.ts';
-import type { Router, RouterFailure } from '../router/router.ts';
+
 import {
   Connection,
   type ConnectionState,
@@ -20,6 +18,9 @@ import {
   Timers,
   wasAsked,
 } from './connection.ts';
+import { ownFault, type RelayObserver } from './events.ts';
+import type { AnswerQuestion, RelayClock } from './exchange.ts';
+import type { Router, RouterFailure } from './router/router.ts';
 
 /** Bounds of the number of waiting streams, which grows immediately when they run short and shrinks slowly. */
 export interface PoolSizes {

@@ -13,15 +13,15 @@
  * One refused stream says little: other routers behind the same name may accept the next one. An open connection
  * therefore backs off only when no stream is left, or when more streams in a row were refused than are left.
  */
-import type { RelayObserver } from '../events.ts';
-import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from '../exchange.ts';
+import type { RelayObserver } from './events.ts';
+import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from './exchange.ts';
 import {
   type AdmitCall,
   type AdmitCallListener,
   type Router,
   type RouterFailure,
   STATUS,
-} from '../router/router.ts';
+} from './router/router.ts';
 
 /** Both answers as the schema in use writes them. */
 export interface EncodeAnswer {

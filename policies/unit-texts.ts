@@ -1,5 +1,5 @@
-import type { LimitFacts } from '../limits/limit.ts';
-import { oneLine, shortened } from '../text/plain-text.ts';
+import type { LimitFacts } from './limits/limit.ts';
+import { oneLine, shortened } from './text/plain-text.ts';
 import type { Unit } from './unit.ts';
 
 /** Texts of a unit. */
