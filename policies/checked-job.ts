@@ -1,5 +1,5 @@
-import type { Placement } from './place/placement.ts';
-import type { JobPrice, RunnerClass } from './prices/price.ts';
+import type { Placement } from './placement.ts';
+import type { JobPrice, RunnerClass } from './price.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 /** A request, where it stands and what it runs on: all that a rule without counters looks at. */

@@ -3,7 +3,7 @@ import type { Limit, OutagePolicy } from './limits/limit.ts';
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
-import type { Unit } from './units/unit.ts';
+import type { Unit } from './unit.ts';
 
 /** One limit × subject × period: the identity of a counter. */
 export interface CounterKey {

@@ -1,4 +1,4 @@
-import type { RunnerClass } from './prices/price.ts';
+import type { RunnerClass } from './price.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import { estimateOfRuns, historiesOf, type ProjectHistory } from './run-history.ts';
 

@@ -1,6 +1,7 @@
 import type { Job } from './checked-job.ts';
 import { type LimitClaim, pipelineClaims } from './claim.ts';
 import type { Terms } from './decision.ts';
+import type { Directory } from './directory.ts';
 import type { Estimator } from './estimate.ts';
 import { findingOf, freezeViolations, withCohorts } from './finding.ts';
 import { factsOf, jobOf } from './job.ts';
@@ -9,8 +10,7 @@ import { BreakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/br
 import type { Limit } from './limits/limit.ts';
 import { type LimitSet, limitAt, type SubjectLimits, subjectLimitsOf } from './limits/limits.ts';
 import type { Mode } from './mode.ts';
-import type { Directory } from './place/directory.ts';
-import type { Placement } from './place/placement.ts';
+import type { Placement } from './placement.ts';
 import type { Policy } from './policy.ts';
 import type { Violation } from './reason.ts';
 import type { JobFacts } from './request/recorded.ts';
@@ -18,7 +18,7 @@ import type { AdmissionRequest } from './request/request.ts';
 import { compareModes, leastMode, rolledOut, rolloutModes } from './rollout.ts';
 import type { CountedRule } from './rule.ts';
 import { applies, candidateRules, type EvaluationError, type ExemptRule, Outcome } from './rule-index.ts';
-import { ASKED_BY } from './units/unit.ts';
+import { ASKED_BY } from './unit.ts';
 
 /** Inputs of a decision, except the request and the counters. */
 export interface EvaluationContext {

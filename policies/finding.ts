@@ -15,7 +15,7 @@ import type { Mode, RuleClass } from './mode.ts';
 import { platformExemptions } from './platform.ts';
 import type { Policy } from './policy.ts';
 import type { Reason, Violation } from './reason.ts';
-import { ASKED_BY, kindRow, type LimitKind, outageOfKind } from './units/unit.ts';
+import { ASKED_BY, kindRow, type LimitKind, outageOfKind } from './unit.ts';
 
 /**
  * One of: a claim on a counter; a violation that needs no counter, with the amount to count if the job runs

@@ -1,16 +1,9 @@
 import type { CheckedJob, Job } from './checked-job.ts';
+import type { Directory } from './directory.ts';
 import { type Estimator, sentTimeoutSeconds, timeoutEstimator, timeoutSeconds } from './estimate.ts';
-import type { Directory } from './place/directory.ts';
-import { placementOf } from './place/placement.ts';
+import { placementOf } from './placement.ts';
 import type { Policy } from './policy.ts';
-import {
-  costMicros,
-  isUnclassed,
-  jobPriceOf,
-  pricesAt,
-  type RunnerClass,
-  runnerClassOf,
-} from './prices/price.ts';
+import { costMicros, isUnclassed, jobPriceOf, pricesAt, type RunnerClass, runnerClassOf } from './price.ts';
 import { type JobFacts, recordedRequestOf } from './request/recorded.ts';
 import type { AdmissionRequest } from './request/request.ts';
 

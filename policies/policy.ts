@@ -1,6 +1,6 @@
 import type { EstimateSettings } from './estimate.ts';
 import type { Platform } from './platform.ts';
-import type { PriceTable } from './prices/price.ts';
+import type { PriceTable } from './price.ts';
 import type { RolloutSettings } from './rollout-step.ts';
 import type { Rule } from './rule.ts';
 import type { RuleIndex } from './rule-index.ts';

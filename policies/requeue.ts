@@ -1,7 +1,7 @@
 /** Which rejected jobs a group agreed to have retried. Pure. */
 import type { RequeueSettings } from './policy.ts';
 import type { Violation } from './reason.ts';
-import { isInFlight } from './units/unit.ts';
+import { isInFlight } from './unit.ts';
 
 /** Returns the settings of the closest group above a job. @param groupIds - root first */
 export function agreedBy(

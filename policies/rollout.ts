@@ -1,7 +1,7 @@
+import type { Directory } from './directory.ts';
 import type { LimitSet, RolloutClass } from './limits/limits.ts';
 import type { Mode, RuleClass } from './mode.ts';
-import type { Directory } from './place/directory.ts';
-import type { Placement } from './place/placement.ts';
+import type { Placement } from './placement.ts';
 import type { Rule } from './rule.ts';
 
 const REACH: Readonly<Record<Mode, number>> = { off: 0, shadow: 1, warn: 2, enforce: 3 };

@@ -2,7 +2,7 @@ import type { CheckedJob } from './checked-job.ts';
 import type { Conditions, MatchInput } from './match/conditions.ts';
 import { exemptionOf, matchOf } from './match/match.ts';
 import type { Mode } from './mode.ts';
-import { NO_CLASS } from './prices/price.ts';
+import { NO_CLASS } from './price.ts';
 import type { Reason, Violation } from './reason.ts';
 import type { Rule, StatelessRule } from './rule.ts';
 

@@ -1,7 +1,7 @@
+import type { Directory } from './directory.ts';
 import { timeoutEstimator } from './estimate.ts';
 import { evaluate } from './evaluate.ts';
 import type { LimitSet } from './limits/limits.ts';
-import type { Directory } from './place/directory.ts';
 import type { Policy } from './policy.ts';
 import type { Reason } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';

@@ -14,7 +14,7 @@ import type { Fallback, FallbackAnswer } from './fallback/fallback.ts';
 import type { UnmeteredAnswers } from './fallback/unmetered.ts';
 import type { NeededFields } from './translate/needed-fields.ts';
 import type { JudgePlausibility, ReadQuestion } from './translate/question-reader.ts';
-import type { WaitQueue } from './waiting/wait-queue.ts';
+import type { WaitQueue } from './wait-queue.ts';
 import { wireReason } from './wire/reason.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isDeployment } from '../functions/core/contract/index.ts';
+import { isDeployment } from '../functions/core/contract/emf-document.ts';
 import { parsePolicy } from '../policies/document/parse-policy.ts';
 import { problemText } from '../policies/document/reading.ts';
 import type { Policy } from '../policies/policy.ts';

@@ -1,5 +1,5 @@
 /** The interface between the streams, which know gRPC and no jobs, and the code that decides, which knows jobs and no gRPC. */
-import type { WaitingAnswer } from '../functions/core/contract/index.ts';
+import type { WaitingAnswer } from '../functions/core/contract/admissions.ts';
 import type { Decision, UndecidedCause } from '../policies/decision.ts';
 
 /** `reason` is plain text and never empty. */

@@ -1,6 +1,6 @@
 /** The relay as a process: reads its environment, wires the parts, stops on SIGTERM. */
 import type { Logger } from 'pino';
-import { withProxyCredentials } from '../functions/core/contract/index.ts';
+import { withProxyCredentials } from '../functions/core/contract/network.ts';
 import { keptFetch } from './admit/admit-call.ts';
 import { awsServices } from './aws/aws-services.ts';
 import { awsCredentials } from './aws/signed-fetch.ts';

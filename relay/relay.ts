@@ -16,13 +16,13 @@ import { HeadroomSnapshots } from './fallback/headroom-snapshot.ts';
 import { createLiveDirectory, groupsAbove } from './fallback/live-directory.ts';
 import { createUnmetered } from './fallback/unmetered.ts';
 import type { RelayStatus } from './monitoring/health.ts';
+import { createStreamPool, type PoolSizes } from './pool.ts';
 import { type Registration, startRegistration } from './router/registration.ts';
 import type { Router } from './router/router.ts';
-import { createStreamPool, type PoolSizes } from './streams/pool.ts';
 import { fieldsWithoutSource } from './translate/alias-sources.ts';
 import { NeededFields } from './translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
-import { WaitQueue } from './waiting/wait-queue.ts';
+import { WaitQueue } from './wait-queue.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 

@@ -1,5 +1,5 @@
 /** Who may import whom: `policies ← core ← answers ← programs`, everything else around them (docs/DESIGN.md). */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // An auditor who shared code with the ledger or with prices would repeat their mistakes.
   'scripts/cli/audit/recompute/': [],
 };
-const CLIENT = /^scripts\/cli\/(audit|budget|statement)\//; // Knows the API, and no room of the core.
+const CLIENT = /^scripts\/cli\/(audit|budget|statement)\//; // Knows the API, and no area of the core.
 /** Packages that one folder of what is deployed knows. */
 const ONLY_IN: Readonly<Record<string, string>> = {
   '@aws-sdk/client-dynamodb': 'functions/core/store/',
@@ -46,15 +46,10 @@ const importsOf = (file: string): readonly string[] =>
     target.startsWith('.') ? relative(root, join(root, dirname(file), target)) : target,
   );
 const isOurs = (target: string): boolean => /^(policies|functions|relay|cdk|scripts|test)\//.test(target);
-/** A folder of the core. If it has an `index.ts`, other folders import only that. */
-const roomOf = (file: string): string => /^functions\/core\/[^/]+\//.exec(file)?.[0] ?? '';
 function mayImport(file: string, target: string): boolean {
   const place = Object.keys(MAY_IMPORT).findLast((prefix) => file.startsWith(prefix)) ?? '';
   const own = place === 'functions/' ? file.split('/').slice(0, 2).join('/') : place;
-  if (CLIENT.test(file) && roomOf(target) !== '') return false;
-  const index = `${roomOf(target)}index.ts`;
-  if (![roomOf(file), ''].includes(roomOf(target)) && target !== index && existsSync(join(root, index)))
-    return false;
+  if (CLIENT.test(file) && target.startsWith('functions/core/')) return false;
   return target.startsWith(own) || (MAY_IMPORT[place] ?? []).some((allowed) => target.startsWith(allowed));
 }
 test.each(files)('%s imports only what its place allows', (file) => {

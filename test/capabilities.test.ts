@@ -14,7 +14,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { parseLimits } from '../policies/document/parse-limits.ts';
 import { parsePolicy } from '../policies/document/parse-policy.ts';
 import { RULE_KINDS } from '../policies/kinds/kinds.ts';
-import { UNIT_OF } from '../policies/units/unit.ts';
+import { UNIT_OF } from '../policies/unit.ts';
 import * as relayNames from '../relay/names.ts';
 import { COMMANDS } from '../scripts/cli/commands.ts';
 import { ALL_ALARMS } from './support/all-alarms.ts';
@@ -75,7 +75,9 @@ const commandsWithFlags = (): Promise<readonly string[]> =>
 function metricNames(value: unknown): readonly string[] {
   if (typeof value === 'string') return value.startsWith('tollgate_relay_') ? [value] : [];
   const metric = value as { readonly name?: unknown; readonly statistic?: unknown } | null;
-  return typeof metric?.name === 'string' && metric.statistic !== undefined ? [metric.name] : [];
+  if (typeof metric?.name === 'string') return metric.statistic === undefined ? [] : [metric.name];
+  // A table of metrics.
+  return Object.values(metric ?? {}).flatMap((each) => (typeof each === 'object' ? metricNames(each) : []));
 }
 
 /** The settings of a section and of those below it, as the reader itself names them when it meets an unknown one. */

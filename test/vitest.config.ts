@@ -7,11 +7,17 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Ends what hangs. Nothing else may rest on how fast a machine is that has other things to do. */
 const TIMEOUT_MS = 5 * 60_000;
 
+const project = (name: string, include: string[], exclude: string[], globalSetup: string) => ({
+  extends: true as const,
+  test: { name, include, exclude, globalSetup: [globalSetup] },
+});
+
 /**
- * Two projects: `unit` runs anywhere and fast; `integ` needs a real part (DynamoDB Local, sockets, child processes)
- * and starts it by itself. Nothing is skipped: a missing part fails the run with its remedy.
+ * `npm test` runs two projects: `unit` runs anywhere and fast; `integ` needs a real part (DynamoDB Local, sockets, child
+ * processes) and starts it on its own. `npm run proofs` runs `long`, whose files take a minute or more each. Nothing is skipped: a
+ * missing part fails the run with its remedy.
  */
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   root,
   test: {
     // Node loads the modules, as it does for the relay and the commands, and each worker loads a module once.
@@ -27,23 +33,17 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.integ.test.ts'],
-          globalSetup: ['test/support/setup-unit.ts'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'integ',
-          include: ['test/**/*.integ.test.ts'],
-          globalSetup: ['test/support/setup-integ.ts'],
-        },
-      },
+      ...(mode === 'proofs'
+        ? [project('long', ['test/**/*.long.test.ts'], [], 'test/support/setup-integ.ts')]
+        : [
+            project(
+              'unit',
+              ['test/**/*.test.ts'],
+              ['test/**/*.{integ,long}.test.ts'],
+              'test/support/setup-unit.ts',
+            ),
+            project('integ', ['test/**/*.integ.test.ts'], [], 'test/support/setup-integ.ts'),
+          ]),
     ],
   },
-});
+}));

@@ -1,7 +1,7 @@
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
-import type { DecideDeps } from '../core/admission/index.ts';
-import { BODY_BYTES_MAX } from '../core/contract/index.ts';
+import type { DecideDeps } from '../core/admission/judge.ts';
+import { BODY_BYTES_MAX } from '../core/contract/admissions.ts';
 import { admitRoutes, TOO_LARGE } from './routes.ts';
 
 /** The admit function's routes behind a socket or inside the relay's own process; tests call `app.request()`. */

@@ -1,9 +1,14 @@
-import { consoleLog, readAdmitConfig, systemClock } from '../core/environment/index.ts';
-import { createEstimateCache, dynamoEstimateSource } from '../core/estimates/index.ts';
-import { createLedger, DynamoStore, deployedTable, onOwnBooks, registerKey } from '../core/ledger/index.ts';
-import { deployedMetrics } from '../core/metrics/index.ts';
-import type { deployedRules } from '../core/rules/index.ts';
-import { askedAhead, ledgerKeys } from '../core/store/index.ts';
+import { consoleLog, systemClock } from '../core/environment/environment.ts';
+import { readAdmitConfig } from '../core/environment/settings.ts';
+import { createEstimateCache } from '../core/estimates/estimate-cache.ts';
+import { dynamoEstimateSource } from '../core/estimates/estimate-source.ts';
+import { createLedger } from '../core/ledger/create-ledger.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { deployedTable, onOwnBooks, registerKey } from '../core/ledger/instances.ts';
+import { deployedMetrics } from '../core/metrics.ts';
+import type { deployedRules } from '../core/rules.ts';
+import { askedAhead } from '../core/store/asked-ahead.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DEPLOYMENT,

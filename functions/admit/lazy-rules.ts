@@ -1,2 +1,2 @@
 /** Modules loaded after the handler's own import. */
-export { deployedRules } from '../core/rules/index.ts';
+export { deployedRules } from '../core/rules.ts';

@@ -1,5 +1,7 @@
 import { isRecord } from '../../policies/document/reading.ts';
-import { type DecideDeps, decide, LimitRooms, recordUnmetered, waitsOf } from '../core/admission/index.ts';
+import { decide, recordUnmetered } from '../core/admission/decide.ts';
+import { type DecideDeps, waitsOf } from '../core/admission/judge.ts';
+import { LimitRooms } from '../core/admission/limit-rooms.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -17,8 +19,8 @@ import {
   UNMETERED_PATH,
   type UnmeteredResponse,
   type WaitingTerms,
-} from '../core/contract/index.ts';
-import { logWith } from '../core/environment/index.ts';
+} from '../core/contract/admissions.ts';
+import { logWith } from '../core/environment/environment.ts';
 
 /** Fields of an HTTP request that the routes use. */
 export interface RouteCall {

@@ -1,6 +1,6 @@
 /** Shape of the access tables of API and pages. Routes that are not listed are denied. */
-import { ROLES, whoMayText } from '../core/limits/index.ts';
-import type { Roles } from '../core/signin/index.ts';
+import { ROLES, whoMayText } from '../core/limits/rights.ts';
+import type { Roles } from '../core/signin/model.ts';
 
 /** `theirs`: the door is open, and behind it read models and desk show and change nothing outside of their subtree. */
 type Access = 'no' | 'theirs' | 'yes';

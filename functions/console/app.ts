@@ -1,13 +1,15 @@
 /** The console: sign-in, API and pages in one app, for Lambda, a local server and tests. */
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { Directory } from '../../policies/place/directory.ts';
+import type { Directory } from '../../policies/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { ConsoleReader } from '../answers/create-console-read.ts';
-import { HEALTH_PATH } from '../core/contract/index.ts';
-import type { Log } from '../core/environment/index.ts';
-import type { LimitsDesk } from '../core/limits/index.ts';
-import { pageHeaders, type SignIn, type SignInEnv } from '../core/signin/index.ts';
+import { HEALTH_PATH } from '../core/contract/admissions.ts';
+import type { Log } from '../core/environment/environment.ts';
+import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
+import type { SignIn } from '../core/signin/create-sign-in.ts';
+import type { SignInEnv } from '../core/signin/model.ts';
+import { pageHeaders } from '../core/signin/require-user.ts';
 import { apiError, UNREADABLE } from './api/api-parts.ts';
 import { API_PATH, createApi } from './api/create-api.ts';
 import type { ReportSender } from './api/tell-owner.ts';

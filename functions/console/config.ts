@@ -1,5 +1,5 @@
-import { type Environment, unset, usageZone } from '../core/environment/index.ts';
-import { isAddressRange, readSignInConfig, type SignInConfig } from '../core/signin/index.ts';
+import { type Environment, unset, usageZone } from '../core/environment/settings.ts';
+import { isAddressRange, readSignInConfig, type SignInConfig } from '../core/signin/config.ts';
 import {
   ENV_APPROVAL_KEY_PARAMETER,
   ENV_DYNAMODB_ENDPOINT,

@@ -2,38 +2,38 @@ import { randomBytes } from 'node:crypto';
 import { getConnInfo, handle } from 'hono/aws-lambda';
 import { createConsoleRead } from '../answers/create-console-read.ts';
 import { placesNow } from '../answers/reading/limits-now.ts';
-import { DynamoDirectoryTable } from '../core/directory/index.ts';
-import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
-import { createFleetReader, deployedFetch, runnerDetails, userNames } from '../core/gitlab/index.ts';
-import {
-  createLedger,
-  DynamoStore,
-  deployedTable,
-  dynamoRecountOutcomes,
-  dynamoSweepMarks,
-  onOwnBooks,
-} from '../core/ledger/index.ts';
-import { createLimitsDesk, createUploads, DynamoLimitTable } from '../core/limits/index.ts';
+import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { systemClock as clock, consoleLog as log } from '../core/environment/environment.ts';
+import { secretLines, ssmText } from '../core/environment/secrets.ts';
+import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import { runnerDetails, userNames } from '../core/gitlab/kept-answers.ts';
+import { createFleetReader } from '../core/gitlab/runners.ts';
+import { dynamoRecountOutcomes, dynamoSweepMarks } from '../core/ledger/checkpoints.ts';
+import { createLedger } from '../core/ledger/create-ledger.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { createLimitsDesk } from '../core/limits/create-limits-desk.ts';
+import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
+import { createUploads } from '../core/limits/limit-table.ts';
 import { approvalCheck } from '../core/notify/approval-link.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
-import { dynamoRequeueLists } from '../core/requeue/index.ts';
-import { readPackedRules } from '../core/rules/index.ts';
-import { dynamoSheetStore } from '../core/sheets/index.ts';
-import {
-  createSignIn,
-  dynamoSessionStore,
-  gitlabRoles,
-  ownAddress,
-  ownSessions,
-  visitorAddress,
-} from '../core/signin/index.ts';
-import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
+import { dynamoRequeueLists } from '../core/requeue-list.ts';
+import { readPackedRules } from '../core/rules.ts';
+import { dynamoSheetStore } from '../core/sheets/sheet-store.ts';
+import { ownAddress, visitorAddress } from '../core/signin/config.ts';
+import { createSignIn } from '../core/signin/create-sign-in.ts';
+import { dynamoSessionStore } from '../core/signin/dynamo-session-store.ts';
+import { gitlabRoles } from '../core/signin/gitlab-roles.ts';
+import { ownSessions } from '../core/signin/sessions.ts';
+import { dynamoStatementChain } from '../core/statements/closed-statement.ts';
+import { dynamoPriceEditions } from '../core/statements/price-editions.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
-import { DynamoRollupStore, dynamoCounterSnapshots } from '../core/usage/index.ts';
+import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
+import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
-import { createAssets } from './pages/assets/assets.ts';
+import { createAssets } from './pages/assets.ts';
 import { createPages } from './pages/create-pages.ts';
 
 import { renderNotice } from './pages/problem-page.tsx';

@@ -1,16 +1,12 @@
 /** A file of limits, read against the set it is an edit of, or against the one in force. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Directory } from '../../policies/place/directory.ts';
+import type { Directory } from '../../policies/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import {
-  type ApplyOutcome,
-  type Asker,
-  type CsvDialect,
-  type CsvRow,
-  importLimits,
-  type LimitsDesk,
-  type LiveLimits,
-} from '../core/limits/index.ts';
+import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
+import type { CsvDialect } from '../core/limits/csv/columns.ts';
+import { importLimits } from '../core/limits/csv/import-limits.ts';
+import type { CsvRow } from '../core/limits/csv/read-rows.ts';
+import type { ApplyOutcome, Asker, LiveLimits } from '../core/limits/edit-model.ts';
 
 export type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
 

@@ -1,5 +1,7 @@
 /** The last edit of the limits, and what takes it back: the document that it was an edit of, put in its place again. */
-import type { LimitEdit, LimitsDesk, LiveLimits } from '../core/limits/index.ts';
+
+import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
+import type { LimitEdit, LiveLimits } from '../core/limits/edit-model.ts';
 
 type LastEdit =
   | {

@@ -5,8 +5,9 @@ import { actingUser } from '../answers/reading/context.ts';
 import type { RolloutReportedView, RolloutRow, RolloutStepRow } from '../answers/rollout/model.ts';
 import { planMoves, type RolloutMove } from '../answers/rollout/rollout-moves.ts';
 import { type OwnerMessage, ownerMessage } from '../answers/rollout/shadow.ts';
-import type { ApplyOutcome, EditAuthor, LimitEdit, LimitsDesk } from '../core/limits/index.ts';
-import type { User } from '../core/signin/index.ts';
+import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
+import type { ApplyOutcome, EditAuthor, LimitEdit } from '../core/limits/edit-model.ts';
+import type { User } from '../core/signin/model.ts';
 import type { ReportSender } from './api/tell-owner.ts';
 
 interface RolloutDeps {

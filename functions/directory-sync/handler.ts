@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { type DirectorySyncReport, DynamoDirectoryTable, syncDirectory } from '../core/directory/index.ts';
-import {
-  consoleLog,
-  readDirectoryConfig,
-  secretLines,
-  ssmText,
-  systemClock,
-} from '../core/environment/index.ts';
-import { createGitLabDirectory, deployedFetch, type RestCallDeps } from '../core/gitlab/index.ts';
-import { onOwnBooks } from '../core/ledger/index.ts';
-import { deployedMetrics } from '../core/metrics/index.ts';
-import { signedTable } from '../core/store/index.ts';
+import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { type DirectorySyncReport, syncDirectory } from '../core/directory/sync.ts';
+import { consoleLog, systemClock } from '../core/environment/environment.ts';
+import { secretLines, ssmText } from '../core/environment/secrets.ts';
+import { readDirectoryConfig } from '../core/environment/settings.ts';
+import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
+import { createGitLabDirectory } from '../core/gitlab/rest-gitlab.ts';
+import { onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedMetrics } from '../core/metrics.ts';
+import { signedTable } from '../core/store/signed-table.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { logDirectoryReport, makeHooks, measureDirectoryReport } from './make-hooks.ts';
 

@@ -1,13 +1,9 @@
-import type { DirectorySyncReport } from '../core/directory/index.ts';
-import type { Log } from '../core/environment/index.ts';
-import {
-  createGroupHook,
-  GitLabError,
-  hasGroupHook,
-  hookSetting,
-  type RestCallDeps,
-} from '../core/gitlab/index.ts';
-import type { Metrics } from '../core/metrics/index.ts';
+import type { DirectorySyncReport } from '../core/directory/sync.ts';
+import type { Log } from '../core/environment/environment.ts';
+import { GitLabError } from '../core/gitlab/gitlab.ts';
+import { createGroupHook, hasGroupHook, hookSetting } from '../core/gitlab/group-hooks.ts';
+import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
+import type { Metrics } from '../core/metrics.ts';
 import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
 interface HookMaker {

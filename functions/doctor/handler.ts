@@ -3,16 +3,12 @@ import { z } from 'zod';
 import type { GitLabEvidence } from '../answers/health/evidence.ts';
 import { gitlabUnknown, readGitLabHealth } from '../answers/health/read-gitlab.ts';
 import { dynamoHealthLook, readHealth } from '../answers/health/read-health.ts';
-import {
-  systemClock as clock,
-  consoleLog as log,
-  readDoctorConfig,
-  secretLines,
-  ssmText,
-} from '../core/environment/index.ts';
-import { deployedFetch } from '../core/gitlab/index.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/index.ts';
-import { deployedMetrics } from '../core/metrics/index.ts';
+import { systemClock as clock, consoleLog as log } from '../core/environment/environment.ts';
+import { secretLines, ssmText } from '../core/environment/secrets.ts';
+import { readDoctorConfig } from '../core/environment/settings.ts';
+import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedMetrics } from '../core/metrics.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { look } from './look.ts';
 

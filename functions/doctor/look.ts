@@ -1,8 +1,8 @@
 import type { DeployedEvidence, HealthView } from '../answers/health/evidence.ts';
 import { HEALTH_ALARM } from '../answers/health/judged.ts';
 import type { dynamoHealthLook } from '../answers/health/read-health.ts';
-import type { Log } from '../core/environment/index.ts';
-import type { Metrics } from '../core/metrics/index.ts';
+import type { Log } from '../core/environment/environment.ts';
+import type { Metrics } from '../core/metrics.ts';
 import { METRIC_HEALTH_PROBLEMS } from '../names.ts';
 
 interface LookDeps {

@@ -2,8 +2,9 @@
  * Closes the months of top-level groups and of the instance, some days after their end. What comes later is an adjustment on the
  * next statement. Sums come from usage days alone: limits and the groups of today have no part in them.
  */
+
+import type { Directory } from '../../policies/directory.ts';
 import { calendarDay, DAY_MS, dayNumber } from '../../policies/limits/calendar.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import {
   closedDays,
@@ -15,9 +16,10 @@ import {
   monthOfDay,
   type StatementMonth,
 } from '../answers/statement/month.ts';
-import { atOnce, type LedgerClock, type Log } from '../core/environment/index.ts';
-import { eachRow, type SheetStore, WHOLE } from '../core/sheets/index.ts';
-import { type ClosedStatement, type StatementChain, sealed } from '../core/statements/index.ts';
+import { atOnce, type LedgerClock, type Log } from '../core/environment/environment.ts';
+import { eachRow, WHOLE } from '../core/sheets/sheet-rows.ts';
+import type { SheetStore } from '../core/sheets/sheet-store.ts';
+import { type ClosedStatement, type StatementChain, sealed } from '../core/statements/closed-statement.ts';
 
 interface CloseMonthsDeps extends DraftTerms {
   readonly chain: StatementChain;

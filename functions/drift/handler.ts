@@ -1,28 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/period.ts';
-import { runnerClassNames } from '../../policies/prices/price.ts';
-import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
-import { consoleLog, readDriftConfig, systemClock } from '../core/environment/index.ts';
+import { runnerClassNames } from '../../policies/price.ts';
+import { readWholeDirectory } from '../core/directory/directory-part.ts';
+import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { consoleLog, systemClock } from '../core/environment/environment.ts';
+import { readDriftConfig } from '../core/environment/settings.ts';
 import {
-  DynamoStore,
-  deployedTable,
-  dynamoPseudonymKeys,
   dynamoRecountOutcomes,
-  dynamoRecountRounds,
   dynamoSweepMarks,
   isRecountLate,
   mendedMs,
-  onOwnBooks,
-  recountOn,
-  replaceUserIds,
-} from '../core/ledger/index.ts';
-import { DynamoLimitTable, readLimitSet } from '../core/limits/index.ts';
-import { deployedMetrics } from '../core/metrics/index.ts';
-import { readPackedPrices, readPackedRules } from '../core/rules/index.ts';
-import { dynamoSheetStore } from '../core/sheets/index.ts';
-import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
-import { DynamoRollupStore, dynamoCounterSnapshots, placeBy } from '../core/usage/index.ts';
+} from '../core/ledger/checkpoints.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { dynamoRecountRounds, recountOn } from '../core/ledger/recount-round.ts';
+import { dynamoPseudonymKeys, replaceUserIds } from '../core/ledger/user-ids.ts';
+import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
+import { readLimitSet } from '../core/limits/publish-limits.ts';
+import { deployedMetrics } from '../core/metrics.ts';
+import { readPackedPrices, readPackedRules } from '../core/rules.ts';
+import { dynamoSheetStore } from '../core/sheets/sheet-store.ts';
+import { dynamoStatementChain } from '../core/statements/closed-statement.ts';
+import { dynamoPriceEditions } from '../core/statements/price-editions.ts';
+import { placeBy } from '../core/usage/contribution.ts';
+import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
+import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { ENV_DEPLOYMENT, METRIC_DRIFTED_COUNTERS } from '../names.ts';
 import { areMonthsDue, closeMonths } from './close-months.ts';
 import { packJobs } from './pack-jobs.ts';

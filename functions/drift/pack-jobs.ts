@@ -6,10 +6,10 @@
 import { calendarDay, DAY_MS, dayStartMs, hourOfWeek } from '../../policies/limits/calendar.ts';
 import { type CountBounds, type RecordReader, readRecentRecords } from '../answers/backtest/id-walk.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
-import type { LedgerClock } from '../core/environment/index.ts';
-import type { JobRecord } from '../core/ledger/index.ts';
+import type { LedgerClock } from '../core/environment/environment.ts';
+import type { JobRecord } from '../core/ledger/ledger.ts';
+import { addSumTo, type SheetSum, sumOfTally } from '../core/sheets/sheet-rows.ts';
 import {
-  addSumTo,
   classRowName,
   JOB_KEYS,
   JOB_SHEET_KINDS,
@@ -18,11 +18,9 @@ import {
   jobRowName,
   type PackedDay,
   type SheetStore,
-  type SheetSum,
   scheduleRowKey,
-  sumOfTally,
-} from '../core/sheets/index.ts';
-import { contributionOf, placeBy } from '../core/usage/index.ts';
+} from '../core/sheets/sheet-store.ts';
+import { contributionOf, placeBy } from '../core/usage/contribution.ts';
 import { type NamedSums, namedSheet, sumsOfSheets } from './pack-sheets.ts';
 
 interface PackJobsDeps extends RecordReader {

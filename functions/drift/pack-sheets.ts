@@ -3,29 +3,22 @@
  * since, and every job counts there: so a day of months ago whose job is corrected is found, and one that rests costs one read.
  */
 import { createHash } from 'node:crypto';
+import type { Directory } from '../../policies/directory.ts';
 import { calendarDay, DAY_MS, dayNumber, HOUR_MS } from '../../policies/limits/calendar.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
-import type { LedgerClock } from '../core/environment/index.ts';
+import type { LedgerClock } from '../core/environment/environment.ts';
 import {
   addSumTo,
   eachRow,
   eachSum,
-  type PackedDay,
   packedSums,
-  type Sheet,
-  type SheetKind,
-  type SheetStore,
   type SheetSum,
   sumOfTally,
   WHOLE,
-} from '../core/sheets/index.ts';
-import {
-  formerRootsIn,
-  type RollupStore,
-  type UsageTally,
-  usageExpiresAtSeconds,
-} from '../core/usage/index.ts';
+} from '../core/sheets/sheet-rows.ts';
+import type { PackedDay, Sheet, SheetKind, SheetStore } from '../core/sheets/sheet-store.ts';
+import { type RollupStore, usageExpiresAtSeconds } from '../core/usage/rollup-store.ts';
+import { formerRootsIn, type UsageTally } from '../core/usage/usage.ts';
 
 interface PackSheetsDeps {
   readonly sheets: SheetStore;

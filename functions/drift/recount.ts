@@ -1,18 +1,10 @@
 import { counterName } from '../../policies/claim.ts';
-import type { Log } from '../core/environment/index.ts';
-import {
-  type Counter,
-  type Drift,
-  type JobRecord,
-  namesNeedlessly,
-  type RebuildReport,
-  type RecordVisit,
-  type RecountOutcome,
-  type RecountOutcomes,
-  recountOutcome,
-  type UsageLook,
-} from '../core/ledger/index.ts';
-import { type CountRecordsDeps, rebuildUsage, type UsageRebuild } from '../core/usage/index.ts';
+import type { Log } from '../core/environment/environment.ts';
+import { type RecountOutcome, type RecountOutcomes, recountOutcome } from '../core/ledger/checkpoints.ts';
+import type { Counter, Drift, JobRecord, RebuildReport } from '../core/ledger/ledger.ts';
+import type { RecordVisit, UsageLook } from '../core/ledger/recount-round.ts';
+import { namesNeedlessly } from '../core/ledger/user-ids.ts';
+import { type CountRecordsDeps, rebuildUsage, type UsageRebuild } from '../core/usage/count-records.ts';
 
 interface TellDriftDeps {
   readonly outcomes: Pick<RecountOutcomes, 'write'>;

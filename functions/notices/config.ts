@@ -1,4 +1,4 @@
-import { type Environment, refuseInvalid, unset, usageZone } from '../core/environment/index.ts';
+import { type Environment, refuseInvalid, unset, usageZone } from '../core/environment/settings.ts';
 import {
   ENV_APPROVAL_KEY_PARAMETER,
   ENV_CHAT_WEBHOOKS_PARAMETER,

@@ -2,18 +2,10 @@
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { recipientKey } from '../core/notify/recipient.ts';
-import {
-  answered,
-  atRev,
-  getItem,
-  type InstanceTable,
-  itemAt,
-  LedgerError,
-  ledgerKeys,
-  putItem,
-  type TableFailure,
-  TimeLimit,
-} from '../core/store/index.ts';
+import { getItem, itemAt, putItem } from '../core/store/calls.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
+import { atRev, type InstanceTable, TimeLimit } from '../core/store/operation.ts';
+import { answered, LedgerError, type TableFailure } from '../core/store/table-failure.ts';
 import type { Checkpoint, JobCounts, Notice } from './notice.ts';
 
 export interface Cursor {

@@ -4,7 +4,7 @@ import { type BreakGlass, breakGlassCounter } from '../../policies/limits/break-
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Grant, Limit } from '../../policies/limits/limit.ts';
 import { edgeText, instantText, relativeText } from '../../policies/text/edge-text.ts';
-import { limitName } from '../../policies/units/unit-texts.ts';
+import { limitName } from '../../policies/unit-texts.ts';
 import { BREAK_GLASS_PAGE } from '../core/notify/console-links.ts';
 import { FINANCE, findRecipient, recipientKey, subjectLabel } from '../core/notify/recipient.ts';
 import type { BreakGlassCheckpoint, Cursor } from './cursor.ts';

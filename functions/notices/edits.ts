@@ -1,15 +1,9 @@
 /** Edits of limits by others than the owner, from the change log. */
 import { instantText } from '../../policies/text/edge-text.ts';
-import { limitName, limitNameFirst } from '../../policies/units/unit-texts.ts';
-import {
-  type ChangeRow,
-  type Effect,
-  type FieldValue,
-  LimitsError,
-  type LoggedChange,
-  loggedChangeOf,
-  rowsOf,
-} from '../core/limits/index.ts';
+import { limitName, limitNameFirst } from '../../policies/unit-texts.ts';
+import type { ChangeRow, Effect, FieldValue } from '../core/limits/limit-changes.ts';
+import { LimitsError } from '../core/limits/limit-table.ts';
+import { type LoggedChange, loggedChangeOf, rowsOf } from '../core/limits/publish-limits.ts';
 import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../core/notify/console-links.ts';
 import {
   findRecipient,

@@ -3,7 +3,7 @@ import { type CounterKey, counterName } from '../../policies/claim.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { counterOf, limitAt, limitPeriod } from '../../policies/limits/limits.ts';
 import type { Period } from '../../policies/limits/period.ts';
-import { limitName } from '../../policies/units/unit-texts.ts';
+import { limitName } from '../../policies/unit-texts.ts';
 import { dayText, readDays, today } from '../answers/reading/usage-days.ts';
 import { canRunOut, forecastOf, historySpan } from '../answers/status/outlook.ts';
 import { findRecipient, subjectLabel } from '../core/notify/recipient.ts';

@@ -1,19 +1,17 @@
-import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
-import {
-  systemClock as clock,
-  groupTokens,
-  consoleLog as log,
-  secretLines,
-  ssmText,
-} from '../core/environment/index.ts';
-import { deployedFetch } from '../core/gitlab/index.ts';
-import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
-import { DynamoLimitTable } from '../core/limits/index.ts';
+import { readWholeDirectory } from '../core/directory/directory-part.ts';
+import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { systemClock as clock, consoleLog as log } from '../core/environment/environment.ts';
+import { groupTokens, secretLines, ssmText } from '../core/environment/secrets.ts';
+import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import { createLedger } from '../core/ledger/create-ledger.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
 import { chatSender } from '../core/notify/chat.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
-import { readPackedRules } from '../core/rules/index.ts';
+import { readPackedRules } from '../core/rules.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
-import { DynamoRollupStore } from '../core/usage/index.ts';
+import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { readNoticesConfig } from './config.ts';
 import { dynamoCursorStore } from './cursor.ts';
 import type { NoticesDeps } from './run.ts';

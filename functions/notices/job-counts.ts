@@ -1,6 +1,7 @@
 /** Numbers of rejected and warned jobs: the rollup's, compared with those that owners know. */
 import { periodAt } from '../../policies/limits/period.ts';
-import { type RollupStore, usageOf } from '../core/usage/index.ts';
+import type { RollupStore } from '../core/usage/rollup-store.ts';
+import { usageOf } from '../core/usage/usage.ts';
 import type { Tallies } from './cursor.ts';
 import type { Checkpoint, JobCounts } from './notice.ts';
 import type { NoticeContext, NoticesDeps } from './run.ts';

@@ -1,18 +1,19 @@
 /** Jobs that were rejected, or would have been, since their owners were notified. */
 import { counterName } from '../../policies/claim.ts';
+import type { Directory } from '../../policies/directory.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { counterOf, limitAt } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
-import { placementOf } from '../../policies/place/placement.ts';
+import { placementOf } from '../../policies/placement.ts';
 import type { Reason } from '../../policies/reason.ts';
 import { leastMode, rolloutModes, rolloutPlaceOf } from '../../policies/rollout.ts';
 import type { Rule } from '../../policies/rule.ts';
 import { bindingFirst } from '../../policies/text/reason-texts.ts';
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
-import { ASKED_BY } from '../../policies/units/unit.ts';
-import { limitNameFirst } from '../../policies/units/unit-texts.ts';
+import { ASKED_BY } from '../../policies/unit.ts';
+import { limitNameFirst } from '../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import { type Counter, type JobRecord, ranRejected, wasRejected } from '../core/ledger/index.ts';
+import type { Counter, JobRecord } from '../core/ledger/ledger.ts';
+import { ranRejected, wasRejected } from '../core/ledger/settle.ts';
 import { jobPagePath, shadowPagePath } from '../core/notify/console-links.ts';
 import {
   FINANCE,
@@ -22,7 +23,8 @@ import {
   recipientKey,
   subjectLabel,
 } from '../core/notify/recipient.ts';
-import { type LatestRejections, REJECTIONS_MAX } from '../core/usage/index.ts';
+import { REJECTIONS_MAX } from '../core/usage/lists.ts';
+import type { LatestRejections } from '../core/usage/rollup-store.ts';
 import type { Tallies } from './cursor.ts';
 import {
   countNew,

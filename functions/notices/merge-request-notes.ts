@@ -3,19 +3,21 @@
  * A failed note is tried again by later runs, and holds up no other message.
  */
 import { createHash } from 'node:crypto';
+import type { Directory } from '../../policies/directory.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import { edgeText } from '../../policies/text/edge-text.ts';
 import type { Disclosure } from '../../policies/text/reason-text.ts';
 import { bindingFirst } from '../../policies/text/reason-texts.ts';
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
-import { limitName } from '../../policies/units/unit-texts.ts';
+import { limitName } from '../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { parseJobReference, recordPlaceOf, reportJobUrl } from '../answers/job/recorded-job.ts';
-import { GitLabError, keepNote, type OwnNote } from '../core/gitlab/index.ts';
-import type { JobRecord } from '../core/ledger/index.ts';
-import { isDecided, type LimitRequest, type StoredRequest } from '../core/limits/index.ts';
+import { GitLabError } from '../core/gitlab/gitlab.ts';
+import { keepNote, type OwnNote } from '../core/gitlab/keep-note.ts';
+import type { JobRecord } from '../core/ledger/ledger.ts';
+import type { LimitRequest } from '../core/limits/edit-model.ts';
+import { isDecided, type StoredRequest } from '../core/limits/requests.ts';
 import { jobPagePath, linkTo } from '../core/notify/console-links.ts';
 import { subjectLabel } from '../core/notify/recipient.ts';
 import type { Cursor, NoteCheckpoint } from './cursor.ts';

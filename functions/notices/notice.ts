@@ -2,8 +2,8 @@
 import type { CounterKey } from '../../policies/claim.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
 import { oneLine, quoted, shortened } from '../../policies/text/plain-text.ts';
-import type { Unit } from '../../policies/units/unit.ts';
-import { amountText } from '../../policies/units/unit-texts.ts';
+import type { Unit } from '../../policies/unit.ts';
+import { amountText } from '../../policies/unit-texts.ts';
 import { subjectPagePath } from '../core/notify/console-links.ts';
 import type { MessageSeverity } from '../core/notify/message.ts';
 import { findRecipient, type Ownership, type Recipient, subjectLabel } from '../core/notify/recipient.ts';

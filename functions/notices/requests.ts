@@ -4,16 +4,11 @@ import type { Limit } from '../../policies/limits/limit.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
 import { isValidAt } from '../../policies/limits/period.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
-import { isMoney, isSpent, UNIT_OF } from '../../policies/units/unit.ts';
-import { limitName, UNIT_TEXTS } from '../../policies/units/unit-texts.ts';
-import {
-  binds,
-  type ChangeRow,
-  type EditRequest,
-  isDecided,
-  isPending,
-  type LimitRequest,
-} from '../core/limits/index.ts';
+import { isMoney, isSpent, UNIT_OF } from '../../policies/unit.ts';
+import { limitName, UNIT_TEXTS } from '../../policies/unit-texts.ts';
+import type { EditRequest, LimitRequest } from '../core/limits/edit-model.ts';
+import { binds, type ChangeRow } from '../core/limits/limit-changes.ts';
+import { isDecided, isPending } from '../core/limits/requests.ts';
 import {
   FINANCE,
   findOwnRecipient,

@@ -1,23 +1,20 @@
+import type { Directory } from '../../policies/directory.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { type LimitSet, limitsOfGroup, limitsOn } from '../../policies/limits/limits.ts';
 import { validAt } from '../../policies/limits/period.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock, Log } from '../core/environment/index.ts';
-import type { RestCallDeps } from '../core/gitlab/index.ts';
-import type { Ledger } from '../core/ledger/index.ts';
-import {
-  type LimitPointer,
-  type LimitTable,
-  readDocument,
-  readLimitSet,
-  type StoredRequest,
-} from '../core/limits/index.ts';
+import type { LedgerClock, Log } from '../core/environment/environment.ts';
+import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
+import type { Ledger } from '../core/ledger/ledger.ts';
+import type { LimitPointer, LimitTable } from '../core/limits/limit-table.ts';
+import { readDocument } from '../core/limits/plan-edits.ts';
+import { readLimitSet } from '../core/limits/publish-limits.ts';
+import type { StoredRequest } from '../core/limits/requests.ts';
 import type { ChatSender } from '../core/notify/chat.ts';
 import type { Notifier } from '../core/notify/message.ts';
 import { findGroup, type Ownership, type Recipient } from '../core/notify/recipient.ts';
 import type { AlertRecordStore } from '../core/thresholds/alert-records.ts';
-import type { RollupStore } from '../core/usage/index.ts';
+import type { RollupStore } from '../core/usage/rollup-store.ts';
 import type { Cursor, CursorStore } from './cursor.ts';
 import type { Notice } from './notice.ts';
 

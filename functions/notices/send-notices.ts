@@ -1,5 +1,5 @@
 import { counterName } from '../../policies/claim.ts';
-import { readRequests } from '../core/limits/index.ts';
+import { readRequests } from '../core/limits/requests.ts';
 import { approvalPath } from '../core/notify/approval-link.ts';
 import {
   type ChatChannel,

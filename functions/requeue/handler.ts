@@ -1,14 +1,14 @@
-import {
-  systemClock as clock,
-  groupTokens,
-  consoleLog as log,
-  readRequeueConfig,
-} from '../core/environment/index.ts';
-import { deployedFetch, type RetryOutcome, retryJob } from '../core/gitlab/index.ts';
-import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
-import { dynamoRequeueLists } from '../core/requeue/index.ts';
-import { deployedRules } from '../core/rules/index.ts';
-import { DynamoRollupStore } from '../core/usage/index.ts';
+import { systemClock as clock, consoleLog as log } from '../core/environment/environment.ts';
+import { groupTokens } from '../core/environment/secrets.ts';
+import { readRequeueConfig } from '../core/environment/settings.ts';
+import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import { type RetryOutcome, retryJob } from '../core/gitlab/rest-gitlab.ts';
+import { createLedger } from '../core/ledger/create-ledger.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { dynamoRequeueLists } from '../core/requeue-list.ts';
+import { deployedRules } from '../core/rules.ts';
+import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { type RequeueReport, requeue } from './requeue.ts';
 
 const config = readRequeueConfig(process.env);

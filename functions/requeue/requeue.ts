@@ -4,18 +4,19 @@ import { counterName, type LimitClaim } from '../../policies/claim.ts';
 import type { RequeueSettings } from '../../policies/policy.ts';
 import { requestOfRecord } from '../../policies/request/recorded.ts';
 import { agreedBy } from '../../policies/requeue.ts';
-import type { LedgerClock, Log } from '../core/environment/index.ts';
-import type { RetryOutcome } from '../core/gitlab/index.ts';
-import { isAwaited, type Ledger } from '../core/ledger/index.ts';
+import type { LedgerClock, Log } from '../core/environment/environment.ts';
+import type { RetryOutcome } from '../core/gitlab/rest-gitlab.ts';
+import type { Ledger } from '../core/ledger/ledger.ts';
+import { isAwaited } from '../core/ledger/reservation.ts';
 import {
   type RequeueEntry,
   type RequeueList,
   type RequeueLists,
   requeueEntryOf,
   retryClaims,
-} from '../core/requeue/index.ts';
-import type { RulesInForce } from '../core/rules/index.ts';
-import type { RollupStore } from '../core/usage/index.ts';
+} from '../core/requeue-list.ts';
+import type { RulesInForce } from '../core/rules.ts';
+import type { RollupStore } from '../core/usage/rollup-store.ts';
 
 export interface RequeueDeps {
   readonly agreed: readonly RequeueSettings[];

@@ -1,10 +1,10 @@
 /** Daily use of a limit's subject, for the forecast in an alert. Read only when a level is reached. */
 import type { CounterKey } from '../../policies/claim.ts';
-import type { DailyUsage } from '../../policies/forecast/forecast.ts';
-import { kindRow, type LimitKind } from '../../policies/units/unit.ts';
+import type { DailyUsage } from '../../policies/forecast.ts';
+import { kindRow, type LimitKind } from '../../policies/unit.ts';
 import { readDays, today } from '../answers/reading/usage-days.ts';
 import { dailyOf, historySpan } from '../answers/status/outlook.ts';
-import type { RollupStore } from '../core/usage/index.ts';
+import type { RollupStore } from '../core/usage/rollup-store.ts';
 
 interface DailyUseDeps {
   readonly store: Pick<RollupStore, 'readUsage'>;

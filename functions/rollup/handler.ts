@@ -1,26 +1,28 @@
 import type { CounterKey } from '../../policies/claim.ts';
-import { consoleLog, readRollupConfig, systemClock } from '../core/environment/index.ts';
-import { exportImages, s3Objects } from '../core/export/index.ts';
-import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
-import { deployedMetrics } from '../core/metrics/index.ts';
+import { consoleLog, systemClock } from '../core/environment/environment.ts';
+import { readRollupConfig } from '../core/environment/settings.ts';
+import { exportImages, s3Objects } from '../core/export-images.ts';
+import { createLedger } from '../core/ledger/create-ledger.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedMetrics } from '../core/metrics.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
-import { deployedRules } from '../core/rules/index.ts';
-import { ledgerKeys } from '../core/store/index.ts';
+import { deployedRules } from '../core/rules.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { findLimit } from '../core/thresholds/levels.ts';
 import { thresholdAlerts } from '../core/thresholds/threshold-alerts.ts';
+import { placeAskOf, placeBy } from '../core/usage/contribution.ts';
+import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
 import {
-  DynamoRollupStore,
-  dynamoCounterSnapshots,
   type OnTransitions,
-  placeAskOf,
-  placeBy,
   type RollUpDeps,
   rollUp,
-  runnerNames,
   type StreamAnswer,
   TellTransitions,
-} from '../core/usage/index.ts';
+} from '../core/usage/roll-up.ts';
+import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
+import { runnerNames } from '../core/usage/usage.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { dailyUseOf } from './daily-use.ts';
 

@@ -3,11 +3,12 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
-import type { LedgerClock, Log } from '../core/environment/index.ts';
-import { isTerminal, JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/index.ts';
-import type { InboxItem, InboxStore } from '../core/ledger/index.ts';
-import { doubling, LedgerError, retried } from '../core/store/index.ts';
-import { hintText } from '../core/truth/index.ts';
+import type { LedgerClock, Log } from '../core/environment/environment.ts';
+import { isTerminal } from '../core/gitlab/gitlab.ts';
+import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-reader.ts';
+import type { InboxItem, InboxStore } from '../core/ledger/store.ts';
+import { doubling, LedgerError, retried } from '../core/store/table-failure.ts';
+import { hintText } from '../core/truth/webhook-hints.ts';
 import { hasWebhookToken, isSigned, type SignedHeaders } from './webhook-signature.ts';
 
 export interface SettleAppDeps {

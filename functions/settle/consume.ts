@@ -1,16 +1,17 @@
 /** A batch of the table's stream → the hints of webhooks, in the inbox items among it → the ledger. */
 import { isRecord } from '../../policies/document/reading.ts';
-import type { UnmeteredResult } from '../core/contract/index.ts';
-import { inboxBody, journalBody } from '../core/ledger/index.ts';
-import type { Metrics } from '../core/metrics/index.ts';
-import { type Item, isNewer, type LedgerKeys } from '../core/store/index.ts';
+import type { UnmeteredResult } from '../core/contract/admissions.ts';
+import { inboxBody, journalBody } from '../core/ledger/items.ts';
+import type { Metrics } from '../core/metrics.ts';
+import type { LedgerKeys } from '../core/store/keys.ts';
+import { type Item, isNewer } from '../core/store/operation.ts';
 import {
   applyHints,
   type HintDeps,
   type HintOutcome,
   parseHintText,
   type WebhookHint,
-} from '../core/truth/index.ts';
+} from '../core/truth/webhook-hints.ts';
 import { METRIC_IMPOSSIBLE_ENDS, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 
 /**

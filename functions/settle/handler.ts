@@ -1,13 +1,9 @@
 import { handle } from 'hono/aws-lambda';
-import {
-  consoleLog,
-  readSettleConfig,
-  secretLines,
-  ssmText,
-  systemClock,
-} from '../core/environment/index.ts';
-import { DynamoStore } from '../core/ledger/index.ts';
-import { signedTable } from '../core/store/index.ts';
+import { consoleLog, systemClock } from '../core/environment/environment.ts';
+import { secretLines, ssmText } from '../core/environment/secrets.ts';
+import { readSettleConfig } from '../core/environment/settings.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { signedTable } from '../core/store/signed-table.ts';
 import { createSettleApp } from './app.ts';
 
 const config = readSettleConfig(process.env);

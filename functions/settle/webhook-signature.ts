@@ -1,8 +1,8 @@
 /** Proves that a delivery comes from the webhook of one group, whose key GitLab has. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import type { Log } from '../core/environment/index.ts';
-import { groupHookKey } from '../core/gitlab/index.ts';
+import type { Log } from '../core/environment/environment.ts';
+import { groupHookKey } from '../core/gitlab/group-hooks.ts';
 
 /** The headers that say who sent a delivery. Absent ones are `undefined`. */
 export interface SignedHeaders {

@@ -1,4 +1,4 @@
-import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
+import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,

@@ -12,22 +12,19 @@
  * asks twice, such as for more than three times the amount before.
  */
 import { parse } from 'yaml';
+import { type Directory, pathKey } from '../../policies/directory.ts';
 import { parseLimitsPart } from '../../policies/document/parse-limits.ts';
 import { isRecord, problemText, Reading } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
-import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import type { LedgerClock } from '../core/environment/index.ts';
-import {
-  type ApplyOutcome,
-  idOf,
-  kindOf,
-  type LimitsDesk,
-  type LimitsDocument,
-} from '../core/limits/index.ts';
-import type { LimitsInForce } from '../core/rules/index.ts';
-import { retried } from '../core/store/index.ts';
+import type { LedgerClock } from '../core/environment/environment.ts';
+import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
+import type { ApplyOutcome } from '../core/limits/edit-model.ts';
+import type { LimitsDocument } from '../core/limits/limit-set.ts';
+import { idOf, kindOf } from '../core/limits/subject-text.ts';
+import type { LimitsInForce } from '../core/rules.ts';
+import { retried } from '../core/store/table-failure.ts';
 import type { ImportedVersions } from './imported-versions.ts';
 import type { Parameters, ParameterVersion, StoredParameter } from './parameters.ts';
 

@@ -1,18 +1,9 @@
 /** Remembers which version of each parameter was imported, one item per parameter. */
-import type { LedgerClock } from '../core/environment/index.ts';
-import {
-  answered,
-  getItem,
-  IMPORTED_PARAMETER_SK_PREFIX,
-  type InstanceTable,
-  type Item,
-  itemAt,
-  ledgerKeys,
-  putItem,
-  queryAll,
-  TimeLimit,
-  unavailable,
-} from '../core/store/index.ts';
+import type { LedgerClock } from '../core/environment/environment.ts';
+import { getItem, itemAt, putItem, queryAll } from '../core/store/calls.ts';
+import { IMPORTED_PARAMETER_SK_PREFIX, ledgerKeys } from '../core/store/keys.ts';
+import { type InstanceTable, type Item, TimeLimit } from '../core/store/operation.ts';
+import { answered, unavailable } from '../core/store/table-failure.ts';
 import { SK, TTL_ATTRIBUTE } from '../names.ts';
 
 interface ImportedVersion {

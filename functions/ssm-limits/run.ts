@@ -1,8 +1,9 @@
 /** One invocation: a change event imports its parameter; the schedule imports all whose events were lost. */
+
+import type { Directory } from '../../policies/directory.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import type { Directory } from '../../policies/place/directory.ts';
-import type { Log } from '../core/environment/index.ts';
-import type { Metrics } from '../core/metrics/index.ts';
+import type { Log } from '../core/environment/environment.ts';
+import type { Metrics } from '../core/metrics.ts';
 import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
 import { type ImportDeps, importParameter, isSameVersion } from './import-parameter.ts';
 

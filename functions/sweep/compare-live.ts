@@ -13,9 +13,9 @@
  * minutes. A new process knows no runners: its first run learns them from projects' lists.
  */
 
-import { atOnce } from '../core/environment/index.ts';
-import type { JobList } from '../core/gitlab/index.ts';
-import { type LiveHold, verdictOf } from '../core/truth/index.ts';
+import { atOnce } from '../core/environment/environment.ts';
+import type { JobList } from '../core/gitlab/gitlab.ts';
+import { type LiveHold, verdictOf } from '../core/truth/verdict.ts';
 import { CALLS_AT_ONCE, type FoundHandler, listRunning, lookUp, readLiveHolds } from './look-up.ts';
 import { keepLive, rememberRunner, type SweepRun } from './run.ts';
 

@@ -8,17 +8,13 @@
  */
 
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import type { JobTruth } from '../core/gitlab/index.ts';
-import { isLive, type JobRecord } from '../core/ledger/index.ts';
-import { INBOX_SLOT_MS, inboxSlot } from '../core/store/index.ts';
-import {
-  concludeAll,
-  endOfJob,
-  parseHintText,
-  rootOf,
-  verdictOn,
-  type WebhookHint,
-} from '../core/truth/index.ts';
+import type { JobTruth } from '../core/gitlab/gitlab.ts';
+import type { JobRecord } from '../core/ledger/ledger.ts';
+import { isLive } from '../core/ledger/settle.ts';
+import { INBOX_SLOT_MS, inboxSlot } from '../core/store/keys.ts';
+import { concludeAll } from '../core/truth/conclude.ts';
+import { endOfJob, verdictOn } from '../core/truth/verdict.ts';
+import { parseHintText, rootOf, type WebhookHint } from '../core/truth/webhook-hints.ts';
 import { type AskableJob, lookUp } from './look-up.ts';
 import type { SweepRun } from './run.ts';
 import { isUnderWay } from './untracked-jobs.ts';

@@ -16,9 +16,9 @@
  * while GitLab answers and a run's calls suffice. Jobs from before the first search are not a bypass.
  */
 
-import { atOnce } from '../core/environment/index.ts';
-import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
-import type { RunnerMark, SweepMarks } from '../core/ledger/index.ts';
+import { atOnce } from '../core/environment/environment.ts';
+import { isTerminal, type JobTruth } from '../core/gitlab/gitlab.ts';
+import type { RunnerMark, SweepMarks } from '../core/ledger/checkpoints.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import { forgetSeen, type RunnerVisit, type SweepRun } from './run.ts';
 import { isUnderWay, judgePage, UntrackedJobs } from './untracked-jobs.ts';

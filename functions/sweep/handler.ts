@@ -1,20 +1,18 @@
-import { consoleLog, readSweepConfig, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
-import { createGitLab, deployedFetch } from '../core/gitlab/index.ts';
-import {
-  createClosing,
-  createLedger,
-  DynamoStore,
-  deployedTable,
-  dynamoControllerScope,
-  dynamoInstanceRegister,
-  dynamoReportedEnds,
-  dynamoSweepMarks,
-  onOwnBooks,
-} from '../core/ledger/index.ts';
-import { deployedMetrics } from '../core/metrics/index.ts';
-import { deployedRules } from '../core/rules/index.ts';
-import { dynamoYetFailed } from '../core/store/index.ts';
-import { noteAdmittedYetFailed, settleTruths } from '../core/truth/index.ts';
+import { consoleLog, systemClock } from '../core/environment/environment.ts';
+import { secretLines, ssmText } from '../core/environment/secrets.ts';
+import { readSweepConfig } from '../core/environment/settings.ts';
+import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
+import { createGitLab } from '../core/gitlab/rest-gitlab.ts';
+import { dynamoReportedEnds, dynamoSweepMarks } from '../core/ledger/checkpoints.ts';
+import { dynamoControllerScope } from '../core/ledger/controller.ts';
+import { createLedger } from '../core/ledger/create-ledger.ts';
+import { DynamoStore } from '../core/ledger/dynamo-store.ts';
+import { deployedTable, dynamoInstanceRegister, onOwnBooks } from '../core/ledger/instances.ts';
+import { createClosing } from '../core/ledger/rebuild.ts';
+import { deployedMetrics } from '../core/metrics.ts';
+import { deployedRules } from '../core/rules.ts';
+import { dynamoYetFailed } from '../core/store/health-items.ts';
+import { noteAdmittedYetFailed, settleTruths } from '../core/truth/settle-truths.ts';
 import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { scopeKeeper } from './keep-scope.ts';
 import { logSweepReport, measureSweepReport, type SweepReport } from './report.ts';

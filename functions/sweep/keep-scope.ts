@@ -1,14 +1,14 @@
 /** Reads the controller's scope every few minutes and stores it. */
 
-import type { Log } from '../core/environment/index.ts';
+import type { Log } from '../core/environment/environment.ts';
 import {
   type ControllerScopes,
-  GitLabError,
-  type RestCallDeps,
   readControllerScopes,
   readControllerState,
-} from '../core/gitlab/index.ts';
-import { type ControllerScope, type ControllerScopeStore, scopeAfter } from '../core/ledger/index.ts';
+} from '../core/gitlab/controller.ts';
+import { GitLabError } from '../core/gitlab/gitlab.ts';
+import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
+import { type ControllerScope, type ControllerScopeStore, scopeAfter } from '../core/ledger/controller.ts';
 
 /** Administrators change it a few times in a controller's life; two calls in this time are nothing to GitLab. */
 export const READ_EVERY_MS = 5 * 60_000;

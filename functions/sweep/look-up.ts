@@ -1,9 +1,9 @@
 /**
  * Looks up many jobs with few REST calls: in lists of runners and projects, a hundred jobs a page, then one by one.
  */
-import { atOnce } from '../core/environment/index.ts';
-import type { JobList, JobTruth } from '../core/gitlab/index.ts';
-import { type LiveHold, liveHoldOf } from '../core/truth/index.ts';
+import { atOnce } from '../core/environment/environment.ts';
+import type { JobList, JobTruth } from '../core/gitlab/gitlab.ts';
+import { type LiveHold, liveHoldOf } from '../core/truth/verdict.ts';
 import type { GitLabAnswer, SweepGitLab, SweepRun } from './run.ts';
 
 export interface AskableJob {

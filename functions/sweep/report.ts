@@ -1,7 +1,7 @@
-import type { Log } from '../core/environment/index.ts';
-import type { GitLabErrorCode } from '../core/gitlab/index.ts';
-import type { Metrics } from '../core/metrics/index.ts';
-import { tellAdmittedYetFailed } from '../core/truth/index.ts';
+import type { Log } from '../core/environment/environment.ts';
+import type { GitLabErrorCode } from '../core/gitlab/gitlab.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
 import * as names from '../names.ts';
 
 /** One run in plain numbers: what metrics and alarms are made of. */

@@ -1,17 +1,20 @@
 /** What the parts of one sweep share: the state of the run, what a process remembers, and bounded calls to GitLab. */
 import { keepLatest } from '../../policies/keep-latest.ts';
-import type { LedgerClock } from '../core/environment/index.ts';
+import type { LedgerClock } from '../core/environment/environment.ts';
 import {
-  type GitLab,
   GitLabError,
   type GitLabErrorCode,
   type JobList,
   type JobsPage,
   type JobTruth,
   type RunnersPage,
-} from '../core/gitlab/index.ts';
-import type { ControllerScope, DueJob, Ledger, ReportedEnds, SweepMarkStore } from '../core/ledger/index.ts';
-import { type ConcludeDeps, errorMs, type VerdictWriter } from '../core/truth/index.ts';
+} from '../core/gitlab/gitlab.ts';
+import type { GitLab } from '../core/gitlab/rest-gitlab.ts';
+import type { ReportedEnds, SweepMarkStore } from '../core/ledger/checkpoints.ts';
+import type { ControllerScope } from '../core/ledger/controller.ts';
+import type { DueJob, Ledger } from '../core/ledger/ledger.ts';
+import type { ConcludeDeps, VerdictWriter } from '../core/truth/conclude.ts';
+import { errorMs } from '../core/truth/verdict.ts';
 import type { SweepTally } from './report.ts';
 
 /** The sweep's interface to the ledger: it never admits. */

@@ -8,10 +8,13 @@
  * Each part has its share of the run's time and calls, and continues where it stopped. A lost process loses no other state.
  */
 
-import { atOnce, type LedgerClock } from '../core/environment/index.ts';
-import type { GitLab } from '../core/gitlab/index.ts';
-import type { ClosedPeriods, ControllerScope, ReportedEnds, SweepMarkStore } from '../core/ledger/index.ts';
-import { type ChargeBypass, createVerdictWriter, verdictOf } from '../core/truth/index.ts';
+import { atOnce, type LedgerClock } from '../core/environment/environment.ts';
+import type { GitLab } from '../core/gitlab/rest-gitlab.ts';
+import type { ReportedEnds, SweepMarkStore } from '../core/ledger/checkpoints.ts';
+import type { ControllerScope } from '../core/ledger/controller.ts';
+import type { ClosedPeriods } from '../core/ledger/rebuild.ts';
+import { type ChargeBypass, createVerdictWriter } from '../core/truth/conclude.ts';
+import { verdictOf } from '../core/truth/verdict.ts';
 import { compareLive } from './compare-live.ts';
 import { confirmEnds } from './confirm-ends.ts';
 import { findBypass } from './find-bypass.ts';

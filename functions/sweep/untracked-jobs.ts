@@ -1,14 +1,10 @@
-import { atOnce } from '../core/environment/index.ts';
-import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
-import {
-  type ControllerScope,
-  followsNoAnswer,
-  isLive,
-  isOutOfScope,
-  type JobRecord,
-  wasRejected,
-} from '../core/ledger/index.ts';
-import { concludeAll, endOfJob, type JobVerdict, verdictOn } from '../core/truth/index.ts';
+import { atOnce } from '../core/environment/environment.ts';
+import { isTerminal, type JobTruth } from '../core/gitlab/gitlab.ts';
+import { type ControllerScope, followsNoAnswer, isOutOfScope } from '../core/ledger/controller.ts';
+import type { JobRecord } from '../core/ledger/ledger.ts';
+import { isLive, wasRejected } from '../core/ledger/settle.ts';
+import { concludeAll } from '../core/truth/conclude.ts';
+import { endOfJob, type JobVerdict, verdictOn } from '../core/truth/verdict.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import { rememberSeen, type SweepRun } from './run.ts';
 

@@ -1,13 +1,10 @@
-import {
-  consoleLog,
-  readWatchdogConfig,
-  secretLines,
-  ssmText,
-  systemClock,
-} from '../core/environment/index.ts';
-import { createController, deployedFetch } from '../core/gitlab/index.ts';
+import { consoleLog, systemClock } from '../core/environment/environment.ts';
+import { secretLines, ssmText } from '../core/environment/secrets.ts';
+import { readWatchdogConfig } from '../core/environment/settings.ts';
+import { createController } from '../core/gitlab/controller.ts';
+import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
-import { signedTable } from '../core/store/index.ts';
+import { signedTable } from '../core/store/signed-table.ts';
 import { tokenProof, type WatchOutcome, watch } from './watch.ts';
 import { dynamoWatchTable } from './watch-table.ts';
 

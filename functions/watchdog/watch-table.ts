@@ -1,17 +1,10 @@
 /** Heartbeats of relays and the watchdog's state, next to the ledger. */
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import {
-  answered,
-  dynamoYetFailed,
-  type InstanceTable,
-  type Item,
-  ledgerKeys,
-  queryPage,
-  singleItem,
-  TimeLimit,
-  unavailable,
-  type YetFailedMark,
-} from '../core/store/index.ts';
+import { queryPage, singleItem } from '../core/store/calls.ts';
+import { dynamoYetFailed, type YetFailedMark } from '../core/store/health-items.ts';
+import { ledgerKeys } from '../core/store/keys.ts';
+import { type InstanceTable, type Item, TimeLimit } from '../core/store/operation.ts';
+import { answered, unavailable } from '../core/store/table-failure.ts';
 import { HEARTBEAT_AT } from '../names.ts';
 
 /** Every method throws `ledger_unavailable` if the table does not answer. A write may or may not have happened then. */

@@ -5,10 +5,11 @@
  * - GitLab failed a job that was admitted: an armed controller is not obeyed. Once for each such job that is news.
  */
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import type { Log } from '../core/environment/index.ts';
-import { type Controller, GitLabError } from '../core/gitlab/index.ts';
+import type { Log } from '../core/environment/environment.ts';
+import type { Controller } from '../core/gitlab/controller.ts';
+import { GitLabError } from '../core/gitlab/gitlab.ts';
 import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/message.ts';
-import { SILENT_MS, type YetFailedMark } from '../core/store/index.ts';
+import { SILENT_MS, type YetFailedMark } from '../core/store/health-items.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 /** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */

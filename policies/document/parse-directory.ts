@@ -5,7 +5,7 @@ import {
   directoryOf,
   GROUP_LEVELS_MAX,
   pathKey,
-} from '../place/directory.ts';
+} from '../directory.ts';
 import { type DocumentProblem, type ParseResult, Reading } from './reading.ts';
 
 /** More than any instance has; a bound for memory. */

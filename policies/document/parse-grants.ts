@@ -1,5 +1,5 @@
 import { earlierGrants, type Grant, type Limit, lineOf, withoutDay } from '../limits/limit.ts';
-import { readUnits } from '../units/unit.ts';
+import { readUnits } from '../unit.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { checkOrder, isName, NAME_EXPECTED, readEdge, readTextField, readUser } from './parse-entry.ts';
 import { readLimitSubject } from './parse-limit.ts';

@@ -9,7 +9,7 @@ import {
   PERIOD_KINDS,
   type PeriodKind,
 } from '../limits/period.ts';
-import { isAtOnce, isSpent, type LimitKind, readUnits, SPENT_KINDS } from '../units/unit.ts';
+import { isAtOnce, isSpent, type LimitKind, readUnits, SPENT_KINDS } from '../unit.ts';
 import type { Reading } from './reading.ts';
 import { readDecimal } from './values.ts';
 

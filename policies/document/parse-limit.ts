@@ -4,7 +4,7 @@ import { limitFields } from '../limits/limit-fields.ts';
 import { subjectKey } from '../limits/limits.ts';
 import type { FiscalStart } from '../limits/period.ts';
 import { MODES } from '../mode.ts';
-import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
+import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../unit.ts';
 import { isName, NAME_EXPECTED, readTexts, readValidity } from './parse-entry.ts';
 import {
   readAmount,

@@ -1,12 +1,12 @@
+import type { Directory } from '../directory.ts';
 import { COUNTERS_PER_JOB_MAX, mostCountersPerJob } from '../limits/counters-per-job.ts';
 import { type GroupDefaults, groupDefaultsOf, type PatternDefault } from '../limits/group-defaults.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { LimitSet, Rollout } from '../limits/limits.ts';
 import { CALENDAR_YEAR } from '../limits/period.ts';
 import { MODES } from '../mode.ts';
-import type { Directory } from '../place/directory.ts';
 import type { Policy } from '../policy.ts';
-import { runnerClassNames } from '../prices/price.ts';
+import { runnerClassNames } from '../price.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { readBreakGlasses, readFreezes } from './parse-exceptions.ts';
 import { withGrants } from './parse-grants.ts';

@@ -1,6 +1,6 @@
 import type { Conditions, GroupCondition, ProjectCondition } from '../match/conditions.ts';
 import type { Match } from '../match/match.ts';
-import { NO_CLASS } from '../prices/price.ts';
+import { NO_CLASS } from '../price.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { readVariableConditions } from './parse-variables.ts';
 import { readPath, readSome } from './parse-wildcard.ts';

@@ -3,7 +3,7 @@ import { statelessKindOf } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
 import type { Platform } from '../platform.ts';
 import type { Policy, RequeueSettings, VariableAllowlist } from '../policy.ts';
-import { runnerClassNames } from '../prices/price.ts';
+import { runnerClassNames } from '../price.ts';
 import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';

@@ -9,8 +9,8 @@ import {
   type PriceTable,
   priceJumps,
   type RunnerClass,
-} from '../prices/price.ts';
-import { moneyText } from '../units/unit-texts.ts';
+} from '../price.ts';
+import { moneyText } from '../unit-texts.ts';
 import { isName, NAME_EXPECTED } from './parse-entry.ts';
 import type { Reading } from './reading.ts';
 import {

@@ -3,7 +3,7 @@ import { CONDITION_KEYS, readConditions } from '../document/parse-match.ts';
 import type { Reading } from '../document/reading.ts';
 import { type Conditions, isOfClass, needsOf } from '../match/conditions.ts';
 import { allHold } from '../match/match.ts';
-import { NO_CLASS } from '../prices/price.ts';
+import { NO_CLASS } from '../price.ts';
 import { firstFitting, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';

@@ -2,7 +2,7 @@ import type { Reading } from '../document/reading.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from '../document/values.ts';
 import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
-import { durationText } from '../units/unit-texts.ts';
+import { durationText } from '../unit-texts.ts';
 import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
 const TIMEOUT_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'timeoutSeconds' }];

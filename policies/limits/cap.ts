@@ -3,7 +3,7 @@
  * pipeline has a counter of its own, `group/101/each/pipeline/987`.
  */
 
-import type { Placement } from '../place/placement.ts';
+import type { Placement } from '../placement.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 
 /** `pipeline_job` is a job's name within one pipeline: what a retry has in common with the job it repeats. */

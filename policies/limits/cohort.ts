@@ -1,7 +1,7 @@
 /** Lets limits of one cohort use each other's idle amounts, up to the cohort's sum. */
 import type { CohortPart, CounterKey, CounterSnapshot, LimitClaim } from '../claim.ts';
 import type { Reason } from '../reason.ts';
-import type { LimitKind } from '../units/unit.ts';
+import type { LimitKind } from '../unit.ts';
 import { type Limit, shareOf } from './limit.ts';
 import { type LimitSet, limitAt } from './limits.ts';
 import { isValidAt } from './period.ts';

@@ -1,4 +1,4 @@
-import type { Directory } from '../place/directory.ts';
+import type { Directory } from '../directory.ts';
 import { isCap, placeOfSubject } from './cap.ts';
 import { mostCohortCounters } from './cohort.ts';
 import { mostDefaults } from './group-defaults.ts';

@@ -1,6 +1,6 @@
 import { remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
-import type { LimitKind } from '../units/unit.ts';
+import type { LimitKind } from '../unit.ts';
 import type { Limit } from './limit.ts';
 
 /** Default limits of the groups whose path matches. */

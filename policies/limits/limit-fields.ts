@@ -3,7 +3,7 @@
  * here, and its meaning: `readLimit`, and what the ledger does with it.
  */
 import { MODES } from '../mode.ts';
-import { isAtOnce, isAwaitable, isSpent, outageOfKind } from '../units/unit.ts';
+import { isAtOnce, isAwaitable, isSpent, outageOfKind } from '../unit.ts';
 import { type Limit, OUTAGE_POLICIES, SHARE_PARTS } from './limit.ts';
 import { PERIOD_KINDS } from './period.ts';
 

@@ -1,5 +1,5 @@
 import type { Mode } from '../mode.ts';
-import type { LimitKind, Unit } from '../units/unit.ts';
+import type { LimitKind, Unit } from '../unit.ts';
 import { dayOfIso, dayStartMs } from './calendar.ts';
 import type { FiscalStart, PeriodKind, Validity } from './period.ts';
 

@@ -1,8 +1,8 @@
 import type { Job } from '../checked-job.ts';
 import type { CounterKey } from '../claim.ts';
+import type { Directory } from '../directory.ts';
 import type { Mode, RuleClass } from '../mode.ts';
-import type { Directory } from '../place/directory.ts';
-import type { PlacedGroup } from '../place/placement.ts';
+import type { PlacedGroup } from '../placement.ts';
 import type { BreakGlass } from './break-glass.ts';
 import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts';
 import type { GroupDefaults } from './group-defaults.ts';

@@ -1,5 +1,5 @@
-import type { Placement } from '../place/placement.ts';
-import { NO_CLASS } from '../prices/price.ts';
+import type { Placement } from '../placement.ts';
+import { NO_CLASS } from '../price.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { joinedText } from '../text/plain-text.ts';
 import { comparedValue } from '../variables/compared-value.ts';

@@ -1,4 +1,4 @@
-import type { Placement } from '../place/placement.ts';
+import type { Placement } from '../placement.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
 
 /** Recorded as GitLab sent them. */

@@ -1,6 +1,6 @@
 import { STATELESS_TEXTS } from '../kinds/kinds.ts';
 import type { CodedReason, Reason, Violation } from '../reason.ts';
-import { limitLabelOf, limitName } from '../units/unit-texts.ts';
+import { limitLabelOf, limitName } from '../unit-texts.ts';
 import { cutLine, plain } from './plain-text.ts';
 import type { Disclosure, HeadlineContext, ReasonText } from './reason-text.ts';
 import { breakGlass, budgetExhausted } from './reasons/budget.ts';

@@ -1,10 +1,10 @@
 import type { Terms } from '../decision.ts';
-import type { Placement } from '../place/placement.ts';
+import type { Placement } from '../placement.ts';
 import type { RequeueSettings } from '../policy.ts';
 import type { Reason, Violation } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
-import { unitRow } from '../units/unit.ts';
-import { durationText, moneyText } from '../units/unit-texts.ts';
+import { unitRow } from '../unit.ts';
+import { durationText, moneyText } from '../unit-texts.ts';
 import { oneLine, plain, shortened } from './plain-text.ts';
 import type { DiscloseSettings, Disclosure } from './reason-text.ts';
 import {

@@ -13,7 +13,7 @@ import {
   UNMETERED_PATH,
   type UnmeteredResult,
   type WaitingTerms,
-} from '../../functions/core/contract/index.ts';
+} from '../../functions/core/contract/admissions.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type BatchJob, SEND_MS_MIN } from '../commit/fair-queue.ts';
 import type { SendBatch } from '../commit/group-commit.ts';

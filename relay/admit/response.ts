@@ -9,11 +9,11 @@ import {
   type LimitRoom,
   ROOMS_MAX,
   type UnmeteredResult,
-} from '../../functions/core/contract/index.ts';
+} from '../../functions/core/contract/admissions.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { MODES } from '../../policies/mode.ts';
 import type { Violation } from '../../policies/reason.ts';
-import { ALL_UNITS } from '../../policies/units/unit.ts';
+import { ALL_UNITS } from '../../policies/unit.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from '../exchange.ts';
 
 interface RequestedJobs {

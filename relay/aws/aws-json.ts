@@ -1,7 +1,7 @@
 /** Calls AWS services by their JSON protocol, without an SDK client: signing by hand takes a fraction of the CPU. */
 
 import { randomUUID } from 'node:crypto';
-import type { Beat, BeatSchema } from '../../functions/core/contract/index.ts';
+import type { Beat, BeatSchema } from '../../functions/core/contract/admissions.ts';
 import {
   HEARTBEAT_ANSWER_WITHIN,
   HEARTBEAT_AT,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Beat } from '../../functions/core/contract/index.ts';
+import type { Beat } from '../../functions/core/contract/admissions.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import type { Fetch } from '../admit/admit-call.ts';
 import { invokeRoute, urlRoute } from '../admit/routes.ts';

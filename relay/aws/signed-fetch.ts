@@ -1,6 +1,6 @@
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { NodeSha256 } from '../../functions/core/contract/index.ts';
+import { NodeSha256 } from '../../functions/core/contract/network.ts';
 import { RelayError } from '../relay-error.ts';
 
 export type CredentialsProvider = () => Promise<{

@@ -1,4 +1,4 @@
-import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/index.ts';
+import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/admissions.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { LedgerVerdict } from '../exchange.ts';
 

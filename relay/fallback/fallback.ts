@@ -7,9 +7,9 @@
  * 4. Limits admit within their last known headroom, or reject if the operator chose `reject`.
  */
 import type { Decision } from '../../policies/decision.ts';
+import type { Directory } from '../../policies/directory.ts';
 import { evaluateStateless } from '../../policies/evaluate-stateless.ts';
 import { keepLatest } from '../../policies/keep-latest.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';

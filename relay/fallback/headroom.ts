@@ -6,20 +6,20 @@
  *    know the same number, so each spends its share. Jobs admitted through this relay since the report are deducted.
  * 3. If no limit is known to apply, the job is admitted.
  */
-import type { LimitRoom } from '../../functions/core/contract/index.ts';
+import type { LimitRoom } from '../../functions/core/contract/admissions.ts';
 import type { Job } from '../../policies/checked-job.ts';
+import type { Directory } from '../../policies/directory.ts';
 import { sentTimeoutSeconds, timeoutEstimator } from '../../policies/estimate.ts';
 import { takenOf } from '../../policies/finding.ts';
 import { jobOf } from '../../policies/job.ts';
 import { keepLatest } from '../../policies/keep-latest.ts';
 import { subjectsOf } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { CodedReason, Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
-import { isInFlight, unitRow } from '../../policies/units/unit.ts';
-import { amountText, limitNameFirst } from '../../policies/units/unit-texts.ts';
+import { isInFlight, unitRow } from '../../policies/unit.ts';
+import { amountText, limitNameFirst } from '../../policies/unit-texts.ts';
 import type { HeadroomReport } from '../admit/forward.ts';
 import type { RelayClock } from '../exchange.ts';
 

@@ -3,10 +3,10 @@ import {
   DIRECTORY_PARTS_MAX,
   DIRECTORY_PATH,
   type DirectoryRow,
-} from '../../functions/core/contract/index.ts';
+} from '../../functions/core/contract/admissions.ts';
+import { type Directory, type DirectoryGroup, directoryOf } from '../../policies/directory.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import { type Directory, type DirectoryGroup, directoryOf } from '../../policies/place/directory.ts';
-import { placementOf } from '../../policies/place/placement.ts';
+import { placementOf } from '../../policies/placement.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type AdmitService, callAdmit } from '../admit/admit-call.ts';
 import type { RelayObserver } from '../events.ts';

@@ -2,7 +2,7 @@ import { keepLatest } from '../../policies/keep-latest.ts';
 import { isCap } from '../../policies/limits/cap.ts';
 import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { type Unit, unitRow } from '../../policies/units/unit.ts';
+import { type Unit, unitRow } from '../../policies/unit.ts';
 import { projectOf } from '../commit/fair-queue.ts';
 import type { LedgerVerdict } from '../exchange.ts';
 

@@ -9,7 +9,11 @@
  * Every decision is counted once: as posted, journaled or lost. The queue dies with a killed relay: the ends of those jobs, or
  * the sweep, then charge them as bypass.
  */
-import { BATCH_BYTES_MAX, REQUESTS_MAX, type UnmeteredAnswer } from '../../functions/core/contract/index.ts';
+import {
+  BATCH_BYTES_MAX,
+  REQUESTS_MAX,
+  type UnmeteredAnswer,
+} from '../../functions/core/contract/admissions.ts';
 import type { Forwarder, UnmeteredOutcome } from '../admit/forward.ts';
 import type { WriteJournal } from '../aws/aws-json.ts';
 import type { RelayObserver, UnmeteredLoss } from '../events.ts';

@@ -2,7 +2,7 @@
  * Writes one line per minute that CloudWatch turns into metrics (embedded metric format), counted from the relay's events. A quiet
  * minute is a line of zeros, so a missing line means a dead relay. Memory is bounded.
  */
-import { emfLine, type Metric } from '../../functions/core/contract/index.ts';
+import { emfLine, type Metric } from '../../functions/core/contract/emf-document.ts';
 import { decisionMs, type EventOf, type RelayEvent, type RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import * as names from '../names.ts';

@@ -1,6 +1,6 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { Beat, BeatSchema, WaitingLine } from '../../functions/core/contract/index.ts';
+import type { Beat, BeatSchema, WaitingLine } from '../../functions/core/contract/admissions.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { BreakerState } from '../admit/breaker.ts';
 import type { RelayClock } from '../exchange.ts';

@@ -1,7 +1,7 @@
 import {
   networkFailure as connectionFailure,
   PROXY_CREDENTIALS,
-} from '../../functions/core/contract/index.ts';
+} from '../../functions/core/contract/network.ts';
 
 /** The port to GitLab's job router. `router-client.ts` implements it over gRPC. */
 export interface Router {

@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
+import { type Directory, pathKey } from '../../policies/directory.ts';
 import { keepLatest } from '../../policies/keep-latest.ts';
-import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type MessageDraft, Pass, ReadingBudget } from '../wire/pass.ts';
 import { readingPlan, type WantedField } from '../wire/plan.ts';

@@ -200,17 +200,6 @@ async function bundleInto(
   return bytes;
 }
 
-// Also when scripts/pinned.mjs runs it.
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    process.exit(await main(process.argv.slice(2)));
-  } catch (error) {
-    // Errors of documents, settings and descriptors are for people: no stack trace.
-    console.error(error instanceof Error ? error.message : error);
-    process.exit(1);
-  }
-}
-
 const DESCRIPTORS = /\.binpb$/;
 
 /**
@@ -252,5 +241,16 @@ function readNamed(file: string): DeployableDescriptors {
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
     throw new RelayError(error.code, `${file}: ${error.message.replace(/^\[\w+\] /, '')}`, { cause: error });
+  }
+}
+
+// Also when scripts/pinned.mjs runs it.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    process.exit(await main(process.argv.slice(2)));
+  } catch (error) {
+    // Errors of documents, settings and descriptors are for people: no stack trace.
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
   }
 }

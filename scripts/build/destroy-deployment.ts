@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { GitLabError } from '../../functions/core/gitlab/index.ts';
+import { GitLabError } from '../../functions/core/gitlab/gitlab.ts';
 import type { RunnerController, RunnerControllers } from '../cli/controller/runner-controllers.ts';
 import { UsageError } from '../terminal/command.ts';
 import { readFlags, readWhole } from '../terminal/flags.ts';

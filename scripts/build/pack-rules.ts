@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { RulesFile } from '../../functions/core/rules/index.ts';
+import type { RulesFile } from '../../functions/core/rules.ts';
 import { isZone, zoneTable } from '../../policies/limits/calendar.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';

@@ -1,5 +1,5 @@
 /** The commands' way to GitLab and to a console: one private authority and the usual variables for proxies. */
-import { notReached } from '../../functions/core/contract/index.ts';
+import { notReached } from '../../functions/core/contract/network.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 
@@ -21,7 +21,7 @@ export function commandFetch(io: Pick<TerminalIo, 'env'>): typeof fetch {
   let made: Promise<typeof fetch> | undefined;
   return async (input, init) => {
     // Most commands make no call, and need not load its modules.
-    made ??= import('../../functions/core/gitlab/index.ts').then(({ gitlabFetch }) =>
+    made ??= import('../../functions/core/gitlab/gitlab-fetch.ts').then(({ gitlabFetch }) =>
       gitlabFetch({ ca, env: io.env }),
     );
     return (await made)(input, init).catch((cause: unknown) => {

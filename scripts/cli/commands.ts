@@ -29,7 +29,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./report/shadow.ts'), {
     'report shadow': 'Reports which jobs an enabled controller would have failed, and which rules only watch',
   }),
-  ...rows(() => import('./rollout/rollout.ts'), {
+  ...rows(() => import('./rollout.ts'), {
     rollout: 'Lists each group’s step between watching and enforcing, and what the next step needs',
     'rollout ls': 'The same as tollgate rollout',
     'rollout next':
@@ -52,7 +52,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./audit/audit.ts'), {
     audit: 'Recomputes the charge of every job of a month from GitLab and the price lists alone',
   }),
-  ...rows(() => import('./prices/compare.ts'), {
+  ...rows(() => import('./compare-prices.ts'), {
     'prices compare':
       'Compares the cost of a minute of each runner class with a cloud bill, and proposes prices',
   }),
@@ -186,7 +186,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./fleet/migrate-command.ts'), {
     'fleet migrate': 'Moves runners from registration tokens to authentication tokens, step by step',
   }),
-  ...rows(() => import('./login/login.ts'), {
+  ...rows(() => import('./login.ts'), {
     open: 'Opens the console’s page of a group or job in the browser, or prints its address',
     login: 'Signs this terminal in to a console with GitLab, so that commands need no AWS keys',
     logout: 'Ends the session that tollgate login began, at the console and here',
@@ -195,7 +195,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     completion: 'Prints what bash, zsh or fish need to complete commands and flags',
     man: 'Prints the manual page of all commands',
   }),
-  ...rows(async () => ({ commands: (await import('./mcp/mcp.ts')).mcpCommands(COMMANDS) }), {
+  ...rows(async () => ({ commands: (await import('./mcp.ts')).mcpCommands(COMMANDS) }), {
     mcp: 'Serves the Model Context Protocol for editors and agents: can I afford this rerun?',
   }),
 ];

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import { readWholeDirectory } from '../../functions/core/directory/index.ts';
+import { readWholeDirectory } from '../../functions/core/directory/directory-part.ts';
+import type { Directory } from '../../policies/directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/reading.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
 import { flagLines } from '../terminal/define-command.ts';
 import { text } from '../terminal/flags.ts';
-import type { LedgerAccess } from './ledger/open-ledger.ts';
 import { readLiveSet } from './limits/live-set.ts';
+import type { LedgerAccess } from './open-ledger.ts';
 
 export const RULES_FLAGS = {
   policy: text('<file>', 'the policy (default: policies/policy.yaml of this project)'),

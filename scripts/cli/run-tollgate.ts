@@ -14,7 +14,7 @@ import {
 import { printable } from '../terminal/paint.ts';
 import { systemFailure } from '../terminal/system-failure.ts';
 import { table } from '../terminal/table.ts';
-import { LEDGER_FLAGS_HELP, TABLE_FLAGS } from './ledger/ledger-flags.ts';
+import { LEDGER_FLAGS_HELP, TABLE_FLAGS } from './ledger-flags.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 import { shortPath } from './short-path.ts';
 

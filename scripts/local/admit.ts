@@ -1,11 +1,11 @@
 import { createAdmitApp } from '../../functions/admit/app.ts';
 import { admitRoutes } from '../../functions/admit/routes.ts';
-import type { Rules } from '../../functions/core/admission/index.ts';
-import { handOutKnown } from '../../functions/core/directory/index.ts';
-import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/index.ts';
-import type { Ledger } from '../../functions/core/ledger/index.ts';
-import type { LimitTable } from '../../functions/core/limits/index.ts';
-import { type RulesInForce, rulesInForce } from '../../functions/core/rules/index.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
+import { handOutKnown } from '../../functions/core/directory/hand-out.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/environment.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { type RulesInForce, rulesInForce } from '../../functions/core/rules.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
 import type { Fetch } from '../../relay/admit/admit-call.ts';

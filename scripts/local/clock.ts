@@ -1,5 +1,5 @@
 /** The machine's clock, a faster one, one that moves by hand, and virtual time. */
-import type { LedgerClock } from '../../functions/core/environment/index.ts';
+import type { LedgerClock } from '../../functions/core/environment/environment.ts';
 import type { RelayClock } from '../../relay/exchange.ts';
 
 export interface Clock extends LedgerClock, RelayClock {}

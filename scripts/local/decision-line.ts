@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import type { Reason } from '../../policies/reason.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import { classColumn } from '../../policies/text/rejection-text.ts';
-import { isInFlight } from '../../policies/units/unit.ts';
-import { amountText, bareAmountText, limitLabelOf } from '../../policies/units/unit-texts.ts';
+import { isInFlight } from '../../policies/unit.ts';
+import { amountText, bareAmountText, limitLabelOf } from '../../policies/unit-texts.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { cutToColumns } from '../terminal/table.ts';
 

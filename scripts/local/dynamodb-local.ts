@@ -13,7 +13,7 @@ import {
   ListStreamsCommand,
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
-import { ledgerTable } from '../../functions/core/store/index.ts';
+import { ledgerTable } from '../../functions/core/store/operation.ts';
 import { loopbackPort } from './loopback.ts';
 
 export interface DynamoDbLocal {

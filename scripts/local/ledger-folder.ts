@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { systemClock } from '../../functions/core/environment/index.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { UsageError } from '../terminal/command.ts';
 import { codeOf, systemCause } from '../terminal/system-failure.ts';

@@ -1,25 +1,29 @@
-import { type LedgerClock, systemClock } from '../../functions/core/environment/index.ts';
+import { type LedgerClock, systemClock } from '../../functions/core/environment/environment.ts';
 import {
-  createLedger,
-  DynamoStore,
-  dynamoInstanceRegister,
   dynamoRecountOutcomes,
   dynamoReportedEnds,
   dynamoSweepMarks,
-  type InboxStore,
-  type KnownInstance,
-  type Ledger,
-  type LedgerStore,
   type RecountOutcomes,
   type ReportedEnds,
   type SweepMarkStore,
-} from '../../functions/core/ledger/index.ts';
-import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/index.ts';
-import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/index.ts';
-import { dynamoSessionStore, type SessionStore } from '../../functions/core/signin/index.ts';
-import { dynamoStatementChain, type StatementChain } from '../../functions/core/statements/index.ts';
-import { type ItemTable, type LedgerKeys, ledgerKeys } from '../../functions/core/store/index.ts';
-import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/index.ts';
+} from '../../functions/core/ledger/checkpoints.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
+import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
+import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
+import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
+import type { SessionStore } from '../../functions/core/signin/model.ts';
+import {
+  dynamoStatementChain,
+  type StatementChain,
+} from '../../functions/core/statements/closed-statement.ts';
+import { type LedgerKeys, ledgerKeys } from '../../functions/core/store/keys.ts';
+import type { ItemTable } from '../../functions/core/store/operation.ts';
+import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { openOwn } from './ledger-folder.ts';
 import { type ItemChangeRecord, SqliteTable } from './sqlite-table.ts';
 

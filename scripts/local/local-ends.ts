@@ -6,26 +6,21 @@
  *        └────────── REST ────────── functions/sweep, every three seconds ───────────────────────────────────────────────┘
  */
 
-import { silentLog } from '../../functions/core/environment/index.ts';
-import { createGitLab, groupHookKey, groupHookUrl } from '../../functions/core/gitlab/index.ts';
-import {
-  type AcceptsEnd,
-  type EndOutcome,
-  type InboxStore,
-  inboxBody,
-  type JobEnd,
-  type Ledger,
-  type LedgerStore,
-} from '../../functions/core/ledger/index.ts';
-import type { RulesInForce } from '../../functions/core/rules/index.ts';
-import { DUE_SHARDS } from '../../functions/core/store/index.ts';
-import { settleTruths } from '../../functions/core/truth/index.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
+import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-hooks.ts';
+import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
+import { inboxBody } from '../../functions/core/ledger/items.ts';
+import type { AcceptsEnd, EndOutcome, JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
+import type { RulesInForce } from '../../functions/core/rules.ts';
+import { DUE_SHARDS } from '../../functions/core/store/keys.ts';
+import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { newSweepMemory } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import { pathKey } from '../../policies/place/directory.ts';
+import { pathKey } from '../../policies/directory.ts';
 import type { Clock } from './clock.ts';
 import { newSigningToken, playGitLab } from './gitlab/local-gitlab.ts';
 import type { HookCounters } from './gitlab/webhooks.ts';

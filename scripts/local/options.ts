@@ -1,4 +1,4 @@
-import type { KnownInstance } from '../../functions/core/ledger/index.ts';
+import type { KnownInstance } from '../../functions/core/ledger/instances.ts';
 import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../terminal/flags.ts';

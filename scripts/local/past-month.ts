@@ -1,22 +1,26 @@
 /** A month of made-up jobs before today, so that pages show a past: decided and charged on a clock of that time. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decide } from '../../functions/core/admission/index.ts';
-import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/index.ts';
-import type { JobTruth, RunnerDetail } from '../../functions/core/gitlab/index.ts';
-import { createLedger, type JobRecord, recordItem } from '../../functions/core/ledger/index.ts';
-import type { RulesInForce } from '../../functions/core/rules/index.ts';
-import { settleTruths } from '../../functions/core/truth/index.ts';
-import { placeBy, rollUp } from '../../functions/core/usage/index.ts';
+import { decide } from '../../functions/core/admission/decide.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
+import type { RunnerDetail } from '../../functions/core/gitlab/kept-answers.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import { recordItem } from '../../functions/core/ledger/items.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
+import type { RulesInForce } from '../../functions/core/rules.ts';
+import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
+import { placeBy } from '../../functions/core/usage/contribution.ts';
+import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
+import type { Directory, DirectoryProject } from '../../policies/directory.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { type LimitSet, limitsOfGroup, limitsOn } from '../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../policies/limits/period.ts';
-import type { Directory, DirectoryProject } from '../../policies/place/directory.ts';
 import type { RanOutcome } from '../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { unitRow } from '../../policies/units/unit.ts';
+import { unitRow } from '../../policies/unit.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import {

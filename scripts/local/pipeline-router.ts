@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import type { Directory } from '../../policies/place/directory.ts';
+import type { Directory } from '../../policies/directory.ts';
 import { pipelineFile } from '../cli/check/pipeline-file.ts';
 import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
 import type {

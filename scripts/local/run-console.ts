@@ -1,16 +1,17 @@
 /** The console next to a run: its start, its made-up month, and the facts about it for people. */
 
-import type { Rules } from '../../functions/core/admission/index.ts';
-import { type LedgerClock, silentLog } from '../../functions/core/environment/index.ts';
-import { recountOutcome, roundMs } from '../../functions/core/ledger/index.ts';
-import type { RulesInForce } from '../../functions/core/rules/index.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
+import { type LedgerClock, silentLog } from '../../functions/core/environment/environment.ts';
+import { recountOutcome } from '../../functions/core/ledger/checkpoints.ts';
+import { roundMs } from '../../functions/core/ledger/recount-round.ts';
+import type { RulesInForce } from '../../functions/core/rules.ts';
 import { closeMonths } from '../../functions/drift/close-months.ts';
 import { packJobs } from '../../functions/drift/pack-jobs.ts';
+import type { Directory } from '../../policies/directory.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { CALENDAR_YEAR } from '../../policies/limits/period.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './clock.ts';
 import type { LocalLedger } from './ledger-source.ts';

@@ -1,5 +1,5 @@
-import type { Rules } from '../../functions/core/admission/index.ts';
-import { systemClock } from '../../functions/core/environment/index.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
 import { isLoopback, readRelayConfig } from '../../relay/config.ts';
 import type { RelayEvent, RelayObserver } from '../../relay/events.ts';
 import * as names from '../../relay/names.ts';

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import type { Message } from '../../functions/core/notify/message.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
-import { unitRow } from '../../policies/units/unit.ts';
-import { amountText, bareAmountText } from '../../policies/units/unit-texts.ts';
+import { unitRow } from '../../policies/unit.ts';
+import { amountText, bareAmountText } from '../../policies/unit-texts.ts';
 import { coloursWanted, printable } from '../terminal/paint.ts';
 import { cutToColumns } from '../terminal/table.ts';
 import { type AnsweredEvent, decisionHeader, decisionLine, type ExhaustedLimit } from './decision-line.ts';

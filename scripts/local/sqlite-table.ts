@@ -3,25 +3,27 @@
  * is one SQLite transaction. The same transaction writes the changes into a journal, which is the table's stream.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Key } from '../../functions/core/store/keys.ts';
 import {
   type Answers,
   type AttributeValue,
   DUE_AT,
   DUE_PK,
   type Item,
-  type ItemChange,
-  type ItemSpan,
   type ItemTable,
-  type KeptItems,
-  type Key,
   keyOf,
   type Operations,
   PK,
   SK,
+  TTL_ATTRIBUTE,
+} from '../../functions/core/store/operation.ts';
+import {
+  type ItemChange,
+  type ItemSpan,
+  type KeptItems,
   TableEvaluation,
   TOKEN_MEMORY_MS,
-  TTL_ATTRIBUTE,
-} from '../../functions/core/store/index.ts';
+} from '../../functions/core/store/table-evaluation.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 
 /** A stream record with both images, as DynamoDB writes it. */

@@ -1,4 +1,5 @@
-import type { Ledger } from '../../functions/core/ledger/index.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { Directory } from '../../policies/directory.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import {
   counterOf,
@@ -9,9 +10,8 @@ import {
   subjectKey,
 } from '../../policies/limits/limits.ts';
 import { validAt } from '../../policies/limits/period.ts';
-import type { Directory } from '../../policies/place/directory.ts';
-import { type Unit, unitRow } from '../../policies/units/unit.ts';
-import { amountText } from '../../policies/units/unit-texts.ts';
+import { type Unit, unitRow } from '../../policies/unit.ts';
+import { amountText } from '../../policies/unit-texts.ts';
 import { table } from '../terminal/table.ts';
 import { type AnsweredEvent, toWidth } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';

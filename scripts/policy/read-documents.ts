@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Directory } from '../../policies/directory.ts';
 import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import type { DocumentProblem, ParseResult } from '../../policies/document/reading.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { DocumentError, readYaml, type YamlDocument } from './yaml-document.ts';
 

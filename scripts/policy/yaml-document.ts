@@ -1,6 +1,6 @@
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/document/reading.ts';
-import { SPENT_KINDS } from '../../policies/units/unit.ts';
+import { SPENT_KINDS } from '../../policies/unit.ts';
 import { UsageError } from '../terminal/command.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 

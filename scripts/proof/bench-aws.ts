@@ -1,9 +1,9 @@
 /** `npm run bench:aws`: contention, latency and write units on a real table. See USAGE. */
 import { parseArgs } from 'node:util';
 import { DeleteTableCommand, type DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { systemClock } from '../../functions/core/environment/index.ts';
-import { DynamoStore } from '../../functions/core/ledger/index.ts';
-import { dynamoClient, dynamoTable } from '../../functions/core/store/index.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
+import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
+import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { systemRelayClock } from '../../relay/relay.ts';
 import { ensureTable, startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import { quantile } from '../local/random.ts';

@@ -94,7 +94,7 @@ const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SettleStream: { Scan: SCAN },
   Rollup: { Scan: SCAN },
   Sweep: { Scan: SCAN },
-  DirectorySync: {},
+  DirectorySync: { BatchGetItem: 'in the code that hands the directory to other programs' },
   SsmLimits: { Scan: SCAN },
   Console: { Scan: SCAN },
   Notices: { Scan: SCAN, UpdateItem: 'in the stores’ code; a run only reads, and puts its cursor' },

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import type { HandOutDirectory } from '../../functions/core/admission/judge.ts';
 import { handOutKnown } from '../../functions/core/directory/hand-out.ts';
-import { type Directory, directoryOf } from '../../policies/place/directory.ts';
+import { type Directory, directoryOf } from '../../policies/directory.ts';
 import { flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
 import { until } from '../support/flow/until.ts';

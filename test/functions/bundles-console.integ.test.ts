@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { STYLE_HREF } from '../../functions/console/pages/assets/assets.ts';
+import { STYLE_HREF } from '../../functions/console/pages/assets.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/sessions.ts';
 import { dynamoTable } from '../../functions/core/store/sdk-table.ts';

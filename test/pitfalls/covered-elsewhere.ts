@@ -13,7 +13,7 @@ const SETTLE = 'functions/core/truth/settle-truths.test.ts';
 const HOLD = 'functions/core/ledger/hold.test.ts';
 const LEAKS = 'functions/sweep/leaks.test.ts';
 const STREAMS = 'relay/streams/faults.integ.test.ts';
-const CALL = 'relay/admit/admit-call.test.ts';
+const CALL = 'relay/admit/forward.test.ts';
 
 export const COVERED_ELSEWHERE: readonly Covered[] = [
   at(
@@ -82,16 +82,20 @@ export const COVERED_ELSEWHERE: readonly Covered[] = [
     'relay/commit/group-commit.test.ts',
     'a second batch starts 250 ms after the first, and never a third',
   ),
-  at('Lambda 5xx', CALL, 'fault 5: status %i means out of reach'),
+  at(
+    'Lambda 5xx',
+    CALL,
+    'fault 5: $step again and again: as many tries as the deadline has room for, then undecided, nothing quoted',
+  ),
   at(
     'Lambda 5xx',
     'flow/outage.integ.test.ts',
     'while the function is down jobs run unmetered, and are charged when it is back',
   ),
-  at('Lambda timeout', CALL, 'fault 5: a call that hangs is aborted at its deadline and told as such'),
+  at('Lambda timeout', CALL, 'fault 5: $guarantee, and not asked again'),
   at(
     'Lambda timeout',
-    'relay/commit/commit-deadline.test.ts',
+    'relay/commit/group-commit.test.ts',
     'a job whose time ran out in the queue is answered in time and not sent',
   ),
   at(

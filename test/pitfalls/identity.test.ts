@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DirectoryGroup, directoryOf } from '../../policies/place/directory.ts';
+import { type DirectoryGroup, directoryOf } from '../../policies/directory.ts';
 import { aJob, DAY_MS, neverRan, ONE, ran, range, world } from './world.ts';
 
 const budget = (group: number, money = 10) => ({ on: { group }, money, per: 'month' });

@@ -1,10 +1,10 @@
+import { type Directory, directoryOf } from '../../policies/directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { problemText } from '../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import type { EvaluationContext } from '../../policies/evaluate.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
-import { type Directory, directoryOf } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 
 /** The smallest policy there is, with the given parts put in. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
 import { counterName, type LimitClaim } from '../../policies/claim.ts';
+import { directoryOf } from '../../policies/directory.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
-import { directoryOf } from '../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
 import { aPolicy, NOW_MS, someLimits, using } from './documents.ts';

@@ -80,8 +80,7 @@ beforeAll(() => {
 });
 
 afterAll(() => {
-  if (folder === undefined) return;
-  for (const written of [join(folder, 'build'), join(folder, 'build/dist'), app]) chmodSync(written, 0o755);
+  spawnSync('chmod', ['-R', 'u+w', folder]);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -2,7 +2,7 @@
  * 3: the answer to a job agrees with its record, and a rejection with the counters it names. Where no other request and no
  * fault comes between, the answer is known before it is given.
  */
-import type { HoldOutcome, JobRecord } from '../../functions/core/ledger/index.ts';
+import type { HoldOutcome, JobRecord } from '../../functions/core/ledger/ledger.ts';
 import type { Violation } from '../../policies/reason.ts';
 import { askedClaims, type BirthDeps } from './birth.ts';
 import { type Books, isReserved, type OpenCall } from './books.ts';

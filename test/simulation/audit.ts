@@ -1,5 +1,5 @@
 /** After the last sweep: nothing is held, and what is charged is what GitLab ran. */
-import type { Counter, JobRecord } from '../../functions/core/ledger/index.ts';
+import type { Counter, JobRecord } from '../../functions/core/ledger/ledger.ts';
 import { counterName } from '../../policies/claim.ts';
 import { ranSeconds, type TrueJob } from './gitlab.ts';
 import { chargeOf } from './rulebook/charges.ts';

@@ -1,5 +1,5 @@
 /** The claims that a job must have when its record is first written, found from the rulebook alone. */
-import type { JobRecord } from '../../functions/core/ledger/index.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import { counterName } from '../../policies/claim.ts';
 import { must } from './findings.ts';
 import { groupIdsOf, type SimulatedGitLab, type TrueJob } from './gitlab.ts';

@@ -7,8 +7,8 @@ import type {
   JobRecord,
   RecordClaim,
   UncheckedCause,
-  Write,
-} from '../../functions/core/ledger/index.ts';
+} from '../../functions/core/ledger/ledger.ts';
+import type { Write } from '../../functions/core/ledger/store.ts';
 import { counterName } from '../../policies/claim.ts';
 import { type Birth, type BirthDeps, birthOf, highestSlots } from './birth.ts';
 import { type Findings, must } from './findings.ts';

@@ -1,9 +1,9 @@
 /** Writes a set of rules as the documents that people write, and reads it with the product's parsers. */
-import type { Rules } from '../../functions/core/admission/index.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
+import { directoryOf } from '../../policies/directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../policies/document/reading.ts';
-import { directoryOf } from '../../policies/place/directory.ts';
 import { type CountedUnit, groupChainOf, type RuleSet, type WrittenLimit } from './rulebook/rule-set.ts';
 
 /** The company apart from its tree, which sets of rules change. */

@@ -1,6 +1,6 @@
 /** The simulated GitLab. It alone knows each job's outcome, and reports it by webhooks and when asked. */
+
 import {
-  type GitLab,
   GitLabError,
   type JobList,
   type JobStatus,
@@ -8,7 +8,8 @@ import {
   type JobTruth,
   REJECTED_BY_ROUTER,
   type RunnersPage,
-} from '../../functions/core/gitlab/index.ts';
+} from '../../functions/core/gitlab/gitlab.ts';
+import type { GitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { Agenda } from './agenda.ts';
 import type { AskedJob } from './rulebook/asked-claims.ts';

@@ -1,9 +1,10 @@
 /** The product's parts of a simulation. A test replaces one by a broken one, to see that the simulation notices. */
-import type { Rules } from '../../functions/core/admission/index.ts';
-import type { LedgerClock } from '../../functions/core/environment/index.ts';
-import type { Ledger, LedgerStore } from '../../functions/core/ledger/index.ts';
-import type { RollupStore } from '../../functions/core/usage/index.ts';
-import { WaitQueue, type WaitQueueOptions } from '../../relay/waiting/wait-queue.ts';
+import type { Rules } from '../../functions/core/admission/judge.ts';
+import type { LedgerClock } from '../../functions/core/environment/environment.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { LedgerStore } from '../../functions/core/ledger/store.ts';
+import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
+import { WaitQueue, type WaitQueueOptions } from '../../relay/wait-queue.ts';
 
 export interface Parts {
   readonly rules: (rules: Rules) => Rules;

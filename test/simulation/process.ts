@@ -1,11 +1,8 @@
 /** Running programs: each with its own clock and memory. Between any two of its calls a program may die, or others may go first. */
-import type { LedgerClock } from '../../functions/core/environment/index.ts';
-import {
-  createLedger,
-  type InboxStore,
-  type Ledger,
-  type LedgerStore,
-} from '../../functions/core/ledger/index.ts';
+import type { LedgerClock } from '../../functions/core/environment/environment.ts';
+import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
+import type { Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
 import { newSweepMemory, type SweepMemory } from '../../functions/sweep/run.ts';
 import type { HandClock } from '../../scripts/local/clock.ts';
 import { seededRandom } from '../../scripts/local/random.ts';

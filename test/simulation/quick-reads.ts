@@ -1,12 +1,7 @@
 /** The table with records and due jobs read from the books, which have them at hand. */
-import type {
-  DueJob,
-  InboxStore,
-  LedgerStore,
-  MemoryStore,
-  StoreFault,
-  StoreOperation,
-} from '../../functions/core/ledger/index.ts';
+import type { DueJob } from '../../functions/core/ledger/ledger.ts';
+import type { MemoryStore, StoreFault, StoreOperation } from '../../functions/core/ledger/memory-store.ts';
+import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
 import type { Books } from './books.ts';
 
 /** Faults of reads are asked for before the books are. */

@@ -1,16 +1,17 @@
 /** The table's stream on its way to the rollup: in batches, some delivered twice, some failing half way. */
-import { type LedgerClock, silentLog } from '../../functions/core/environment/index.ts';
-import { type JobRecord, recordItem } from '../../functions/core/ledger/index.ts';
-import type { LedgerKeys } from '../../functions/core/store/index.ts';
+import { type LedgerClock, silentLog } from '../../functions/core/environment/environment.ts';
+import { recordItem } from '../../functions/core/ledger/items.ts';
+import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
+import type { LedgerKeys } from '../../functions/core/store/keys.ts';
+import { placeBy } from '../../functions/core/usage/contribution.ts';
+import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import {
   MemoryRollupStore,
-  placeBy,
   type RollupFault,
   type RollupStore,
-  rollUp,
-  usageOf,
-} from '../../functions/core/usage/index.ts';
-import type { Directory } from '../../policies/place/directory.ts';
+} from '../../functions/core/usage/rollup-store.ts';
+import { usageOf } from '../../functions/core/usage/usage.ts';
+import type { Directory } from '../../policies/directory.ts';
 import { type Findings, must } from './findings.ts';
 import { type DecidedJob, type UsageLine, usageLines } from './rulebook/charges.ts';
 

@@ -1,10 +1,11 @@
 /** Runs a plan: a safety phase with its actions and faults, then a liveness phase without faults in which all must converge. */
 
-import type { UnmeteredAnswer } from '../../functions/core/contract/index.ts';
-import { isTerminal, type JobTruth } from '../../functions/core/gitlab/index.ts';
-import { type InboxItem, inboxItem } from '../../functions/core/ledger/index.ts';
-import { retryClaims } from '../../functions/core/requeue/index.ts';
-import { hintText, parseHintText } from '../../functions/core/truth/index.ts';
+import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.ts';
+import { isTerminal, type JobTruth } from '../../functions/core/gitlab/gitlab.ts';
+import { inboxItem } from '../../functions/core/ledger/items.ts';
+import type { InboxItem } from '../../functions/core/ledger/store.ts';
+import { retryClaims } from '../../functions/core/requeue-list.ts';
+import { hintText, parseHintText } from '../../functions/core/truth/webhook-hints.ts';
 import { consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 import { DAY_MS, HOUR_MS } from '../../policies/limits/calendar.ts';
 import { audit } from './audit.ts';

@@ -1,26 +1,23 @@
 /** The whole system over one table in memory, the simulated GitLab, and the books that watch every commit. */
+
+import { recordUnmetered } from '../../functions/core/admission/decide.ts';
+import { type DecideDeps, judgeRequests, type Rules, waitsOf } from '../../functions/core/admission/judge.ts';
+import type { UnmeteredAnswer, WaitingTerms } from '../../functions/core/contract/admissions.ts';
+import { silentLog } from '../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
+import { dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
+import type { HoldOutcome, JobRecord } from '../../functions/core/ledger/ledger.ts';
 import {
-  type DecideDeps,
-  judgeRequests,
-  type Rules,
-  recordUnmetered,
-  waitsOf,
-} from '../../functions/core/admission/index.ts';
-import type { UnmeteredAnswer, WaitingTerms } from '../../functions/core/contract/index.ts';
-import { silentLog } from '../../functions/core/environment/index.ts';
-import type { JobTruth } from '../../functions/core/gitlab/index.ts';
-import {
-  dynamoSweepMarks,
-  type HoldOutcome,
-  type InboxItem,
-  type JobRecord,
   MemoryStore,
   type StoreFault,
   type StoreOperation,
-} from '../../functions/core/ledger/index.ts';
-import { LedgerError, ledgerKeys, MemoryTable } from '../../functions/core/store/index.ts';
-import { settleTruths } from '../../functions/core/truth/index.ts';
-import type { RollupFault } from '../../functions/core/usage/index.ts';
+} from '../../functions/core/ledger/memory-store.ts';
+import type { InboxItem } from '../../functions/core/ledger/store.ts';
+import { ledgerKeys } from '../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../functions/core/store/memory-table.ts';
+import { LedgerError } from '../../functions/core/store/table-failure.ts';
+import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
+import type { RollupFault } from '../../functions/core/usage/rollup-store.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import {

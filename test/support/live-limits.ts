@@ -7,7 +7,7 @@ import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { LedgerStore } from '../../functions/core/ledger/store.ts';
 import { LimitsError, type LimitTable } from '../../functions/core/limits/limit-table.ts';
 import { publishLimits } from '../../functions/core/limits/publish-limits.ts';
-import { rulesInForce } from '../../functions/core/rules/rules.ts';
+import { rulesInForce } from '../../functions/core/rules.ts';
 import { chargeBypass } from '../../functions/core/truth/settle-truths.ts';
 import type { Decision } from '../../policies/decision.ts';
 import type { Reason } from '../../policies/reason.ts';

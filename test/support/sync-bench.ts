@@ -7,7 +7,7 @@ import {
 } from '../../functions/core/directory/sync.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
 import { createGitLabDirectory, type GitLabDirectory } from '../../functions/core/gitlab/rest-gitlab.ts';
-import type { Directory } from '../../policies/place/directory.ts';
+import type { Directory } from '../../policies/directory.ts';
 import type { HandClock } from '../../scripts/local/clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
 import type { PlaceBook } from '../../scripts/local/gitlab/places.ts';

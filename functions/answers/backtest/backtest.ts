@@ -1,5 +1,5 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { LedgerStore } from '../../core/ledger/index.ts';
+import type { LedgerStore } from '../../core/ledger/store.ts';
 import { RejectionRows, rejectionKey } from './rejection-rows.ts';
 import { type BacktestOptions, replayedJobs } from './replayed-jobs.ts';
 

@@ -1,5 +1,9 @@
 /** Which recorded jobs other rules would reject, as far as rules decide alone. */
-import { isAwaited, type JobRecord, type LedgerStore, wasRejected } from '../../core/ledger/index.ts';
+
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { isAwaited } from '../../core/ledger/reservation.ts';
+import { wasRejected } from '../../core/ledger/settle.ts';
+import type { LedgerStore } from '../../core/ledger/store.ts';
 import { BacktestQuestions, type BacktestRules } from './question.ts';
 
 /** Jobs that are named as examples, of each rule. */

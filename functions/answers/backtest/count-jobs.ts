@@ -8,11 +8,13 @@
  *
  * A call that is out of bounds returns its state, and the next one continues there. Few jobs are one call and one read.
  */
+
+import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { isAwaited, type JobRecord } from '../../core/ledger/index.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { isAwaited } from '../../core/ledger/reservation.ts';
 import {
   type CountBounds,
   IdWalk,

@@ -2,7 +2,7 @@
  * Finds recent records without an index: job ids increase, so older jobs have lower ids. One read covers a
  * hundred ids, with or without jobs.
  */
-import type { JobRecord } from '../../core/ledger/index.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 
 export interface RecordReader {
   /** One per job id, same order. */

@@ -1,19 +1,19 @@
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
+import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { compileWildcard, type Wildcard } from '../../../policies/match/wildcard.ts';
-import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { pricesAt } from '../../../policies/prices/price.ts';
+import { pricesAt } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rule } from '../../../policies/rule.ts';
-import { unitRow } from '../../../policies/units/unit.ts';
+import { unitRow } from '../../../policies/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { toHoldAsk } from '../../core/admission/index.ts';
-import type { HoldAsk, JobRecord } from '../../core/ledger/index.ts';
+import { toHoldAsk } from '../../core/admission/judge.ts';
+import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
 
 export interface BacktestRules {
   readonly policy: Policy;

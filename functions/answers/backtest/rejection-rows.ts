@@ -1,6 +1,6 @@
 import type { Violation } from '../../../policies/reason.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { JobRecord } from '../../core/ledger/index.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 
 /** Jobs of one group that one rule or limit would reject for one reason. A job may be in several rows. */
 export interface RejectionRow extends Pick<Violation, 'rule' | 'class' | 'mode'> {

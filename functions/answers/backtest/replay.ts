@@ -1,17 +1,16 @@
 /** Replays recorded jobs under other documents, in the order of their decisions. */
 import { counterName } from '../../../policies/claim.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { KnownCounter } from '../../core/ledger/counter.ts';
+import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
 import {
   expireMove,
-  type HoldAsk,
   isExpiredCharged,
-  type JobRecord,
-  type KnownCounter,
   releaseMove,
   settleMove,
   wasRejected,
-} from '../../core/ledger/index.ts';
-import { pricedAs } from '../../core/truth/index.ts';
+} from '../../core/ledger/settle.ts';
+import { pricedAs } from '../../core/truth/job-charge.ts';
 import type { BacktestQuestion, BacktestQuestions } from './question.ts';
 import {
   type CounterChange,

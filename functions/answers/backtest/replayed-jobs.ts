@@ -1,5 +1,8 @@
 import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
-import { isAwaited, isLive, type JobRecord, type LedgerStore } from '../../core/ledger/index.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { isAwaited } from '../../core/ledger/reservation.ts';
+import { isLive } from '../../core/ledger/settle.ts';
+import type { LedgerStore } from '../../core/ledger/store.ts';
 import { BacktestQuestions, type BacktestRules } from './question.ts';
 import { Replay, type ReplayedJob } from './replay.ts';
 

@@ -1,14 +1,10 @@
 import { counterName } from '../../../policies/claim.ts';
 import { overEverywhereMs } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  draftRecord,
-  type HoldAsk,
-  type JobRecord,
-  type KnownCounter,
-  newJob,
-  weigh,
-} from '../../core/ledger/index.ts';
+import type { KnownCounter } from '../../core/ledger/counter.ts';
+import { draftRecord, newJob } from '../../core/ledger/hold-job.ts';
+import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
+import { weigh } from '../../core/ledger/weigh.ts';
 
 /** Some 200 bytes each. Periods of a minute make the most. */
 const COUNTERS_MAX = 2_000_000;

@@ -1,12 +1,10 @@
 /** Share of jobs with an admission request, from the days of usage: one read per group and day, and no record. */
-import { fallsBack, type RouterAccess, type RunnerDetail, routerAccess } from '../../core/gitlab/index.ts';
-import {
-  type CoverageCounts,
-  type CoveredRunner,
-  coverageOfDays,
-  type RollupStore,
-  type UsageTally,
-} from '../../core/usage/index.ts';
+
+import type { RunnerDetail } from '../../core/gitlab/kept-answers.ts';
+import { fallsBack, type RouterAccess, routerAccess } from '../../core/gitlab/runners.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import { type CoverageCounts, type CoveredRunner, coverageOfDays } from '../../core/usage/sums.ts';
+import type { UsageTally } from '../../core/usage/usage.ts';
 import { type Caller, pageOf, placesFor, type ReadContext } from '../reading/context.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, dayText, today } from '../reading/usage-days.ts';

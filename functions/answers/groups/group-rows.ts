@@ -1,10 +1,11 @@
 /** Rows of groups, and of other subjects with a budget. */
+
+import { type DirectoryGroup, pathKey } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
-import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
-import { isMoney } from '../../../policies/units/unit.ts';
+import { isMoney } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/usage/index.ts';
+import { firstOfMonth, type GroupSum, groupSum, usedTogether } from '../../core/usage/sums.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
 import { poolKey } from '../reading/limits-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';

@@ -7,9 +7,9 @@
  */
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { limitAt } from '../../../policies/limits/limits.ts';
-import { isMoney } from '../../../policies/units/unit.ts';
+import { isMoney } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { firstOfMonth } from '../../core/usage/index.ts';
+import { firstOfMonth } from '../../core/usage/sums.ts';
 import {
   type Caller,
   type CallerView,

@@ -7,19 +7,15 @@ import { counterName } from '../../../policies/claim.ts';
 import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 import { CAP_KINDS, capSubject, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { counterOf, limitAt, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
-import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { runnerClassNames } from '../../../policies/price.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
-import { isForecastable, SPENT_KINDS, UNIT_OF } from '../../../policies/units/unit.ts';
+import { isForecastable, SPENT_KINDS, UNIT_OF } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { RecountOutcome } from '../../core/ledger/index.ts';
-import { mayDo, zoneOfSubject } from '../../core/limits/index.ts';
-import {
-  agreementDays,
-  type BudgetAgreement,
-  budgetAgreement,
-  firstOfMonth,
-  groupSum,
-} from '../../core/usage/index.ts';
+import type { RecountOutcome } from '../../core/ledger/checkpoints.ts';
+import { zoneOfSubject } from '../../core/limits/plan-edits.ts';
+import { mayDo } from '../../core/limits/rights.ts';
+import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../core/usage/budget-agreement.ts';
+import { firstOfMonth, groupSum } from '../../core/usage/sums.ts';
 import { rejectedJobs } from '../job/recorded-job.ts';
 import { visibleHistory } from '../limits/edits.ts';
 import { type Caller, type CallerView, type ReadContext, rightsOf, viewOf } from '../reading/context.ts';

@@ -1,11 +1,12 @@
 /** Use of a subject over days. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { runnerClassNames } from '../../../policies/price.ts';
 import { estimateOfRuns } from '../../../policies/run-history.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { addSumTo, type SheetSum } from '../../core/sheets/index.ts';
+import { addSumTo, type SheetSum } from '../../core/sheets/sheet-rows.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { readSums } from '../reading/read-sums.ts';
 import { subjectLabelOf } from '../reading/scope.ts';

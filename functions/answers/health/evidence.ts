@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { AdminRefusal } from '../../core/gitlab/index.ts';
-import type { CanaryOutcome, ControllerScope, RecountOutcome } from '../../core/ledger/index.ts';
-import type { RelayBeat } from '../../core/store/index.ts';
+import type { AdminRefusal } from '../../core/gitlab/admin-calls.ts';
+import type { RecountOutcome } from '../../core/ledger/checkpoints.ts';
+import type { CanaryOutcome, ControllerScope } from '../../core/ledger/controller.ts';
+import type { RelayBeat } from '../../core/store/health-items.ts';
 
 /** Something that could be asked, or why it could not be. */
 export type ReadResult<T> =

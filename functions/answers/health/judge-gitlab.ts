@@ -3,8 +3,8 @@
  * once.
  */
 import { DAY_MS, HOUR_MS } from '../../../policies/limits/calendar.ts';
-import type { Beat } from '../../core/contract/index.ts';
-import type { CanaryOutcome, RouterPatience } from '../../core/ledger/index.ts';
+import type { Beat } from '../../core/contract/admissions.ts';
+import type { CanaryOutcome, RouterPatience } from '../../core/ledger/controller.ts';
 import type { BrokenWebhookEvidence, HealthEvidence, HealthFinding, ReadResult } from './evidence.ts';
 import {
   CLOCK_OFF_MS_MAX,

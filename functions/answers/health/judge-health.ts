@@ -1,6 +1,6 @@
 /** Judges each program by its traces in the table. Pure. */
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
-import { isRecountLate } from '../../core/ledger/index.ts';
+import { isRecountLate } from '../../core/ledger/checkpoints.ts';
 import type { DecisionCounts, HealthEvidence, HealthFinding } from './evidence.ts';
 import { GITLAB_CHECKS } from './judge-gitlab.ts';
 import { RELAY_CHECKS } from './judge-relays.ts';

@@ -1,7 +1,7 @@
 /** Judges relays by their heartbeats. Pure. */
 
-import type { WaitingLine } from '../../core/contract/index.ts';
-import type { RelayBeat } from '../../core/store/index.ts';
+import type { WaitingLine } from '../../core/contract/admissions.ts';
+import type { RelayBeat } from '../../core/store/health-items.ts';
 import {
   CLOCK_OFF_MS_MAX,
   counted,

@@ -1,6 +1,6 @@
 /** Findings of health checks. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
-import { type RelayBeat, SILENT_MS } from '../../core/store/index.ts';
+import { type RelayBeat, SILENT_MS } from '../../core/store/health-items.ts';
 import type { HealthEvidence, HealthFinding, ReadResult } from './evidence.ts';
 
 /** Alarm of the hourly health check, for problems without their own alarm. */

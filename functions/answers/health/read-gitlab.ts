@@ -1,15 +1,15 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { atOnce } from '../../core/environment/index.ts';
+import { atOnce } from '../../core/environment/environment.ts';
+import type { AdminAnswer } from '../../core/gitlab/admin-calls.ts';
 import {
-  type AdminAnswer,
   type AdminController,
   CANARY_DESCRIPTION,
   createGitLabAdministration,
   type GitLabAdministration,
   type GroupHook,
-  groupHookUrl,
-  type RestCallDeps,
-} from '../../core/gitlab/index.ts';
+} from '../../core/gitlab/administration.ts';
+import { groupHookUrl } from '../../core/gitlab/group-hooks.ts';
+import type { RestCallDeps } from '../../core/gitlab/rest-call.ts';
 import { WEBHOOK_PATH } from '../../names.ts';
 import type { BrokenWebhookEvidence, GitLabEvidence, ReadResult, WebhooksEvidence } from './evidence.ts';
 

@@ -1,21 +1,20 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { DirectoryError, DynamoDirectoryTable, directoryListedAtMs } from '../../core/directory/index.ts';
-import type { LedgerClock } from '../../core/environment/index.ts';
-import {
-  dynamoCanaryOutcomes,
-  dynamoControllerScope,
-  dynamoRecountOutcomes,
-} from '../../core/ledger/index.ts';
-import { DynamoLimitTable, LimitsError, readHistory } from '../../core/limits/index.ts';
-import {
-  type InstanceTable,
-  type Item,
-  LedgerError,
-  ledgerKeys,
-  readRelayBeats,
-  singleItem,
-} from '../../core/store/index.ts';
-import { DynamoRollupStore, type Usage } from '../../core/usage/index.ts';
+import { DirectoryError } from '../../core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../core/directory/dynamo-directory-table.ts';
+import { directoryListedAtMs } from '../../core/directory/hand-out.ts';
+import type { LedgerClock } from '../../core/environment/environment.ts';
+import { dynamoRecountOutcomes } from '../../core/ledger/checkpoints.ts';
+import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../core/ledger/controller.ts';
+import { DynamoLimitTable } from '../../core/limits/dynamo-limit-table.ts';
+import { readHistory } from '../../core/limits/limit-reads.ts';
+import { LimitsError } from '../../core/limits/limit-table.ts';
+import { singleItem } from '../../core/store/calls.ts';
+import { readRelayBeats } from '../../core/store/health-items.ts';
+import { ledgerKeys } from '../../core/store/keys.ts';
+import type { InstanceTable, Item } from '../../core/store/operation.ts';
+import { LedgerError } from '../../core/store/table-failure.ts';
+import { DynamoRollupStore } from '../../core/usage/rollup-store.ts';
+import type { Usage } from '../../core/usage/usage.ts';
 import { coverageViewOf } from '../groups/coverage.ts';
 import { placesNow } from '../reading/limits-now.ts';
 import { dayText, readDays, today } from '../reading/usage-days.ts';

@@ -1,15 +1,17 @@
 /** Decides about each job of a pipeline as if it came now, without a trace in the ledger. */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
+import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
 import { limitAt, limitOfCounter, limitPeriod } from '../../../policies/limits/limits.ts';
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { requestOfRecord } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
-import { isInFlight } from '../../../policies/units/unit.ts';
+import { isInFlight } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type CurrentDecision, countersAsked, decideNow, pageText } from '../../core/admission/index.ts';
-import { type JobRecord, reservedClaims } from '../../core/ledger/index.ts';
+import { pageText } from '../../core/admission/decide.ts';
+import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { reservedClaims } from '../../core/ledger/reservation.ts';
 import { type Caller, type CallerView, type ReadContext, rulesNow } from '../reading/context.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import { type Scope, subjectLabelOf } from '../reading/scope.ts';

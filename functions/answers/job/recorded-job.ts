@@ -1,11 +1,12 @@
 /** References to jobs, and places and rejections of recorded jobs. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import type { ParseResult } from '../../../policies/document/reading.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { placementOf } from '../../../policies/place/placement.ts';
+import { placementOf } from '../../../policies/placement.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { decisionIdOf } from '../../core/admission/index.ts';
-import type { JobRecord } from '../../core/ledger/index.ts';
+import { decisionIdOf } from '../../core/admission/decide.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 import type { RejectedJob } from '../groups/model.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
 import type { Scope } from '../reading/scope.ts';

@@ -2,7 +2,7 @@
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { limitOfCounter } from '../../../policies/limits/limits.ts';
-import { pricesAt } from '../../../policies/prices/price.ts';
+import { pricesAt } from '../../../policies/price.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import {
@@ -11,10 +11,10 @@ import {
   headline,
   retryAdvice,
 } from '../../../policies/text/reason-texts.ts';
-import { kindRow, unitRow, writtenUnits } from '../../../policies/units/unit.ts';
+import { kindRow, unitRow, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/index.ts';
-import type { JobRecord } from '../../core/ledger/index.ts';
+import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import { type CounterReader, type NamedCounters, readNamed } from './counters.ts';

@@ -2,8 +2,9 @@
 import { agreedBy } from '../../../policies/requeue.ts';
 import { relativeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { isAwaited, type JobRecord } from '../../core/ledger/index.ts';
-import { requeueEntryOf } from '../../core/requeue/index.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { isAwaited } from '../../core/ledger/reservation.ts';
+import { requeueEntryOf } from '../../core/requeue-list.ts';
 import type { ReadContext } from '../reading/context.ts';
 import type { JobRetry } from './model.ts';
 

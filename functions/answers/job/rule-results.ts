@@ -11,7 +11,7 @@ import { COUNTED_KINDS } from '../../../policies/kinds/counted-kinds.ts';
 import { CONDITION_FIELDS, type Conditions } from '../../../policies/match/conditions.ts';
 import { exemptionOf, failedCondition, matchOf } from '../../../policies/match/match.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import { NO_CLASS } from '../../../policies/prices/price.ts';
+import { NO_CLASS } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
@@ -20,8 +20,8 @@ import type { Rule } from '../../../policies/rule.ts';
 import { applies, Outcome } from '../../../policies/rule-index.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { Evaluated } from '../../core/admission/index.ts';
-import type { JobRecord } from '../../core/ledger/index.ts';
+import type { Evaluated } from '../../core/admission/judge.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
 
 export type EvaluationRules = Pick<EvaluationContext, 'policy' | 'limits' | 'directory' | 'estimator'>;
 

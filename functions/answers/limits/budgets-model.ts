@@ -1,4 +1,4 @@
-import type { LimitKind } from '../../../policies/units/unit.ts';
+import type { LimitKind } from '../../../policies/unit.ts';
 import {
   count,
   flag,

@@ -8,9 +8,10 @@
  *
  * A query for the limits of one subject also reads nine months of days, to test past forecasts.
  */
+
+import { pathKey } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { limitAt } from '../../../policies/limits/limits.ts';
-import { pathKey } from '../../../policies/place/directory.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import { searchKey } from '../groups/group-rows.ts';

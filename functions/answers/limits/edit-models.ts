@@ -1,15 +1,15 @@
 /** Edits of limits: log, preview, backtest, import, requests, exceptions. Types of limit editing are checked against the schemas. */
-import {
-  type BreakGlassState,
-  type ChangeRow,
-  CSV_COLUMNS,
-  type HistoryPage,
-  type LimitRequest,
-  type LogEntry,
-  type Oversubscription,
-  type UnderstoodCell,
-  type WrittenTotal,
-} from '../../core/limits/index.ts';
+
+import { CSV_COLUMNS, type UnderstoodCell } from '../../core/limits/csv/columns.ts';
+import type { WrittenTotal } from '../../core/limits/csv/totals.ts';
+import type {
+  BreakGlassState,
+  HistoryPage,
+  LimitRequest,
+  LogEntry,
+  Oversubscription,
+} from '../../core/limits/edit-model.ts';
+import type { ChangeRow } from '../../core/limits/limit-changes.ts';
 import {
   amount,
   count,

@@ -5,25 +5,23 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { limitsByPlace } from '../../core/limits/change-rows.ts';
+import { entryPlaceOf } from '../../core/limits/csv/export-limits.ts';
 import {
   type BreakGlassState,
-  type ChangeRow,
-  entryPlaceOf,
-  exportedLimits,
   type HistoryPage,
   type HistoryQuery,
-  idOf,
-  isOwn,
   type LimitEdit,
   type LimitRequest,
   type LogEntry,
-  limitsByPlace,
-  mayApprove,
   mayBeSame,
   type Preview,
-  requesterOf,
-  subjectOf,
-} from '../../core/limits/index.ts';
+} from '../../core/limits/edit-model.ts';
+import type { ChangeRow } from '../../core/limits/limit-changes.ts';
+import { exportedLimits } from '../../core/limits/limit-reads.ts';
+import { isOwn, requesterOf } from '../../core/limits/requests.ts';
+import { mayApprove } from '../../core/limits/rights.ts';
+import { idOf, subjectOf } from '../../core/limits/subject-text.ts';
 import {
   actingUser,
   type Caller,

@@ -1,13 +1,15 @@
 /** Last year's use and forecast of each limit, for the columns of an export. */
-import { type DailyUsage, expectedUse, historyBefore } from '../../../policies/forecast/forecast.ts';
+import { type DailyUsage, expectedUse, historyBefore } from '../../../policies/forecast.ts';
 import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
-import { isForecastable, kindRow, type LimitKind } from '../../../policies/units/unit.ts';
+import { isForecastable, kindRow, type LimitKind } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { entryKey, type LimitFigures } from '../../core/limits/index.ts';
-import type { SheetKind, SheetSum } from '../../core/sheets/index.ts';
+import type { LimitFigures } from '../../core/limits/csv/columns.ts';
+import { entryKey } from '../../core/limits/csv/export-limits.ts';
+import type { SheetSum } from '../../core/sheets/sheet-rows.ts';
+import type { SheetKind } from '../../core/sheets/sheet-store.ts';
 import type { ReadContext } from '../reading/context.ts';
 import { readSums, rowIdOf } from '../reading/read-sums.ts';
 import { today } from '../reading/usage-days.ts';

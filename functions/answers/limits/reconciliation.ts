@@ -1,8 +1,9 @@
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import { amountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { RecountOutcome, UsageLook } from '../../core/ledger/index.ts';
+import type { RecountOutcome } from '../../core/ledger/checkpoints.ts';
+import type { UsageLook } from '../../core/ledger/recount-round.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import type { Reconciliation } from './budgets-model.ts';

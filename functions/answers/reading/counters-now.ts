@@ -2,8 +2,12 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { HOUR_MS } from '../../../policies/limits/calendar.ts';
-import type { Counter, Ledger } from '../../core/ledger/index.ts';
-import { type CounterSnapshot, type CounterSnapshots, isInSnapshot } from '../../core/usage/index.ts';
+import type { Counter, Ledger } from '../../core/ledger/ledger.ts';
+import {
+  type CounterSnapshot,
+  type CounterSnapshots,
+  isInSnapshot,
+} from '../../core/usage/counter-snapshot.ts';
 
 /** Keyed by `counterName`; counters without use may be missing. */
 export type CountersByName = Pick<ReadonlyMap<string, Counter>, 'get'>;

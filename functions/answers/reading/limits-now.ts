@@ -1,16 +1,14 @@
 /** Current limits, groups and pools, kept between requests. Keep one of each per process. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { type DirectoryTable, readWholeDirectory } from '../../core/directory/index.ts';
-import {
-  type LimitsDesk,
-  type LimitTable,
-  type OpeningEntry,
-  type Oversubscription,
-  oversubscriptionOf,
-  type PreviousCounters,
-  withOpenings,
-} from '../../core/limits/index.ts';
+import { readWholeDirectory } from '../../core/directory/directory-part.ts';
+import type { DirectoryTable } from '../../core/directory/directory-table.ts';
+import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
+import type { Oversubscription } from '../../core/limits/edit-model.ts';
+import type { LimitTable, OpeningEntry } from '../../core/limits/limit-table.ts';
+import { oversubscriptionOf } from '../../core/limits/oversubscription.ts';
+import { type PreviousCounters, withOpenings } from '../../core/limits/period-openings.ts';
 import { type Places, placesOf, subjectLabelOf } from './scope.ts';
 
 export interface CurrentLimits {

@@ -6,15 +6,18 @@ import {
   eachRow,
   FIGURES,
   hasRows,
+  type SheetSum,
+  sumOfTally,
+  WHOLE,
+} from '../../core/sheets/sheet-rows.ts';
+import {
   type Sheet,
   type SheetKind,
   type SheetStore,
-  type SheetSum,
   sheetExpiresAtSeconds,
-  sumOfTally,
-  WHOLE,
-} from '../../core/sheets/index.ts';
-import { type RollupStore, usageOf } from '../../core/usage/index.ts';
+} from '../../core/sheets/sheet-store.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import { usageOf } from '../../core/usage/usage.ts';
 import type { ReadContext } from './context.ts';
 import { type DaySpan, type DayUsage, dayText, readDays, today, type UsageBySubject } from './usage-days.ts';
 

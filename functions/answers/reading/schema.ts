@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { RULE_KINDS } from '../../../policies/kinds/kinds.ts';
 import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
 import { MODES } from '../../../policies/mode.ts';
-import { ALL_UNITS, LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { ALL_UNITS, LIMIT_KINDS } from '../../../policies/unit.ts';
 
 export { z };
 

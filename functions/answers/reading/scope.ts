@@ -1,9 +1,9 @@
+import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
 import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
-import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
-import type { PlacedGroup } from '../../../policies/place/placement.ts';
-import type { UserNames } from '../../core/gitlab/index.ts';
-import type { Roles } from '../../core/signin/index.ts';
+import type { PlacedGroup } from '../../../policies/placement.ts';
+import type { UserNames } from '../../core/gitlab/kept-answers.ts';
+import type { Roles } from '../../core/signin/model.ts';
 
 /** Visibility for a caller: a subject is visible if it is, or is below, one of the caller's groups. */
 export interface Scope {

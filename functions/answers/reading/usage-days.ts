@@ -1,6 +1,7 @@
 /** Daily usage from the rollup, in the rollup's zone. */
 import { calendarDay, dayIn, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
-import { type RollupStore, type Usage, type UsageKey, usageOf } from '../../core/usage/index.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import { type Usage, type UsageKey, usageOf } from '../../core/usage/usage.ts';
 
 export interface DayUsage extends Usage {
   /** `dayNumber` */

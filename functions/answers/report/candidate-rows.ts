@@ -1,5 +1,5 @@
 /** Candidates for the rows of a report. Pure. */
-import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/index.ts';
+import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/sheet-store.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
 

@@ -1,4 +1,4 @@
-import { JOB_KEYS, type JobKey } from '../../core/sheets/index.ts';
+import { JOB_KEYS, type JobKey } from '../../core/sheets/sheet-store.ts';
 import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../reading/schema.ts';
 
 export const SPEND_KEYS = ['group', 'project', 'class', ...JOB_KEYS, 'day', 'month'] as const;

@@ -10,8 +10,8 @@ import {
   type SheetFigure,
   type SheetSum,
   sumWithout,
-} from '../../core/sheets/index.ts';
-import { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from '../../core/usage/index.ts';
+} from '../../core/sheets/sheet-rows.ts';
+import { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from '../../core/usage/usage.ts';
 import { readSums, rowIdOf, type SumReading, type SumSource, sumSheets } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { CandidateRows } from './candidate-rows.ts';

@@ -1,8 +1,9 @@
 /** Spend of a period by one key, next to the previous period; and of every group, for files. */
 import { calendarDay, dayStartMs } from '../../../policies/limits/calendar.ts';
-import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { runnerClassNames } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { addSumTo, emptySum, type SheetSum, sumWithout, USER_SHEET_DAYS } from '../../core/sheets/index.ts';
+import { addSumTo, emptySum, type SheetSum, sumWithout } from '../../core/sheets/sheet-rows.ts';
+import { USER_SHEET_DAYS } from '../../core/sheets/sheet-store.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { readSums, rowIdOf, type SumSource } from '../reading/read-sums.ts';
 import { type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';

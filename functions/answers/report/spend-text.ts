@@ -1,6 +1,6 @@
 /** A report and a list of all groups as CSV: the amounts of a column add up, so there is no line of totals. */
 
-import { amountText, countText, durationText } from '../../../policies/units/unit-texts.ts';
+import { amountText, countText, durationText } from '../../../policies/unit-texts.ts';
 import { csv, csvField, decimal, type FocusFields, focusCharge } from '../statement/csv.ts';
 import { hasOthers, type SpendFigures, type SpendLine, type SpendList, type SpendReport } from './model.ts';
 

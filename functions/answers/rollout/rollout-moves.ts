@@ -3,7 +3,7 @@ import type { RolloutClass } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { compareModes } from '../../../policies/rollout.ts';
 import { type RolloutChange, type RolloutStep, stepBack, stepOn } from '../../../policies/rollout-step.ts';
-import type { LimitEdit } from '../../core/limits/index.ts';
+import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import type { RolloutClassRow, RolloutRow, RolloutStepRow } from './model.ts';
 
 /** On: `next`, only where nothing is missing unless it is forced. Back: one step, or to a mode that goes less far. */

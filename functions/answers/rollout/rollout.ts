@@ -1,7 +1,8 @@
 /** Rollout steps of groups, from limits in force and days of usage, and the forecast of enforcement. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { RuleClass } from '../../../policies/mode.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
 import {
   nextStep,
@@ -12,7 +13,7 @@ import {
   rolloutStanding,
 } from '../../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { LimitEdit } from '../../core/limits/index.ts';
+import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import type { editCounts, JobTally } from '../backtest/count-edit.ts';
 import { JobSubjects } from '../backtest/question.ts';

@@ -5,11 +5,13 @@
  * run nearly every job runs and uses its limits, so one full budget would make recorded rejections too many.
  */
 
-import type { Directory } from '../../../policies/place/directory.ts';
-import { costMicros } from '../../../policies/prices/price.ts';
+import type { Directory } from '../../../policies/directory.ts';
+import { costMicros } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type JobRecord, type LedgerStore, ranRejected, wasRejected } from '../../core/ledger/index.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { ranRejected, wasRejected } from '../../core/ledger/settle.ts';
+import type { LedgerStore } from '../../core/ledger/store.ts';
 import type { BacktestRules } from '../backtest/question.ts';
 import { type RejectedExample, type RejectionRow, RejectionRows } from '../backtest/rejection-rows.ts';
 import { type BacktestOptions, replayedJobs } from '../backtest/replayed-jobs.ts';

@@ -1,8 +1,8 @@
 /** Violations in mode shadow or warn, from days of usage and counters, without records; and the message to owners. */
 import { counterName } from '../../../policies/claim.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
-import type { Unit } from '../../../policies/units/unit.ts';
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import type { Unit } from '../../../policies/unit.ts';
+import { amountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { subjectPagePath } from '../../core/notify/console-links.ts';
 import { jobsByRuleOf } from '../groups/usage.ts';

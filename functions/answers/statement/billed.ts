@@ -1,7 +1,8 @@
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
-import type { JobRecord } from '../../core/ledger/index.ts';
-import { wasBelowPath, wasInGroup } from '../../core/truth/index.ts';
-import { BELOW_COUNTS, ROOT_JOBS, type RollupStore, type UsageTally } from '../../core/usage/index.ts';
+import { type Directory, pathKey } from '../../../policies/directory.ts';
+import type { JobRecord } from '../../core/ledger/ledger.ts';
+import { wasBelowPath, wasInGroup } from '../../core/truth/job-charge.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import { BELOW_COUNTS, ROOT_JOBS, type UsageTally } from '../../core/usage/usage.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 
 /** The word for everything there is; a group that is called so is meant first. */

@@ -1,6 +1,7 @@
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { chainBreak, type NumberedStatement, type SealedPriceChange } from '../../core/statements/index.ts';
+import { chainBreak, type NumberedStatement } from '../../core/statements/closed-statement.ts';
+import type { SealedPriceChange } from '../../core/statements/price-editions.ts';
 import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
 import { NOWHERE } from '../reading/scope.ts';
 import { billedGroup } from './billed.ts';

@@ -9,9 +9,9 @@ import {
   two,
 } from '../../../policies/limits/calendar.ts';
 import { type FiscalStart, monthsOf } from '../../../policies/limits/period.ts';
-import { type PriceTable, priceVersions } from '../../../policies/prices/price.ts';
-import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/index.ts';
-import type { RollupStore } from '../../core/usage/index.ts';
+import { type PriceTable, priceVersions } from '../../../policies/price.ts';
+import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/closed-statement.ts';
+import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
 import { type BilledSum, billedDays } from './billed.ts';
 

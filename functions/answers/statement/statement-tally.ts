@@ -1,10 +1,11 @@
+import type { Directory } from '../../../policies/directory.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { decisionIdOf } from '../../core/admission/index.ts';
-import { type CorrectionEntry, isLive, type JobRecord } from '../../core/ledger/index.ts';
-import { type ChargeLine, chargeLines, isInNoGroup, recordedRoot } from '../../core/truth/index.ts';
+import { decisionIdOf } from '../../core/admission/decide.ts';
+import type { CorrectionEntry, JobRecord } from '../../core/ledger/ledger.ts';
+import { isLive } from '../../core/ledger/settle.ts';
+import { type ChargeLine, chargeLines, isInNoGroup, recordedRoot } from '../../core/truth/job-charge.ts';
 import type { BilledGroup } from './billed.ts';
 import type { Statement, StatementLine } from './model.ts';
 

@@ -1,7 +1,8 @@
 /** Computes a group's charge for a month, from days of usage or from jobs. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { CALENDAR_YEAR } from '../../../policies/limits/period.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Caller, type ReadContext, type StatementBooks, viewOf } from '../reading/context.ts';
 import { today } from '../reading/usage-days.ts';

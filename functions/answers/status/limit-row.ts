@@ -1,5 +1,6 @@
 /** Builds the row of a limit from its counter, usage and alerts. Every list and page uses it. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { capOf, isCap } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
@@ -7,9 +8,8 @@ import { grantedAt, grantsOf, type Limit } from '../../../policies/limits/limit.
 import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
 import { counterOf, type LimitSet, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { isInFlight } from '../../../policies/units/unit.ts';
+import { isInFlight } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { AlertRecord } from '../../core/thresholds/alert-records.ts';
 import { listForecastLevels, listThresholdLevels, OVERDRAFT } from '../../core/thresholds/levels.ts';

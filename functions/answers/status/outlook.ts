@@ -6,11 +6,11 @@ import {
   historyBefore,
   runOut,
   TESTED_DAYS,
-} from '../../../policies/forecast/forecast.ts';
-import { forecastBand, proveForecasts } from '../../../policies/forecast/forecast-band.ts';
+} from '../../../policies/forecast.ts';
+import { forecastBand, proveForecasts } from '../../../policies/forecast-band.ts';
 import { calendarDay, dayIn, dayNumber, dayStartMs, two } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { isMoney, kindRow, type LimitKind, type UsageCounts } from '../../../policies/units/unit.ts';
+import { isMoney, kindRow, type LimitKind, type UsageCounts } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
 import type { DayForecast, ForecastRow, TestedForecasts } from './model.ts';

@@ -1,5 +1,6 @@
 /** Limits of a subject, their counters and their modes. */
 import { counterName } from '../../../policies/claim.ts';
+import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import {
@@ -11,11 +12,10 @@ import {
 } from '../../../policies/limits/limits.ts';
 import { type Period, type Validity, validAt } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
-import type { PlacedGroup } from '../../../policies/place/placement.ts';
+import type { PlacedGroup } from '../../../policies/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { compareModes, leastMode, rolloutModes } from '../../../policies/rollout.ts';
-import { ASKED_BY, isSpent } from '../../../policies/units/unit.ts';
+import { ASKED_BY, isSpent } from '../../../policies/unit.ts';
 import type { NamedKey } from '../reading/counters-now.ts';
 
 /** A subject's limit, own or default. */

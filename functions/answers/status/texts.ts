@@ -3,10 +3,10 @@ import { clockIn, two } from '../../../policies/limits/calendar.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { instantText, writtenDay } from '../../../policies/text/edge-text.ts';
 import { joinedText } from '../../../policies/text/plain-text.ts';
-import { UNIT_OF } from '../../../policies/units/unit.ts';
-import { amountText, bareAmountText, UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
-import type { Oversubscription } from '../../core/limits/index.ts';
-import type { AgreementCause, BudgetAgreement } from '../../core/usage/index.ts';
+import { UNIT_OF } from '../../../policies/unit.ts';
+import { amountText, bareAmountText, UNIT_TEXTS } from '../../../policies/unit-texts.ts';
+import type { Oversubscription } from '../../core/limits/edit-model.ts';
+import type { AgreementCause, BudgetAgreement } from '../../core/usage/budget-agreement.ts';
 import type { AlertRow, LimitRow } from './model.ts';
 
 /** `next alert at 90 %`; undefined: no alerts. */

@@ -1,15 +1,16 @@
 /** Shared parts of routes: context, errors, schemas of requests and responses. */
 import { createRoute, type Hook, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { ConsoleReader } from '../../answers/create-console-read.ts';
 import { roleName } from '../../answers/groups/me.ts';
 import { ChangeRowSchema } from '../../answers/limits/edit-models.ts';
 import { list, maybe } from '../../answers/reading/schema.ts';
-import type { Log } from '../../core/environment/index.ts';
-import type { Denial, LimitsDesk } from '../../core/limits/index.ts';
-import type { SignInEnv } from '../../core/signin/index.ts';
+import type { Log } from '../../core/environment/environment.ts';
+import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
+import type { Denial } from '../../core/limits/edit-model.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
 import type { ReportSender } from './tell-owner.ts';
 
 export { z };

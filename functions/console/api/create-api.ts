@@ -5,7 +5,7 @@
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { matchedRoutes } from 'hono/route';
-import type { SignInEnv } from '../../core/signin/index.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type AccessTable,
   ANYBODY,

@@ -5,27 +5,26 @@ import {
   limitFields,
 } from '../../../policies/limits/limit-fields.ts';
 import { MODES } from '../../../policies/mode.ts';
-import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { roleName } from '../../answers/groups/me.ts';
 import { ChangeRowSchema, LimitRequestSchema } from '../../answers/limits/edit-models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import { text as answerText, count, instantMs, list, maybe, orNone } from '../../answers/reading/schema.ts';
+import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
 import {
-  ACT_WORDS,
   type ApplyOutcome,
-  type ChangeRow,
   type EditAuthor,
   type LimitEdit,
   type LimitRequest,
-  type LimitsDesk,
   type LiveLimits,
-  NO_SET,
   type RoleName,
   SCALED_KINDS,
-  whoMayText,
-} from '../../core/limits/index.ts';
-import type { User } from '../../core/signin/index.ts';
+} from '../../core/limits/edit-model.ts';
+import type { ChangeRow } from '../../core/limits/limit-changes.ts';
+import { NO_SET } from '../../core/limits/limit-reads.ts';
+import { ACT_WORDS, whoMayText } from '../../core/limits/rights.ts';
+import type { User } from '../../core/signin/model.ts';
 import { lastEdit } from '../last-edit.ts';
 import {
   type ApiContext,

@@ -11,19 +11,16 @@ import {
 import { actingUser } from '../../answers/reading/context.ts';
 import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
 import {
-  baseOfFile,
   type CsvDialect,
   type CsvProblem,
-  exportedLimits,
-  exportLimits,
-  NO_SET,
   PLAIN_CSV,
-  readRows,
-  totalChanges,
   understoodText,
-  writtenTotals,
-} from '../../core/limits/index.ts';
-import type { SignInEnv } from '../../core/signin/index.ts';
+} from '../../core/limits/csv/columns.ts';
+import { exportLimits } from '../../core/limits/csv/export-limits.ts';
+import { readRows } from '../../core/limits/csv/read-rows.ts';
+import { totalChanges, writtenTotals } from '../../core/limits/csv/totals.ts';
+import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/limit-reads.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
 import { importFile, saysWhatIsInForce, staleImport } from '../import-file.ts';
 import {
   type ApiContext,

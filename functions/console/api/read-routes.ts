@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { COVERAGE_DAYS_MAX, COVERED_RUNNERS_MAX } from '../../answers/groups/coverage.ts';
 import { MeSchema } from '../../answers/groups/me.ts';
 import {
@@ -32,7 +32,7 @@ import {
   StatementNumbersSchema,
   StatementSchema,
 } from '../../answers/statement/model.ts';
-import type { SignInEnv } from '../../core/signin/index.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type ApiDeps,
   answers,

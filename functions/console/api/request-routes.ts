@@ -7,14 +7,9 @@ import {
 } from '../../answers/limits/edit-models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import { list } from '../../answers/reading/schema.ts';
-import {
-  type DecideOutcome,
-  type GrantAsk,
-  type LimitRequest,
-  type RequestVerdict,
-  whoMayText,
-} from '../../core/limits/index.ts';
-import type { SignInEnv } from '../../core/signin/index.ts';
+import type { DecideOutcome, GrantAsk, LimitRequest, RequestVerdict } from '../../core/limits/edit-model.ts';
+import { whoMayText } from '../../core/limits/rights.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type ApiDeps,
   type ApiError,

@@ -11,7 +11,7 @@ import {
   rolloutClass,
 } from '../../answers/rollout/model.ts';
 import type { RolloutMove } from '../../answers/rollout/rollout-moves.ts';
-import type { SignInEnv } from '../../core/signin/index.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import {
   type ApiContext,

@@ -1,6 +1,6 @@
 /** Sends the shadow report to the owner of a group or project, however many press the button. */
 import type { OwnerMessage } from '../../answers/rollout/shadow.ts';
-import type { Ledger } from '../../core/ledger/index.ts';
+import type { Ledger } from '../../core/ledger/ledger.ts';
 import { shadowPagePath } from '../../core/notify/console-links.ts';
 import { type Message, type Notifier, subjectLine } from '../../core/notify/message.ts';
 

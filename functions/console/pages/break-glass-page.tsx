@@ -1,14 +1,11 @@
 import { Hono } from 'hono';
-import type { BreakGlassState } from '../../core/limits/index.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
-import { doneText } from './asked.ts';
+import type { BreakGlassState } from '../../core/limits/edit-model.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
-import { type PagesDeps, pageFormatOf, send } from './pages-deps.ts';
-import { Done, Fact } from './parts/layout.tsx';
-import { address, subjectLink } from './parts/links.tsx';
-import type { Markup } from './parts/markup.ts';
-import { distance, edge, type PageFormat, pageCount } from './parts/page-format.tsx';
+import { doneText, type PagesDeps, pageFormatOf, send } from './page-deps.ts';
+import { distance, edge, type PageFormat, pageCount } from './parts/amounts.tsx';
+import { address, Done, Fact, type Markup, subjectLink } from './parts/layout.tsx';
 
 /** Break-glasses of all visible groups. */
 export function breakGlassRoutes(deps: PagesDeps): Hono<SignInEnv> {

@@ -1,27 +1,26 @@
 import { Hono, type MiddlewareHandler } from 'hono';
-import type { SignInEnv } from '../../core/signin/index.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
-import { budgetsRoutes } from './budgets/budgets-routes.ts';
-import { coverageRoutes } from './coverage/coverage-page.tsx';
+import { budgetsRoutes } from './budgets.tsx';
+import { coverageRoutes } from './coverage-page.tsx';
 import { editRoutes } from './edit/edit-routes.ts';
 import type { Reader } from './frame.tsx';
-import { goRoutes } from './go/go-routes.tsx';
-import { historyRoutes } from './history/history-page.tsx';
-import { undoRoutes } from './history/undo-routes.tsx';
-import { importRoutes } from './import/import-routes.ts';
-import { jobRoutes } from './jobs/job-routes.tsx';
+import { goRoutes } from './go.tsx';
+import { historyRoutes, undoRoutes } from './history.tsx';
+import { importRoutes } from './import.tsx';
+import { jobRoutes } from './job-page.tsx';
 import { meRoutes } from './me-page.tsx';
-import { overviewRoutes } from './overview/overview-routes.ts';
+import { overviewRoutes } from './overview.tsx';
 import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
-import { type PagesDeps, send } from './pages-deps.ts';
+import { type PagesDeps, send } from './page-deps.ts';
 import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.tsx';
-import { reportPageRoutes } from './reports/report-page-routes.ts';
-import { requestPageRoutes } from './requests/request-routes.ts';
-import { rolloutPageRoutes } from './rollout/rollout-routes.ts';
-import { shadowRoutes } from './shadow/shadow-routes.ts';
-import { statementPageRoutes } from './statements/statement-page-routes.ts';
-import { subjectRoutes } from './subject/subject-routes.ts';
+import { reportPageRoutes } from './report-page.tsx';
+import { requestPageRoutes } from './request-routes.ts';
+import { rolloutPageRoutes } from './rollout.tsx';
+import { shadowRoutes } from './shadow.tsx';
+import { statementPageRoutes } from './statements.tsx';
+import { subjectRoutes } from './subject/subject-page.tsx';
 
 /** Every page with its routes; who may open them stands in page-access.ts. */
 const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [

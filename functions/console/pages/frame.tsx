@@ -1,13 +1,11 @@
 import { raw } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
 import type { Reconciliation } from '../../answers/limits/budgets-model.ts';
-import type { User } from '../../core/signin/index.ts';
-import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
-import { GoForm } from './go/go-form.tsx';
+import type { User } from '../../core/signin/model.ts';
+import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets.ts';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
-import { HELD_PATTERNS } from './parts/bar.tsx';
-import { PostForm } from './parts/layout.tsx';
-import type { Markup } from './parts/markup.ts';
+import { HELD_PATTERNS } from './parts/amounts.tsx';
+import { type Markup, PostForm } from './parts/layout.tsx';
 
 /** The page's user. */
 export interface Reader extends User {
@@ -127,4 +125,34 @@ const Document = ({ title, children }: PropsWithChildren<Pick<Frame, 'title'>>):
       </body>
     </html>
   </>
+);
+
+/** Reachable pages by name. */
+export const reachable = ({ roles }: Pick<User, 'roles'>) => [
+  ...NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles)),
+  { href: '/me', text: 'My account' },
+];
+
+/** @param id - of the field: a page may have two. */
+export const GoForm = ({ user, id }: { readonly user: User; readonly id: string }): Markup => (
+  <form class="filters" method="get" action="/go">
+    <label for={id}>
+      Go to
+      <input
+        type="text"
+        id={id}
+        name="to"
+        list={`${id}-pages`}
+        placeholder="A page, a job, a group"
+        autocomplete="off"
+        maxlength={500}
+      />
+    </label>
+    <datalist id={`${id}-pages`}>
+      {reachable(user).map(({ text }) => (
+        <option value={text} />
+      ))}
+    </datalist>
+    <button class="main">Go</button>
+  </form>
 );

@@ -1,8 +1,8 @@
 /** Access table of pages, enforced first. Pages that are not listed are denied, as in the API. */
 import { matchedRoutes } from 'hono/route';
-import type { Roles } from '../../core/signin/index.ts';
+import type { Roles } from '../../core/signin/model.ts';
 import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK, mayEnter, whoMayEnter } from '../access.ts';
-import type { PageContext } from './pages-deps.ts';
+import type { PageContext } from './page-deps.ts';
 
 /** Keyed by method and path. */
 export const PAGE_ACCESS: AccessTable = {

@@ -1,8 +1,9 @@
-import { ACT_WORDS, type ApplyOutcome, type Denial, whoMayText } from '../../core/limits/index.ts';
-import type { RenderNotice, SignInNotice, User } from '../../core/signin/index.ts';
+import type { ApplyOutcome, Denial } from '../../core/limits/edit-model.ts';
+import { ACT_WORDS, whoMayText } from '../../core/limits/rights.ts';
+import type { User } from '../../core/signin/model.ts';
+import type { RenderNotice, SignInNotice } from '../../core/signin/require-user.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
-import { contactLink } from './parts/links.tsx';
-import type { Markup } from './parts/markup.ts';
+import { contactLink, type Markup } from './parts/layout.tsx';
 
 export interface Problem {
   readonly title: string;

@@ -21,8 +21,8 @@ import type {
   JobDecision,
   UnmeteredResult,
   WaitingAnswer,
-} from '../contract/index.ts';
-import type { HoldOutcome, JobRecord, Ledger, UnmeteredAsk } from '../ledger/index.ts';
+} from '../contract/admissions.ts';
+import type { HoldOutcome, JobRecord, Ledger, UnmeteredAsk } from '../ledger/ledger.ts';
 import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
 

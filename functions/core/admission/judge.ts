@@ -1,30 +1,29 @@
 /** Evaluates requests and asks the ledger; on limits that turn out to be old, once more. */
 
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import type { EstimateSettings, Estimator } from '../../../policies/estimate.ts';
 import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { METRIC_UNKNOWN_GROUPS } from '../../names.ts';
-import type { DirectoryRequest, DirectoryResponse, WaitingTerms } from '../contract/index.ts';
-import type { LedgerClock, Log } from '../environment/index.ts';
-import {
-  type Counter,
-  type HoldAsk,
-  type HoldOptions,
-  type HoldOutcome,
-  type KnownCounter,
-  knownCounter,
-  type Ledger,
-  newJob,
-  type RecordClaim,
-  type WaitAsk,
-  weigh,
-} from '../ledger/index.ts';
-import type { Metrics } from '../metrics/index.ts';
+import type { DirectoryRequest, DirectoryResponse, WaitingTerms } from '../contract/admissions.ts';
+import type { LedgerClock, Log } from '../environment/environment.ts';
+import { type KnownCounter, knownCounter } from '../ledger/counter.ts';
+import { newJob } from '../ledger/hold-job.ts';
+import type {
+  Counter,
+  HoldAsk,
+  HoldOptions,
+  HoldOutcome,
+  Ledger,
+  RecordClaim,
+  WaitAsk,
+} from '../ledger/ledger.ts';
+import { weigh } from '../ledger/weigh.ts';
+import type { Metrics } from '../metrics.ts';
 import type { BatchRooms } from './limit-rooms.ts';
 
 /** A request that parsed and was evaluated. */

@@ -1,9 +1,9 @@
 /** Collects the headroom of limits for relays, which use it while the admit function is unreachable. */
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
-import { type LimitRoom, ROOMS_MAX } from '../contract/index.ts';
-import type { LedgerClock, Log } from '../environment/index.ts';
-import type { Counter, Ledger } from '../ledger/index.ts';
+import { type LimitRoom, ROOMS_MAX } from '../contract/admissions.ts';
+import type { LedgerClock, Log } from '../environment/environment.ts';
+import type { Counter, Ledger } from '../ledger/ledger.ts';
 
 /** The oldest age of a headroom. One read per second and counter is cheap compared with writes. */
 const TELL_EVERY_MS = 1_000;

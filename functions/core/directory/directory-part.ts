@@ -4,7 +4,7 @@ import {
   type DirectoryGroup,
   type DirectoryProject,
   directoryOf,
-} from '../../../policies/place/directory.ts';
+} from '../../../policies/directory.ts';
 import {
   type GroupChunk,
   INDEX,

@@ -1,5 +1,5 @@
 import { codedError } from '../../../policies/coded-error.ts';
-import type { ReadOptions } from '../ledger/index.ts';
+import type { ReadOptions } from '../ledger/store.ts';
 
 export class DirectoryError extends codedError('DirectoryError', {
   /** The table gave no answer we can use; a write may or may not have happened. */

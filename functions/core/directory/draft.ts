@@ -1,7 +1,7 @@
 /** The directory that a run of the sync works on: as it is live, with what the run writes aside on top. */
 
-import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/place/directory.ts';
-import type { GitLabGroup } from '../gitlab/index.ts';
+import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/directory.ts';
+import type { GitLabGroup } from '../gitlab/gitlab.ts';
 import {
   chunkHashOf,
   GROUP_CHUNK_NAMES,

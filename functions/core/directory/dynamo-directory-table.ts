@@ -1,26 +1,22 @@
 /** The directory in the ledger's table, under keys that no scan of the books yields. */
 
-import { chunkPartsOf, joined, LimitsError, PARTS_ATTRIBUTE } from '../limits/index.ts';
+import { chunkPartsOf, joined, PARTS_ATTRIBUTE } from '../limits/dynamo-limit-table.ts';
+import { LimitsError } from '../limits/limit-table.ts';
+import { changeItem, getItem, itemAt, putItem, queryPages } from '../store/calls.ts';
+import { type LedgerKeys, ledgerKeys } from '../store/keys.ts';
 import {
   absent,
-  answered,
   any,
   atRev,
-  changeItem,
-  getItem,
   type InstanceTable,
   type Item,
   type ItemTable,
-  itemAt,
-  type LedgerKeys,
-  ledgerKeys,
   numberIs,
-  putItem,
-  queryPages,
   SK,
   TimeLimit,
   TTL_ATTRIBUTE,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { answered } from '../store/table-failure.ts';
 import {
   type ChunkAddress,
   DirectoryError,

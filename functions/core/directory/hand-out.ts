@@ -4,14 +4,14 @@
  * alone, because a job names its namespace itself.
  */
 
-import type { Directory } from '../../../policies/place/directory.ts';
-import type { HandOutDirectory } from '../admission/index.ts';
+import type { Directory } from '../../../policies/directory.ts';
+import type { HandOutDirectory } from '../admission/judge.ts';
 import {
   DIRECTORY_NAMES_MAX,
   DIRECTORY_PARTS_MAX,
   type DirectoryResponse,
   type DirectoryRow,
-} from '../contract/index.ts';
+} from '../contract/admissions.ts';
 import {
   chunkHashOf,
   type GroupChunk,

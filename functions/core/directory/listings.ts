@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type GitLabDirectory, GitLabError, type GitLabProject } from '../gitlab/index.ts';
+import { GitLabError, type GitLabProject } from '../gitlab/gitlab.ts';
+import type { GitLabDirectory } from '../gitlab/rest-gitlab.ts';
 import {
   beforeProjectChunk,
   type GroupChunk,

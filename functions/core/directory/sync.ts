@@ -1,8 +1,9 @@
 /** Ids that readers did not find are asked for first, one by one: a group of today must not wait for the listing. */
-import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/place/directory.ts';
+import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { LedgerClock } from '../environment/index.ts';
-import { type GitLabDirectory, GitLabError } from '../gitlab/index.ts';
+import type { LedgerClock } from '../environment/environment.ts';
+import { GitLabError } from '../gitlab/gitlab.ts';
+import type { GitLabDirectory } from '../gitlab/rest-gitlab.ts';
 import type { DirectoryTable, DirectoryWish } from './directory-table.ts';
 import { DirectoryDraft, type GroupTree, readGroups, rowOf, SYNC_TIMEOUT_MS, writeGroups } from './draft.ts';
 import {

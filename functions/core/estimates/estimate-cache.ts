@@ -7,7 +7,7 @@ import {
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { NO_HISTORY, type ProjectHistory } from '../../../policies/run-history.ts';
-import type { LedgerClock } from '../environment/index.ts';
+import type { LedgerClock } from '../environment/environment.ts';
 import type { EstimateSource } from './estimate-source.ts';
 
 interface EstimateCache {

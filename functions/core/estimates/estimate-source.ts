@@ -1,5 +1,5 @@
 import type { ProjectHistory } from '../../../policies/run-history.ts';
-import { type BatchGetDeps, batchGet } from '../store/index.ts';
+import { type BatchGetDeps, batchGet } from '../store/calls.ts';
 import { decodeEstimates, estimatesKey } from './estimates-item.ts';
 
 /** Reads run histories of projects. */

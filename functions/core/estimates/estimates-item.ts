@@ -1,6 +1,7 @@
 /** The item of a project's run histories: written by the rollup, read by admission. */
 import { decodeHistory, encodeHistory, type ProjectHistory } from '../../../policies/run-history.ts';
-import { type Item, type Key, PK, ROLLUP_SK, SK, TTL_ATTRIBUTE, versioned } from '../store/index.ts';
+import { type Key, ROLLUP_SK } from '../store/keys.ts';
+import { type Item, PK, SK, TTL_ATTRIBUTE, versioned } from '../store/operation.ts';
 
 /** `gitlab.example.com#estimates#project/1001`, `rollup` */
 export const estimatesKey = (instance: string, projectId: number): Key => ({

@@ -3,8 +3,10 @@ import { type IncomingMessage, Agent as PlainAgent, request as sendPlain } from 
 import { Agent as SecureAgent, request as sendSecure } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { ENV_CA_PARAMETER, ENV_PROXY_PARAMETER } from '../../names.ts';
-import { withProxyCredentials } from '../contract/index.ts';
-import { type Environment, type LedgerClock, type Log, secretLines, ssmText } from '../environment/index.ts';
+import { withProxyCredentials } from '../contract/network.ts';
+import type { LedgerClock, Log } from '../environment/environment.ts';
+import { secretLines, ssmText } from '../environment/secrets.ts';
+import type { Environment } from '../environment/settings.ts';
 
 interface GitLabRoute {
   /** PEM of authorities to trust in addition to the public ones. */

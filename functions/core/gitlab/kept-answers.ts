@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keepLatest } from '../../../policies/keep-latest.ts';
-import { atOnce, type Log } from '../environment/index.ts';
+import { atOnce, type Log } from '../environment/environment.ts';
 import { GitLabError, type RunnerManager } from './gitlab.ts';
 import { type RestCallDeps, readFound, restCall } from './rest-call.ts';
 import { byVersion, type FleetGitLab } from './runners.ts';

@@ -1,5 +1,5 @@
-import { notReached } from '../contract/index.ts';
-import { doubling, retried } from '../store/index.ts';
+import { notReached } from '../contract/network.ts';
+import { doubling, retried } from '../store/table-failure.ts';
 import { GitLabError, type Page } from './gitlab.ts';
 
 /** The ledger's clock fits. */

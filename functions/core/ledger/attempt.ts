@@ -1,8 +1,8 @@
 /** One transaction against the weather: conflicts, throttles and lost answers are tried again while there is time. */
 import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
-import type { LedgerClock } from '../environment/index.ts';
-import { LedgerError } from '../store/index.ts';
+import type { LedgerClock } from '../environment/environment.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import type { LedgerStore, Refusal, TransactOptions, Write } from './store.ts';
 
 export interface AttemptDeps extends TransactDeps {

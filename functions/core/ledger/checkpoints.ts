@@ -2,24 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { atOnce } from '../environment/index.ts';
-import {
-  type AttributeValue,
-  answered,
-  getItem,
-  INBOX_SHARDS,
-  type InstanceTable,
-  type Item,
-  itemAt,
-  type Key,
-  ledgerKeys,
-  putItem,
-  queryAll,
-  type SingleItem,
-  singleItem,
-  TimeLimit,
-  unavailable,
-} from '../store/index.ts';
+import { atOnce } from '../environment/environment.ts';
+import { getItem, itemAt, putItem, queryAll, type SingleItem, singleItem } from '../store/calls.ts';
+import { INBOX_SHARDS, type Key, ledgerKeys } from '../store/keys.ts';
+import { type AttributeValue, type InstanceTable, type Item, TimeLimit } from '../store/operation.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
 import type { RebuildReport } from './ledger.ts';
 import { numberValue, readNumber, readText, textValue } from './record.ts';
 import { roundMs, type UsageLook } from './recount-round.ts';

@@ -1,7 +1,9 @@
 /** What is stored about GitLab's runner controller: its scope, and the result of the last canary run. */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type InstanceTable, ledgerKeys, type SingleItem, singleItem } from '../store/index.ts';
+import { type SingleItem, singleItem } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import type { InstanceTable } from '../store/operation.ts';
 import { numberValue, readNumber, readText, textValue } from './record.ts';
 
 /**

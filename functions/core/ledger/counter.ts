@@ -1,7 +1,7 @@
 /** The claims of a pack on one counter become one write whose condition is the tightest of all their bounds. */
 import type { Claim, CounterSnapshot, LimitClaim } from '../../../policies/claim.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
-import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
+import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
 import type { Counter, ReservedPipeline, UncheckedCause } from './ledger.ts';
 import type { CounterWrite } from './store.ts';
 

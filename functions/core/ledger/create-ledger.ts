@@ -1,7 +1,8 @@
 /** Puts the ledger together over a table. Keep one per process: it remembers which counters are nearly full. */
 import { randomUUID } from 'node:crypto';
-import { type LedgerClock, systemClock } from '../environment/index.ts';
-import { DUE_SHARDS, LedgerError } from '../store/index.ts';
+import { type LedgerClock, systemClock } from '../environment/environment.ts';
+import { DUE_SHARDS } from '../store/keys.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import { RetryBudgets } from './attempt.ts';
 import { hold } from './hold.ts';
 import { newJob, SeenCounters } from './hold-job.ts';

@@ -1,40 +1,42 @@
 /** The ledger's items in the table. Lost races, refusals and throttles are values; everything else is `ledger_unavailable`. */
 import type { CounterKey } from '../../../policies/claim.ts';
 import {
-  ANNOUNCED_SK,
-  absent,
-  all,
-  answered,
-  any,
   type BatchGetDeps,
   batchGet,
+  putItem,
+  queryPage,
+  scanPage,
+  scanPages,
+  transactItems,
+} from '../store/calls.ts';
+import {
+  ANNOUNCED_SK,
+  ENTRY_SK_PREFIX,
+  INBOX_SK,
+  type Key,
+  type LedgerKeys,
+  ledgerKeys,
+  ROLLUP_SK,
+} from '../store/keys.ts';
+import {
+  absent,
+  all,
+  any,
   begins,
   compare,
   DUE_AT,
-  ENTRY_SK_PREFIX,
-  failureText,
-  INBOX_SK,
   type InstanceTable,
   type Item,
   type ItemCondition,
   type ItemTable,
-  type Key,
-  LedgerError,
-  type LedgerKeys,
-  ledgerKeys,
   numberIs,
   PK,
-  putItem,
-  queryPage,
   type RefusedItem,
-  ROLLUP_SK,
   SK,
-  scanPage,
-  scanPages,
   TimeLimit,
   TTL_ATTRIBUTE,
-  transactItems,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { answered, failureText, LedgerError } from '../store/table-failure.ts';
 import {
   announcementItem,
   decodeCounter,

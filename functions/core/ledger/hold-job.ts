@@ -3,7 +3,7 @@ import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
+import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
 import { type CounterMerge, fitsBound, type KnownCounter } from './counter.ts';
 import type { HoldAsk, HoldOutcome, JobRecord, RecordClaim } from './ledger.ts';
 

@@ -8,7 +8,7 @@
  * Retrying `hold` for the same job returns the first decision.
  */
 import { type CounterKey, counterName, spansRoots } from '../../../policies/claim.ts';
-import { LedgerError } from '../store/index.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import {
   type AttemptDeps,
   attempt,

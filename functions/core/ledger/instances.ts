@@ -1,22 +1,17 @@
-import { type Environment, type LedgerClock, systemClock } from '../environment/index.ts';
+import { type LedgerClock, systemClock } from '../environment/environment.ts';
+import type { Environment } from '../environment/settings.ts';
+import { getItem, itemAt, putItem, queryPage } from '../store/calls.ts';
+import { INSTANCES_PK, type Key } from '../store/keys.ts';
 import {
-  answered,
-  getItem,
-  INSTANCES_PK,
   type InstanceTable,
   type Item,
   type ItemPage,
   type ItemTable,
-  itemAt,
-  type Key,
-  LedgerError,
-  putItem,
-  queryPage,
   SK,
-  signedTable,
   TimeLimit,
-  unavailable,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { signedTable } from '../store/signed-table.ts';
+import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 
 /**
  * Lists the GitLab instances of a table. The host starts every key, so a different spelling would see an

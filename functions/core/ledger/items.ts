@@ -1,35 +1,36 @@
 /** Converts counters and their side items to table items and back. */
 
 import type { Violation } from '../../../policies/reason.ts';
+import { itemAt, putOf } from '../store/calls.ts';
+import {
+  CLOSING_SK,
+  COUNTER_SK,
+  ENTRY_SK_PREFIX,
+  INBOX_SK,
+  type LedgerKeys,
+  RECORD_SK,
+} from '../store/keys.ts';
 import {
   absent,
   all,
   any,
   atRev,
-  CLOSING_SK,
-  COUNTER_SK,
   DUE_AT,
   DUE_PK,
-  ENTRY_SK_PREFIX,
-  INBOX_SK,
   type Item,
   type ItemCondition,
   type ItemWrite,
   isNewer,
-  itemAt,
   itemBytes,
-  type LedgerKeys,
   numberIs,
   PK,
   type PutWrite,
   present,
-  putOf,
-  RECORD_SK,
   SK,
   TTL_ATTRIBUTE,
   type UpdateWrite,
   versioned,
-} from '../store/index.ts';
+} from '../store/operation.ts';
 import type {
   ClosingEntry,
   CorrectionEntry,

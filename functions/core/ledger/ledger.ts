@@ -1,7 +1,7 @@
 import type { Claim, CounterKey, LimitClaim } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { JobFacts, RanOutcome } from '../../../policies/request/recorded.ts';
-import type { Unit } from '../../../policies/units/unit.ts';
+import type { Unit } from '../../../policies/unit.ts';
 
 export type { JobFacts };
 

@@ -2,18 +2,11 @@
  * The ledger's store on a table in memory, with every fault DynamoDB can have, on demand: for tests, simulations and the
  * bench.
  */
-import { type LedgerClock, systemClock } from '../environment/index.ts';
-import {
-  ANNOUNCED_SK,
-  INBOX_SK,
-  type ItemTable,
-  LedgerError,
-  type LedgerKeys,
-  ledgerKeys,
-  MemoryTable,
-  PK,
-  SK,
-} from '../store/index.ts';
+import { type LedgerClock, systemClock } from '../environment/environment.ts';
+import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
+import { MemoryTable } from '../store/memory-table.ts';
+import { type ItemTable, PK, SK } from '../store/operation.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import { DynamoStore } from './dynamo-store.ts';
 import { decodeItem } from './items.ts';
 import type {

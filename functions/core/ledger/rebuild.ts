@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { isPipelineCounter } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { atOnce } from '../environment/index.ts';
-import { DUE_SHARDS } from '../store/index.ts';
+import { atOnce } from '../environment/environment.ts';
+import { DUE_SHARDS } from '../store/keys.ts';
 import { type AttemptDeps, attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
 import type { ClosingEntry, Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
 import { agrees, amountsOf, type Recount, recount, sameAmounts, shown } from './recount.ts';

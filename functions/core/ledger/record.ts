@@ -3,19 +3,10 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { FilledFact, RecordedRequest, RecordedService } from '../../../policies/request/recorded.ts';
-import { unitOfLetter, unitRow } from '../../../policies/units/unit.ts';
-import {
-  type AttributeValue,
-  DUE_AT,
-  DUE_PK,
-  escapePart,
-  type Item,
-  itemAt,
-  type LedgerKeys,
-  PK,
-  TTL_ATTRIBUTE,
-  unescapePart,
-} from '../store/index.ts';
+import { unitOfLetter, unitRow } from '../../../policies/unit.ts';
+import { itemAt } from '../store/calls.ts';
+import { escapePart, type LedgerKeys, unescapePart } from '../store/keys.ts';
+import { type AttributeValue, DUE_AT, DUE_PK, type Item, PK, TTL_ATTRIBUTE } from '../store/operation.ts';
 import type { EntryDelta, JobFacts, JobRecord, JobState, RecordClaim, UncheckedCause } from './ledger.ts';
 import { recordExpiresAtSeconds } from './retention.ts';
 

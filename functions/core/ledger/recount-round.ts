@@ -14,22 +14,17 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { atOnce } from '../environment/index.ts';
+import { atOnce } from '../environment/environment.ts';
+import { getItem, itemAt, putItem } from '../store/calls.ts';
+import { type Key, ledgerKeys } from '../store/keys.ts';
 import {
   type AttributeValue,
-  answered,
   atRev,
-  getItem,
   type InstanceTable,
-  itemAt,
-  type Key,
-  LedgerError,
-  ledgerKeys,
-  putItem,
   TimeLimit,
   TTL_ATTRIBUTE,
-  unavailable,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 import type { AttemptDeps } from './attempt.ts';
 import type { Counter, CounterAmounts, JobRecord, RebuildReport } from './ledger.ts';
 import { driftOf, findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebuild.ts';

@@ -11,7 +11,7 @@
  * 4. Without an admission request: the sweep returns it once it is due.
  */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
-import { isInFlight } from '../../../policies/units/unit.ts';
+import { isInFlight } from '../../../policies/unit.ts';
 import type { EndOutcome, HoldAsk, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, type Move, noMove } from './move.ts';
 import { shortLabel } from './record.ts';

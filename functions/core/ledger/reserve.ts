@@ -1,6 +1,6 @@
 /** Reserves amounts for a job that is being retried, and finds the reservation for the new job. */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
-import { LedgerError } from '../store/index.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import { type KnownCounters, knownCounter } from './counter.ts';
 import { answerFromRecord, type HoldJob, newJob } from './hold-job.ts';

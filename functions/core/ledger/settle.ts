@@ -1,9 +1,9 @@
 /** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
 
 import { chargeable, counterName, type LimitClaim } from '../../../policies/claim.ts';
-import { isInFlight, unitRow } from '../../../policies/units/unit.ts';
+import { isInFlight, unitRow } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { LedgerError } from '../store/index.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import { answerFromRecord, dueAtMs, GRACE_SECONDS, type HoldJob, isCharged } from './hold-job.ts';
 import type {
   BypassAsk,

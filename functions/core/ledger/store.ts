@@ -3,7 +3,7 @@
  * due index. DynamoDB and the in-memory table implement it.
  */
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { PageEnd, ScanSegment } from '../store/index.ts';
+import type { PageEnd, ScanSegment } from '../store/operation.ts';
 import type {
   ClosingEntry,
   CorrectionEntry,

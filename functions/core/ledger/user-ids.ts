@@ -2,19 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { CounterKey } from '../../../policies/claim.ts';
 import { userOfSubject } from '../../../policies/limits/cap.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { atOnce, type LedgerClock } from '../environment/index.ts';
-import {
-  absent,
-  answered,
-  getItem,
-  type InstanceTable,
-  itemAt,
-  ledgerKeys,
-  putItem,
-  TimeLimit,
-  TTL_ATTRIBUTE,
-  unavailable,
-} from '../store/index.ts';
+import { atOnce, type LedgerClock } from '../environment/environment.ts';
+import { getItem, itemAt, putItem } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import { absent, type InstanceTable, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
 import type { CorrectionEntry, JobFacts, JobRecord } from './ledger.ts';
 import { isOfUser, namelessFromMs, recordNamelessFromMs } from './retention.ts';
 import type { LedgerStore, RewriteStore } from './store.ts';

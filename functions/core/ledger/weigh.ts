@@ -1,8 +1,8 @@
 /** Weighs jobs in arrival order against the counters seen so far: who is kept, who is refused, and what that adds up to. */
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { LedgerClock } from '../environment/index.ts';
-import { LedgerError } from '../store/index.ts';
+import type { LedgerClock } from '../environment/environment.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import {
   type ClaimOutcome,

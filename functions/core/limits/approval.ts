@@ -1,9 +1,9 @@
 /** The bound of a limit in whole units: its amount plus what it lets pass beyond. */
 
+import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type Grant, type Limit, SHARE_PARTS } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { defaultsInstead, limitsByPlace } from './change-rows.ts';
 import { binds, type ChangeRow, type Fields, type FieldValue, limitFieldsOf } from './limit-changes.ts';
 import type { ApprovalSettings, LimitsDeskDeps } from './limit-reads.ts';

@@ -1,9 +1,10 @@
 /** Everything that differs between two sets of limits, row by row, in the order of the later one. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import { capSubject, isCap } from '../../../policies/limits/cap.ts';
 import type { Grant, Limit } from '../../../policies/limits/limit.ts';
 import { defaultsOf, type LimitSet, limitsOn, type RolloutClass } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
 import { ROLLOUT_CLASSES, rolloutStanding } from '../../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

@@ -1,33 +1,32 @@
 /** Limit sets in the ledger's table, under keys that no scan of the books yields. */
 import type { CounterKey } from '../../../policies/claim.ts';
 import {
-  absent,
-  answered,
-  atRev,
   type BatchGetDeps,
   batchGet,
   changeItem,
-  compare,
   getItem,
-  type InstanceTable,
-  type Item,
-  type ItemTable,
   itemAt,
-  type Key,
-  keyOf,
-  type LedgerKeys,
-  ledgerKeys,
-  PK,
   putItem,
   putOf,
   queryAll,
   queryPages,
-  retried,
+  transactItems,
+} from '../store/calls.ts';
+import { type Key, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
+import {
+  absent,
+  atRev,
+  compare,
+  type InstanceTable,
+  type Item,
+  type ItemTable,
+  keyOf,
+  PK,
   SK,
   TimeLimit,
   TTL_ATTRIBUTE,
-  transactItems,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { answered, retried } from '../store/table-failure.ts';
 import {
   type FlipOutcome,
   type LimitChunk,

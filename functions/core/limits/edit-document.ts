@@ -5,7 +5,7 @@ import { capOf } from '../../../policies/limits/cap.ts';
 import { type Limit, lineOf } from '../../../policies/limits/limit.ts';
 import { limitFields } from '../../../policies/limits/limit-fields.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
-import type { LimitKind } from '../../../policies/units/unit.ts';
+import type { LimitKind } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type EditContext, type Entry, LimitsDraft } from './edit-draft.ts';
 import type { GiveGrant, LimitEdit, LimitFields, ScaleLimits, SetLimit } from './edit-model.ts';

@@ -1,7 +1,7 @@
 /** A document while it is being edited: entries are replaced, nothing of the live one is touched. */
 
 import { type DocumentPath, type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
-import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import type { LimitRequest, Person } from './edit-model.ts';
 import type { LimitsDocument } from './limit-set.ts';
 

@@ -3,7 +3,7 @@ import type { BreakGlass } from '../../../policies/limits/break-glass.ts';
 import type { LimitFieldValues } from '../../../policies/limits/limit-fields.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
+import type { LimitKind, Unit } from '../../../policies/unit.ts';
 import type { ChangeRow } from './limit-changes.ts';
 import type { LimitChange, LimitsDocument } from './limit-set.ts';
 import type { LimitPointer } from './limit-table.ts';

@@ -1,11 +1,12 @@
 /** Fields that differ between two states of a limit, grant, freeze or break-glass, with the names of limits.yaml, and their effect on jobs. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import type { BreakGlass } from '../../../policies/limits/break-glass.ts';
 import { capOf, capWords } from '../../../policies/limits/cap.ts';
 import type { Freeze, Grant, Limit } from '../../../policies/limits/limit.ts';
 import { limitFields, writtenInstant } from '../../../policies/limits/limit-fields.ts';
 import { MODES, type Mode } from '../../../policies/mode.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import type { Unit } from '../../../policies/units/unit.ts';
+import type { Unit } from '../../../policies/unit.ts';
 
 export type Effect = 'tightens' | 'loosens' | 'neutral';
 

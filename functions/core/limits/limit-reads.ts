@@ -1,9 +1,10 @@
 /** Reads for edits: the published set, the base of an edit, the history. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { LedgerClock } from '../environment/index.ts';
-import type { Ledger } from '../ledger/index.ts';
+import type { LedgerClock } from '../environment/environment.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { HistoryPage, HistoryQuery, LiveLimits, LogEntry } from './edit-model.ts';
 import type { LimitsDocument } from './limit-set.ts';
 import { LimitsError, type LimitTable } from './limit-table.ts';

@@ -1,7 +1,7 @@
 /** A limits document ↔ the chunks it is stored in: one per root group that has limits, and a shared one. */
 import { createHash } from 'node:crypto';
+import type { Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type LimitChunk, LimitsError, packText, unpackJson } from './limit-table.ts';
 

@@ -7,8 +7,8 @@ import { problemText } from '../../../policies/document/reading.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet, Rollout } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { LedgerClock, Log } from '../environment/index.ts';
-import { LedgerError } from '../store/index.ts';
+import type { LedgerClock, Log } from '../environment/environment.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import {
   chunkOfRoot,
   type LimitsDocument,

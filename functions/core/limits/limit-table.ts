@@ -5,7 +5,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { CounterKey } from '../../../policies/claim.ts';
 import { codedError } from '../../../policies/coded-error.ts';
-import type { ReadOptions } from '../ledger/index.ts';
+import type { ReadOptions } from '../ledger/store.ts';
 
 export type { ReadOptions };
 

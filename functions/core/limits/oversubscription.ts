@@ -1,8 +1,8 @@
+import type { Directory } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Oversubscription } from './edit-model.ts';
 import { subjectPath } from './limit-changes.ts';
 import { groupsAround } from './subject-text.ts';

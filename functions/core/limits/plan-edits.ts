@@ -1,4 +1,6 @@
 /** Computes the effect of edits on a set: the document, the changes, and what must be confirmed. Writes nothing. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../policies/document/reading.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
@@ -10,12 +12,11 @@ import {
   withDefaults,
 } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { compareModes } from '../../../policies/rollout.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { isMoney } from '../../../policies/units/unit.ts';
+import { isMoney } from '../../../policies/unit.ts';
 import { changeRows, NO_LIMITS, rolledOutMode } from './change-rows.ts';
 import { editDocument } from './edit-document.ts';
 import type { EditContext } from './edit-draft.ts';

@@ -1,8 +1,9 @@
 /** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer, logged forever. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, isRecord, type ParseResult } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import { changeRows, NO_LIMITS } from './change-rows.ts';

@@ -1,10 +1,11 @@
 /** Roles, their rights on limits, and their texts. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import { placeOfSubject } from '../../../policies/limits/cap.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { joinedText } from '../../../policies/text/plain-text.ts';
-import type { Unit } from '../../../policies/units/unit.ts';
+import type { Unit } from '../../../policies/unit.ts';
 import {
   type Act,
   type Denial,

@@ -1,9 +1,9 @@
 /** `group/101` ↔ `{group: 101}`: subjects as the desk names them, and as limits.yaml writes them. */
 
+import type { Directory, DirectoryGroup } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { CAP_KINDS, capOf, capSubject } from '../../../policies/limits/cap.ts';
-import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
-import { LIMIT_KINDS, type LimitKind } from '../../../policies/units/unit.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../policies/unit.ts';
 
 const PERSONAL = 'personal';
 const PATTERN_PREFIX = 'groups/';

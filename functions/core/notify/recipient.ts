@@ -1,7 +1,8 @@
 /** Recipients of messages about a subject: the owner in its limits, else the owner of a group above it, else finance. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { defaultsOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { oneLine, shortened } from '../../../policies/text/plain-text.ts';
 
 export interface Recipient {

@@ -6,7 +6,7 @@
  * Figures added in later versions are rows in separate bytes with their length: reports read them only for
  * shown rows, and older programs ignore them.
  */
-import { isOverEstimate, QUEUE_BUCKETS, type UsageTally } from '../usage/index.ts';
+import { isOverEstimate, QUEUE_BUCKETS, type UsageTally } from '../usage/usage.ts';
 import type { Sheet } from './sheet-store.ts';
 
 /** Never reorder and never take one out: the place is the name. */

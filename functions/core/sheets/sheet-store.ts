@@ -1,20 +1,11 @@
 /** Stores sheets: a head, and parts if one item is too small. */
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import {
-  answered,
-  type BatchGetDeps,
-  batchGet,
-  type InstanceTable,
-  type Item,
-  itemAt,
-  ledgerKeys,
-  putItem,
-  TimeLimit,
-  TTL_ATTRIBUTE,
-  unavailable,
-} from '../store/index.ts';
-import { usageExpiresAtSeconds } from '../usage/index.ts';
+import { type BatchGetDeps, batchGet, itemAt, putItem } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import { type InstanceTable, type Item, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
+import { usageExpiresAtSeconds } from '../usage/rollup-store.ts';
 
 /** Keys of jobs in their records. */
 export const JOB_KEYS = [

@@ -12,7 +12,7 @@ import {
   ENV_SIGNIN_SECRET_PARAMETER,
   ENV_VIEWERS_FROM,
 } from '../../names.ts';
-import { type Environment, unset } from '../environment/index.ts';
+import { type Environment, unset } from '../environment/settings.ts';
 import type { RoleSettings } from './gitlab-roles.ts';
 
 /** Our address in the browser, by GitLab's redirect. */

@@ -3,7 +3,7 @@ import { hkdfSync } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
-import type { Log } from '../environment/index.ts';
+import type { Log } from '../environment/environment.ts';
 import { CALLBACK_PATH, ownAddress } from './config.ts';
 import { DeviceSignIn, GitLabSignIn } from './gitlab-sign-in.ts';
 import { JobTokens } from './job-tokens.ts';

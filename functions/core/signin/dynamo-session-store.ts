@@ -1,27 +1,19 @@
 import { z } from 'zod';
+import { changeItem, deleteItem, getItem, itemAt, putItem, queryAll, scanPages } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
 import {
   all,
-  answered,
   begins,
-  changeItem,
-  deleteItem,
-  getItem,
   type InstanceTable,
   type Item,
-  itemAt,
   keyOf,
-  ledgerKeys,
   numberIs,
   PK,
-  putItem,
-  queryAll,
   SK,
-  scanPages,
-  type TableFailure,
   TimeLimit,
   TTL_ATTRIBUTE,
-  unavailable,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { answered, type TableFailure, unavailable } from '../store/table-failure.ts';
 import { type Session, type SessionChange, type SessionStore, SignInError } from './model.ts';
 
 const USER_ID = 'ui';

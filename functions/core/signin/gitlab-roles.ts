@@ -1,14 +1,14 @@
 import { isRecord } from '../../../policies/document/reading.ts';
+import { GitLabError } from '../gitlab/gitlab.ts';
 import {
   checkBaseUrl,
-  GitLabError,
   pageEnd,
   pageQuery,
   type RestCallDeps,
   readFound,
   readList,
   restCall,
-} from '../gitlab/index.ts';
+} from '../gitlab/rest-call.ts';
 import { type Account, type RoleSource, type Roles, SignInError } from './model.ts';
 
 export interface RoleSettings {

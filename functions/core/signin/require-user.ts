@@ -6,7 +6,7 @@ import { html } from 'hono/html';
 import { NONCE, type SecureHeadersVariables, secureHeaders } from 'hono/secure-headers';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { keepLatest } from '../../../policies/keep-latest.ts';
-import type { Log } from '../environment/index.ts';
+import type { Log } from '../environment/environment.ts';
 import type { JobTokens } from './job-tokens.ts';
 import { type SignInEnv, SignInError } from './model.ts';
 import { type Sessions, secretHashOf } from './sessions.ts';

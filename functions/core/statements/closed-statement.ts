@@ -1,24 +1,17 @@
 /** A month of a group as it was closed, its text and its hash. Pure. */
 import { createHash } from 'node:crypto';
+import { getItem, itemAt, putItem, putOf, queryAll, queryPage, transactItems } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
 import {
   absent,
-  answered,
   any,
-  getItem,
   type InstanceTable,
   type Item,
   type ItemCondition,
-  itemAt,
-  ledgerKeys,
   numberIs,
-  putItem,
-  putOf,
-  queryAll,
-  queryPage,
   TimeLimit,
-  transactItems,
-  unavailable,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
 
 /** Amounts are millionths of the currency, instants Unix ms. */
 export interface ClosedStatement {

@@ -3,18 +3,10 @@
  * kept under the hash of its text, once, however often it is deployed; the changes from one to another are a chain like statements.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
-import {
-  absent,
-  answered,
-  type InstanceTable,
-  itemAt,
-  ledgerKeys,
-  putItem,
-  queryAll,
-  queryPage,
-  TimeLimit,
-  unavailable,
-} from '../store/index.ts';
+import { itemAt, putItem, queryAll, queryPage } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import { absent, type InstanceTable, TimeLimit } from '../store/operation.ts';
+import { answered, unavailable } from '../store/table-failure.ts';
 import { sealedText, textSha256 } from './closed-statement.ts';
 
 /** Prices as the policy document has them. */

@@ -3,7 +3,7 @@
  * several.
  */
 
-import type { LedgerClock } from '../environment/index.ts';
+import type { LedgerClock } from '../environment/environment.ts';
 import type { Key } from './keys.ts';
 import {
   type Item,

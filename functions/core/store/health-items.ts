@@ -1,6 +1,6 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import * as names from '../../names.ts';
-import { type Beat, WAITING_LINES_MAX, type WaitingLine } from '../contract/index.ts';
+import { type Beat, WAITING_LINES_MAX, type WaitingLine } from '../contract/admissions.ts';
 import { queryPage, type SingleItem, singleItem } from './calls.ts';
 import { ledgerKeys } from './keys.ts';
 import { type InstanceTable, type Item, TimeLimit } from './operation.ts';

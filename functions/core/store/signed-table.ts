@@ -5,8 +5,8 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { NodeSha256 } from '../contract/index.ts';
-import { type Environment, refuseInvalid, unset } from '../environment/index.ts';
+import { NodeSha256 } from '../contract/network.ts';
+import { type Environment, refuseInvalid, unset } from '../environment/settings.ts';
 import { type DynamoAnswer, type DynamoCall, tableOn } from './dynamo-calls.ts';
 import type { Item, ItemTable } from './operation.ts';
 

@@ -1,14 +1,14 @@
-import type { Forecast } from '../../../policies/forecast/forecast.ts';
+import type { Forecast } from '../../../policies/forecast.ts';
 import { instantText, untilText } from '../../../policies/text/edge-text.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
-import { unitRow } from '../../../policies/units/unit.ts';
+import { unitRow } from '../../../policies/unit.ts';
 import {
   amountText,
   bareAmountText,
   limitLabelOf,
   limitName,
   limitNameFirst,
-} from '../../../policies/units/unit-texts.ts';
+} from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { linkTo, subjectPagePath } from '../notify/console-links.ts';
 import { type Message, subjectLine } from '../notify/message.ts';

@@ -5,21 +5,10 @@
 import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { longestDays } from '../../../policies/limits/period.ts';
-import {
-  answered,
-  atRev,
-  type BatchGetDeps,
-  batchGet,
-  getItem,
-  type InstanceTable,
-  itemAt,
-  LedgerError,
-  ledgerKeys,
-  putItem,
-  TimeLimit,
-  TTL_ATTRIBUTE,
-  unavailable,
-} from '../store/index.ts';
+import { type BatchGetDeps, batchGet, getItem, itemAt, putItem } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import { atRev, type InstanceTable, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
+import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 
 /** `topic`: mail and all other subscriptions of the deployment's topic. */
 export const ALERT_CHANNELS = ['topic', 'slack', 'teams'] as const;

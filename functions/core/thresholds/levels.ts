@@ -1,12 +1,12 @@
 /** Levels of limits, and counters that reached one. Pure. */
 import { createHash } from 'node:crypto';
 import type { CounterKey } from '../../../policies/claim.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitAt, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { isSpent } from '../../../policies/units/unit.ts';
-import type { Counter } from '../ledger/index.ts';
+import { isSpent } from '../../../policies/unit.ts';
+import type { Counter } from '../ledger/ledger.ts';
 import { findGroup, findRecipient, type Recipient, subjectLabel } from '../notify/recipient.ts';
 
 export interface ThresholdLevel {

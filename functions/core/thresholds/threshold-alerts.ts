@@ -1,9 +1,9 @@
 /** Alerts owners when the use of a limit reaches a level: once per period, level and amount of the limit. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast/forecast.ts';
+import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
-import type { LedgerClock, Log } from '../environment/index.ts';
-import type { Counter } from '../ledger/index.ts';
+import type { LedgerClock, Log } from '../environment/environment.ts';
+import type { Counter } from '../ledger/ledger.ts';
 import type { Notifier } from '../notify/message.ts';
 import { recipientKey } from '../notify/recipient.ts';
 import {

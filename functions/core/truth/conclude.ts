@@ -1,6 +1,6 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
-import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
-import type { EndOutcome, Ledger } from '../ledger/index.ts';
+import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import type { EndOutcome, Ledger } from '../ledger/ledger.ts';
 import type { TruthOutcome } from './settle-truths.ts';
 import type { JobVerdict } from './verdict.ts';
 

@@ -4,15 +4,10 @@
  */
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
-import {
-  type ControllerScope,
-  isLive,
-  isOutOfScope,
-  type JobRecord,
-  type JobState,
-  wasRejected,
-} from '../ledger/index.ts';
+import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
+import type { JobRecord, JobState } from '../ledger/ledger.ts';
+import { isLive, wasRejected } from '../ledger/settle.ts';
 import { type JobVerdict, verdictOn } from './verdict.ts';
 
 export type FindingKind =

@@ -1,14 +1,9 @@
 /** Explains a job's charge in lines that add up to its counters. Pure. */
 
+import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
-import {
-  type CorrectionEntry,
-  type EntryCause,
-  type JobRecord,
-  type RecordClaim,
-  settleMove,
-} from '../ledger/index.ts';
+import type { CorrectionEntry, EntryCause, JobRecord, RecordClaim } from '../ledger/ledger.ts';
+import { settleMove } from '../ledger/settle.ts';
 
 export interface ChargeLine {
   readonly kind: 'usage' | 'correction';

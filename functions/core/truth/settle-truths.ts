@@ -19,19 +19,12 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { Rules } from '../admission/index.ts';
-import type { LedgerClock, Log } from '../environment/index.ts';
-import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
-import {
-  type BypassAsk,
-  type ControllerScope,
-  type EndOutcome,
-  type GoneJob,
-  isOutOfScope,
-  type JobEnd,
-  type Ledger,
-} from '../ledger/index.ts';
-import type { YetFailedStore } from '../store/index.ts';
+import type { Rules } from '../admission/judge.ts';
+import type { LedgerClock, Log } from '../environment/environment.ts';
+import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
+import type { BypassAsk, EndOutcome, GoneJob, JobEnd, Ledger } from '../ledger/ledger.ts';
+import type { YetFailedStore } from '../store/health-items.ts';
 import { type EndOfJob, endOfJob, outdoes } from './verdict.ts';
 
 export interface SettleDeps extends BypassDeps {

@@ -1,15 +1,10 @@
 /** Decides about a hold from GitLab's job outcome. Pure: nothing is freed before GitLab was asked. */
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type GitLabErrorCode, isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
-import {
-  type GoneJob,
-  GRACE_SECONDS,
-  isLive,
-  type JobEnd,
-  type JobRecord,
-  settleMove,
-} from '../ledger/index.ts';
+import { type GitLabErrorCode, isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { GRACE_SECONDS } from '../ledger/hold-job.ts';
+import type { GoneJob, JobEnd, JobRecord } from '../ledger/ledger.ts';
+import { isLive, settleMove } from '../ledger/settle.ts';
 
 type Verdict =
   | { readonly do: 'settle'; readonly end: JobEnd }

@@ -11,20 +11,13 @@
  * | any of these | any other state, or none | nothing: the sweep decides |
  */
 
+import type { Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { placementOf } from '../../../policies/place/placement.ts';
-import type { LedgerClock, Log } from '../environment/index.ts';
-import { JOB_STATUSES, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
-import {
-  type DueJob,
-  type EndOutcome,
-  type GoneJob,
-  isLive,
-  type JobEnd,
-  type JobRecord,
-  type Ledger,
-} from '../ledger/index.ts';
+import { placementOf } from '../../../policies/placement.ts';
+import type { LedgerClock, Log } from '../environment/environment.ts';
+import { JOB_STATUSES, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import type { DueJob, EndOutcome, GoneJob, JobEnd, JobRecord, Ledger } from '../ledger/ledger.ts';
+import { isLive } from '../ledger/settle.ts';
 import { type EndedOutcome, together } from './settle-truths.ts';
 import { endOfJob } from './verdict.ts';
 

@@ -11,8 +11,8 @@ import {
   type LimitKind,
   type Unit,
   type UsageCounts,
-} from '../../../policies/units/unit.ts';
-import type { RecountOutcome } from '../ledger/index.ts';
+} from '../../../policies/unit.ts';
+import type { RecountOutcome } from '../ledger/checkpoints.ts';
 
 /** Why the days of usage say something else than the counter. */
 export type AgreementCause =

@@ -3,18 +3,13 @@
  * ends the same.
  */
 
+import type { Directory } from '../../../policies/directory.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { costMicros } from '../../../policies/prices/price.ts';
+import { costMicros } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  isExpiredCharged,
-  type JobFacts,
-  type JobRecord,
-  ranRejected,
-  wasRejected,
-} from '../ledger/index.ts';
+import type { JobFacts, JobRecord } from '../ledger/ledger.ts';
+import { isExpiredCharged, ranRejected, wasRejected } from '../ledger/settle.ts';
 import {
   ASKED_ON_PREFIX,
   BELOW_COUNTS,

@@ -1,13 +1,10 @@
-import type { LedgerClock } from '../environment/index.ts';
-import {
-  type Consistency,
-  isAwaited,
-  type JobRecord,
-  packs,
-  recordExpiresAtSeconds,
-  type StoredItem,
-} from '../ledger/index.ts';
-import { LedgerError, retried } from '../store/index.ts';
+import type { LedgerClock } from '../environment/environment.ts';
+import { packs } from '../ledger/counter.ts';
+import type { JobRecord } from '../ledger/ledger.ts';
+import { isAwaited } from '../ledger/reservation.ts';
+import { recordExpiresAtSeconds } from '../ledger/retention.ts';
+import type { Consistency, StoredItem } from '../ledger/store.ts';
+import { LedgerError, retried } from '../store/table-failure.ts';
 import {
   type Contribution,
   type ContributionPlace,

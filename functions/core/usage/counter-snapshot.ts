@@ -11,26 +11,28 @@ import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { type CounterKey, counterName, isPipelineCounter } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { type Counter, goesUnclosed, isWindow, NO_AMOUNTS } from '../ledger/index.ts';
+import type { Counter } from '../ledger/ledger.ts';
+import { NO_AMOUNTS } from '../ledger/recount.ts';
+import { goesUnclosed, isWindow } from '../ledger/retention.ts';
 import {
-  answered,
-  atRev,
   type BatchGetDeps,
   batchGet,
   getItem,
-  type InstanceTable,
-  type Item,
   itemAt,
-  LedgerError,
-  ledgerKeys,
   putItem,
-  type QueryAsk,
   queryPage,
   queryPages,
+} from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import {
+  atRev,
+  type InstanceTable,
+  type Item,
+  type QueryAsk,
   TimeLimit,
   TTL_ATTRIBUTE,
-  unavailable,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 
 export interface CounterSnapshot {
   /** When it was begun, Unix ms. A recount that began later has met every counter that was there before. */

@@ -4,8 +4,8 @@
  * lists are no part of any charge.
  */
 import { type JobRun, withRuns } from '../../../policies/run-history.ts';
-import type { Log } from '../environment/index.ts';
-import type { Consistency } from '../ledger/index.ts';
+import type { Log } from '../environment/environment.ts';
+import type { Consistency } from '../ledger/store.ts';
 import type { UsageChange } from './contribution.ts';
 import type { LatestRejections, RollupStore, TopProjects } from './rollup-store.ts';
 import { type UsageKey, usageName } from './usage.ts';

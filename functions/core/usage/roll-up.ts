@@ -1,20 +1,14 @@
 import { counterName } from '../../../policies/claim.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../names.ts';
-import type { Log } from '../environment/index.ts';
-import type { ExportResult } from '../export/index.ts';
-import { type Counter, decodeItem, type JobRecord } from '../ledger/index.ts';
-import type { Metrics } from '../metrics/index.ts';
-import {
-  COUNTER_SK,
-  type Item,
-  isNewer,
-  LedgerError,
-  type LedgerKeys,
-  PK,
-  RECORD_SK,
-  SK,
-} from '../store/index.ts';
+import type { Log } from '../environment/environment.ts';
+import type { ExportResult } from '../export-images.ts';
+import { decodeItem } from '../ledger/items.ts';
+import type { Counter, JobRecord } from '../ledger/ledger.ts';
+import type { Metrics } from '../metrics.ts';
+import { COUNTER_SK, type LedgerKeys, RECORD_SK } from '../store/keys.ts';
+import { type Item, isNewer, PK, SK } from '../store/operation.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
 import { type CounterSnapshots, isInSnapshot } from './counter-snapshot.ts';
 

@@ -1,40 +1,30 @@
-import { systemClock } from '../environment/index.ts';
+import { systemClock } from '../environment/environment.ts';
 import {
   decodeEstimates,
   ESTIMATES_REV,
   encodeEstimates,
   estimatesKey,
   type StoredEstimates,
-} from '../estimates/index.ts';
-import type { Consistency } from '../ledger/index.ts';
+} from '../estimates/estimates-item.ts';
+import type { Consistency } from '../ledger/store.ts';
+import { type BatchGetDeps, batchGet, putItem, putOf, transactItems } from '../store/calls.ts';
+import { escapePart, type Key, ROLLUP_SK, unescapePart } from '../store/keys.ts';
+import { MemoryTable } from '../store/memory-table.ts';
 import {
   absent,
-  answered,
   atRev,
-  type BatchGetDeps,
-  batchGet,
-  escapePart,
   type InstanceTable,
   type Item,
-  isConflict,
-  isThrottle,
-  type Key,
   keyOf,
-  LedgerError,
-  MemoryTable,
   numberIs,
   PK,
-  putItem,
-  putOf,
-  ROLLUP_SK,
   SK,
   TimeLimit,
   TTL_ATTRIBUTE,
-  transactItems,
   type UpdateWrite,
-  unescapePart,
   versioned,
-} from '../store/index.ts';
+} from '../store/operation.ts';
+import { answered, isConflict, isThrottle, LedgerError } from '../store/table-failure.ts';
 import type { Contribution } from './contribution.ts';
 import {
   isQueueName,

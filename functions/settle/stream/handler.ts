@@ -1,9 +1,12 @@
-import { recordUnmetered } from '../../core/admission/index.ts';
-import { consoleLog, readAdmitConfig, systemClock } from '../../core/environment/index.ts';
-import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../../core/ledger/index.ts';
-import { deployedMetrics } from '../../core/metrics/index.ts';
-import { deployedRules } from '../../core/rules/index.ts';
-import { ledgerKeys } from '../../core/store/index.ts';
+import { recordUnmetered } from '../../core/admission/decide.ts';
+import { consoleLog, systemClock } from '../../core/environment/environment.ts';
+import { readAdmitConfig } from '../../core/environment/settings.ts';
+import { createLedger } from '../../core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../core/ledger/dynamo-store.ts';
+import { deployedTable, onOwnBooks } from '../../core/ledger/instances.ts';
+import { deployedMetrics } from '../../core/metrics.ts';
+import { deployedRules } from '../../core/rules.ts';
+import { ledgerKeys } from '../../core/store/keys.ts';
 import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../../names.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';
 

@@ -9,7 +9,7 @@ import {
   limitNameFirst,
   overdraftText,
   UNIT_TEXTS,
-} from '../../units/unit-texts.ts';
+} from '../../unit-texts.ts';
 import { instantText, relativeText, untilText } from '../edge-text.ts';
 import { type Detail, fitted, oneLine, shortened } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';

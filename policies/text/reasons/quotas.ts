@@ -1,6 +1,6 @@
 import type { LimitFacts } from '../../limits/limit.ts';
 import type { CodedReason } from '../../reason.ts';
-import { unitRow } from '../../units/unit.ts';
+import { unitRow } from '../../unit.ts';
 import {
   amountText,
   bareAmountText,
@@ -9,7 +9,7 @@ import {
   limitName,
   overdraftText,
   UNIT_TEXTS,
-} from '../../units/unit-texts.ts';
+} from '../../unit-texts.ts';
 import { relativeText, untilText } from '../edge-text.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';

@@ -7,10 +7,10 @@ import type { ApiDeps, ApiError } from '../../../functions/console/api/api-parts
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
 import { etagOf, outcomeAnswer } from '../../../functions/console/api/edits.ts';
-import { silentLog } from '../../../functions/core/environment/index.ts';
-import type { ApplyOutcome, Rights, RoleName } from '../../../functions/core/limits/index.ts';
-import type { Roles, SignInEnv, User } from '../../../functions/core/signin/index.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import type { ApplyOutcome, Rights, RoleName } from '../../../functions/core/limits/edit-model.ts';
+import type { Roles, SignInEnv, User } from '../../../functions/core/signin/model.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type SetView, setShown } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';

@@ -1,10 +1,10 @@
 /** Client of a remote console's API, for the user signed in on this terminal. */
 import { apiClient } from '../../../functions/console/api/client.ts';
-import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
+import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { commandFetch } from '../command-fetch.ts';
-import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../login/kept-sessions.ts';
+import { ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../kept-sessions.ts';
+import type { LedgerFlags } from '../ledger-flags.ts';
 import { type ApiClient, answeredInProcess } from './api-in-process.ts';
 
 /** A month of a large instance takes a while. */

@@ -4,47 +4,43 @@ import { createConsoleRead } from '../../../functions/answers/create-console-rea
 import type { StatementBooks } from '../../../functions/answers/reading/context.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
+import type { RunnerDetails } from '../../../functions/core/gitlab/kept-answers.ts';
 import {
-  type DirectoryTable,
-  DynamoDirectoryTable,
-  readWholeDirectory,
-} from '../../../functions/core/directory/index.ts';
-import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
-import type { RunnerDetails } from '../../../functions/core/gitlab/index.ts';
-import {
-  createLedger,
-  DynamoStore,
   dynamoRecountOutcomes,
   dynamoSweepMarks,
-  type LedgerStore,
   type RecountOutcomes,
-} from '../../../functions/core/ledger/index.ts';
-import {
-  createLimitsDesk,
-  DynamoLimitTable,
-  type LimitsDocument,
-  type LimitTable,
-  type Rights,
-} from '../../../functions/core/limits/index.ts';
+} from '../../../functions/core/ledger/checkpoints.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import type { Rights } from '../../../functions/core/limits/edit-model.ts';
+import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
-import type { RequeueLists } from '../../../functions/core/requeue/index.ts';
-import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
-import { MemoryTable } from '../../../functions/core/store/index.ts';
+import type { RequeueLists } from '../../../functions/core/requeue-list.ts';
+import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/sheet-store.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import {
   type AlertRecordStore,
   dynamoAlertRecords,
 } from '../../../functions/core/thresholds/alert-records.ts';
-import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
+import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openLedger, openTableAccess, readOnly } from '../ledger/open-ledger.ts';
+import type { LedgerFlags } from '../ledger-flags.ts';
+import { type OpenLedger, openLedger, openTableAccess, readOnly } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';

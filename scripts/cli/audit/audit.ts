@@ -9,7 +9,7 @@ import { readUserFile } from '../../terminal/user-file.ts';
 import { answeredInProcess, found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { commandFetch } from '../command-fetch.ts';
-import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+import { LEDGER_FLAGS } from '../ledger-flags.ts';
 import { money } from '../report/shadow-words.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
 import { GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';

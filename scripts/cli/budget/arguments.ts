@@ -2,20 +2,20 @@
 import { userInfo } from 'node:os';
 import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import { isSubject } from '../../../functions/answers/limits/edits.ts';
+import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';
 import { capOf, capWords } from '../../../policies/limits/cap.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
-import { runnerClassNames } from '../../../policies/prices/price.ts';
-import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/units/unit.ts';
-import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
+import { runnerClassNames } from '../../../policies/price.ts';
+import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/unit.ts';
+import { UNIT_TEXTS } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { text, toggle } from '../../terminal/flags.ts';
 import { answeredInProcess, type Rights } from '../api/api-in-process.ts';
 import type { BudgetContext } from '../api/open-api.ts';
-import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+import { LEDGER_FLAGS } from '../ledger-flags.ts';
 
 /** Flags of every command that reads limits. */
 export const BUDGET_FLAGS = {

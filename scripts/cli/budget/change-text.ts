@@ -7,7 +7,7 @@ import { poolText } from '../../../functions/answers/status/texts.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import { amountText } from '../../../policies/unit-texts.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { type Paint, paintWhen, printable, widthOf } from '../../terminal/paint.ts';

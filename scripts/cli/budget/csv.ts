@@ -2,7 +2,7 @@
 import { basename, resolve } from 'node:path';
 import type { WrittenTotal } from '../../../functions/answers/limits/edit-models.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import { amountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';

@@ -5,7 +5,7 @@ import type { BacktestAnswer } from '../../../functions/answers/limits/edit-mode
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
-import { isAtOnce, readUnits, writtenUnits } from '../../../policies/units/unit.ts';
+import { isAtOnce, readUnits, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';

@@ -1,8 +1,8 @@
 import type { BudgetRow } from '../../../functions/answers/limits/budgets-model.ts';
 import { refusingText } from '../../../functions/answers/status/texts.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
-import { isMoney } from '../../../policies/units/unit.ts';
-import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { isMoney } from '../../../policies/unit.ts';
+import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { amounts, right, type TerminalColumn, table, wrapped } from '../../terminal/table.ts';
 

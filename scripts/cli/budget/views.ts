@@ -20,8 +20,8 @@ import {
 import { readInstant } from '../../../policies/document/values.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { type Edge, edgeText, instantText } from '../../../policies/text/edge-text.ts';
-import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
-import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { LIMIT_KINDS } from '../../../policies/unit.ts';
+import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';

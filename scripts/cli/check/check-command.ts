@@ -15,7 +15,7 @@ import {
   readPlaceFlags,
   withClass,
 } from '../evaluation/place-flags.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';

@@ -1,4 +1,4 @@
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import { amountText } from '../../../policies/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
 import { askText } from '../evaluation/rule-text.ts';
 import { shortenedName } from './check-text.ts';

@@ -1,5 +1,5 @@
 import { classColumn } from '../../../policies/text/rejection-text.ts';
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import { amountText } from '../../../policies/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { table, wrapped } from '../../terminal/table.ts';
 import { askText, ruleTable } from '../evaluation/rule-text.ts';

@@ -8,7 +8,7 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import { isKnownImage } from '../../../policies/images/image-judge.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { VariableAllowlist } from '../../../policies/policy.ts';
-import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
+import { pricesAt, type RunnerClass } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
 import { fieldOfVariable } from '../../../policies/variables/compared-value.ts';

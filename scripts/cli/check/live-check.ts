@@ -4,7 +4,7 @@ import type {
   LimitLeftRow,
 } from '../../../functions/answers/job/model.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
@@ -13,9 +13,9 @@ import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked, consoleClient, mayAskConsole } from '../api/console-client.ts';
 import { withBooks } from '../api/open-api.ts';
 import { type PlaceFlags, placeInLedger, type RequestPlace } from '../evaluation/place-flags.ts';
-import { type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
-import { openLedger } from '../ledger/open-ledger.ts';
-import { ENV_ID_TOKEN } from '../login/kept-sessions.ts';
+import { ENV_ID_TOKEN } from '../kept-sessions.ts';
+import { type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
+import { openLedger } from '../open-ledger.ts';
 import type { RulesFlags } from '../rules-flags.ts';
 import { pipelineRequestOf, type RequestOptions } from './job-check.ts';
 import type { PipelineCheck, PipelineFinding } from './pipeline-check.ts';

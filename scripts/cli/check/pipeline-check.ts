@@ -1,7 +1,7 @@
 import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Mode } from '../../../policies/mode.ts';
-import { isInFlight } from '../../../policies/units/unit.ts';
+import { isInFlight } from '../../../policies/unit.ts';
 import type { RequestPlace } from '../evaluation/place-flags.ts';
 import { codedReasonText, type LimitAsk, needsText } from '../evaluation/rule-text.ts';
 import type { ExpandedJob, ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';

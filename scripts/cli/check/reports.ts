@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import { checkBaseUrl, GitLabError, keepNote } from '../../../functions/core/gitlab/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import { keepNote } from '../../../functions/core/gitlab/keep-note.ts';
+import { checkBaseUrl } from '../../../functions/core/gitlab/rest-call.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { commandFetch } from '../command-fetch.ts';

@@ -1,10 +1,11 @@
 /** `tollgate controller status`, `enable`, `dry-run` and `disable`. */
-import { CANARY_DESCRIPTION, type ControllerState } from '../../../functions/core/gitlab/index.ts';
+import { CANARY_DESCRIPTION } from '../../../functions/core/gitlab/administration.ts';
+import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { confirmed } from '../truth/confirm.ts';

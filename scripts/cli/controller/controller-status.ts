@@ -11,11 +11,12 @@ import {
   armedReport,
   shadowFigures,
 } from '../../../functions/answers/rollout/shadow-report.ts';
-import { type ControllerScopes, GitLabError } from '../../../functions/core/gitlab/index.ts';
-import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
+import type { ControllerScopes } from '../../../functions/core/gitlab/controller.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/health-items.ts';
 import { standIn, type TerminalIo } from '../../terminal/command.ts';
-import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { openIfAny, openLedger } from '../ledger/open-ledger.ts';
+import type { LedgerFlags } from '../ledger-flags.ts';
+import { openIfAny, openLedger } from '../open-ledger.ts';
 import { readSpan } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { openRulesInForce, type RulesFlags } from '../rules-flags.ts';

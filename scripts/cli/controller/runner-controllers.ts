@@ -1,13 +1,15 @@
+import type { AdminAnswer } from '../../../functions/core/gitlab/admin-calls.ts';
 import {
-  type AdminAnswer,
   type AdminController,
+  createGitLabAdministration,
+} from '../../../functions/core/gitlab/administration.ts';
+import {
   type ControllerScopes,
   type ControllerState,
-  createGitLabAdministration,
-  GitLabError,
-  type RestCallDeps,
   readControllerScopes,
-} from '../../../functions/core/gitlab/index.ts';
+} from '../../../functions/core/gitlab/controller.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 
 /** One of GitLab's runner controllers; `connected` is undefined in lists and before 18.10. */
 export type RunnerController = AdminController;

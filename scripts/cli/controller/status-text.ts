@@ -1,5 +1,5 @@
 import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
-import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
+import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { armedRowsText } from '../report/shadow.ts';
 import { armedSentence, retrySentence } from '../report/shadow-words.ts';

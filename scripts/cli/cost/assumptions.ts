@@ -1,6 +1,6 @@
 /** Assumptions that cannot be counted. They fit a usual installation; edit them for yours. */
 import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/alarms/alarms.ts';
-import { roundMs } from '../../../functions/core/ledger/index.ts';
+import { roundMs } from '../../../functions/core/ledger/recount-round.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 
 /** Lambda's billed time per warm call, milliseconds. */

@@ -1,4 +1,5 @@
-import { mendedMs, roundMs } from '../../../functions/core/ledger/index.ts';
+import { mendedMs } from '../../../functions/core/ledger/checkpoints.ts';
+import { roundMs } from '../../../functions/core/ledger/recount-round.ts';
 import * as assumed from './assumptions.ts';
 import type { CostQuestion } from './costing.ts';
 import type { PriceName, Prices } from './prices.ts';

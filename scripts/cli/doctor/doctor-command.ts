@@ -1,14 +1,14 @@
 import type { HealthFinding, HealthView } from '../../../functions/answers/health/evidence.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/health/read-gitlab.ts';
 import { dynamoHealthLook, readHealth } from '../../../functions/answers/health/read-health.ts';
-import { systemClock } from '../../../functions/core/environment/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, standIn } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { text, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openTableAccess } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openTableAccess } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
 

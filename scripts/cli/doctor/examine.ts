@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { getProxyForUrl } from 'proxy-from-env';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
 import {
   type Router,
@@ -20,7 +21,6 @@ import {
   type TlsFiles,
   type TlsMaterial,
 } from '../../../relay/router/target.ts';
-import { ACCEPTED_AFTER_MS } from '../../../relay/streams/connection.ts';
 import { fileToken, type TokenSource } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';

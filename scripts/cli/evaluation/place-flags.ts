@@ -1,9 +1,9 @@
+import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
+import { pricesAt, type RunnerClass } from '../../../policies/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';

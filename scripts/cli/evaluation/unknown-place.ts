@@ -1,6 +1,7 @@
 /** Error for an unknown group or project, with the closest match. */
+
+import type { Directory } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 /** @param asked - as it was typed: `--group acme/paymets`. @param known - paths as the directory has them. */

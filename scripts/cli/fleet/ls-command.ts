@@ -1,4 +1,4 @@
-import { byVersion, type RouterAccess } from '../../../functions/core/gitlab/index.ts';
+import { byVersion, type RouterAccess } from '../../../functions/core/gitlab/runners.ts';
 import { EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';

@@ -1,6 +1,6 @@
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { FleetGitLab } from '../../../functions/core/gitlab/index.ts';
+import type { FleetGitLab } from '../../../functions/core/gitlab/runners.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { readWhole, severalWords, text, toggle } from '../../terminal/flags.ts';

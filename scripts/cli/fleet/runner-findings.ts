@@ -3,7 +3,7 @@ import {
   fallsBack,
   type RouterAccess,
   routerAccess,
-} from '../../../functions/core/gitlab/index.ts';
+} from '../../../functions/core/gitlab/runners.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { MannedRunner } from './read-fleet.ts';
 

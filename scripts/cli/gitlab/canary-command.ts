@@ -1,9 +1,10 @@
 /** `tollgate gitlab canary`. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createGitLabAdministration, createGitLabPipelines } from '../../../functions/core/gitlab/index.ts';
-import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../functions/core/ledger/index.ts';
-import { LedgerError } from '../../../functions/core/store/index.ts';
+import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
+import { createGitLabPipelines } from '../../../functions/core/gitlab/pipelines.ts';
+import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../functions/core/ledger/controller.ts';
+import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
@@ -16,8 +17,8 @@ import { command } from '../../terminal/define-command.ts';
 import { orElse, required, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { commandAuthority } from '../command-fetch.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openIfAny, openTableAccess } from '../ledger/open-ledger.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openIfAny, openTableAccess } from '../open-ledger.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { CANARY_TAG, type Canary, removeCanary, runCanary } from './canary.ts';
 import { exitOf, linesText, SetupLines } from './setup-step.ts';

@@ -1,6 +1,6 @@
 import type { RelayClock, RouterAnswer } from '../../../relay/exchange.ts';
+import { createStreamPool } from '../../../relay/pool.ts';
 import type { Router } from '../../../relay/router/router.ts';
-import { createStreamPool } from '../../../relay/streams/pool.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from '../../../relay/wire/schema.ts';
 

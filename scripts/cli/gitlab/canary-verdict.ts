@@ -1,6 +1,8 @@
 /** Judges both answers by two ended jobs and our responses. Pure. */
-import { type CanaryJob, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
-import type { ArmOutcome } from '../../../functions/core/ledger/index.ts';
+
+import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
+import type { CanaryJob } from '../../../functions/core/gitlab/pipelines.ts';
+import type { ArmOutcome } from '../../../functions/core/ledger/controller.ts';
 import type { SentAnswer } from './canary-streams.ts';
 import type { SetupLines } from './setup-step.ts';
 

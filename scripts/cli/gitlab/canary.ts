@@ -1,15 +1,16 @@
 /** A canary run: checks the runner, removes what an earlier run left, proves both answers, and removes its own objects. */
 import {
   CANARY_DESCRIPTION,
-  type CanaryJob,
-  type CanaryProject,
-  type CanaryRunner,
   type GitLabAdministration,
-  type GitLabPipelines,
-  isTerminal,
-  JOB_STATUSES,
-} from '../../../functions/core/gitlab/index.ts';
-import type { CanaryOutcome, RouterPatience } from '../../../functions/core/ledger/index.ts';
+} from '../../../functions/core/gitlab/administration.ts';
+import { isTerminal, JOB_STATUSES } from '../../../functions/core/gitlab/gitlab.ts';
+import type {
+  CanaryJob,
+  CanaryProject,
+  CanaryRunner,
+  GitLabPipelines,
+} from '../../../functions/core/gitlab/pipelines.ts';
+import type { CanaryOutcome, RouterPatience } from '../../../functions/core/ledger/controller.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import type { Router } from '../../../relay/router/router.ts';
 import type { WireSchema } from '../../../relay/wire/schema.ts';

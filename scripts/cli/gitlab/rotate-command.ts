@@ -1,5 +1,5 @@
 /** `tollgate gitlab rotate-token` and `rotate-webhook-key`. */
-import type { AdminController } from '../../../functions/core/gitlab/index.ts';
+import type { AdminController } from '../../../functions/core/gitlab/administration.ts';
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, required, text, toggle, whole } from '../../terminal/flags.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { SSMClient } from '@aws-sdk/client-ssm';
-import { secretMark } from '../../../functions/core/gitlab/index.ts';
+import { secretMark } from '../../../functions/core/gitlab/group-hooks.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { systemCause } from '../../terminal/system-failure.ts';
 import { readUserFileIfThere } from '../../terminal/user-file.ts';

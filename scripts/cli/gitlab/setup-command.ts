@@ -1,6 +1,6 @@
 /** `tollgate gitlab setup` and `status`: the same steps, to change GitLab or only to look. */
 import { relative } from 'node:path';
-import type { AdminController } from '../../../functions/core/gitlab/index.ts';
+import type { AdminController } from '../../../functions/core/gitlab/administration.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import type { ExitCode, TerminalIo } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';

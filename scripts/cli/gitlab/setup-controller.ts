@@ -1,10 +1,10 @@
 /** The runner controller: found or made, its token, and its scope. */
+import type { AdminAnswer } from '../../../functions/core/gitlab/admin-calls.ts';
 import type {
-  AdminAnswer,
   AdminController,
   ControllerToken,
   GitLabAdministration,
-} from '../../../functions/core/gitlab/index.ts';
+} from '../../../functions/core/gitlab/administration.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { madeOnce, type Setup, type SetupLines } from './setup-step.ts';
 

@@ -1,6 +1,6 @@
 /** Flags of the commands that administer GitLab. */
 import { resolve } from 'node:path';
-import { createGitLabAdministration } from '../../../functions/core/gitlab/index.ts';
+import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { orElse, readWhole, text, texts, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';

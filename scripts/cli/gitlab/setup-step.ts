@@ -1,9 +1,6 @@
 /** What the steps of a set-up, a rotation, a teardown and a canary share: their settings, and the lines they report. */
-import type {
-  AdminAnswer,
-  AdminRefusal,
-  GitLabAdministration,
-} from '../../../functions/core/gitlab/index.ts';
+import type { AdminAnswer, AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
+import type { GitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { EXIT, type ExitCode } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import type { SecretStore } from './secret-store.ts';

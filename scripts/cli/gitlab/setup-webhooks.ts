@@ -1,14 +1,9 @@
 /** One webhook with job events for each top-level group, and the keys that prove its deliveries. */
 import { randomBytes } from 'node:crypto';
-import { atOnce } from '../../../functions/core/environment/index.ts';
-import {
-  type AdminAnswer,
-  type AdminRefusal,
-  type GroupHook,
-  type HookSetting,
-  hookSetting,
-  isHookUrl,
-} from '../../../functions/core/gitlab/index.ts';
+import { atOnce } from '../../../functions/core/environment/environment.ts';
+import type { AdminAnswer, AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
+import type { GroupHook } from '../../../functions/core/gitlab/administration.ts';
+import { type HookSetting, hookSetting, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
 import type { SecretName, SecretStore } from './secret-store.ts';
 import { madeOnce, type Setup, type SetupLines, type SetupMode } from './setup-step.ts';
 

@@ -1,12 +1,8 @@
 /** `tollgate gitlab teardown`. */
-import { atOnce } from '../../../functions/core/environment/index.ts';
-import {
-  type AdminController,
-  type AdminRefusal,
-  groupHookKey,
-  hookDescription,
-  isHookUrl,
-} from '../../../functions/core/gitlab/index.ts';
+import { atOnce } from '../../../functions/core/environment/environment.ts';
+import type { AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
+import type { AdminController } from '../../../functions/core/gitlab/administration.ts';
+import { groupHookKey, hookDescription, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
 import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { text, toggle } from '../../terminal/flags.ts';

@@ -1,4 +1,6 @@
-import { type GitLabDirectory, type GitLabGroup, patiently } from '../../../functions/core/gitlab/index.ts';
+import type { GitLabGroup } from '../../../functions/core/gitlab/gitlab.ts';
+import { patiently } from '../../../functions/core/gitlab/rest-call.ts';
+import type { GitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { quantile } from '../../local/random.ts';
 import type { MannedRunner } from '../fleet/read-fleet.ts';

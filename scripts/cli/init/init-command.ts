@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createGitLab, createGitLabDirectory } from '../../../functions/core/gitlab/index.ts';
+import { createGitLab, createGitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { DAY_MS, isZone } from '../../../policies/limits/calendar.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';

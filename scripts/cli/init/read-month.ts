@@ -1,11 +1,11 @@
 import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
 import { z } from 'zod';
+import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import {
   type FinishedJobsPage,
   finishedJobs,
-  type GitLab,
   type JobsMark,
-} from '../../../functions/core/gitlab/index.ts';
+} from '../../../functions/core/gitlab/runners.ts';
 import { quantile } from '../../local/random.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { readUserFileIfThere } from '../../terminal/user-file.ts';

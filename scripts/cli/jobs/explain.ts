@@ -10,7 +10,7 @@ import type {
 import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
 import { BECAME } from '../../../functions/answers/job/retried.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
+import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { word } from '../../terminal/flags.ts';
@@ -19,7 +19,7 @@ import { right, table, wrapped } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withApi } from '../api/open-api.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
-import { LEDGER_FLAGS, type LedgerFlags } from '../ledger/ledger-flags.ts';
+import { LEDGER_FLAGS, type LedgerFlags } from '../ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { BECAME, becameOf } from '../../../functions/answers/job/retried.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/index.ts';
-import type { RequeueEntry } from '../../../functions/core/requeue/index.ts';
-import { pathKey } from '../../../policies/place/directory.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import type { RequeueEntry } from '../../../functions/core/requeue-list.ts';
+import { pathKey } from '../../../policies/directory.ts';
 import type { RequeueSettings } from '../../../policies/policy.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -12,8 +12,8 @@ import { paintWhen, printable } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
 import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
 import { ssmSecretStore } from '../gitlab/secret-store.ts';
-import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openLedger } from '../ledger/open-ledger.ts';
+import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openLedger } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, readRules } from '../rules-flags.ts';
 

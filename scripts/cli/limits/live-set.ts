@@ -1,27 +1,20 @@
 import { Document, isPair, isScalar, visit } from 'yaml';
-import {
-  type DirectoryTable,
-  DynamoDirectoryTable,
-  readWholeDirectory,
-} from '../../../functions/core/directory/index.ts';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import {
-  DynamoLimitTable,
-  type LimitChange,
-  type LimitPointer,
-  type LimitsDocument,
-  type LimitTable,
-  readChange,
-  readLimitSet,
-} from '../../../functions/core/limits/index.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitChange, LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { SPENT_KINDS } from '../../../policies/units/unit.ts';
+import { SPENT_KINDS } from '../../../policies/unit.ts';
 import { readDirectory } from '../../policy/read-documents.ts';
 import { standIn, type TerminalIo } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { openTableAccess } from '../ledger/open-ledger.ts';
+import type { LedgerFlags } from '../ledger-flags.ts';
+import { openTableAccess } from '../open-ledger.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { systemClock } from '../../../functions/core/environment/index.ts';
-import {
-  createLimitsDesk,
-  type LimitPointer,
-  type LimitTable,
-  publishLimits,
-  readLimitSet,
-} from '../../../functions/core/limits/index.ts';
-import { type Item, queryAll, SK, TimeLimit } from '../../../functions/core/store/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { publishLimits, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
+import { queryAll } from '../../../functions/core/store/calls.ts';
+import { type Item, SK, TimeLimit } from '../../../functions/core/store/operation.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
@@ -24,8 +21,8 @@ import { table as rowsText } from '../../terminal/table.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
 import { readActor, readReason, WHO_FLAGS } from '../budget/arguments.ts';
 import { printOutcome } from '../budget/change-text.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openTableAccess } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openTableAccess } from '../open-ledger.ts';
 import { limitChanges } from '../policy/diff/diff-limits.ts';
 import type { PolicyChange } from '../policy/diff/values.ts';
 import { rollupZone } from '../rollup-zone.ts';

@@ -8,7 +8,7 @@ import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { rulesFiles } from '../rules-flags.ts';
 import {

@@ -14,7 +14,7 @@ import { command } from '../../terminal/define-command.ts';
 import { severalWords, text, toggle } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -102,7 +102,7 @@ async function replayRecorded(
 ): Promise<{ readonly recorded: ComparedRules; readonly ledger: string }> {
   const span = readSpan(since, undefined, io.nowMs(), rollupZone(io));
   // Only --since needs the modules of the ledger.
-  const { openLedger } = await import('../ledger/open-ledger.ts');
+  const { openLedger } = await import('../open-ledger.ts');
   const ledger = await standIn(io, openLedger)(flags, io);
   const progress = progressOf('jobs asked again', io);
   try {

@@ -1,14 +1,14 @@
+import type { Directory } from '../../../policies/directory.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { RuleKind } from '../../../policies/kinds/kinds.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { MODES, type Mode, type RuleClass } from '../../../policies/mode.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { ASKED_BY } from '../../../policies/units/unit.ts';
+import { ASKED_BY } from '../../../policies/unit.ts';
 import {
   DocumentError,
   type LocatedDocument,

@@ -5,10 +5,10 @@ import { checkedJobOf } from '../../../policies/job.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { CONDITION_FIELDS, type Conditions } from '../../../policies/match/conditions.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { NO_CLASS, pricesAt, priceVersions, type RunnerClass } from '../../../policies/prices/price.ts';
+import { NO_CLASS, pricesAt, priceVersions, type RunnerClass } from '../../../policies/price.ts';
 import { compareModes } from '../../../policies/rollout.ts';
 import type { Rule } from '../../../policies/rule.ts';
-import { ASKED_BY, kindRow, LIMIT_KINDS } from '../../../policies/units/unit.ts';
+import { ASKED_BY, kindRow, LIMIT_KINDS } from '../../../policies/unit.ts';
 import type { Documents } from './validate-command.ts';
 import {
   entriesAt,

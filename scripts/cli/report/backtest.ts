@@ -4,14 +4,14 @@ import {
   backtest,
 } from '../../../functions/answers/backtest/backtest.ts';
 import { limitLabel } from '../../../functions/answers/reading/scope.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { text } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { amounts, right, table } from '../../terminal/table.ts';
-import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openLedger } from '../ledger/open-ledger.ts';
+import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openLedger } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, readRules } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';

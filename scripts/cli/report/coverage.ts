@@ -1,7 +1,7 @@
 import { COVERAGE_DAYS_MAX, coverageShareText } from '../../../functions/answers/groups/coverage.ts';
 import type { CoverageView, CoveredRunnerRow } from '../../../functions/answers/groups/model.ts';
-import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
-import { runnerDetails } from '../../../functions/core/gitlab/index.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { runnerDetails } from '../../../functions/core/gitlab/kept-answers.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';

@@ -1,7 +1,7 @@
 import type { BudgetRow } from '../../../functions/answers/limits/budgets-model.ts';
 import type { TestedForecasts } from '../../../functions/answers/status/model.ts';
 import { forecastText } from '../../../functions/answers/status/texts.ts';
-import { bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { bareAmountText } from '../../../policies/unit-texts.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';

@@ -1,6 +1,6 @@
 import type { ArmedFigures, ShadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { moneyText } from '../../../policies/units/unit-texts.ts';
+import { moneyText } from '../../../policies/unit-texts.ts';
 import type { ZonedSpan } from './span.ts';
 
 /** `9,102` */

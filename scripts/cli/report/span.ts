@@ -1,8 +1,8 @@
 import type { ReportSpan, ZonedSpan } from '../../../functions/answers/rollout/shadow-report.ts';
-import type { JobRecord } from '../../../functions/core/ledger/index.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { askedGroup, isAllGroups } from '../evaluation/unknown-place.ts';
 

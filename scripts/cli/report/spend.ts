@@ -1,6 +1,6 @@
 import { hasOthers, SPEND_KEYS, type SpendReport } from '../../../functions/answers/report/model.ts';
 import { queueText, retriesText, spendCsv } from '../../../functions/answers/report/spend-text.ts';
-import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
+import { durationText, moneyText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
@@ -10,7 +10,7 @@ import { amounts, right, table } from '../../terminal/table.ts';
 import { type ApiRefusal, answerOf } from '../api/api-in-process.ts';
 import { type BudgetContext, withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 
 const TOP = 20;

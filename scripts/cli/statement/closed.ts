@@ -1,6 +1,6 @@
 import { closedCsv, closedFocusCsv, closedRows } from '../../../functions/answers/statement/csv.ts';
 import type { ClosedMonths } from '../../../functions/answers/statement/model.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
@@ -10,7 +10,7 @@ import { amounts, right, table } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess, found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { type Progress, progressOf } from '../truth/progress.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';

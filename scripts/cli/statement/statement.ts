@@ -1,7 +1,7 @@
 import { csv, csvField, decimal } from '../../../functions/answers/statement/csv.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
+import { durationText, moneyText } from '../../../policies/unit-texts.ts';
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { choice, orElse, required, text, toggle } from '../../terminal/flags.ts';
@@ -10,7 +10,7 @@ import { amounts, right, table } from '../../terminal/table.ts';
 import { answerOf } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
-import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';

@@ -1,28 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type DirectorySyncReport,
-  type DirectoryTable,
-  DynamoDirectoryTable,
-  readWholeDirectory,
-  syncDirectory,
-  type WholeDirectory,
-} from '../../../functions/core/directory/index.ts';
-import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
-import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/index.ts';
+import { readWholeDirectory, type WholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
+import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import {
   type Directory,
   type DirectoryGroup,
   type DirectoryProject,
   pathKey,
-} from '../../../policies/place/directory.ts';
+} from '../../../policies/directory.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord, required, toggle } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openTableAccess, type TableAccess } from '../open-ledger.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
 /** A directory stored with a ledger. */

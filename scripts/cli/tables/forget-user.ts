@@ -1,26 +1,18 @@
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
 import {
-  type JobRecord,
   type KeptJob,
   kept,
-  type LedgerStore,
   nameless,
   type PseudonymKeys,
   pseudonymOf,
-  type RewriteStore,
   userIdOf,
   userIdsIn,
   yearOf,
-} from '../../../functions/core/ledger/index.ts';
-import {
-  addSumTo,
-  eachSum,
-  packedSums,
-  type Sheet,
-  type SheetStore,
-  type SheetSum,
-  USER_SHEET_DAYS,
-} from '../../../functions/core/sheets/index.ts';
-import type { UserSessions } from '../../../functions/core/signin/index.ts';
+} from '../../../functions/core/ledger/user-ids.ts';
+import { addSumTo, eachSum, packedSums, type SheetSum } from '../../../functions/core/sheets/sheet-rows.ts';
+import { type Sheet, type SheetStore, USER_SHEET_DAYS } from '../../../functions/core/sheets/sheet-store.ts';
+import type { UserSessions } from '../../../functions/core/signin/dynamo-session-store.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -28,8 +20,8 @@ import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { toggle, word } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openToRepair } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openToRepair } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { confirmOnTerminal } from '../truth/confirm.ts';
 

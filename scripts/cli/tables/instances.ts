@@ -1,21 +1,17 @@
 /** Lists and changes the GitLab instances of a table. Programs with another name refuse to work on it. */
 
-import { REGISTER_TIMEOUT_MS } from '../../../functions/core/ledger/index.ts';
-import {
-  answered,
-  deleteItem,
-  INSTANCES_PK,
-  type InstanceTable,
-  TimeLimit,
-  unavailable,
-} from '../../../functions/core/store/index.ts';
+import { REGISTER_TIMEOUT_MS } from '../../../functions/core/ledger/instances.ts';
+import { deleteItem } from '../../../functions/core/store/calls.ts';
+import { INSTANCES_PK } from '../../../functions/core/store/keys.ts';
+import { type InstanceTable, TimeLimit } from '../../../functions/core/store/operation.ts';
+import { answered, unavailable } from '../../../functions/core/store/table-failure.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { word } from '../../terminal/flags.ts';
 import { table as tableText } from '../../terminal/table.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openRegister, type RegisterAccess } from '../ledger/open-ledger.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
+import { openRegister, type RegisterAccess } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 
 const { ledger, region, endpoint } = TABLE_FLAGS;

@@ -1,23 +1,17 @@
-import {
-  type GitLab,
-  GitLabError,
-  type JobsPage,
-  type JobTruth,
-  patiently,
-} from '../../../functions/core/gitlab/index.ts';
-import {
-  type ControllerScope,
-  isLive,
-  type JobRecord,
-  type LedgerStore,
-} from '../../../functions/core/ledger/index.ts';
+import { GitLabError, type JobsPage, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { patiently } from '../../../functions/core/gitlab/rest-call.ts';
+import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
+import type { ControllerScope } from '../../../functions/core/ledger/controller.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import { isLive } from '../../../functions/core/ledger/settle.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import {
   type ComparedJob,
   type EnforcementProof,
   enforcementProof,
-  type JobVerdict,
   unadmittedShare,
-} from '../../../functions/core/truth/index.ts';
+} from '../../../functions/core/truth/enforcement-proof.ts';
+import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
 
 interface CompareOptions {
   /** Unix ms: live jobs, and those that were decided or ended since. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
-import type { RestCallDeps } from '../../../functions/core/gitlab/index.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
+import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { flagLines } from '../../terminal/define-command.ts';
 import { type Flag, text } from '../../terminal/flags.ts';

@@ -1,4 +1,4 @@
-import type { LedgerStore, StoredItem } from '../../../functions/core/ledger/index.ts';
+import type { LedgerStore, StoredItem } from '../../../functions/core/ledger/store.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 

@@ -1,12 +1,9 @@
-import { readWholeDirectory } from '../../../functions/core/directory/index.ts';
-import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/index.ts';
-import {
-  type CounterAmounts,
-  createLedger,
-  type Drift,
-  type RebuildReport,
-} from '../../../functions/core/ledger/index.ts';
-import { placeBy, rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/index.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { CounterAmounts, Drift, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
+import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/count-records.ts';
 import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { isZone } from '../../../policies/limits/calendar.ts';
@@ -15,8 +12,8 @@ import { command } from '../../terminal/define-command.ts';
 import { text, toggle } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openLedger, openToRepair } from '../ledger/open-ledger.ts';
+import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
+import { type OpenLedger, openLedger, openToRepair } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { confirmed } from './confirm.ts';
 import { progressOf, watched } from './progress.ts';

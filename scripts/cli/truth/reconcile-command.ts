@@ -1,15 +1,12 @@
-import type { Rules } from '../../../functions/core/admission/index.ts';
-import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/index.ts';
-import { createGitLab } from '../../../functions/core/gitlab/index.ts';
-import { createLedger, type LedgerStore } from '../../../functions/core/ledger/index.ts';
-import {
-  type ConcludeTally,
-  concludeAll,
-  type FindingKind,
-  type JobVerdict,
-  type ProofFinding,
-  settleTruths,
-} from '../../../functions/core/truth/index.ts';
+import type { Rules } from '../../../functions/core/admission/judge.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { createGitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import { type ConcludeTally, concludeAll } from '../../../functions/core/truth/conclude.ts';
+import type { FindingKind, ProofFinding } from '../../../functions/core/truth/enforcement-proof.ts';
+import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
+import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -17,8 +14,8 @@ import { command } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { TABLE_FLAGS } from '../ledger/ledger-flags.ts';
-import { openLedger, openToRepair } from '../ledger/open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openLedger, openToRepair } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';

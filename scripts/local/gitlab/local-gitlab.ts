@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
+import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, stoppable, type WallClock } from '../clock.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { isTerminal } from '../../../functions/core/gitlab/index.ts';
+import { isTerminal } from '../../../functions/core/gitlab/gitlab.ts';
 import { jobEntity, jobOfRunnerEntity } from './bodies.ts';
 import { controllerRoutes } from './controllers.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { isTerminal, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
+import { isTerminal, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobQuestion, JobRequestOutcome, RouterGitLab } from '../router/messages.ts';
 import {

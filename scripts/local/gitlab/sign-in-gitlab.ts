@@ -13,7 +13,7 @@ import {
   errors,
   Provider,
 } from 'oidc-provider';
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 
 export interface GitLabUser {
   readonly id: number;

@@ -1,4 +1,4 @@
-import { isTerminal, type JobList, type JobStatus } from '../../../functions/core/gitlab/index.ts';
+import { isTerminal, type JobList, type JobStatus } from '../../../functions/core/gitlab/gitlab.ts';
 import type { WallClock } from '../clock.ts';
 import type { ControllerBook, ControllerTokenBook } from './controllers.ts';
 import type { InstanceSettings } from './instance.ts';

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { Webhook } from 'standardwebhooks';
-import { JOB_HOOK_EVENT } from '../../../functions/core/gitlab/index.ts';
+import { JOB_HOOK_EVENT } from '../../../functions/core/gitlab/job-reader.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { WallClock } from '../clock.ts';
 import { isoText, jobHookBody } from './bodies.ts';

@@ -1,5 +1,5 @@
 import type { Metadata } from '@grpc/grpc-js';
-import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
+import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { STATUS } from '../../../relay/router/router.ts';
 import type { RouterClock } from '../clock.ts';
 import type { AdmitStream } from './admit-service.ts';

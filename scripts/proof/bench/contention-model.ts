@@ -1,4 +1,4 @@
-import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/index.ts';
+import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/store.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Clock } from '../../local/clock.ts';
 import { logNormal } from '../../local/random.ts';

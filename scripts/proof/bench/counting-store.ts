@@ -1,10 +1,6 @@
-import {
-  type LedgerStore,
-  type TransactOutcome,
-  type Write,
-  writeUnits,
-} from '../../../functions/core/ledger/index.ts';
-import { ledgerKeys } from '../../../functions/core/store/index.ts';
+import { writeUnits } from '../../../functions/core/ledger/items.ts';
+import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/store.ts';
+import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 
 export interface StoreCounts {
   transactions: number;

@@ -2,14 +2,12 @@
  * Modelled load: the real group commit, decision and ledger on a contended table in virtual time, against one transaction
  * per job.
  */
-import { decide } from '../../../functions/core/admission/index.ts';
-import { type LedgerClock, silentLog } from '../../../functions/core/environment/index.ts';
-import {
-  createLedger,
-  type JobEnd,
-  type LedgerStore,
-  MemoryStore,
-} from '../../../functions/core/ledger/index.ts';
+import { decide } from '../../../functions/core/admission/decide.ts';
+import { type LedgerClock, silentLog } from '../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import type { JobEnd } from '../../../functions/core/ledger/ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AdmissionsRequest } from '../../../functions/core/contract/index.ts';
+import type { AdmissionsRequest } from '../../../functions/core/contract/admissions.ts';
 import { createRelay, systemRelayClock } from '../../../relay/relay.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { Figure } from './figure.ts';

@@ -1,8 +1,8 @@
 /** Jobs that are requested, run and end as in GitLab, with the outcome of each request. */
-import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
-import type { InboxStore } from '../../../functions/core/ledger/index.ts';
-import { LedgerError } from '../../../functions/core/store/index.ts';
-import { hintText } from '../../../functions/core/truth/index.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { InboxStore } from '../../../functions/core/ledger/store.ts';
+import { LedgerError } from '../../../functions/core/store/table-failure.ts';
+import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { LocalRouter } from '../../local/router/local-router.ts';
 import type { ChaosRun } from './observe.ts';
 import { CHAOS_PROJECTS, pathOfProject, rootOf } from './scene.ts';

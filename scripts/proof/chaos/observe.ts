@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import { type Counter, decodeItem } from '../../../functions/core/ledger/index.ts';
-import { COUNTER_SK, INBOX_SK, type Item, ledgerKeys, SK } from '../../../functions/core/store/index.ts';
+import { decodeItem } from '../../../functions/core/ledger/items.ts';
+import type { Counter } from '../../../functions/core/ledger/ledger.ts';
+import { COUNTER_SK, INBOX_SK, ledgerKeys } from '../../../functions/core/store/keys.ts';
+import { type Item, SK } from '../../../functions/core/store/operation.ts';
 import type { TableStreamRecord, TableStreamResponse } from '../../../functions/settle/consume.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { isRecord } from '../../../policies/document/reading.ts';

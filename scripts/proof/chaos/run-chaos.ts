@@ -1,9 +1,11 @@
 /** One run: load and faults, then quiet, then the ledger is compared with the requests. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
-import { createLedger, DynamoStore, type JobRecord } from '../../../functions/core/ledger/index.ts';
-import { dynamoClient, dynamoTable } from '../../../functions/core/store/index.ts';
-import { settleTruths } from '../../../functions/core/truth/index.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import { dynamoClient, dynamoTable } from '../../../functions/core/store/sdk-table.ts';
+import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { METRIC_UNMETERED_QUEUED } from '../../../relay/names.ts';
 import { seededRandom } from '../../local/random.ts';
 import { until } from '../relay-process.ts';

@@ -11,7 +11,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { dynamoClient } from '../../../functions/core/store/index.ts';
+import { dynamoClient } from '../../../functions/core/store/sdk-table.ts';
 import * as functionNames from '../../../functions/names.ts';
 import * as relayNames from '../../../relay/names.ts';
 import { bundleFunction } from '../../build/bundle.ts';

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
 import { deployments } from '../../../cdk/tollgate.config.ts';
-import { systemClock } from '../../../functions/core/environment/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { stackProtection, stackStatus } from '../../build/cloudformation.ts';
 import { askWhetherArmed, destroy } from '../../build/destroy-deployment.ts';
 import { preflight } from '../../build/preflight.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { onFunctionUrl, type RouteCall } from '../../../functions/admit/routes.ts';
-import { HEALTH_PATH } from '../../../functions/core/contract/index.ts';
+import { HEALTH_PATH } from '../../../functions/core/contract/admissions.ts';
 
 const event = (method: string, rawPath: string, more: object = {}) => ({
   rawPath,

@@ -12,7 +12,7 @@ import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
+import { directoryOf } from '../../../policies/directory.ts';
 import { someFacts } from '../../support/ledger/asks.ts';
 import { aJob, consoleHouse, LIMITS } from '../console/house.ts';
 

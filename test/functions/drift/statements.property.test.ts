@@ -19,8 +19,8 @@ import { MemoryRollupStore } from '../../../functions/core/usage/rollup-store.ts
 import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
+import { type Directory, directoryOf } from '../../../policies/directory.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
-import { type Directory, directoryOf } from '../../../policies/place/directory.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { someFacts } from '../../support/ledger/asks.ts';

@@ -1,8 +1,8 @@
 /** What one run takes on, on stand-ins: the ledger and GitLab always say yes. */
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/index.ts';
-import type { JobRecord } from '../../../functions/core/ledger/index.ts';
-import type { RequeueEntry, RequeueList } from '../../../functions/core/requeue/index.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { RequeueEntry, RequeueList } from '../../../functions/core/requeue-list.ts';
 import { type RequeueDeps, requeue } from '../../../functions/requeue/requeue.ts';
 import { aPolicy, someLimits, using } from '../../policies/documents.ts';
 import { someFacts } from '../../support/ledger/asks.ts';

@@ -1,10 +1,12 @@
 /** Retries of jobs that were rejected for lack of slots, on every table and with or without sockets to GitLab. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { retryJob } from '../../../functions/core/gitlab/index.ts';
-import { createLedger, DynamoStore, type ReserveAsk } from '../../../functions/core/ledger/index.ts';
-import { dynamoRequeueLists } from '../../../functions/core/requeue/index.ts';
-import type { ItemTable } from '../../../functions/core/store/index.ts';
-import { DynamoRollupStore } from '../../../functions/core/usage/index.ts';
+import { retryJob } from '../../../functions/core/gitlab/rest-gitlab.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import type { ReserveAsk } from '../../../functions/core/ledger/ledger.ts';
+import { dynamoRequeueLists } from '../../../functions/core/requeue-list.ts';
+import type { ItemTable } from '../../../functions/core/store/operation.ts';
+import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { type RequeueDeps, requeue } from '../../../functions/requeue/requeue.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
 import { evaluate } from '../../../policies/evaluate.ts';

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { dynamoTable } from '../../../functions/core/store/index.ts';
+import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import type { LoopbackServer } from '../../../scripts/local/loopback.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { requeueContract } from './requeue-contract.ts';

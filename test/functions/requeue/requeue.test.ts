@@ -1,4 +1,4 @@
-import { MemoryTable } from '../../../functions/core/store/index.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { requeueContract } from './requeue-contract.ts';
 
 const table = new MemoryTable();

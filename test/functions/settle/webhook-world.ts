@@ -14,7 +14,7 @@ import { consume } from '../../../functions/settle/consume.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
+import { directoryOf } from '../../../policies/directory.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';

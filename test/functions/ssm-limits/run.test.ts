@@ -10,7 +10,7 @@ import {
 import { MemoryParameters } from '../../../functions/ssm-limits/memory-parameters.ts';
 import type { Parameters } from '../../../functions/ssm-limits/parameters.ts';
 import { runOn } from '../../../functions/ssm-limits/run.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
+import type { Directory } from '../../../policies/directory.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { aLiveDesk, FINANCE } from '../core/limits/desk.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { directoryOf } from '../../../policies/directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/reading.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../documents.ts';
 
 const problemsOf = (document: unknown, directory?: Parameters<typeof parseLimits>[3]): readonly string[] => {

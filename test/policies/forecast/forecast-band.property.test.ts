@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { expectedUse, type History } from '../../../policies/forecast/forecast.ts';
-import { forecastBand } from '../../../policies/forecast/forecast-band.ts';
+import { expectedUse, type History } from '../../../policies/forecast.ts';
+import { forecastBand } from '../../../policies/forecast-band.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { FIRST } from './forecast-bench.ts';
 

@@ -1,4 +1,4 @@
-import type { History } from '../../../policies/forecast/forecast.ts';
+import type { History } from '../../../policies/forecast.ts';
 import { dayNumber, weekday } from '../../../policies/limits/calendar.ts';
 
 /** A Monday. */

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type History, historyAsOf, weekdayProfile } from '../../../policies/forecast/forecast.ts';
-import {
-  type ForecastProof,
-  forecastBand,
-  proveForecasts,
-} from '../../../policies/forecast/forecast-band.ts';
+import { type History, historyAsOf, weekdayProfile } from '../../../policies/forecast.ts';
+import { type ForecastProof, forecastBand, proveForecasts } from '../../../policies/forecast-band.ts';
 import { dayNumber, weekday } from '../../../policies/limits/calendar.ts';
 import { books, growing, scatter } from './forecast-bench.ts';
 

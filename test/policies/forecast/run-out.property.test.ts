@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast/forecast.ts';
+import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast.ts';
 import { calendarDay, dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 
 const cases = fc.record({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type DailyUsage, type RunOutQuestion, runOut } from '../../../policies/forecast/forecast.ts';
+import { type DailyUsage, type RunOutQuestion, runOut } from '../../../policies/forecast.ts';
 import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
 
 const DAY = (year: number, month: number, day: number) => dayNumber({ year, month, day });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectedUse, weeklyTrend } from '../../../policies/forecast/forecast.ts';
+import { expectedUse, weeklyTrend } from '../../../policies/forecast.ts';
 import { books, FIRST, growing, scatter } from './forecast-bench.ts';
 
 describe('books that grow by 5 % a week', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { directoryOf } from '../../../policies/place/directory.ts';
-import { placementOf } from '../../../policies/place/placement.ts';
+import { directoryOf } from '../../../policies/directory.ts';
+import { placementOf } from '../../../policies/placement.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 const group = (id: number, path: string, parentId?: number, personal = false) => ({

@@ -7,7 +7,7 @@ import {
   MICROS_PER_MINUTE_MAX,
   type RunnerClass,
   runnerClassOf,
-} from '../../../policies/prices/price.ts';
+} from '../../../policies/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 test('a hold is never smaller than the exact cost, and less than one micro-unit larger', () => {

@@ -12,7 +12,7 @@ import {
   pricesAt,
   type RunnerClass,
   runnerClassNames,
-} from '../../../policies/prices/price.ts';
+} from '../../../policies/price.ts';
 import { aPolicy, policyDocument, someLimits, using } from '../documents.ts';
 
 const large = (over: object = {}) => ({ name: 'large', tags: ['large'], rate_per_minute: '0.60', ...over });

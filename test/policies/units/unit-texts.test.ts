@@ -7,7 +7,7 @@ import {
   bytesText,
   durationText,
   moneyText,
-} from '../../../policies/units/unit-texts.ts';
+} from '../../../policies/unit-texts.ts';
 
 test.each([
   [0, '0.00'],

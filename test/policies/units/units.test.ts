@@ -6,7 +6,7 @@ import {
   unitOfLetter,
   unitRow,
   writtenUnits,
-} from '../../../policies/units/unit.ts';
+} from '../../../policies/unit.ts';
 
 const rows = Object.values(UNIT_OF).map(unitRow);
 

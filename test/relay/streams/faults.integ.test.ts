@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { POOL_SIZES } from '../../../relay/streams/pool.ts';
+import { POOL_SIZES } from '../../../relay/pool.ts';
 import { fileToken } from '../../../relay/token.ts';
 
 import { handClock } from '../../../scripts/local/clock.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { backoffMs } from '../../../relay/connection.ts';
 import { STATUS } from '../../../relay/router/router.ts';
-import { backoffMs } from '../../../relay/streams/connection.ts';
 
 import { poolBench } from '../../support/relay/pool-bench.ts';
 

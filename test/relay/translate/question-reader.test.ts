@@ -8,7 +8,7 @@ import {
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from 'vitest';
-import { directoryOf } from '../../../policies/place/directory.ts';
+import { directoryOf } from '../../../policies/directory.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 import { NeededFields } from '../../../relay/translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from '../../../relay/translate/question-reader.ts';

@@ -1,7 +1,7 @@
-import { systemClock } from '../../../functions/core/environment/index.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { commandFetch } from '../../../scripts/cli/command-fetch.ts';
 import { COMMANDS } from '../../../scripts/cli/commands.ts';
-import { type OpenLedger, openLedger, openToRepair } from '../../../scripts/cli/ledger/open-ledger.ts';
+import { type OpenLedger, openLedger, openToRepair } from '../../../scripts/cli/open-ledger.ts';
 import { askOnTerminal } from '../../../scripts/cli/truth/confirm.ts';
 import type { ExitCode, TerminalIo } from '../../../scripts/terminal/command.ts';
 

@@ -1,7 +1,7 @@
 /** The rules that `npm start` begins with, on an empty ledger in memory; what went wrong is told in `troubles`. */
 import { fileURLToPath } from 'node:url';
 import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
-import { rulesInForce } from '../../../functions/core/rules/rules.ts';
+import { rulesInForce } from '../../../functions/core/rules.ts';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
 import { openLocalLedger } from '../../../scripts/local/ledger-source.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';

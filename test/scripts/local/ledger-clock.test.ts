@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { LEDGER_FLAGS_HELP } from '../../../scripts/cli/ledger/ledger-flags.ts';
+import { LEDGER_FLAGS_HELP } from '../../../scripts/cli/ledger-flags.ts';
 import {
   ledgerFolder,
   ledgerNowMs,

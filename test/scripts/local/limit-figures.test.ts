@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { directoryOf } from '../../../policies/directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
 import { limitFigures } from '../../../scripts/local/summary.ts';
 import { policyDocument } from '../../policies/documents.ts';
 

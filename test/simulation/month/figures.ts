@@ -1,5 +1,5 @@
 /** Figures of a month after its last sweep. Each is a whole number, and most must be 0. */
-import type { JobRecord } from '../../../functions/core/ledger/index.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Audit } from '../audit.ts';
 import type { Books } from '../books.ts';

@@ -1,14 +1,11 @@
 /** One month under one way of estimating: requests, ends, losses and sweeps in the order of their time. */
-import { silentLog } from '../../../functions/core/environment/index.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
-import {
-  isLive,
-  type JobRecord,
-  type StoreFault,
-  type StoreOperation,
-} from '../../../functions/core/ledger/index.ts';
-import { settleTruths } from '../../../functions/core/truth/index.ts';
-import type { RollupFault } from '../../../functions/core/usage/index.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { StoreFault, StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
+import { isLive } from '../../../functions/core/ledger/settle.ts';
+import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
+import type { RollupFault } from '../../../functions/core/usage/rollup-store.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';

@@ -2,11 +2,11 @@
  * Two relays that ask the admit function in batches and die once each. The product's own queue decides when a waiting job is
  * asked about again. Where the function does not answer, the fallback admits, and the relay posts that later.
  */
-import type { UnmeteredAnswer, WaitingTerms } from '../../../functions/core/contract/index.ts';
-import type { HoldOutcome } from '../../../functions/core/ledger/index.ts';
+import type { UnmeteredAnswer, WaitingTerms } from '../../../functions/core/contract/admissions.ts';
+import type { HoldOutcome } from '../../../functions/core/ledger/ledger.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/exchange.ts';
-import type { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
+import type { WaitQueue } from '../../../relay/wait-queue.ts';
 import { Agenda } from '../agenda.ts';
 import type { TrueJob } from '../gitlab.ts';
 import type { World } from '../world.ts';

@@ -1,6 +1,6 @@
 /** Compares waiting jobs at each relay with the rulebook: how long they wait, in which order, and for what. */
-import { LINES_MAX, type WaitingTerms } from '../../../functions/core/contract/index.ts';
-import { WAITING_OF_ROOT_MAX } from '../../../relay/waiting/wait-queue.ts';
+import { LINES_MAX, type WaitingTerms } from '../../../functions/core/contract/admissions.ts';
+import { WAITING_OF_ROOT_MAX } from '../../../relay/wait-queue.ts';
 import type { ExpectedTurn } from '../answers.ts';
 import { must } from '../findings.ts';
 import type { TrueJob } from '../gitlab.ts';

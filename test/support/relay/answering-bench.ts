@@ -10,7 +10,7 @@ import {
   type JudgePlausibility,
   plausibilityJudge,
 } from '../../../relay/translate/question-reader.ts';
-import { WaitQueue } from '../../../relay/waiting/wait-queue.ts';
+import { WaitQueue } from '../../../relay/wait-queue.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';

@@ -1,7 +1,7 @@
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { RouterAnswer } from '../../../relay/exchange.ts';
+import { createStreamPool, type StreamPoolOptions } from '../../../relay/pool.ts';
 import type { AdmitCall, AdmitCallListener, Router } from '../../../relay/router/router.ts';
-import { createStreamPool, type StreamPoolOptions } from '../../../relay/streams/pool.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 
 /** One call as the router's side sees it. */

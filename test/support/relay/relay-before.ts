@@ -1,9 +1,9 @@
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { AnswerQuestion } from '../../../relay/exchange.ts';
+import { createStreamPool, type PoolSizes } from '../../../relay/pool.ts';
 import { systemRelayClock } from '../../../relay/relay.ts';
 import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
-import { createStreamPool, type PoolSizes } from '../../../relay/streams/pool.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { encodeAdmitted, encodeRejected, loadSchema } from '../../../relay/wire/schema.ts';
 import type { HandClock } from '../../../scripts/local/clock.ts';

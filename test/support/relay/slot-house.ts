@@ -4,7 +4,7 @@ import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/exchange.ts';
-import { type WaitedVerdict, WaitQueue } from '../../../relay/waiting/wait-queue.ts';
+import { type WaitedVerdict, WaitQueue } from '../../../relay/wait-queue.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { turn } from './commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';

@@ -1,6 +1,6 @@
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { Unit } from '../../../policies/units/unit.ts';
+import type { Unit } from '../../../policies/unit.ts';
 import type { LedgerVerdict } from '../../../relay/exchange.ts';
 
 export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): LedgerVerdict => ({

@@ -10,7 +10,7 @@ import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../functions/core/usage/count-records.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
-import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { runnerClassNames } from '../../../policies/price.ts';
 import { consoleHouse, DIRECTORY } from '../../functions/console/house.ts';
 
 export interface MadeUpJob {

@@ -5,8 +5,8 @@ import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts'
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../functions/core/store/operation.ts';
 import { dynamoCounterSnapshots } from '../../../functions/core/usage/counter-snapshot.ts';
+import { directoryOf } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
 import { consoleHouse } from '../../functions/console/house.ts';
 import { manualClock } from '../ledger/test-clock.ts';
 

@@ -1,8 +1,8 @@
 /** Ten thousand groups with two years of days and four of months, packed as the drift program packs them. */
 import { emptySum, packedSums } from '../../../functions/core/sheets/sheet-rows.ts';
 import { classRowName, jobRowName } from '../../../functions/core/sheets/sheet-store.ts';
+import { directoryOf } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
 import { spendBooks } from './spend-books.ts';
 
 const GROUPS = 10_000;

@@ -1,17 +1,25 @@
 import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
-import type { User } from '../../../core/signin/index.ts';
+import type { ApplyOutcome } from '../../../core/limits/edit-model.ts';
+import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
+import type { User } from '../../../core/signin/model.ts';
 import { ConsolePage } from '../frame.tsx';
+import {
+  distance,
+  instant,
+  leftClass,
+  leftText,
+  limitAmountWords,
+  NOT_COUNTED,
+  type PageFormat,
+  pageAmount,
+} from '../parts/amounts.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from '../parts/form-field.tsx';
-import { NotSaved, PostForm } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmountWords, NOT_COUNTED } from '../parts/limit-words.ts';
-import { address, subjectHref } from '../parts/links.tsx';
-import type { Markup } from '../parts/markup.ts';
-import { type PageFormat, pageAmount } from '../parts/page-format.tsx';
+import { address, Card, type Markup, NotSaved, PostForm, subjectHref } from '../parts/layout.tsx';
 import { confirmPart, previewPart, type ValidPreview } from '../parts/preview-part.tsx';
-import type { EditForm } from './edit-form-parts.ts';
-import type { EditKind } from './edit-kinds.ts';
+import { changeTable } from '../parts/tables.tsx';
+import type { EditForm, EditKind } from './forms.ts';
 
 export interface EditFormView {
   readonly kind: EditKind;
@@ -165,3 +173,78 @@ export const untouched = (kind: EditKind, form: EditForm, values: Values): EditF
   problems: NO_PROBLEMS,
   others: [],
 });
+
+type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+
+interface Again {
+  /** Submitted values; absent: they cannot be applied again. */
+  readonly values?: Values;
+  readonly back: string;
+  /** Another remedy. */
+  readonly hint?: string;
+}
+
+/** Page for a conflicting edit, with both versions. */
+export const stalePage = (user: User, stale: Stale, again: Again, telling: PageFormat): Markup => {
+  const { live, mine, theirs } = stale;
+  const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
+  return (
+    <ConsolePage title="Changed meanwhile" at={values === undefined ? '/import' : '/'} user={user}>
+      <div class="head">
+        <div>
+          <h1>Changed by another user meanwhile</h1>
+          <p>
+            Yours was not saved.
+            {live !== undefined && (
+              <>
+                {' '}
+                {seesAll(user) ? <>{live.change.actor} saved another version</> : 'Another version was saved'}{' '}
+                {distance(live.change.atMs, telling.nowMs)}
+                {seesAll(user) && <>: “{live.change.why}”</>} (edit {live.pointer.edit},{' '}
+                {instant(live.change.atMs, telling)}).
+              </>
+            )}
+          </p>
+        </div>
+      </div>
+      <div class="compare">
+        <Card id="mine" title="Yours, not saved">
+          {rowsOr(
+            mine,
+            'The version you began with is gone, so your change cannot be compared with it.',
+            telling,
+          )}
+        </Card>
+        <Card id="theirs" title="Saved since you began">
+          {rowsOr(theirs, 'The changes of others are no longer known here. Look at the history.', telling)}
+        </Card>
+      </div>
+      <PostForm user={user} class="card" action="/edit">
+        {values !== undefined && hiddenFields(values)}
+        {again.hint !== undefined && <p>{again.hint}</p>}
+        <div class="actions">
+          {values !== undefined && (
+            <button class="main" name="step" value="preview">
+              See mine on top of theirs
+            </button>
+          )}
+          <a class="button" href={again.back}>
+            Keep theirs
+          </a>
+        </div>
+      </PostForm>
+    </ConsolePage>
+  );
+};
+
+/** The last edit may concern a hidden group. */
+const seesAll = ({ roles }: User): boolean => roles.admin || roles.finance;
+
+const rowsOr = (rows: readonly ChangeRow[] | undefined, sentence: string, telling: PageFormat): Markup =>
+  rows === undefined ? (
+    <p class="soft">{sentence}</p>
+  ) : rows.length === 0 ? (
+    <p class="soft">Nothing of the same groups.</p>
+  ) : (
+    changeTable(rows, 'Differences', telling)
+  );

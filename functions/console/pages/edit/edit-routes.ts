@@ -1,20 +1,15 @@
 import { Hono } from 'hono';
 import { actingUser } from '../../../answers/reading/context.ts';
-import type { ApplyOutcome, LimitEdit } from '../../../core/limits/index.ts';
-import type { SignInEnv } from '../../../core/signin/index.ts';
-import { query, readValues } from '../asked.ts';
-import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
+import type { ApplyOutcome, LimitEdit } from '../../../core/limits/edit-model.ts';
+import type { SignInEnv } from '../../../core/signin/model.ts';
+import { type PageContext, type PagesDeps, pageFormatOf, query, readValues, send } from '../page-deps.ts';
 import { countedFor } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
-import { address } from '../parts/links.tsx';
+import { address } from '../parts/layout.tsx';
 import { approvalPage, forbiddenPage, problemPage, unknownPlace } from '../problem-page.tsx';
-import { byField } from './document-problems.ts';
-import { EDIT_KINDS, type EditKind } from './edit-kinds.ts';
-import { backOf, type EditFormView, editPage, previewPage, untouched } from './edit-pages.tsx';
-import { asHiddenFields, openForm, standingOf, wasOf } from './open-form.ts';
-import { ownerContactsOf } from './reach.ts';
-import { readEdit } from './read-edit.ts';
-import { stalePage } from './stale-page.tsx';
+import { backOf, type EditFormView, editPage, previewPage, stalePage, untouched } from './edit-pages.tsx';
+import { EDIT_KINDS, type EditKind, ownerContactsOf } from './forms.ts';
+import { asHiddenFields, byField, openForm, readEdit, standingOf, wasOf } from './read-edit.ts';
 
 const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 

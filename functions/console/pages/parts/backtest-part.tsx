@@ -2,12 +2,11 @@
 
 import type { ConsoleReader } from '../../../answers/create-console-read.ts';
 import type { BacktestAnswer, BacktestSummary } from '../../../answers/limits/edit-models.ts';
-import type { LimitEdit } from '../../../core/limits/index.ts';
-import type { User } from '../../../core/signin/index.ts';
-import { shortDayLabel } from './chart-scale.ts';
+import type { LimitEdit } from '../../../core/limits/edit-model.ts';
+import type { User } from '../../../core/signin/model.ts';
+import { pageCount, shortDayLabel } from './amounts.tsx';
 import type { Values } from './form-field.tsx';
-import type { Markup } from './markup.ts';
-import { pageCount } from './page-format.tsx';
+import type { Markup } from './layout.tsx';
 
 /** The form that saves; its fields say what is to be counted, too. */
 export const SAVE_FORM = 'save';

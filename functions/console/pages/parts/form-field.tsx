@@ -1,4 +1,4 @@
-import type { Markup } from './markup.ts';
+import type { Markup } from './layout.tsx';
 
 /** Values of a form, by name, trimmed. */
 export type Values = Readonly<Record<string, string>>;

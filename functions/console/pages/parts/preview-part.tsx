@@ -1,14 +1,22 @@
 import type { BacktestAnswer, EditEffect, PreviewAnswer } from '../../../answers/limits/edit-models.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { poolText } from '../../../answers/status/texts.ts';
-import type { ChangeRow, Oversubscription } from '../../../core/limits/index.ts';
+import type { HistoryPage, LogEntry, Oversubscription } from '../../../core/limits/edit-model.ts';
+import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
+import {
+  distance,
+  leftText,
+  limitAmountWords,
+  limitWords,
+  type PageFormat,
+  pageAmount,
+  pageCount,
+  runsOut,
+  shortInstant,
+} from './amounts.tsx';
 import { backtestPart } from './backtest-part.tsx';
-import { changeTable, fieldText } from './change-table.tsx';
-import { Card, Table } from './layout.tsx';
-import { leftText, limitAmountWords, limitWords } from './limit-words.ts';
-import type { Markup } from './markup.ts';
-import { type PageFormat, pageAmount, pageCount } from './page-format.tsx';
-import { runsOut } from './run-out.tsx';
+import { address, Card, type Markup, Table } from './layout.tsx';
+import { changeLines, changeTable, fieldText } from './tables.tsx';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
@@ -200,3 +208,42 @@ const poolLine = (pool: Oversubscription, telling: PageFormat): Markup => (
     {pool.larger.length > 0 && <>; larger than the pool, or unlimited: {pool.larger.join(', ')}</>}
   </>
 );
+
+const ROWS_SHOWN = 6;
+
+/** History of changes with author and reason; newest first. */
+export function historyPart(history: HistoryPage, subject: string | undefined, telling: PageFormat): Markup {
+  if (history.entries.length === 0 && history.next === undefined)
+    return <p class="soft">Nothing was changed yet.</p>;
+  return (
+    <>
+      <ol class="timeline">{history.entries.map((entry) => line(entry, telling))}</ol>
+      {history.next !== undefined && (
+        <p>
+          <a href={address('/history', { subject, before: history.next })}>Earlier changes</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+const line = (entry: LogEntry, telling: PageFormat): Markup => (
+  <li>
+    <strong>{entry.why}</strong>
+    <p class="soft">
+      {entry.actor} via {entry.source}, {shortInstant(entry.atMs, telling)} (
+      {distance(entry.atMs, telling.nowMs)}), <a href={editHref(entry)}>edit {entry.edit}</a>
+    </p>
+    {entry.rows !== undefined ? (
+      changeLines(entry.rows, telling, { max: ROWS_SHOWN, moreHref: editHref(entry) })
+    ) : entry.count === 0 ? (
+      <p class="soft">Its changes are unknown.</p>
+    ) : (
+      <p>
+        <a href={editHref(entry)}>{pageCount(entry.count, 'difference')}</a>
+      </p>
+    )}
+  </li>
+);
+
+const editHref = ({ edit }: LogEntry): string => `/history/${edit}`;

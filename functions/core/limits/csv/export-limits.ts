@@ -1,6 +1,6 @@
+import type { Directory } from '../../../../policies/directory.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
-import type { Directory } from '../../../../policies/place/directory.ts';
-import { writtenUnits } from '../../../../policies/units/unit.ts';
+import { writtenUnits } from '../../../../policies/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import {
   idOf,

@@ -1,14 +1,14 @@
 /** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
 
 import { isDeepStrictEqual } from 'node:util';
+import { type Directory, pathKey } from '../../../../policies/directory.ts';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, isRecord, problemText } from '../../../../policies/document/reading.ts';
 import { readWrittenDay } from '../../../../policies/document/written.ts';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import { type Directory, pathKey } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
-import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
+import { LIMIT_KINDS, type LimitKind } from '../../../../policies/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { kindOf, type LimitList, madeId, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
 import {

@@ -3,7 +3,7 @@ import {
   readWrittenDay,
   type WrittenAmount,
 } from '../../../../policies/document/written.ts';
-import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
+import { isMoney, LIMIT_KINDS } from '../../../../policies/unit.ts';
 import { idOf, kindOf, readField } from '../subject-text.ts';
 import { type Cells, type CsvColumn, type CsvDialect, FIELD_OF, isDayColumn, isDecimal } from './columns.ts';
 

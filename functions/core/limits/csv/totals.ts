@@ -1,7 +1,7 @@
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../../../policies/limits/period.ts';
-import type { LimitKind, Unit } from '../../../../policies/units/unit.ts';
+import type { LimitKind, Unit } from '../../../../policies/unit.ts';
 
 /**
  * The sum of all limits of a kind and period in force at a date: a check sum over the column, parents and

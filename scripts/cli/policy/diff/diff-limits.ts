@@ -1,13 +1,12 @@
 import {
-  type ChangeRow,
   type ChangeRowsInput,
   changeRows,
-  type FieldValue,
   limitsByPlace,
-} from '../../../../functions/core/limits/index.ts';
+} from '../../../../functions/core/limits/change-rows.ts';
+import type { ChangeRow, FieldValue } from '../../../../functions/core/limits/limit-changes.ts';
 import { edgeText } from '../../../../policies/text/edge-text.ts';
-import { type Unit, unitRow, writtenUnits } from '../../../../policies/units/unit.ts';
-import { moneyText } from '../../../../policies/units/unit-texts.ts';
+import { type Unit, unitRow, writtenUnits } from '../../../../policies/unit.ts';
+import { moneyText } from '../../../../policies/unit-texts.ts';
 import { leafText, type PolicyChange, valueText } from './values.ts';
 
 /** Everything that differs between two sets of limits: limits, grants, freezes, break-glasses, defaults and rollouts. */

@@ -1,6 +1,6 @@
 import { readDecimal, readInstant } from '../../../../policies/document/values.ts';
 import type { Policy } from '../../../../policies/policy.ts';
-import { pricesAt, priceVersions } from '../../../../policies/prices/price.ts';
+import { pricesAt, priceVersions } from '../../../../policies/price.ts';
 import type { RolloutSettings } from '../../../../policies/rollout-step.ts';
 import type { Rule } from '../../../../policies/rule.ts';
 import { entriesAt, entriesOf, entryOf, rulesZone, type WrittenEntry } from '../written-document.ts';

@@ -5,8 +5,8 @@ import {
   priceJumps,
   pricesAt,
   priceVersions,
-} from '../../../../policies/prices/price.ts';
-import { moneyText } from '../../../../policies/units/unit-texts.ts';
+} from '../../../../policies/price.ts';
+import { moneyText } from '../../../../policies/unit-texts.ts';
 import { entriesOf, entryOf } from '../written-document.ts';
 import type { Side } from './diff-policies.ts';
 

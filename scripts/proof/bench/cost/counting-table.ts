@@ -1,13 +1,13 @@
+import type { Key } from '../../../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import {
   type Answers,
   type Item,
   type ItemTable,
   itemBytes,
-  type Key,
   keyOf,
-  MemoryTable,
   type Operations,
-} from '../../../../functions/core/store/index.ts';
+} from '../../../../functions/core/store/operation.ts';
 import { DUE_AT, DUE_PK } from '../../../../functions/names.ts';
 
 export interface TableUnits {

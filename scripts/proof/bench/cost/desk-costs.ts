@@ -5,22 +5,22 @@ import { createMiddleware } from 'hono/factory';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { placesNow } from '../../../../functions/answers/reading/limits-now.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
-import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/console/pages/assets/assets.ts';
-import {
-  DirectoryDraft,
-  DynamoDirectoryTable,
-  type GroupTree,
-  NOT_BEGUN,
-  readWholeDirectory,
-  writeGroups,
-} from '../../../../functions/core/directory/index.ts';
-import { silentLog } from '../../../../functions/core/environment/index.ts';
-import { createLedger, DynamoStore } from '../../../../functions/core/ledger/index.ts';
-import { createLimitsDesk, DynamoLimitTable } from '../../../../functions/core/limits/index.ts';
+import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/console/pages/assets.ts';
+import { NOT_BEGUN } from '../../../../functions/core/directory/chunks.ts';
+import { readWholeDirectory } from '../../../../functions/core/directory/directory-part.ts';
+import { DirectoryDraft, type GroupTree, writeGroups } from '../../../../functions/core/directory/draft.ts';
+import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
 import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
-import { dynamoSessionStore, Sessions, type SignInEnv } from '../../../../functions/core/signin/index.ts';
+import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
+import type { SignInEnv } from '../../../../functions/core/signin/model.ts';
+import { Sessions } from '../../../../functions/core/signin/sessions.ts';
 import { dynamoAlertRecords } from '../../../../functions/core/thresholds/alert-records.ts';
-import { DynamoRollupStore } from '../../../../functions/core/usage/index.ts';
+import { DynamoRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { dynamoCursorStore } from '../../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { dynamoImportedVersions } from '../../../../functions/ssm-limits/imported-versions.ts';

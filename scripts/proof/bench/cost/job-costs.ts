@@ -1,21 +1,23 @@
 /** Table and log costs of a job, counted on real admissions, settlements and rollups of a few sample projects. */
-import { decide, type Rules } from '../../../../functions/core/admission/index.ts';
-import { silentLog } from '../../../../functions/core/environment/index.ts';
-import type { JobTruth } from '../../../../functions/core/gitlab/index.ts';
-import { createLedger, DynamoStore, inboxItem } from '../../../../functions/core/ledger/index.ts';
+import { decide } from '../../../../functions/core/admission/decide.ts';
+import type { Rules } from '../../../../functions/core/admission/judge.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
+import { inboxItem } from '../../../../functions/core/ledger/items.ts';
 import {
   ANNOUNCED_SK,
-  type Item,
-  itemBytes,
   type Key,
   ledgerKeys,
   RECORD_SK,
   ROLLUP_SK,
-  SK,
-  TTL_ATTRIBUTE,
-} from '../../../../functions/core/store/index.ts';
-import { hintText } from '../../../../functions/core/truth/index.ts';
-import { DynamoRollupStore, placeBy, rollUp, rollupKeys } from '../../../../functions/core/usage/index.ts';
+} from '../../../../functions/core/store/keys.ts';
+import { type Item, itemBytes, SK, TTL_ATTRIBUTE } from '../../../../functions/core/store/operation.ts';
+import { hintText } from '../../../../functions/core/truth/webhook-hints.ts';
+import { placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { rollUp } from '../../../../functions/core/usage/roll-up.ts';
+import { DynamoRollupStore, rollupKeys } from '../../../../functions/core/usage/rollup-store.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { withRuns } from '../../../../policies/run-history.ts';

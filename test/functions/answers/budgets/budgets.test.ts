@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BudgetsQuery } from '../../../../functions/answers/limits/budgets-model.ts';
 import { refusingText } from '../../../../functions/answers/status/texts.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const PERIOD = '2026-11';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { reportJobUrl } from '../../../../functions/answers/job/recorded-job.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 
 const GITLAB = 'https://gitlab.example.com';
 const LONG = `acme/${'a'.repeat(55)}`;

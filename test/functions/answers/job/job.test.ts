@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
-import { requeueEntryOf } from '../../../../functions/core/requeue/requeue-list.ts';
+import { requeueEntryOf } from '../../../../functions/core/requeue-list.ts';
 import { aPolicy } from '../../../policies/documents.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { directoryOf } from '../../../../policies/place/directory.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 import { aUser, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const paths = (rows: readonly { readonly path: string }[]): readonly string[] => rows.map(({ path }) => path);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { SpendQuery, SpendReport } from '../../../../functions/answers/report/model.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { JOB_KEYS } from '../../../../functions/core/sheets/sheet-store.ts';
-import { costMicros } from '../../../../policies/prices/price.ts';
+import { costMicros } from '../../../../policies/price.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord } from '../../../support/ledger/rollup-bench.ts';
 import { spendBooks } from '../../../support/reports/spend-books.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SPEND_KEYS, type SpendFigures } from '../../../../functions/answers/report/model.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { costMicros } from '../../../../policies/prices/price.ts';
+import { costMicros } from '../../../../policies/price.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord } from '../../../support/ledger/rollup-bench.ts';
 import { spendBooks } from '../../../support/reports/spend-books.ts';

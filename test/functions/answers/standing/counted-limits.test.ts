@@ -1,7 +1,7 @@
 /** What is kept of limits and their counters is what they are at that moment, also once a limit began or a period ended. */
 import { expect, test } from 'vitest';
 import { countedLimitsNow } from '../../../../functions/answers/status/subject-limits.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 import { someLimits } from '../../../policies/documents.ts';
 
 const DIRECTORY = directoryOf([{ id: 7, path: 'acme', personal: false }]);

@@ -6,7 +6,7 @@ import {
   lastStatementsOf,
   statementNumbersOf,
 } from '../../../../functions/answers/statement/closed-months.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 
 const ACME = { id: 101, path: 'acme', personal: false };
 const BOOKS = { instance: 'gitlab.example.com', description: 'table tollgate-ledger' };

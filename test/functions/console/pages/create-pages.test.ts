@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { roundTicks } from '../../../../functions/console/pages/parts/chart-scale.ts';
-import { writtenAmount } from '../../../../functions/console/pages/parts/limit-words.ts';
+import { roundTicks, writtenAmount } from '../../../../functions/console/pages/parts/amounts.tsx';
 import { renderNotice } from '../../../../functions/console/pages/problem-page.tsx';
 import { createUploads, LimitsError } from '../../../../functions/core/limits/limit-table.ts';
-import { type LimitKind, readUnits } from '../../../../policies/units/unit.ts';
+import { type LimitKind, readUnits } from '../../../../policies/unit.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { fakeDesk } from './fake-desk.ts';
 import { fakeRead } from './fake-read.ts';

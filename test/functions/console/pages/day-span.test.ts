@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { daySpan } from '../../../../functions/console/pages/parts/chart-scale.ts';
+import { daySpan } from '../../../../functions/console/pages/parts/amounts.tsx';
 
 test.each([
   ['2026-11-01', '2026-11-22', '1 to 22 Nov 2026'],

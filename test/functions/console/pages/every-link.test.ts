@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
-import { createAssets } from '../../../../functions/console/pages/assets/assets.ts';
+import { createAssets } from '../../../../functions/console/pages/assets.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { silentLog, systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';

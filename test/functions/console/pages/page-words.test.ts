@@ -1,7 +1,7 @@
 /** No page says a word of AWS, an id or a time as programs write it: every page is opened as everybody, link by link. */
 import type { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import { JOB_SHEET_KINDS } from '../../../../functions/core/sheets/index.ts';
+import { JOB_SHEET_KINDS } from '../../../../functions/core/sheets/sheet-store.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/model.ts';
 import { PEOPLE, type Person, pagesApp } from './pages-server.ts';
 

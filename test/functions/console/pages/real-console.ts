@@ -6,9 +6,9 @@ import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../../../functions/
 import { type LedgerClock, systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
 import type { Message } from '../../../../functions/core/notify/message.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { limitsOn } from '../../../../policies/limits/limits.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
 import { serveAdmit } from '../../../../scripts/local/admit.ts';
 import { openLocalLedger } from '../../../../scripts/local/ledger-source.ts';
 import { startLocalConsole } from '../../../../scripts/local/local-console.ts';

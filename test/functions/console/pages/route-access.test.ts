@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { standingsOf } from '../../../../functions/console/access.ts';
 import { ACCESS, API_PATH } from '../../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
-import { createAssets } from '../../../../functions/console/pages/assets/assets.ts';
+import { createAssets } from '../../../../functions/console/pages/assets.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { LimitRooms } from '../../../../functions/core/admission/limit-rooms.ts';
-import { ROOMS_MAX } from '../../../../functions/core/contract/index.ts';
-import { silentLog } from '../../../../functions/core/environment/index.ts';
-import type { Counter } from '../../../../functions/core/ledger/index.ts';
+import { ROOMS_MAX } from '../../../../functions/core/contract/admissions.ts';
+import { silentLog } from '../../../../functions/core/environment/environment.ts';
+import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LimitClaim } from '../../../../policies/claim.ts';
 import { claim } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DirectoryError } from '../../../../functions/core/directory/directory-table.ts';
 import type { DirectorySyncReport } from '../../../../functions/core/directory/sync.ts';
-import type { Directory } from '../../../../policies/place/directory.ts';
+import type { Directory } from '../../../../policies/directory.ts';
 import type { PlaceBook } from '../../../../scripts/local/gitlab/places.ts';
 import { MINUTE_MS, type SyncBench, syncBench } from '../../../support/sync-bench.ts';
 import type { DirectoryFault } from '../../../support/tables/memory-directory-table.ts';

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
-import { type ExportDeps, exportImages } from '../../../../functions/core/export/export-images.ts';
+import { type ExportDeps, exportImages } from '../../../../functions/core/export-images.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
 import { aRecord, Feed, INSTANCE, rollupBench } from '../../../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { s3Objects } from '../../../../functions/core/export/export-images.ts';
+import { s3Objects } from '../../../../functions/core/export-images.ts';
 
 interface Received {
   readonly method: string | undefined;

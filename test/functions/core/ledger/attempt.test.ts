@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { attempt, RetryBudgets, TRANSACTION_RESERVE_MS } from '../../../../functions/core/ledger/attempt.ts';
 import type { CounterWrite, TransactOutcome } from '../../../../functions/core/ledger/store.ts';
-import { LedgerError } from '../../../../functions/core/store/index.ts';
+import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { handClock } from '../../../../scripts/local/clock.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

@@ -11,7 +11,7 @@ import { itemBytes } from '../../../../functions/core/store/operation.ts';
 import { CALENDAR_YEAR, PERIOD_KINDS, periodAt } from '../../../../policies/limits/period.ts';
 import type { Violation } from '../../../../policies/reason.ts';
 import type { RecordedRequest } from '../../../../policies/request/recorded.ts';
-import type { Unit } from '../../../../policies/units/unit.ts';
+import type { Unit } from '../../../../policies/unit.ts';
 import { counter, pipeline, someFacts } from '../../../support/ledger/asks.ts';
 
 const keys = ledgerKeys('gitlab.example.com');

@@ -9,7 +9,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import type { CounterSnapshot } from '../../../../policies/claim.ts';
-import type { Unit } from '../../../../policies/units/unit.ts';
+import type { Unit } from '../../../../policies/unit.ts';
 import { anAsk, claim, counter, pipeline, softReason, someFacts } from '../../../support/ledger/asks.ts';
 import { type Bounds, History, must } from '../../../support/ledger/history.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';

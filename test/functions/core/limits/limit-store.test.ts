@@ -3,8 +3,8 @@ import { silentLog } from '../../../../functions/core/environment/environment.ts
 import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
 import type { PreviousCounters } from '../../../../functions/core/limits/period-openings.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 import { limitAt, limitsOn } from '../../../../policies/limits/limits.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Metric } from '../../../../functions/core/contract/emf-document.ts';
-import { deployedMetrics, emfMetrics, noMetrics } from '../../../../functions/core/metrics/metrics.ts';
+import { deployedMetrics, emfMetrics, noMetrics } from '../../../../functions/core/metrics.ts';
 import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 
 const COUNTED: Metric = { name: 'Counted', unit: 'Count', statistic: 'Sum', says: 'for a test' };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { subjectHref } from '../../../../functions/console/pages/parts/links.tsx';
+import { subjectHref } from '../../../../functions/console/pages/parts/layout.tsx';
 import { linkTo, subjectPagePath } from '../../../../functions/core/notify/console-links.ts';
 import { findRecipient, recipientKey, subjectLabel } from '../../../../functions/core/notify/recipient.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { JobRecord } from '../../../../functions/core/ledger/index.ts';
-import { requeueEntryOf, retryClaims } from '../../../../functions/core/requeue/index.ts';
+import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
+import { requeueEntryOf, retryClaims } from '../../../../functions/core/requeue-list.ts';
 import type { Violation } from '../../../../policies/reason.ts';
 import { aPolicy, someLimits, using } from '../../../policies/documents.ts';
 import { claim, counter, someFacts } from '../../../support/ledger/asks.ts';

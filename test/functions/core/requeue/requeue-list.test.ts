@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { dynamoRequeueLists, type RequeueEntry } from '../../../../functions/core/requeue/index.ts';
-import { MemoryTable } from '../../../../functions/core/store/index.ts';
+import { dynamoRequeueLists, type RequeueEntry } from '../../../../functions/core/requeue-list.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 
 const entry = (jobId: number, rejectedAtMs: number): RequeueEntry => ({
   ...{ jobId, projectId: 1001, root: 100, rejectedAtMs, firstAtMs: rejectedAtMs },

@@ -7,7 +7,7 @@ import {
   type ThresholdAlertDeps,
   thresholdAlerts,
 } from '../../../../functions/core/thresholds/threshold-alerts.ts';
-import type { DailyUsage } from '../../../../policies/forecast/forecast.ts';
+import type { DailyUsage } from '../../../../policies/forecast.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JobFacts, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { wasBelowPath, wasInGroup } from '../../../../functions/core/truth/job-charge.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 
 /** The groups by now: 111 below 110 below 200, which was called `north` before 100 was. */

@@ -4,7 +4,7 @@ import { silentLog } from '../../../../functions/core/environment/environment.ts
 import { encodeCounter } from '../../../../functions/core/ledger/items.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
 import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
-import type { Metrics } from '../../../../functions/core/metrics/metrics.ts';
+import type { Metrics } from '../../../../functions/core/metrics.ts';
 import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { applyRecords, countRecords } from '../../../../functions/core/usage/count-records.ts';
 import { TellTransitions } from '../../../../functions/core/usage/roll-up.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Rights } from '../../../../functions/core/limits/edit-model.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { directoryOf } from '../../../../policies/place/directory.ts';
+import { directoryOf } from '../../../../policies/directory.ts';
 import { rolesOf } from '../../../../scripts/cli/api/api-in-process.ts';
 import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { budgetBench } from '../budget/budget-bench.ts';

@@ -12,7 +12,7 @@ import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { closeMonths } from '../../../../functions/drift/close-months.ts';
 import { pause } from '../../../../scripts/cli/audit/audit.ts';
 import { commandFetch } from '../../../../scripts/cli/command-fetch.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
 import { aJob, consoleHouse, LIMITS } from '../../../functions/console/house.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import type { BacktestResult } from '../../../../scripts/cli/report/backtest.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';

@@ -2,8 +2,8 @@ import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store
 import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import { type BudgetTables, openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
-import { readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { openLimits } from '../../../../scripts/cli/limits/live-set.ts';
+import { readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
-import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest } from '../ledger-bench.ts';
 import { budgetBench, LIMITS } from './budget-bench.ts';

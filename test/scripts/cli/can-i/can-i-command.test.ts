@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';

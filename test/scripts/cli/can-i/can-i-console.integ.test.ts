@@ -1,6 +1,6 @@
 /** `tollgate can-i` over a console that runs, and the tools that editors and agents ask it by. */
 import { expect, test } from 'vitest';
-import { standardInput } from '../../../../scripts/cli/mcp/mcp.ts';
+import { standardInput } from '../../../../scripts/cli/mcp.ts';
 import { aJob, consoleHouse, LIMITS } from '../../../functions/console/house.ts';
 import { serveConsole } from '../../../functions/console/served-console.ts';
 import { policyDocument } from '../../../policies/documents.ts';

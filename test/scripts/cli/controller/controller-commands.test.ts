@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
 import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';

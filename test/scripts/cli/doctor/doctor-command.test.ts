@@ -9,7 +9,7 @@ import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { TimeLimit } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
-import { openTableAccess } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openTableAccess } from '../../../../scripts/cli/open-ledger.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
 import { NOW_MS } from '../../../policies/documents.ts';

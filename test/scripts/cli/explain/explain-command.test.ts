@@ -5,7 +5,7 @@ import type { JobExplanation } from '../../../../functions/answers/job/model.ts'
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';

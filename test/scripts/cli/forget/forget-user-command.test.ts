@@ -5,7 +5,7 @@ import { eachSum, FIGURES } from '../../../../functions/core/sheets/sheet-rows.t
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
-import { type OpenLedger, openToRepair } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type OpenLedger, openToRepair } from '../../../../scripts/cli/open-ledger.ts';
 import { confirmOnTerminal } from '../../../../scripts/cli/truth/confirm.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';

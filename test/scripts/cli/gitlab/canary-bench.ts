@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/controller.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { stopOnSignal } from '../../../../scripts/cli/gitlab/canary-command.ts';
-import { openTableAccess } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openTableAccess } from '../../../../scripts/cli/open-ledger.ts';
 import { machineClock } from '../../../../scripts/local/clock.ts';
 import type { LocalController } from '../../../../scripts/local/gitlab/controllers.ts';
 import { createRunnerClient, startRoutedGitLab } from '../../../../scripts/local/gitlab/runner-client.ts';

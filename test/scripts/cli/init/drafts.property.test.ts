@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runnerClassOf } from '../../../../policies/prices/price.ts';
+import { runnerClassOf } from '../../../../policies/price.ts';
 import { draftLimits, draftPolicy } from '../../../../scripts/cli/init/drafts.ts';
 import type { RanMonth } from '../../../../scripts/cli/init/read-month.ts';
 import { limitsIn, policyIn } from '../../../../scripts/policy/read-documents.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { InstanceRegister, KnownInstance } from '../../../../functions/core/ledger/instances.ts';
 import type { InstanceTable } from '../../../../functions/core/store/operation.ts';
-import { openRegister } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openRegister } from '../../../../scripts/cli/open-ledger.ts';
 import { forgetInstance } from '../../../../scripts/cli/tables/instances.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { ledgerPlace } from '../../../../scripts/cli/ledger/ledger-flags.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { ledgerPlace } from '../../../../scripts/cli/ledger-flags.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 
 const NO_ENV = { env: {} };

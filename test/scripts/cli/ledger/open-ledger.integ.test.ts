@@ -4,7 +4,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
-import { type LedgerAccess, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type LedgerAccess, openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { ledgerFolder, openOwn } from '../../../../scripts/local/ledger-folder.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';

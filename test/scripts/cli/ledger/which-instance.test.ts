@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KnownInstance } from '../../../../functions/core/ledger/instances.ts';
-import { whichInstance } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { whichInstance } from '../../../../scripts/cli/open-ledger.ts';
 import { whoseJobs } from '../../../../scripts/local/options.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 

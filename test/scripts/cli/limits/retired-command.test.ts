@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { itemAt, putItem, TimeLimit } from '../../../../functions/core/store/index.ts';
+import { itemAt, putItem } from '../../../../functions/core/store/calls.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { openTableAccess } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { TimeLimit } from '../../../../functions/core/store/operation.ts';
+import { openTableAccess } from '../../../../scripts/cli/open-ledger.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 
 const INSTANCE = 'gitlab.example.com';

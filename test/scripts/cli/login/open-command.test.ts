@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openBrowser } from '../../../../scripts/cli/login/login.ts';
+import { openBrowser } from '../../../../scripts/cli/login.ts';
 import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 

@@ -6,7 +6,7 @@ import type { ShadowReport } from '../../../../functions/answers/rollout/shadow-
 import { csvField } from '../../../../functions/answers/statement/csv.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import { escaped } from '../../../../scripts/cli/report/shadow-html.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';

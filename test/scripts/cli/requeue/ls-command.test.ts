@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RequeueEntry } from '../../../../functions/core/requeue/requeue-list.ts';
-import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import type { RequeueEntry } from '../../../../functions/core/requeue-list.ts';
+import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 

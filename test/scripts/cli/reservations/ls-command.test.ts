@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WaitingLine } from '../../../../functions/core/contract/admissions.ts';
-import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';
 import { listed as command } from '../desk-run.ts';

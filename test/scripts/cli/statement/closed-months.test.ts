@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { dynamoStatementChain, sealed } from '../../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../../functions/core/store/operation.ts';
-import { type OpenLedger, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { aClosedStatement, closeMonths } from '../../../support/statements/closed-months.ts';
 import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';

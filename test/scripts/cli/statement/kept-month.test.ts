@@ -6,7 +6,7 @@ import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
 import { MemoryRollupStore, usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-store.ts';
 import type { UsageKey, UsageTally } from '../../../../functions/core/usage/usage.ts';
-import { type OpenLedger, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 

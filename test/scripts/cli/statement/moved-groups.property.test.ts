@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
-import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';

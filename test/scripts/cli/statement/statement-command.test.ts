@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
-import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { budgetBench } from '../budget/budget-bench.ts';

@@ -10,7 +10,7 @@ import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
-import { type OpenLedger, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { consoleHouse, USERS } from '../../../functions/console/house.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { listed } from '../desk-run.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { counterName } from '../../../../policies/claim.ts';
-import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 import { runCommand, surrounded } from '../stand-ins.ts';

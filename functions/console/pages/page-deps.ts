@@ -1,0 +1,96 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Directory } from '../../../policies/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { ConsoleReader } from '../../answers/create-console-read.ts';
+import type { Log } from '../../core/environment/environment.ts';
+import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
+import type { Uploads } from '../../core/limits/limit-table.ts';
+import type { ApprovalCheck } from '../../core/notify/approval-link.ts';
+import type { SignInEnv } from '../../core/signin/model.ts';
+import type { OwnSessions } from '../../core/signin/sessions.ts';
+import type { ReportSender } from '../api/tell-owner.ts';
+import { readForm } from '../unreadable-request.ts';
+import type { PageFormat } from './parts/amounts.tsx';
+import type { Values } from './parts/form-field.tsx';
+import type { Markup } from './parts/layout.tsx';
+
+const FIELDS_MAX = 60;
+const FIELD_CHARACTERS_MAX = 2_000;
+
+/** The texts of a form, trimmed and cut; files and the token are left out. */
+export async function readValues(c: PageContext): Promise<Values> {
+  const form = await readForm(c);
+  const texts = Object.entries(form)
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[0] !== 'csrf')
+    .slice(0, FIELDS_MAX);
+  return Object.fromEntries(
+    texts.map(([name, value]) => [name, value.trim().slice(0, FIELD_CHARACTERS_MAX)]),
+  );
+}
+
+/** A text of the address, or undefined if it is not there or empty. */
+export function query(c: PageContext, name: string, charactersMax = 200): string | undefined {
+  const value = c.req.query(name)?.trim().slice(0, charactersMax);
+  return value === '' ? undefined : value;
+}
+
+export function readWholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+const REPORT_DAYS = 14;
+const REPORT_DAYS_MAX = 62;
+
+/** Over how many days a shadow report counts. */
+export const readReportDays = (text: string | undefined): number =>
+  Math.min(REPORT_DAYS_MAX, Math.max(1, readWholeNumber(text) ?? REPORT_DAYS));
+
+const CURSOR_CHARACTERS_MAX = 1_000;
+
+/** End of the previous page. */
+export const queryCursor = (c: PageContext): string | undefined => query(c, 'cursor', CURSOR_CHARACTERS_MAX);
+
+/** Result text of the previous page. */
+export function doneText(c: PageContext): string | undefined {
+  const saved = query(c, 'saved');
+  if (saved === 'nothing') return 'Nothing was changed: it is like that already.';
+  return readWholeNumber(saved) === undefined
+    ? undefined
+    : `Saved as edit ${saved}. New jobs are decided by it within seconds.`;
+}
+
+export interface PagesDeps {
+  readonly desk: LimitsDesk;
+  readonly read: ConsoleReader;
+  readonly policy: Policy;
+  /** The groups as they are now: a file of limits names them by path. */
+  readonly directory: () => Promise<Directory | undefined>;
+  readonly uploads: Uploads;
+  readonly clock: { nowMs(): number };
+  /** IANA zone of instants that belong to no limit, and of days. */
+  readonly zone: string;
+  /** Our own address, as the browser sees it; stands in mails. */
+  readonly origin: string;
+  /** Notifies a group's owner, e.g. by SNS; absent: opens the reader's mail program. */
+  readonly tellOwner?: ReportSender;
+  /** Checks signed links to requests; absent: none is taken. */
+  readonly checkApproval?: ApprovalCheck;
+  /** Sessions of users; absent: not shown. */
+  readonly sessions?: OwnSessions;
+  readonly log: Log;
+}
+
+export type PageContext = Context<SignInEnv>;
+
+export const pageFormatOf = ({ policy, zone, clock }: PagesDeps): PageFormat => ({
+  currency: policy.currency,
+  zone,
+  nowMs: clock.nowMs(),
+});
+
+export const send = async (
+  c: PageContext,
+  markup: Markup,
+  status: ContentfulStatusCode = 200,
+): Promise<Response> => c.html(await markup, status);

@@ -1,0 +1,183 @@
+/** A batch of the table's stream → one object outside the table. */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { defaultProvider } from '@aws-sdk/credential-provider-node';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { isRecord } from '../../policies/document/reading.ts';
+import { LIMITS_PK_SUFFIX, PK, SK } from '../names.ts';
+import { NodeSha256 } from './contract/network.ts';
+import type { LedgerClock, Log } from './environment/environment.ts';
+import { CLOSING_SK, ENTRY_SK_PREFIX, RECORD_SK } from './store/keys.ts';
+import type { AttributeValue, Item } from './store/operation.ts';
+
+export interface ExportDeps {
+  readonly instance: string;
+  readonly objects: ObjectStore;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  readonly log: Log;
+}
+
+export interface ObjectStore {
+  /** Writes an object, again if need be. @throws {Error} it may be written or not. */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+}
+
+export interface ExportResult {
+  /** Sequence numbers to be delivered again. */
+  readonly again: readonly string[];
+  /** Images that were given up. */
+  readonly lost: number;
+}
+
+/**
+ * A bucket that does not answer holds usage and thresholds up no longer than this. After that, what is missing outside the table
+ * is counted.
+ */
+const PATIENCE_MS = 10 * 60_000;
+const NOTHING: ExportResult = { again: [], lost: 0 };
+const compressed = promisify(gzip);
+
+/**
+ * A repeated batch writes the same object again. Other cuts of a batch repeat lines, which the version in
+ * each item identifies.
+ */
+export async function exportImages(event: unknown, deps: ExportDeps): Promise<ExportResult> {
+  const images = exportedImages(event, deps.instance);
+  const [first] = images;
+  if (first === undefined) return NOTHING;
+  try {
+    const bytes = await compressed(images.map(({ line }) => `${line}\n`).join(''));
+    await deps.objects.put(nameOf(images, first), bytes);
+    return NOTHING;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'unknown failure';
+    const young = deps.clock.nowMs() - PATIENCE_MS;
+    const again = images.filter(({ writtenAtMs }) => writtenAtMs > young).map(({ sequence }) => sequence);
+    deps.log.error('images not exported', {
+      images: images.length,
+      givenUp: images.length - again.length,
+      why,
+    });
+    return { again, lost: images.length - again.length };
+  }
+}
+
+/** `v1/2026/11/21/12/<first>-<last>.jsonl.gz`, by the hour of the first: names sort by time. */
+function nameOf(images: readonly ExportedImage[], first: ExportedImage): string {
+  const [day = '', time = ''] = new Date(first.writtenAtMs).toISOString().split('T');
+  const last = images.at(-1) ?? first;
+  return `v1/${day.replaceAll('-', '/')}/${time.slice(0, 2)}/${first.sequence}-${last.sequence}.jsonl.gz`;
+}
+
+/**
+ * Selects the items of the table that are archived outside of it. GitLab knows which jobs ran; only the table knows what was
+ * decided about a job and why, and the limits with their log, grants and requests.
+ */
+
+export interface ExportedImage {
+  readonly sequence: string;
+  /** Unix ms, to the second; 0: the stream did not say. */
+  readonly writtenAtMs: number;
+  /** One line of JSON: `{"at": 1795262400000, "item": {…}}`, the item as DynamoDB writes it. */
+  readonly line: string;
+}
+
+/** Recorded request fields: texts of images and services may contain values of variables. */
+const ASKED = 'rq';
+
+/** @param instance - begins every key, e.g. `gitlab.example.com`. */
+function isExported(item: Item, instance: string): boolean {
+  const pk = item[PK]?.S ?? '';
+  const sk = item[SK]?.S ?? '';
+  const limits = `${instance}${LIMITS_PK_SUFFIX}`;
+  if (pk === limits || pk.startsWith(`${limits}#`)) return true;
+  if (pk.startsWith(`${instance}#job#`)) return sk === RECORD_SK || sk.startsWith(ENTRY_SK_PREFIX);
+  if (pk.startsWith(`${instance}#counter#`)) return sk === CLOSING_SK;
+  return false;
+}
+
+/**
+ * The new images of a batch that are exported, in order.
+ *
+ * @param event - as Lambda passes a stream's batch on.
+ */
+export function exportedImages(event: unknown, instance: string): readonly ExportedImage[] {
+  const records = isRecord(event) && Array.isArray(event.Records) ? event.Records : [];
+  return records.flatMap((entry: unknown): readonly ExportedImage[] => {
+    const change = isRecord(entry) ? entry.dynamodb : undefined;
+    if (!isRecord(change) || !isRecord(change.NewImage)) return [];
+    const { [ASKED]: _asked, ...item } = change.NewImage as Record<string, AttributeValue>;
+    if (!isExported(item, instance)) return [];
+    const { ApproximateCreationDateTime: seconds, SequenceNumber: sequence } = change;
+    const writtenAtMs = typeof seconds === 'number' ? seconds * 1000 : 0;
+    const line = JSON.stringify({ at: writtenAtMs, item: withTextBytes(item) });
+    return [{ sequence: typeof sequence === 'string' ? sequence : '', writtenAtMs, line }];
+  });
+}
+
+/** Lambda encodes bytes as base64; direct readers of the stream get bytes. */
+const withTextBytes = (item: Item): object =>
+  Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [
+      name,
+      value.B instanceof Uint8Array ? { B: Buffer.from(value.B).toString('base64') } : value,
+    ]),
+  );
+
+/** Objects in one S3 bucket: a signed PUT each. The SDK's client for S3 would double the bundle for this one call. */
+
+interface S3ObjectsOptions {
+  readonly bucket: string;
+  /** `eu-central-1` */
+  readonly region: string;
+  /** Another place than the service, e.g. `http://127.0.0.1:5000`. */
+  readonly endpoint?: string | undefined;
+  /** @default the process's own, as every AWS client finds them */
+  readonly credentials?: ReturnType<typeof defaultProvider>;
+}
+
+const TIMEOUT_MS = 5_000;
+const TRIES = 2;
+
+export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOptions): ObjectStore {
+  const base = new URL(endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`);
+  const path = endpoint === undefined ? '' : `/${bucket}`;
+  const signer = new SignatureV4({
+    credentials: credentials ?? defaultProvider(),
+    region,
+    service: 's3',
+    sha256: NodeSha256,
+    // S3 signs the path as it is sent.
+    uriEscapePath: false,
+  });
+  const put = async (name: string, bytes: Uint8Array): Promise<void> => {
+    const { protocol, hostname, port, host } = base;
+    const { headers } = await signer.sign({
+      method: 'PUT',
+      protocol,
+      hostname,
+      ...(port !== '' && { port: Number(port) }),
+      path: `${path}/${name}`,
+      headers: { host, 'content-type': 'application/gzip' },
+      body: bytes,
+    });
+    const { host: _host, ...sent } = headers;
+    const url = new URL(`${path}/${name}`, base);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(url, { method: 'PUT', headers: sent, body: Buffer.from(bytes), signal });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`bucket ${bucket} answered ${response.status}`);
+  };
+  return {
+    async put(name, bytes) {
+      for (let tries = 1; tries < TRIES; tries += 1) {
+        try {
+          return await put(name, bytes);
+        } catch {
+          // A closed connection or a short failure: retry immediately.
+        }
+      }
+      return put(name, bytes);
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import type { LimitClaim } from '../../policies/claim.ts';
+import { type EvaluationContext, evaluate } from '../../policies/evaluate.ts';
+import { resourceVariableName } from '../../policies/kubernetes/resource-variables.ts';
+import type { RequeueSettings } from '../../policies/policy.ts';
+import { requestOfRecord } from '../../policies/request/recorded.ts';
+import { missingRoom } from '../../policies/requeue.ts';
+import { isInFlight } from '../../policies/unit.ts';
+import type { JobRecord } from './ledger/ledger.ts';
+import { getItem, itemAt, putItem } from './store/calls.ts';
+import { ledgerKeys } from './store/keys.ts';
+import { atRev, type InstanceTable, TimeLimit } from './store/operation.ts';
+import { answered, unavailable } from './store/table-failure.ts';
+
+/** A job that was rejected for lack of slots alone. */
+export interface RequeueEntry {
+  readonly jobId: number;
+  readonly projectId: number;
+  /** Id of the top-level group. */
+  readonly root: number;
+  readonly rejectedAtMs: number;
+  /** When the first of its retries was rejected, or it itself. */
+  readonly firstAtMs: number;
+  /** Retries made before, this one included once it is made. */
+  readonly retries: number;
+  /**
+   * `waiting`: for a free slot. `retrying`: GitLab is asked, or its response was lost. `retried`: GitLab
+   * created `newJobId`. `over`: it is not retried, or not again.
+   */
+  readonly state: 'waiting' | 'retrying' | 'retried' | 'over';
+  readonly newJobId?: number;
+  readonly retriedAtMs?: number;
+  /** Time until the new job's admission request, ms. */
+  readonly askedAfterMs?: number;
+  /** Not asked again before. */
+  readonly againAtMs?: number;
+  /** Why it is over, or why it still waits after it was tried. */
+  readonly why?: string;
+}
+
+export interface RequeueList {
+  readonly groupId: number;
+  /** Oldest rejection first. */
+  readonly entries: readonly RequeueEntry[];
+  /** 0: there is no item yet. */
+  readonly rev: number;
+}
+
+export interface RequeueLists {
+  /** Consistent. @throws {LedgerError} `ledger_unavailable` */
+  read(groupId: number): Promise<RequeueList>;
+  /** @returns the new list; undefined: a concurrent write. @throws {LedgerError} `ledger_unavailable` */
+  write(list: RequeueList): Promise<RequeueList | undefined>;
+}
+
+/** Some 60 KB. */
+const ENTRIES_MAX = 200;
+const TIMEOUT_MS = 3_000;
+const REV = 'rv';
+const ENTRIES = 'en';
+
+export function dynamoRequeueLists({ table, instance }: InstanceTable): RequeueLists {
+  const keys = ledgerKeys(instance);
+  const failure = unavailable(table);
+  return {
+    async read(groupId) {
+      const key = keys.requeueList(groupId);
+      const item = await answered('read a list of retries', failure, () =>
+        getItem(table, key, new TimeLimit(TIMEOUT_MS)),
+      );
+      // Written by `write` alone.
+      const entries = JSON.parse(item?.[ENTRIES]?.S ?? '[]') as readonly RequeueEntry[];
+      return { groupId, entries, rev: Number(item?.[REV]?.N ?? 0) };
+    },
+    async write(list) {
+      const sorted = list.entries.toSorted((a, b) => a.rejectedAtMs - b.rejectedAtMs || a.jobId - b.jobId);
+      const entries = sorted.slice(-ENTRIES_MAX);
+      const rev = list.rev + 1;
+      const item = itemAt(keys.requeueList(list.groupId), {
+        [REV]: { N: String(rev) },
+        [ENTRIES]: { S: JSON.stringify(entries) },
+      });
+      const { outcome } = await answered('write a list of retries', failure, () =>
+        putItem(table, item, new TimeLimit(TIMEOUT_MS), atRev(REV, list.rev)),
+      );
+      return outcome === 'written' ? { ...list, entries, rev } : undefined;
+    },
+  };
+}
+
+/** Which rejected jobs may be retried at all, and what they need room for. Pure. */
+
+/**
+ * Returns an entry for a job rejected only by in-flight limits; undefined for others.
+ *
+ * @param before - entries of the group; one may have been retried as this job.
+ */
+export function requeueEntryOf(
+  record: JobRecord,
+  before: readonly RequeueEntry[],
+  settings: RequeueSettings,
+): RequeueEntry | undefined {
+  const { jobId, facts, decidedAtMs } = record;
+  if (!lacksRoomAlone(record) || facts.projectId === undefined || facts.rootId === undefined)
+    return undefined;
+  const former = before.find(({ newJobId }) => newJobId === jobId);
+  const retries = former?.retries ?? 0;
+  const entry: RequeueEntry = {
+    ...{ jobId, projectId: facts.projectId, root: facts.rootId, rejectedAtMs: decidedAtMs },
+    ...{ firstAtMs: former?.firstAtMs ?? decidedAtMs, retries, state: 'waiting' },
+  };
+  return retries < settings.retries
+    ? entry
+    : { ...entry, state: 'over', why: `it was retried ${retries} of ${settings.retries} times` };
+}
+
+/** A job that ran all the same has nothing to wait for. */
+const lacksRoomAlone = ({ state, answered, flagged, unchecked, violations }: JobRecord): boolean =>
+  state === 'REJECTED' &&
+  answered === 'ledger' &&
+  !flagged &&
+  unchecked === undefined &&
+  missingRoom(violations) !== undefined;
+
+/**
+ * The claims of the retried job on amounts that are given back, by the rules of now. Records keep no values of variables:
+ * CPU and memory are those that the rejection names.
+ */
+export function retryClaims(
+  { jobId, facts, violations }: JobRecord,
+  rules: EvaluationContext,
+): readonly LimitClaim[] {
+  const asked = new Map(missingRoom(violations)?.map((reason) => [reason.unit, reason.asked]));
+  const request = requestOfRecord(jobId, facts, facts.asked ?? {});
+  const [millicpu, bytes] = [asked.get('millicpu'), asked.get('bytes')];
+  const variables = {
+    ...(millicpu !== undefined && { [resourceVariableName('build', 'cpu', 'request')]: `${millicpu}m` }),
+    ...(bytes !== undefined && { [resourceVariableName('build', 'memory', 'request')]: `${bytes}` }),
+  };
+  return evaluate({ ...request, variables }, rules)
+    .claims.filter(({ unit }) => isInFlight(unit))
+    .map((claim) => ({
+      ...claim,
+      // A class may cap what one container requests, and the job may have more than one.
+      amount: asked.get(claim.unit) ?? claim.amount,
+      refusal: (seen) => claim.refusal(seen),
+    }));
+}

@@ -1,0 +1,206 @@
+/** The rules in force: packed with the code, with published limits. One per process. */
+
+import { readFileSync } from 'node:fs';
+import type { Directory } from '../../policies/directory.ts';
+import { parseDirectory } from '../../policies/document/parse-directory.ts';
+import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { parsePolicy } from '../../policies/document/parse-policy.ts';
+import {
+  type DocumentProblem,
+  isRecord,
+  type ParseResult,
+  problemText,
+} from '../../policies/document/reading.ts';
+import { timeoutEstimator } from '../../policies/estimate.ts';
+import { knowZones, type ZoneTable } from '../../policies/limits/calendar.ts';
+import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
+import { placementOf } from '../../policies/placement.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { AdmissionRequest } from '../../policies/request/request.ts';
+import type { HandOutDirectory, Rules } from './admission/judge.ts';
+import { DirectoryStore } from './directory/directory-store.ts';
+import { DynamoDirectoryTable } from './directory/dynamo-directory-table.ts';
+import { directoryHandOut } from './directory/hand-out.ts';
+import type { LedgerClock, Log } from './environment/environment.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { DynamoLimitTable, type DynamoLimitTableOptions } from './limits/dynamo-limit-table.ts';
+import type { LiveLimits } from './limits/edit-model.ts';
+import { LimitStore } from './limits/limit-store.ts';
+import type { LimitTable } from './limits/limit-table.ts';
+
+interface RulesInForceDeps {
+  readonly table: LimitTable;
+  /** Says how the period before ended, for limits that carry over. */
+  readonly ledger: Pick<Ledger, 'readCounters'>;
+  readonly clock: LedgerClock;
+  readonly log: Log;
+  /** Reads the jobs' groups from the stored directory; never throws. Absent: only the packed directory. */
+  readonly directoryFor?: DirectoryFor;
+  /** Called if published limits cannot be read. @default ignored */
+  readonly onUnreadable?: (() => void) | undefined;
+}
+
+type DirectoryFor = (jobs: readonly Omit<PlacedJob, 'jobId'>[]) => Promise<Directory | undefined>;
+
+export interface RulesInForce {
+  /** Packed with the code; their limits apply until a set is published. */
+  readonly packed: Rules;
+  /** The rules for these jobs. @throws {LimitsError} like {@link LimitStore.limitsFor}. */
+  readonly rulesFor: (jobs: readonly PlacedJob[]) => Promise<Rules>;
+  /** The live limits of these subjects, perhaps others', too. @throws {LimitsError} likewise. */
+  readonly limitsFor: (subjects: Iterable<string>) => Promise<LimitSet>;
+  readonly directoryFor: DirectoryFor;
+}
+
+/** Ids that locate a job. */
+type PlacedJob = Pick<
+  AdmissionRequest,
+  'jobId' | 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'
+>;
+
+export function rulesInForce(
+  packed: Rules,
+  { table, ledger, clock, log, directoryFor = async () => packed.directory, onUnreadable }: RulesInForceDeps,
+): RulesInForce {
+  const store = new LimitStore({
+    table,
+    policy: packed.policy,
+    packed: packed.limits,
+    clock,
+    previous: (keys) => ledger.readCounters(keys),
+    log,
+    onUnreadable,
+  });
+  return {
+    packed,
+    limitsFor: (subjects) => store.limitsFor(subjects),
+    directoryFor,
+    rulesFor: async (jobs) => {
+      const directory = await directoryFor(jobs);
+      const limits = await store.limitsFor(subjectsOf(jobs, directory));
+      const limitsAreCurrent = async (timeoutMs: number): Promise<boolean> => {
+        const isStale = store.recheck(limits.version);
+        return !(await Promise.race([isStale, clock.sleep(timeoutMs).then(() => false)]));
+      };
+      return { ...packed, directory, limits, limitsAreCurrent };
+    },
+  };
+}
+
+/** Root, groups in between, own group and project of each job, as far as they are known. */
+function subjectsOf(jobs: readonly PlacedJob[], directory: Directory | undefined): ReadonlySet<string> {
+  const subjects = new Set<string>();
+  for (const job of jobs) {
+    const { ancestors, groupId, projectId } = placementOf(job, directory);
+    for (const { id } of ancestors) subjects.add(subjectKey({ kind: 'group', id }));
+    if (groupId !== undefined) subjects.add(subjectKey({ kind: 'group', id: groupId }));
+    if (projectId !== undefined) subjects.add(subjectKey({ kind: 'project', id: projectId }));
+  }
+  return subjects;
+}
+
+/** A document with the short hash of its content, as the build wrote it. */
+interface Versioned {
+  readonly version: string;
+  readonly document: unknown;
+}
+
+/** Packed with the code: policy, limits and directory, as documents. */
+export interface RulesFile {
+  readonly policy: Versioned;
+  readonly limits: Versioned;
+  readonly directory?: unknown;
+  /** The clocks of every zone that the documents name. @default they are looked up when they are needed */
+  readonly zones?: Readonly<Record<string, ZoneTable>>;
+}
+
+/**
+ * Reads and compiles the packed rules, once per cold start. The build has compiled each pattern to accept it; here they wait for
+ * the first job that needs one.
+ *
+ * @throws {Error} naming the file and every problem; the function then refuses to start rather than to guess.
+ */
+export function readRulesFile(file: string): Rules {
+  const packed = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
+  if (packed.zones !== undefined) knowZones(packed.zones);
+  const { document, version } = packed.policy;
+  const policy = compiled(parsePolicy(document, version, { wasAccepted: true }), file, 'policy');
+  const limits = compiled(parseLimits(packed.limits.document, packed.limits.version, policy), file, 'limits');
+  const directory =
+    packed.directory === undefined
+      ? undefined
+      : compiled(parseDirectory(packed.directory), file, 'directory');
+  return { policy, limits, directory, estimator: timeoutEstimator };
+}
+
+function compiled<T>(parsed: ParseResult<T, DocumentProblem>, file: string, part: string): T {
+  if (parsed.ok) return parsed.value;
+  throw new Error(`[config_invalid] ${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
+}
+
+/** The prices that the build packed, as they were written. */
+export function readPackedPrices(file: string): { readonly policyVersion: string; readonly text: string } {
+  const { policy } = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
+  const { currency, prices } = isRecord(policy.document) ? policy.document : {};
+  return { policyVersion: policy.version, text: JSON.stringify({ currency, prices }) };
+}
+
+/** The limits that edits are based on. */
+export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
+
+interface PackedRules {
+  readonly policy: Policy;
+  /** In force until a first set is live. */
+  readonly limits: LimitsInForce;
+  readonly directory: Directory | undefined;
+}
+
+/** Reads the packed rules, with limits as written. @throws {Error} like {@link readRulesFile} */
+export function readPackedRules(file: string): PackedRules {
+  const { policy, limits, directory } = readRulesFile(file);
+  const packed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const written = isRecord(packed) && isRecord(packed.limits) ? packed.limits.document : undefined;
+  return { policy, directory, limits: { document: isRecord(written) ? written : {}, limits } };
+}
+
+interface DeployedRules {
+  /** Path of the packed rules. */
+  readonly rulesFile: string;
+  readonly table: DynamoLimitTableOptions;
+  readonly ledger: Pick<Ledger, 'readCounters'>;
+  readonly log: Log;
+  /** Called if published limits cannot be read. @default ignored */
+  readonly onUnreadable?: () => void;
+}
+
+/**
+ * The rules of a deployed function: packed documents, and limits and the directory from the ledger's table.
+ * @throws like {@link readRulesFile}
+ */
+export function deployedRules({
+  rulesFile,
+  table,
+  ledger,
+  log,
+  onUnreadable,
+}: DeployedRules): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
+  const packed = readRulesFile(rulesFile);
+  const directoryTable = new DynamoDirectoryTable(table);
+  const directory = new DirectoryStore({
+    table: directoryTable,
+    packed: packed.directory,
+    clock: table.clock,
+    log,
+  });
+  const inForce = rulesInForce(packed, {
+    table: new DynamoLimitTable(table),
+    ledger,
+    clock: table.clock,
+    log,
+    directoryFor: (jobs) => directory.directoryFor(jobs),
+    onUnreadable,
+  });
+  // Starts both reads early, for the first request; a failure is repeated by that request.
+  void Promise.all([inForce.directoryFor([]), inForce.limitsFor([])]).catch(() => {});
+  return { ...inForce, handOutDirectory: directoryHandOut({ table: directoryTable, clock: table.clock }) };
+}

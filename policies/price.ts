@@ -1,0 +1,209 @@
+import {
+  type Footprint,
+  type FootprintDefaults,
+  type FootprintTotal,
+  footprintOf,
+  type RunnerSize,
+} from './kubernetes/footprint.ts';
+import type { AdmissionRequest } from './request/request.ts';
+
+/** A named set of runners with a price. */
+export interface RunnerClass extends RunnerSize {
+  readonly name: string;
+  /** A runner with all these tags belongs to the class. Empty: by id only. */
+  readonly tags: readonly string[];
+  readonly runnerIds: ReadonlySet<number>;
+  /** Micro-units of the currency, whole. */
+  readonly microsPerMinute: number;
+  /** On top, for the CPU the job requests; the class then has a footprint of it. */
+  readonly microsPerCpuHour?: number;
+  /** Likewise for its memory. */
+  readonly microsPerGibHour?: number;
+  /** `minute`: a begun minute costs a whole one. Absent: its seconds. */
+  readonly round?: 'minute';
+  /** Default estimate of the class. Absent: the policy's default. */
+  readonly estimateSeconds?: number;
+}
+
+/** The first class that matches wins. */
+export interface PriceList {
+  readonly version: string;
+  readonly classes: readonly RunnerClass[];
+  readonly defaultClass: RunnerClass;
+}
+
+/** The first version, which holds until a later one does. */
+export interface PriceTable extends PriceList {
+  /** In the order of their dates; absent: none. */
+  readonly later?: readonly DatedPriceList[];
+}
+
+export interface DatedPriceList extends PriceList {
+  /** Unix ms: the first instant at which it is in force. */
+  readonly fromMs: number;
+}
+
+/** 10 000 a minute is no price but a typing error; it also keeps a year's cost below 2^53 micro-units. */
+export const MICROS_PER_MINUTE_MAX = 10_000_000_000;
+
+/**
+ * The class of the runner that asked. Where GitLab sends no runner tags the job's own stand in: a runner that took the
+ * job has at least those.
+ */
+export function runnerClassOf(request: AdmissionRequest, prices: PriceList): RunnerClass {
+  const tags = request.runnerTags ?? request.jobTags;
+  for (const each of prices.classes) {
+    if (request.runnerId !== undefined && each.runnerIds.has(request.runnerId)) return each;
+    if (tags !== undefined && each.tags.length > 0 && each.tags.every((tag) => tags.includes(tag)))
+      return each;
+  }
+  return prices.defaultClass;
+}
+
+/** The name in rules for runners without a class. Reserved. */
+export const NO_CLASS = 'none';
+
+/**
+ * Returns true if the default class is only a stand-in for price and limits: the runner or the job has tags
+ * and no class has them. Without tags, the default class is the job's class.
+ */
+export function isUnclassed(
+  { runnerTags, jobTags, runnerId }: AdmissionRequest,
+  { classes, defaultClass }: PriceList,
+  runnerClass: RunnerClass,
+): boolean {
+  if (runnerClass !== defaultClass) return false;
+  const tags = runnerTags ?? jobTags;
+  if (tags === undefined || tags.length === 0 || classes.length === 0) return false;
+  if (runnerId !== undefined && defaultClass.runnerIds.has(runnerId)) return false;
+  return defaultClass.tags.length === 0 || !defaultClass.tags.every((tag) => tags.includes(tag));
+}
+
+/**
+ * Returns the cost in micro-units, rounded up, because a hold must never be too small. Whole minutes and the
+ * rest are multiplied separately, to stay within safe integers.
+ *
+ * @param round - `minute`: a begun minute costs a whole one.
+ */
+export function costMicros(microsPerMinute: number, seconds: number, round?: 'minute'): number {
+  if (round === 'minute') return microsPerMinute * Math.ceil(seconds / 60);
+  const minutes = Math.floor(seconds / 60);
+  return microsPerMinute * minutes + Math.ceil((microsPerMinute * (seconds - minutes * 60)) / 60);
+}
+
+/** The job's rates. They are stored in its record, so that it settles at the prices of its admission. */
+export interface JobPrice {
+  readonly version: string;
+  /** Includes the CPU and memory the job requests, where the class has rates for them. */
+  readonly microsPerMinute: number;
+  /** A begun minute costs a whole one; absent: its seconds. */
+  readonly round?: 'minute';
+}
+
+export function jobPriceOf(request: AdmissionRequest, runnerClass: RunnerClass, version: string): JobPrice {
+  const { round } = runnerClass;
+  const microsPerMinute = hasResourceRates(runnerClass)
+    ? microsPerMinuteWith(runnerClass, footprintOf(request, runnerClass))
+    : runnerClass.microsPerMinute;
+  return { version, microsPerMinute, ...(round !== undefined && { round }) };
+}
+
+/** A minute of a job that takes what its class is said to take. */
+export const usualMicrosPerMinute = (runnerClass: RunnerClass): number =>
+  hasResourceRates(runnerClass)
+    ? microsPerMinuteWith(runnerClass, { millicpu: undefined, bytes: undefined })
+    : runnerClass.microsPerMinute;
+
+const hasResourceRates = ({ microsPerCpuHour, microsPerGibHour }: RunnerClass): boolean =>
+  microsPerCpuHour !== undefined || microsPerGibHour !== undefined;
+
+const MINUTES_PER_HOUR = 60n;
+const MILLICPU_PER_CPU = 1000n;
+const BYTES_PER_GIB = 2n ** 30n;
+/** A common denominator of the three rates. */
+const PARTS = MINUTES_PER_HOUR * MILLICPU_PER_CPU * BYTES_PER_GIB;
+
+/** Rounds up once. An impossible size costs the highest allowed price, so that sums stay safe integers. */
+function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number {
+  const { microsPerMinute, microsPerCpuHour = 0, microsPerGibHour = 0, footprint = {} } = runnerClass;
+  const { millicpu, bytes } = known(taken, footprint);
+  const parts =
+    BigInt(microsPerMinute) * PARTS +
+    BigInt(microsPerCpuHour) * millicpu * BYTES_PER_GIB +
+    BigInt(microsPerGibHour) * bytes * MILLICPU_PER_CPU;
+  const micros = (parts + PARTS - 1n) / PARTS;
+  return micros > BigInt(MICROS_PER_MINUTE_MAX) ? MICROS_PER_MINUTE_MAX : Number(micros);
+}
+
+/** A request that cannot be read costs like one that says nothing; the `resources` rule is there to refuse it. */
+function known(taken: Footprint, { millicpu = 0, bytes = 0 }: FootprintDefaults) {
+  const units = (each: FootprintTotal, otherwise: number): bigint =>
+    BigInt(typeof each === 'number' ? each : otherwise);
+  return { millicpu: units(taken.millicpu, millicpu), bytes: units(taken.bytes, bytes) };
+}
+
+/**
+ * The prices in force at an instant: the latest version that has begun. The first also holds before its own date,
+ * because every job has a price.
+ */
+export function pricesAt(prices: PriceTable, nowMs: number): PriceList {
+  let inForce: PriceList = prices;
+  for (const each of prices.later ?? []) {
+    if (each.fromMs > nowMs) break;
+    inForce = each;
+  }
+  return inForce;
+}
+
+/** Every version, oldest first. */
+export const priceVersions = (prices: PriceTable): readonly PriceList[] => [prices, ...(prices.later ?? [])];
+
+/** The names of the classes of all versions: what rules and limits may be about. */
+export const runnerClassNames = (prices: PriceTable): readonly string[] => [
+  ...new Set(priceVersions(prices).flatMap(({ classes }) => classes.map(({ name }) => name))),
+];
+
+/** A comma in the wrong place is a factor of ten; prices that really change stay well below half of it. */
+export const PRICE_JUMP_FACTOR = 5;
+
+/** A rate that is more than so many times another one. Free to priced and back is always one. */
+export interface PriceJump {
+  readonly runnerClass: string;
+  /** `rate_per_minute` is what a usual job of the class pays, with its CPU and memory. */
+  readonly rate: 'rate_per_minute' | 'rate_per_cpu_hour' | 'rate_per_gib_hour';
+  /** Micro-units. */
+  readonly fromMicros: number;
+  readonly toMicros: number;
+}
+
+/**
+ * Lists rates that changed by more than `factor` between two price lists. That is probably a typing error
+ * and needs a confirmation. Classes in only one list are ignored.
+ */
+export function priceJumps(
+  from: PriceList,
+  to: PriceList,
+  factor: number = PRICE_JUMP_FACTOR,
+): readonly PriceJump[] {
+  const before = new Map(from.classes.map((each) => [each.name, each]));
+  return to.classes.flatMap((after) => {
+    const earlier = before.get(after.name);
+    return earlier === undefined ? [] : classJumps(earlier, after, factor);
+  });
+}
+
+function classJumps(from: RunnerClass, to: RunnerClass, factor: number): readonly PriceJump[] {
+  const rates = [
+    ['rate_per_minute', usualMicrosPerMinute(from), usualMicrosPerMinute(to)],
+    ['rate_per_cpu_hour', from.microsPerCpuHour, to.microsPerCpuHour],
+    ['rate_per_gib_hour', from.microsPerGibHour, to.microsPerGibHour],
+  ] as const;
+  return rates.flatMap(([rate, fromMicros, toMicros]) =>
+    fromMicros !== undefined && toMicros !== undefined && jumped(fromMicros, toMicros, factor)
+      ? [{ runnerClass: to.name, rate, fromMicros, toMicros }]
+      : [],
+  );
+}
+
+const jumped = (from: number, to: number, factor: number): boolean =>
+  Math.max(from, to) > factor * Math.min(from, to);

@@ -1,0 +1,220 @@
+/** Table of the units of limits, and functions that follow from it. */
+
+import { QUANTITIES_EXPECTED, readDecimal, readQuantityUnits } from './document/values.ts';
+import type { CountedKind } from './kinds/counted-kinds.ts';
+import { costMicros } from './price.ts';
+
+/** One unit: all that the rest of Tollgate decides by it. */
+interface UnitRow {
+  /** Name in documents, CSV and forms. */
+  readonly kind: string;
+  /** Stands for it in the ledger's lines. Never reused; `f` and `u` are flags there. */
+  readonly letter: string;
+  /** The kind of rule that switches its limits on. What a budget asks can be overdrawn and carried over. */
+  readonly askedBy: CountedKind;
+  /** A job takes it while it runs and gives it back at its end; the other units add up over a period. */
+  readonly atOnce?: true;
+  /** Some of it is free again within seconds, so a job may be kept waiting for it. */
+  readonly waits?: true;
+  /** Amounts stand with the deployment's currency. */
+  readonly inCurrency?: true;
+  /** The job's amount is an estimate. */
+  readonly guessed?: true;
+  /** Amount that one job claims. Undefined: its terms do not have it. Absent terms: the job is unknown. */
+  readonly asked?: (terms: AskedTerms | undefined) => number | undefined;
+  /** Instead: the resource that the job requests from the cluster, written as a Kubernetes quantity. */
+  readonly requested?: 'cpu' | 'memory';
+  /** Amount that stays counted after a job. Absent: nothing. */
+  readonly settled?: (durationSeconds: number, price: SettledPrice) => number;
+  /** Amount in one day of usage. Absent: usage does not have it, and there is no forecast. */
+  readonly usedOn?: (day: UsageCounts) => number;
+  /** A day of usage includes what is only held. */
+  readonly usageHasHeld?: true;
+  /** Number of units in one unit of documents. @default 1 */
+  readonly perWhole?: number;
+}
+
+interface AskedTerms {
+  readonly estimateSeconds: number;
+  readonly costMicros: number;
+}
+
+interface SettledPrice {
+  readonly microsPerMinute: number;
+  readonly round?: 'minute';
+}
+
+export interface UsageCounts {
+  readonly settledMicros: number;
+  readonly heldMicros: number;
+  readonly seconds: number;
+  readonly admitted: number;
+  readonly ranRejected: number;
+  readonly released: number;
+}
+
+/** All units, in the order of texts. To add one, add a row. */
+export const UNITS = {
+  /** Millionths of the deployment's one currency. */
+  micros: {
+    kind: 'money',
+    letter: 'm',
+    askedBy: 'budget',
+    inCurrency: true,
+    guessed: true,
+    asked: (terms) => terms?.costMicros,
+    settled: (seconds, { microsPerMinute, round }) => costMicros(microsPerMinute, seconds, round),
+    usedOn: ({ settledMicros, heldMicros }) => settledMicros + heldMicros,
+    usageHasHeld: true,
+    perWhole: 1_000_000,
+  },
+  /** Seconds that jobs run. */
+  seconds: {
+    kind: 'minutes',
+    letter: 's',
+    askedBy: 'budget',
+    guessed: true,
+    asked: (terms) => terms?.estimateSeconds,
+    settled: (seconds) => seconds,
+    usedOn: ({ seconds }) => seconds,
+    perWhole: 60,
+  },
+  jobs: {
+    kind: 'jobs',
+    letter: 'j',
+    askedBy: 'concurrency',
+    atOnce: true,
+    waits: true,
+    asked: () => 1,
+  },
+  millicpu: {
+    kind: 'cpu',
+    letter: 'c',
+    askedBy: 'capacity',
+    atOnce: true,
+    waits: true,
+    requested: 'cpu',
+  },
+  /** Bytes of memory. */
+  bytes: {
+    kind: 'memory',
+    letter: 'b',
+    askedBy: 'capacity',
+    atOnce: true,
+    waits: true,
+    requested: 'memory',
+  },
+  /** Jobs that were started: a job that ran was started, whether or not it held one. */
+  starts: {
+    kind: 'starts',
+    letter: 'n',
+    askedBy: 'window',
+    waits: true,
+    asked: () => 1,
+    settled: () => 1,
+    usedOn: ({ admitted, ranRejected, released }) => admitted + ranRejected - released,
+  },
+} as const satisfies Readonly<Record<string, UnitRow>>;
+
+// Derived from the table. Marked as pure, so that bundles can leave them out.
+
+/** The unit of whole amounts. */
+export type Unit = keyof typeof UNITS;
+
+/** Money, minutes and starts per period; jobs in flight, their CPU and their memory. */
+export type LimitKind = (typeof UNITS)[Unit]['kind'];
+
+const ROWS: Readonly<Record<Unit, UnitRow & { readonly kind: LimitKind }>> = UNITS;
+export const ALL_UNITS = /* @__PURE__ */ Object.keys(UNITS) as readonly Unit[];
+
+export const unitRow = (unit: Unit): (typeof ROWS)[Unit] => ROWS[unit];
+
+export const LIMIT_KINDS: readonly LimitKind[] = /* @__PURE__ */ ALL_UNITS.map((unit) => ROWS[unit].kind);
+
+const byKind = <Value>(of: (unit: Unit) => Value): Readonly<Record<LimitKind, Value>> =>
+  Object.fromEntries(ALL_UNITS.map((unit) => [ROWS[unit].kind, of(unit)])) as Record<LimitKind, Value>;
+
+export const UNIT_OF = /* @__PURE__ */ byKind((unit) => unit);
+
+/** The kind of rule that switches a limit on. */
+export const ASKED_BY = /* @__PURE__ */ byKind((unit) => ROWS[unit].askedBy);
+
+/** A letter of a later version counts nothing that adds up. */
+export const unitOfLetter = (letter: string): Unit =>
+  ALL_UNITS.find((unit) => ROWS[unit].letter === letter) ?? 'jobs';
+
+export const kindRow = (kind: LimitKind): (typeof ROWS)[Unit] => ROWS[UNIT_OF[kind]];
+
+/** Returns true if a job returns the amount at its end. Other units add up over a period. */
+export const isInFlight = (unit: Unit): boolean => ROWS[unit].atOnce === true;
+
+/** Counted while the job runs, not per period. */
+export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
+
+/** Jobs may be kept waiting for it: for a slot, CPU, memory, or the next start. */
+export const isAwaitable = (kind: LimitKind): boolean => kindRow(kind).waits === true;
+
+/** Money and minutes: what a budget counts can be overdrawn and carried over, and its owner is warned. */
+export const isSpent = (kind: LimitKind): boolean => ASKED_BY[kind] === 'budget';
+
+/** Default terms while a limit of this kind is unreachable. */
+export const outageOfKind = (kind: LimitKind): 'room' | 'admit' => (isSpent(kind) ? 'room' : 'admit');
+
+/** Returns true if days of usage have the unit: then it has a forecast, a chart and a history. */
+export const isForecastable = (kind: LimitKind): boolean =>
+  isSpent(kind) && kindRow(kind).usedOn !== undefined;
+
+export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.filter(isSpent);
+
+/** Its amounts are money of the deployment's one currency. */
+export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency === true;
+
+/** Amounts as documents have them. */
+
+type Units =
+  | { readonly ok: true; readonly amount: number }
+  | { readonly ok: false; readonly expected: string };
+
+export function readUnits(value: unknown, kind: LimitKind): Units {
+  const { requested, perWhole = 1 } = kindRow(kind);
+  if (requested !== undefined) {
+    const amount = readQuantityUnits(value, requested);
+    const expected = QUANTITIES_EXPECTED[requested];
+    return amount === undefined ? { ok: false, expected } : { ok: true, amount };
+  }
+  const read = readDecimal(value, perWhole);
+  if (read.ok || perWhole > 1) return read;
+  return { ok: false, expected: 'a whole number such as 20' };
+}
+
+/** For a field or a file that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
+export function writtenUnits(whole: number, kind: LimitKind): string {
+  const { requested, perWhole = 1 } = kindRow(kind);
+  if (requested !== undefined) return QUANTITY_TEXTS[requested](whole);
+  // Thirds of a minute have no end, so no file can name them: shares and grants come to them. Only shown, never sent.
+  return ((whole % perWhole) * 1_000_000) % perWhole === 0
+    ? decimalText(whole, perWhole)
+    : (whole / perWhole).toFixed(2);
+}
+
+function decimalText(whole: number, perWhole: number): string {
+  const fraction = String(((whole % perWhole) * 1_000_000) / perWhole)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  return `${Math.floor(whole / perWhole)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+const BINARY_BYTES: readonly (readonly [string, number])[] = [
+  ['Ti', 2 ** 40],
+  ['Gi', 2 ** 30],
+  ['Mi', 2 ** 20],
+  ['Ki', 2 ** 10],
+];
+
+const QUANTITY_TEXTS = {
+  cpu: (millicpu: number) => (millicpu % 1000 === 0 ? String(millicpu / 1000) : `${millicpu}m`),
+  memory: (bytes: number) => {
+    const scale = BINARY_BYTES.find(([, perScale]) => bytes !== 0 && bytes % perScale === 0);
+    return scale === undefined ? String(bytes) : `${bytes / scale[1]}${scale[0]}`;
+  },
+};

@@ -1,0 +1,358 @@
+/**
+ * Keeps AdmitJob streams waiting at the router, one question each, and opens the next one when a stream is taken.
+ *
+ * 1. connection.ts decides when streams may be opened; this file decides how many.
+ * 2. A refill opens what is missing, once for all that happens in one moment.
+ * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every question be answered.
+ */
+
+import {
+  Connection,
+  type ConnectionState,
+  type EncodeAnswer,
+  type EndKind,
+  endKind,
+  Stream,
+  type StreamOwner,
+  type StreamState,
+  Timers,
+  wasAsked,
+} from './connection.ts';
+import { ownFault, type RelayObserver } from './events.ts';
+import type { AnswerQuestion, RelayClock } from './exchange.ts';
+import type { Router, RouterFailure } from './router/router.ts';
+
+/** Bounds of the number of waiting streams, which grows immediately when they run short and shrinks slowly. */
+export interface PoolSizes {
+  /** Waiting streams at the start, and never fewer. */
+  readonly start: number;
+  readonly max: number;
+  /** Streams at most that wait or carry a question. It bounds the jobs that one relay decides at the same time. */
+  readonly openMax: number;
+}
+
+/**
+ * Start 8: GitLab advises a handful. Max 256: one relay answers some 1000 questions a second, a quarter of them
+ * within one round trip. Beyond 1024 the router's own queue (20 s) is the better place to wait.
+ */
+export const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
+
+/** Questions that come a while apart must not undo in a moment what a burst has shown. */
+const SHRINK_EVERY_MS = 30_000;
+/** Interval for finding streams that are stuck in one state. */
+const SWEEP_EVERY_MS = 1_000;
+/** Spreads the reopening of streams that ended together. A person does not notice 50 ms. */
+const REOPEN_MS_MAX = 50;
+/** After a failure while other streams live. A burst of failures arrives before it, and the refill is one. */
+const REOPEN_FAILED_MS = 100;
+/** An answered stream that the router has yet to end takes a quarter of a place: cheap, but not free. */
+const LINGERING_PER_PLACE = 4;
+
+/** A drain leaves waiting streams to the router this long. Cancelling one whose question is on its way fails a job. */
+const LEAVE_WAITING_MS = 3_000;
+/** A container has 10 s to stop; this leaves room to flush what follows. */
+const CUT_MS = 7_000;
+/** A stream that is cut ends within moments, or its connection is dead. */
+const CUT_GRACE_MS = 250;
+
+export interface StreamPoolOptions {
+  readonly router: Pick<Router, 'admitJob' | 'tokenReplaced' | 'queuedCalls'>;
+  readonly answer: AnswerQuestion;
+  readonly encode: EncodeAnswer;
+  readonly clock: RelayClock;
+  readonly random: () => number;
+  readonly observe: RelayObserver;
+  readonly sizes?: PoolSizes;
+  /** Questions whose jobs wait for headroom. They come on top of all bounds. @default none */
+  readonly parked?: () => number;
+  /** A drain leaves waiting streams to the router this long. @default 3 s */
+  readonly leaveWaitingMs?: number;
+  /** Runs once the questions of one packet are all in. @default setImmediate */
+  readonly defer?: (run: () => void) => void;
+}
+
+interface StreamPoolStatus {
+  readonly state: ConnectionState;
+  /** Streams that the router accepted, with a question or without. */
+  readonly open: number;
+  /** Part of `open`: streams without a question. */
+  readonly waiting: number;
+  /** Questions that have no answer yet. */
+  readonly busy: number;
+  readonly wanted: number;
+  /** Monotonic; undefined while the router has a stream. */
+  readonly downSinceMs: number | undefined;
+}
+
+interface StreamPool {
+  start(): void;
+  /**
+   * Opens no more streams, leaves those that wait to the router for 3 s, then cancels them; lets questions in progress be
+   * answered. Resolves when all have ended, after 7.25 s at the latest.
+   */
+  drain(): Promise<void>;
+  status(): StreamPoolStatus;
+}
+
+export const createStreamPool = (options: StreamPoolOptions): StreamPool => new Pool(options);
+
+type Living = Exclude<StreamState['name'], 'ended'>;
+
+class Pool implements StreamPool, StreamOwner {
+  readonly answer: AnswerQuestion;
+  readonly encode: EncodeAnswer;
+  readonly #options: StreamPoolOptions;
+  readonly #sizes: PoolSizes;
+  readonly #connection: Connection;
+  readonly #timers: Timers<'refill' | 'sweep' | 'shrink' | 'leave' | 'cut' | 'grace'>;
+  readonly #streams = new Set<Stream>();
+  readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, sent: 0 };
+  #wanted: number;
+  /** Questions since the last refill. Only these show that the pool is too small; streams that ended do not. */
+  #taken = 0;
+  #refillDue = false;
+  #deferred = false;
+  /** The sizes last observed: equal ones are not observed again. */
+  #observed = { open: -1, waiting: -1, wanted: -1 };
+  #drained: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: StreamPoolOptions) {
+    const { clock, random, observe, router, sizes = POOL_SIZES } = options;
+    this.#options = options;
+    this.#sizes = sizes;
+    this.#wanted = sizes.start;
+    this.answer = options.answer;
+    this.encode = options.encode;
+    this.#timers = new Timers(clock);
+    this.#connection = new Connection({
+      ...{ clock, random, observe },
+      tokenReplaced: () => router.tokenReplaced(),
+      mayOpen: (now) => (now ? this.#refill() : this.#refillSoon()),
+    });
+  }
+
+  start(): void {
+    if (this.#connection.state !== 'stopped') return;
+    this.#connection.start();
+    this.#sweep();
+    this.#timers.every('shrink', SHRINK_EVERY_MS, () => {
+      this.#wanted = shrunk(this.#occupancy(), this.#sizes);
+      this.#observeSizes();
+    });
+    this.#refill();
+  }
+
+  drain(): Promise<void> {
+    if (this.#drained !== undefined) return this.#drained.promise;
+    this.#drained = Promise.withResolvers();
+    this.#connection.drain();
+    this.#timers.cancelAll();
+    this.#sweep();
+    const { leaveWaitingMs = LEAVE_WAITING_MS } = this.#options;
+    // Questions of the current network read come first.
+    this.#timers.after('leave', leaveWaitingMs, () => this.#defer(() => this.#cancel(({ free }) => free)));
+    this.#timers.after('cut', CUT_MS, () => {
+      this.#timers.after('grace', CUT_GRACE_MS, () => this.#finishDrain());
+      this.#cancel(() => true);
+    });
+    // The router has not seen these.
+    this.#cancel(({ state }) => state === 'opening');
+    if (this.#streams.size === 0) this.#finishDrain();
+    return this.#drained.promise;
+  }
+
+  status(): StreamPoolStatus {
+    const waiting = this.#waiting;
+    return {
+      state: this.#connection.state,
+      open: waiting + this.#in.deciding + this.#lingering,
+      waiting,
+      busy: this.#in.deciding,
+      wanted: this.#wanted,
+      downSinceMs: this.#connection.downSinceMs,
+    };
+  }
+
+  nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+
+  moved(from: StreamState['name'], to: StreamState['name']): void {
+    if (from !== 'ended') this.#in[from] -= 1;
+    if (to !== 'ended') this.#in[to] += 1;
+    // The answer freed a place that a refill may have missed.
+    if (to === 'answered' && this.#isShort) this.#refillAfter('served');
+    this.#observeSoon();
+  }
+
+  accepted(stream: Stream): void {
+    this.#connection.onWaiting(stream);
+  }
+
+  asked(stream: Stream): void {
+    this.#taken += 1;
+    this.#options.observe({ type: 'question' });
+    this.#connection.onQuestion(stream);
+    this.#refillSoon();
+  }
+
+  failedToAnswer(error: unknown): void {
+    this.#options.observe(ownFault('stream', error));
+  }
+
+  oversized(sizeBytes: number): void {
+    this.#options.observe({ type: 'unreadable', problem: 'larger than the message limit', sizeBytes });
+  }
+
+  ended(stream: Stream, last: StreamState, end: RouterFailure): void {
+    this.#streams.delete(stream);
+    const asked = wasAsked(last);
+    const kind = endKind(last, end.code, stream.tooLarge, this.nowMs());
+    const draining = this.#drained !== undefined;
+    this.#options.observe({
+      type: 'stream_ended',
+      ...end,
+      asked: asked || stream.tooLarge,
+      failed: !draining && (kind === 'refused' || kind === 'failed'),
+      ...(stream.answered !== undefined && { answered: stream.answered }),
+    });
+    if (draining) {
+      if (this.#streams.size === 0) this.#finishDrain();
+      return;
+    }
+    this.#connection.onEnd(stream, kind, end, this.#in.waiting + this.#in.deciding);
+    if (this.status().open === 0) this.#connection.onDown();
+    if (!asked || this.#isShort) this.#refillAfter(kind);
+  }
+
+  /**
+   * Streams that a question can reach. A probe has yet to show that; a call beyond the connection's
+   * MAX_CONCURRENT_STREAMS waits in this process, and the router does not see it.
+   */
+  get #waiting(): number {
+    const unproven = this.#connection.probe?.state === 'waiting' ? 1 : 0;
+    return Math.max(0, this.#in.waiting - unproven - this.#options.router.queuedCalls());
+  }
+
+  /** Streams without a question, connected or not. */
+  get #free(): number {
+    return this.#in.opening + this.#in.waiting;
+  }
+
+  /** Answered, and not ended by the router yet. */
+  get #lingering(): number {
+    return this.#in.answered + this.#in.sent;
+  }
+
+  get #isShort(): boolean {
+    return this.#free < this.#wanted;
+  }
+
+  #occupancy(): Occupancy {
+    const busy = Math.max(0, this.#in.deciding - (this.#options.parked?.() ?? 0));
+    return { wanted: this.#wanted, waiting: this.#free, busy };
+  }
+
+  #refill(): void {
+    this.#refillDue = false;
+    if (this.#connection.needsProbe) this.#open((probe) => this.#connection.sendProbe(probe));
+    else if (this.#connection.state === 'open') {
+      const waiting = Math.max(0, this.#wanted - this.#taken);
+      this.#wanted = grown({ ...this.#occupancy(), waiting }, this.#sizes);
+      for (let left = missing(this.#occupancy(), this.#sizes, this.#lingering); left > 0; left -= 1)
+        this.#open();
+    }
+    this.#taken = 0;
+    this.#observeSizes();
+  }
+
+  #refillSoon(): void {
+    this.#refillDue = true;
+    this.#observeSoon();
+  }
+
+  /** Immediately when no stream waits, else after a moment in which others may end too. */
+  #refillAfter(kind: EndKind): void {
+    if (this.#connection.state === 'backing_off') return;
+    const failed = kind === 'refused' || kind === 'failed';
+    if (!failed && this.#free === 0) this.#refillSoon();
+    else if (!this.#timers.has('refill')) {
+      const [leastMs, spanMs] = failed ? [REOPEN_FAILED_MS, REOPEN_FAILED_MS] : [0, REOPEN_MS_MAX];
+      this.#timers.after('refill', leastMs + this.#options.random() * spanMs, () => this.#refill());
+    }
+  }
+
+  /** @param known - receives the stream before it opens: it may be accepted within the call. */
+  #open(known?: (stream: Stream) => void): void {
+    const stream = new Stream(this);
+    this.#streams.add(stream);
+    this.#in.opening += 1;
+    known?.(stream);
+    stream.open(this.#options.router);
+  }
+
+  #sweep(): void {
+    this.#timers.every('sweep', SWEEP_EVERY_MS, () => {
+      const nowMs = this.nowMs();
+      for (const stream of this.#streams) stream.cancelOverdue(nowMs);
+    });
+  }
+
+  #cancel(which: (stream: Stream) => boolean): void {
+    for (const stream of [...this.#streams]) if (which(stream)) stream.cancel();
+  }
+
+  #finishDrain(): void {
+    this.#timers.cancelAll();
+    this.#drained?.resolve();
+  }
+
+  #defer(run: () => void): void {
+    (this.#options.defer ?? setImmediate)(run);
+  }
+
+  #observeSoon(): void {
+    if (this.#deferred) return;
+    this.#deferred = true;
+    this.#defer(this.#catchUp);
+  }
+
+  readonly #catchUp = (): void => {
+    this.#deferred = false;
+    if (this.#refillDue) this.#refill();
+    else this.#observeSizes();
+  };
+
+  #observeSizes(): void {
+    const { open, waiting, wanted } = this.status();
+    const before = this.#observed;
+    if (before.open === open && before.waiting === waiting && before.wanted === wanted) return;
+    this.#observed = { open, waiting, wanted };
+    this.#options.observe({ type: 'streams', open, waiting, wanted });
+  }
+}
+
+interface Occupancy {
+  readonly wanted: number;
+  readonly waiting: number;
+  /** Streams with an unanswered question, except those whose jobs wait for headroom. */
+  readonly busy: number;
+}
+
+/** Doubles while less than a quarter of the wanted streams, or of the open ones, wait. */
+function grown({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
+  const short = waiting * 4 < Math.max(wanted, waiting + busy);
+  return short ? Math.min(sizes.max, wanted * 2) : wanted;
+}
+
+/** Shrinks by an eighth (at least one) while more than half wait. Surplus streams age out. None is cut off. */
+function shrunk({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
+  const idle = waiting * 2 > waiting + busy;
+  return idle ? Math.max(sizes.start, wanted - Math.ceil(wanted / 8)) : wanted;
+}
+
+/** Returns the number of streams to open. @param lingering - answered streams that have not ended. */
+function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, lingering = 0): number {
+  const places = sizes.openMax - waiting - busy - Math.floor(lingering / LINGERING_PER_PLACE);
+  return Math.max(0, Math.min(wanted - waiting, places));
+}

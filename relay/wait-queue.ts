@@ -1,0 +1,489 @@
+/**
+ * Keeps questions open whose jobs wait for headroom, and asks the ledger again as headroom comes back.
+ *
+ * 1. The ledger answers `waiting` if only limits with a `wait` refuse a job. The job joins the wait queue of each counter that
+ *    the answer names.
+ * 2. Jobs of a root group are served in order of arrival. Root groups take turns by weight, however many jobs one of them has.
+ * 3. A round asks again about the first jobs of each wait queue whose pause is over. The pause doubles while no job is admitted,
+ *    and ends when a job is admitted or a response reports more headroom.
+ * 4. While a job is asked about it has a slot: it may take what others wait for. A smaller job may be admitted before an earlier
+ *    one (backfill), at most eight times for each earlier job.
+ * 5. A job that has waited long enough is asked about one last time. Then the ledger admits or rejects it.
+ */
+import {
+  LINES_MAX,
+  type LimitRoom,
+  WAITING_LINES_MAX,
+  type WaitingAnswer,
+  type WaitingLine,
+  type WaitingTerms,
+} from '../functions/core/contract/admissions.ts';
+import { counterName } from '../policies/claim.ts';
+import type { AdmissionRequest } from '../policies/request/request.ts';
+import { isInFlight } from '../policies/unit.ts';
+import { requestRootOf, SEND_MS_MIN, type SentListener } from './commit/fair-queue.ts';
+import type { GroupCommit } from './commit/group-commit.ts';
+import type { Lanes } from './commit/lanes.ts';
+import type { RelayObserver } from './events.ts';
+import { type FinalVerdict, type LedgerVerdict, type RelayClock, undecided } from './exchange.ts';
+
+/** Each waiting job keeps a stream open. Beyond these, of all roots and of one, jobs are rejected immediately. */
+export const WAITING_MAX = 256;
+export const WAITING_OF_ROOT_MAX = 64;
+/** Jobs asked about together: one batch. */
+const ASKED_MAX = 96;
+/** Jobs of one wait queue asked about together. More than one, because a smaller job may fit where the first does not. */
+const SLOTS_MAX = 4;
+/** After this many backfills a job goes first, so a large job is not passed over for ever. */
+export const BACKFILLS_MAX = 8;
+/** Pause between two rounds of a wait queue without an admission. It doubles. */
+const PAUSE_MS_MIN = 250;
+const PAUSE_MS_MAX = 2_000;
+/** Time that the last request needs before the router times out. */
+const LAST_MS = 1_000;
+/** A relay that stops has 6 s for its decisions. */
+const STOPPING_MS = 3_000;
+
+export interface WaitQueueOptions {
+  readonly commit: Pick<GroupCommit, 'decide'>;
+  readonly clock: RelayClock;
+  readonly observe: RelayObserver;
+  /** From question to answer without waiting. */
+  readonly deadlineMs: number;
+  /** From question to answer for a job that waits: the timeout of the router. */
+  readonly answerWithinMs: number;
+  /** The share of a root group relative to others. @default 1 for all */
+  readonly weightOf?: (root: string) => number;
+  /** Returns false if a rejection would not be sent, so no job has to wait. @default always true */
+  readonly isRejecting?: () => boolean;
+  /** Root groups that wait for one counter share a lane: one batch then takes them in order. */
+  readonly lanes?: Pick<Lanes, 'noteContended'>;
+  /** Runs for every answer that lets a job wait. */
+  readonly noted?: (request: AdmissionRequest, answer: WaitingAnswer) => void;
+}
+
+interface Waiter {
+  readonly arrivedAtMs: number;
+  readonly sent?: SentListener;
+  /** Receives the function to call when the router has gone. */
+  readonly listenForEnd: (gone: () => void) => void;
+}
+
+export interface WaitedVerdict {
+  readonly verdict: FinalVerdict;
+  /** Absent if the job did not wait. */
+  readonly waitedMs?: number;
+}
+
+interface WaitingJob {
+  readonly request: AdmissionRequest;
+  readonly root: string;
+  /** The wait queues that it is in: counters, as the last answer named them. */
+  counters: readonly string[];
+  /** Its position. Undefined: all wait queues were full, so it is asked about one last time. */
+  order: number | undefined;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  lastAskMs: number;
+  isLast: boolean;
+  isAsked: boolean;
+  /** Counters that it may take from while it is asked about. */
+  slot: readonly string[];
+  /** Earlier jobs that it passes if it is admitted. Undefined while it has no slot. */
+  passing: readonly WaitingJob[] | undefined;
+  /** Backfills that passed it, and those that may pass it now. */
+  passed: number;
+  pending: number;
+  readonly resolvers: ((waited: WaitedVerdict) => void)[];
+  /** Questions whose router is still there. */
+  listeners: number;
+}
+
+export class WaitQueue {
+  readonly #options: WaitQueueOptions;
+  readonly #jobs = new Map<number, WaitingJob>();
+  readonly #order: FairOrder;
+  readonly #pauses = new Pauses();
+  #cancelRound = (): void => {};
+  #isRoundPlanned = false;
+  #isStopping = false;
+
+  constructor(options: WaitQueueOptions) {
+    this.#options = options;
+    this.#order = new FairOrder(options.weightOf ?? (() => 1));
+  }
+
+  get size(): number {
+    return this.#order.jobs.length;
+  }
+
+  /** Decides one job. Always resolves, at most `answerWithinMs` after the question arrived. */
+  async decide(request: AdmissionRequest, waiter: Waiter): Promise<WaitedVerdict> {
+    const { commit, deadlineMs, noted } = this.#options;
+    const verdict = await commit.decide(request, waiter.arrivedAtMs + deadlineMs, waiter.sent);
+    if (verdict.outcome !== 'waiting') return { verdict };
+    noted?.(request, verdict);
+    return this.#wait(request, verdict, waiter);
+  }
+
+  /** Returns what the function must know about waiting jobs for a batch of these. */
+  terms(jobIds: readonly number[]): WaitingTerms {
+    if (this.#jobs.size === 0 && !this.#isFull) return {};
+    const lines = new Set<string>();
+    const add = (names: readonly string[]): void => {
+      for (const name of names) if (lines.size < LINES_MAX) lines.add(name);
+    };
+    const nowMs = this.#nowMs();
+    const jobs = jobIds.flatMap((jobId) => {
+      const job = this.#jobs.get(jobId);
+      // A job that does not wait yet may not begin to.
+      if (job === undefined) return this.#isFull ? [{ jobId, waitedMs: 0, last: true as const }] : [];
+      const turn = job.isAsked ? job.slot : [];
+      add(turn);
+      const waitedMs = Math.max(0, Math.round(nowMs - job.sinceMs));
+      const last = job.isLast && { last: true as const };
+      return [{ jobId, waitedMs, ...(turn.length > 0 && { turn }), ...last }];
+    });
+    for (const { counters } of this.#order.jobs) add(counters);
+    return { ...(lines.size > 0 && { lines: [...lines] }), ...(jobs.length > 0 && { jobs }) };
+  }
+
+  /** Sorts a batch: waiting jobs first, in their order, because the function takes jobs as they come. */
+  inOrder<Job extends { readonly request: Pick<AdmissionRequest, 'jobId'> }>(
+    jobs: readonly Job[],
+  ): readonly Job[] {
+    if (this.size === 0) return jobs;
+    const orderOf = ({ request: { jobId } }: Job): number =>
+      this.#jobs.get(jobId)?.order ?? Number.MAX_SAFE_INTEGER;
+    return jobs.toSorted((a, b) => orderOf(a) - orderOf(b));
+  }
+
+  /** Learns from any response. If a counter has more headroom than before, its wait queue is asked about immediately. */
+  onHeadroom(headroom: readonly LimitRoom[]): void {
+    if (this.size === 0) return;
+    const nowMs = this.#nowMs();
+    const sooner = headroom.filter((each) => {
+      const slots = slotsLeft(each);
+      return slots !== undefined && this.#pauses.onHeadroom(slots.name, slots.left, nowMs);
+    });
+    if (sooner.length > 0) this.#planRound();
+  }
+
+  /** From now on no job begins to wait. Each waiting job is asked about one last time, within three seconds. */
+  leave(): void {
+    this.#isStopping = true;
+    const lastMs = this.#nowMs() + STOPPING_MS;
+    for (const job of this.#jobs.values()) job.lastAskMs = Math.min(job.lastAskMs, lastMs);
+    this.#planRound();
+  }
+
+  /** Returns the longest wait queues by root group, at most {@link WAITING_LINES_MAX}, in the order of their first jobs. */
+  longestLines(): readonly WaitingLine[] {
+    const lines = new Map<string, { root: string; counter: string; jobs: number; longestMs: number }>();
+    for (const { root, counters, sinceMs } of this.#order.jobs) {
+      const waitedMs = Math.round(this.#nowMs() - sinceMs);
+      for (const counter of counters) {
+        const line = lines.get(`${root} ${counter}`) ?? { root, counter, jobs: 0, longestMs: 0 };
+        line.jobs += 1;
+        line.longestMs = Math.max(line.longestMs, waitedMs);
+        lines.set(`${root} ${counter}`, line);
+      }
+    }
+    const all = [...lines.values()];
+    const longest = new Set(all.toSorted((a, b) => b.jobs - a.jobs).slice(0, WAITING_LINES_MAX));
+    return all.filter((line) => longest.has(line));
+  }
+
+  get #isFull(): boolean {
+    return this.#isStopping || this.size >= WAITING_MAX || this.#options.isRejecting?.() === false;
+  }
+
+  #wait(request: AdmissionRequest, answer: WaitingAnswer, waiter: Waiter): Promise<WaitedVerdict> {
+    return new Promise((resolve) => {
+      const job = this.#jobs.get(request.jobId) ?? this.#begin(request, answer, waiter);
+      job.resolvers.push(resolve);
+      job.listeners += 1;
+      waiter.listenForEnd(() => {
+        job.listeners -= 1;
+        if (job.listeners === 0 && !job.isAsked) this.#end(job, undecided('abandoned'));
+      });
+      this.#planRound();
+    });
+  }
+
+  #begin(request: AdmissionRequest, { leftMs, counters }: WaitingAnswer, waiter: Waiter): WaitingJob {
+    const { answerWithinMs } = this.#options;
+    const nowMs = this.#nowMs();
+    const root = requestRootOf(request);
+    const mayWait = !this.#isFull && this.#order.countOf(root) < WAITING_OF_ROOT_MAX;
+    const untilMs = waiter.arrivedAtMs + answerWithinMs;
+    const lastMs = untilMs - Math.min(LAST_MS, answerWithinMs / 2);
+    const job: WaitingJob = {
+      ...{ request, root, counters, order: undefined, sinceMs: nowMs, untilMs },
+      lastAskMs: mayWait ? Math.min(nowMs + leftMs, lastMs) : nowMs,
+      ...{ isLast: false, isAsked: false, slot: [], passing: undefined, passed: 0, pending: 0 },
+      ...{ resolvers: [], listeners: 0 },
+    };
+    this.#jobs.set(request.jobId, job);
+    if (mayWait) {
+      this.#order.join(job);
+      this.#pauses.begin(counters, nowMs);
+      this.#observeSize();
+    }
+    return job;
+  }
+
+  /** One round for all answers of a batch. */
+  #planRound(): void {
+    if (this.#isRoundPlanned) return;
+    this.#isRoundPlanned = true;
+    this.#options.clock.after(1, () => {
+      this.#isRoundPlanned = false;
+      this.#round();
+    });
+  }
+
+  #round(): void {
+    this.#cancelRound();
+    const nowMs = this.#nowMs();
+    let nextMs = Number.POSITIVE_INFINITY;
+    let asked = 0;
+    const due: WaitingJob[] = [];
+    for (const job of this.#jobs.values()) {
+      if (job.isAsked) asked += 1;
+      else if (job.lastAskMs <= nowMs) this.#ask(job, 'last');
+      else nextMs = Math.min(nextMs, job.lastAskMs);
+    }
+    for (const job of this.#order.heads()) {
+      if (job.isAsked || asked >= ASKED_MAX) continue;
+      const dueMs = this.#pauses.endMs(job.counters);
+      if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs);
+      else {
+        due.push(job);
+        asked += 1;
+      }
+    }
+    this.#joinLanes(due);
+    for (const job of due) this.#ask(job, 'again');
+    if (Number.isFinite(nextMs))
+      this.#cancelRound = this.#options.clock.after(Math.max(1, Math.ceil(nextMs - nowMs)), () =>
+        this.#round(),
+      );
+  }
+
+  #joinLanes(jobs: readonly WaitingJob[]): void {
+    const rootsOf = new Map<string, Set<string>>();
+    for (const { root, counters } of jobs)
+      for (const name of counters) rootsOf.set(name, (rootsOf.get(name) ?? new Set()).add(root));
+    for (const [name, roots] of rootsOf)
+      if (roots.size > 1) this.#options.lanes?.noteContended(name, [...roots]);
+  }
+
+  #ask(job: WaitingJob, how: 'again' | 'last'): void {
+    const { commit, deadlineMs } = this.#options;
+    job.isAsked = true;
+    job.isLast = how === 'last';
+    const hasSlot = job.order !== undefined && this.#order.mayPass(job);
+    job.slot = hasSlot ? job.counters : [];
+    if (hasSlot) this.#order.asked(job);
+    void commit
+      .decide(job.request, Math.min(job.untilMs, this.#nowMs() + deadlineMs))
+      .then((verdict) => this.#onVerdict(job, verdict));
+  }
+
+  #onVerdict(job: WaitingJob, verdict: LedgerVerdict): void {
+    job.isAsked = false;
+    const isAdmitted = verdict.outcome === 'admitted';
+    this.#order.decided(job, isAdmitted);
+    if (isAdmitted && job.order !== undefined) this.#pauses.end(job.counters, this.#nowMs());
+    if (verdict.outcome !== 'waiting') this.#end(job, verdict);
+    else if (job.isLast || job.order === undefined) this.#end(job, undecided('malformed'));
+    else this.#goOn(job, verdict);
+  }
+
+  #goOn(job: WaitingJob, answer: WaitingAnswer): void {
+    const nowMs = this.#nowMs();
+    const { counters: before } = job;
+    this.#options.noted?.(job.request, answer);
+    job.counters = answer.counters;
+    this.#pauses.extend(answer.counters, nowMs);
+    this.#forgetPauses(before);
+    job.lastAskMs = Math.min(job.lastAskMs, nowMs + answer.leftMs);
+    if (job.listeners === 0) this.#end(job, undecided('abandoned'));
+    else if (job.untilMs - nowMs < SEND_MS_MIN) this.#end(job, undecided('deadline'));
+    else this.#planRound();
+  }
+
+  #end(job: WaitingJob, verdict: FinalVerdict): void {
+    if (this.#jobs.get(job.request.jobId) !== job) return;
+    this.#jobs.delete(job.request.jobId);
+    const hasWaited = job.order !== undefined;
+    if (hasWaited) {
+      this.#order.leave(job);
+      this.#forgetPauses(job.counters);
+      this.#observeSize();
+    }
+    const waitedMs = this.#nowMs() - job.sinceMs;
+    for (const resolve of job.resolvers) resolve({ verdict, ...(hasWaited && { waitedMs }) });
+    this.#planRound();
+  }
+
+  #forgetPauses(counters: readonly string[]): void {
+    for (const name of counters)
+      if (!this.#order.jobs.some((other) => other.counters.includes(name))) this.#pauses.forget(name);
+  }
+
+  #observeSize(): void {
+    this.#options.observe({ type: 'waiting', jobs: this.size });
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+}
+
+class FairOrder {
+  readonly #weightOf: (root: string) => number;
+  readonly #jobs: WaitingJob[] = [];
+  /** By root group, its last waiting job and how many wait. */
+  readonly #roots = new Map<string, { last: number; count: number }>();
+
+  constructor(weightOf: (root: string) => number) {
+    this.#weightOf = weightOf;
+  }
+
+  get jobs(): readonly WaitingJob[] {
+    return this.#jobs;
+  }
+
+  countOf(root: string): number {
+    return this.#roots.get(root)?.count ?? 0;
+  }
+
+  /** Orders the job behind its root's last one, by `1 / weight`. A root without waiting jobs starts where the first job is. */
+  join(job: WaitingJob): void {
+    const [first] = this.#jobs;
+    const now = first?.order === undefined ? 0 : first.order - 1 / this.#weightOf(first.root);
+    const { last = 0, count = 0 } = this.#roots.get(job.root) ?? {};
+    const order = Math.max(now, last) + 1 / this.#weightOf(job.root);
+    job.order = order;
+    const after = this.#jobs.findIndex((other) => (other.order ?? 0) > order);
+    this.#jobs.splice(after === -1 ? this.#jobs.length : after, 0, job);
+    this.#roots.set(job.root, { last: order, count: count + 1 });
+  }
+
+  leave(job: WaitingJob): void {
+    this.decided(job, false);
+    this.#jobs.splice(this.#jobs.indexOf(job), 1);
+    const ofRoot = this.#roots.get(job.root);
+    if (ofRoot === undefined) return;
+    ofRoot.count -= 1;
+    if (ofRoot.count === 0) this.#roots.delete(job.root);
+  }
+
+  /** Returns the first jobs of each wait queue that may be asked about now. */
+  heads(): readonly WaitingJob[] {
+    const slots = new Map<string, number>();
+    const heads: WaitingJob[] = [];
+    for (const job of this.#jobs) {
+      if (job.passing === undefined) {
+        const isHead = job.counters.every((name) => (slots.get(name) ?? 0) < SLOTS_MAX);
+        if (!isHead || !this.mayPass(job, heads)) continue;
+        heads.push(job);
+      }
+      for (const name of job.counters) slots.set(name, (slots.get(name) ?? 0) + 1);
+    }
+    return heads;
+  }
+
+  /** Returns true if every earlier job can take one more backfill. @param more - jobs that would be asked about too. */
+  mayPass(job: WaitingJob, more: readonly WaitingJob[] = []): boolean {
+    return this.#earlier(job).every(
+      (other) =>
+        other.passed + other.pending + more.filter((each) => isBehind(each, other)).length < BACKFILLS_MAX,
+    );
+  }
+
+  asked(job: WaitingJob): void {
+    job.passing = this.#earlier(job);
+    for (const other of job.passing) other.pending += 1;
+  }
+
+  decided(job: WaitingJob, isAdmitted: boolean): void {
+    for (const other of job.passing ?? []) {
+      other.pending -= 1;
+      if (isAdmitted) other.passed += 1;
+    }
+    job.passing = undefined;
+  }
+
+  #earlier(job: WaitingJob): readonly WaitingJob[] {
+    return this.#jobs.slice(0, this.#jobs.indexOf(job)).filter((other) => isBehind(job, other));
+  }
+}
+
+const isBehind = (job: WaitingJob, other: WaitingJob): boolean =>
+  (other.order ?? 0) <= (job.order ?? 0) &&
+  other !== job &&
+  other.counters.some((name) => job.counters.includes(name));
+
+interface Pause {
+  readonly lengthMs: number;
+  readonly endMs: number;
+  /** The last reported headroom. Absent since the last admission. */
+  readonly left?: number;
+}
+
+/** The pause of each wait queue, by counter. All times are monotonic. */
+class Pauses {
+  readonly #byCounter = new Map<string, Pause>();
+
+  endMs(counters: readonly string[]): number {
+    return Math.max(...counters.map((name) => this.#byCounter.get(name)?.endMs ?? 0));
+  }
+
+  /** A job that joins was just asked about, so a new wait queue pauses. An existing one keeps its pace. */
+  begin(counters: readonly string[], nowMs: number): void {
+    const added = counters.filter((name) => !this.#byCounter.has(name));
+    this.extend(added, nowMs);
+  }
+
+  end(counters: readonly string[], nowMs: number): void {
+    for (const name of counters) this.#byCounter.set(name, { lengthMs: PAUSE_MS_MIN, endMs: nowMs });
+  }
+
+  /** No job was admitted, so the next pause is longer. */
+  extend(counters: readonly string[], nowMs: number): void {
+    for (const name of counters) {
+      const pause = this.#byCounter.get(name) ?? { lengthMs: PAUSE_MS_MIN, endMs: nowMs };
+      if (pause.endMs > nowMs) continue;
+      const lengthMs = Math.min(PAUSE_MS_MAX, pause.lengthMs * 2);
+      this.#byCounter.set(name, { ...pause, lengthMs, endMs: nowMs + pause.lengthMs });
+    }
+  }
+
+  /** More headroom than last reported ends the pause, once: headroom that fits no waiting job is no reason to ask on. */
+  onHeadroom(name: string, left: number, nowMs: number): boolean {
+    const pause = this.#byCounter.get(name);
+    if (pause === undefined) return false;
+    const isSooner = left > (pause.left ?? 0) && pause.endMs > nowMs;
+    this.#byCounter.set(name, { ...pause, left, ...(isSooner && { endMs: nowMs }) });
+    return isSooner;
+  }
+
+  forget(name: string): void {
+    this.#byCounter.delete(name);
+  }
+}
+
+/** Limits on concurrent use have one counter, without periods. */
+const NO_PERIOD = 'now';
+
+/** Returns counter and whole units left of a limit on concurrent use, or undefined for another kind of limit. */
+function slotsLeft({
+  refusal: { reason },
+}: LimitRoom): { readonly name: string; readonly left: number } | undefined {
+  if (!('committed' in reason) || !isInFlight(reason.unit)) return undefined;
+  const { subject, limit, limitAmount, committed } = reason;
+  return { name: counterName({ subject, limit, period: NO_PERIOD }), left: limitAmount - committed };
+}

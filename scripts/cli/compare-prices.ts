@@ -1,0 +1,350 @@
+import { resolve } from 'node:path';
+import { stringify } from 'yaml';
+import { decimal } from '../../functions/answers/statement/csv.ts';
+import type { Statement } from '../../functions/answers/statement/model.ts';
+import { isRecord } from '../../policies/document/reading.ts';
+import { readDecimal } from '../../policies/document/values.ts';
+import {
+  type PriceTable,
+  pricesAt,
+  priceVersions,
+  type RunnerClass,
+  runnerClassNames,
+} from '../../policies/price.ts';
+import { durationText, moneyText } from '../../policies/unit-texts.ts';
+import { locatePolicy } from '../policy/read-documents.ts';
+import { type TerminalIo, UsageError } from '../terminal/command.ts';
+import { command, print } from '../terminal/define-command.ts';
+import { orElse, required, text, word } from '../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
+import { amounts, right, table } from '../terminal/table.ts';
+import { answerOf } from './api/api-in-process.ts';
+import { withBooks } from './api/open-api.ts';
+import { ALL_GROUPS } from './evaluation/unknown-place.ts';
+import { LEDGER_EXITS, LEDGER_FLAGS, type LedgerFlags } from './ledger-flags.ts';
+import { type BillSum, PARTS_PER_MICRO, readBill } from './read-bill.ts';
+import { money } from './report/shadow-words.ts';
+import { RULES_FLAGS, type RulesFlags, rulesFiles } from './rules-flags.ts';
+
+const MICROS_PER_UNIT = 1_000_000;
+
+const pricesCompare = command({
+  name: 'prices compare',
+  about: `Compares a cloud bill with what was charged: the real cost of a minute of each runner class in a month, and prices that would
+have paid the bill, as policy.yaml has them. Nothing is changed. The bill is a FOCUS export as CSV (.gz is unpacked). A tag
+names the runner class of a line; lines without a class are summed in a separate row. The cost is EffectiveCost: savings
+plans and reservations count where they are used.
+
+Days and months of bills are in UTC, charges are by those of $TOLLGATE_ROLLUP_ZONE. Jobs are read for it, until ninety days
+after the month.`,
+  words: { bill: word('<bill>', 'the file') },
+  expects: 'the file of a bill',
+  flags: {
+    month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', spanOf)),
+    tag: orElse(text('<name>', 'the tag or label that holds the runner class'), 'tollgate-class'),
+    rate: text(
+      '<rate>',
+      "of one unit of the bill's currency in the policy's, like 0.92; needed if they differ",
+      readRateMicros,
+    ),
+    ...LEDGER_FLAGS,
+    ...RULES_FLAGS,
+  },
+  json: 'one JSON object, the proposal as YAML in it',
+  examples: ['tollgate prices compare bill.csv.gz --month 2026-10 --rate 0.92'],
+  exits: { ...LEDGER_EXITS, 3: 'wrong usage, or a file that is no bill of the month' },
+  run: async ({ flags, words: { bill: file } }, io) => {
+    const { tag, rate } = flags;
+    const { month, ...span } = flags.month;
+    const { model: policy, document } = locatePolicy(rulesFiles(flags, io).policy);
+    const bill = await readBill(resolve(io.cwd, file), { tag, ...span });
+    if (bill.lines === 0)
+      throw new UsageError(
+        `${file}: has no line of ${month}, and ${bill.linesOfOtherMonths} of other months`,
+      );
+    if (rate === undefined && bill.currency !== policy.currency)
+      throw new UsageError(
+        `${file}: is in ${printable(bill.currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(bill.currency ?? '')} in ${policy.currency}`,
+      );
+    const statement = await statementOfAll(month, flags, io);
+    const comparison = comparePrices(
+      bill,
+      rate ?? MICROS_PER_UNIT,
+      chargedByClass(statement),
+      runnerClassNames(policy.prices),
+    );
+    const inForce = pricesAt(policy.prices, span.endMs - 1);
+    const rates = new Map<string, ProposedFigure>();
+    for (const row of comparison.classes) {
+      const current = inForce.classes.find(({ name }) => name === row.runnerClass);
+      const figure = current === undefined ? undefined : proposedRates(row, current);
+      if (figure !== undefined) rates.set(row.runnerClass, figure);
+    }
+    const written = isRecord(document.value) ? document.value.prices : undefined;
+    const proposal = rates.size === 0 ? undefined : pricesYaml(written, policy.prices, rates, io.nowMs());
+    const { currency, lines, linesOfOtherMonths } = bill;
+    const { total } = comparison;
+    const value = {
+      ...{ month, currency: policy.currency, bill: { currency, lines, linesOfOtherMonths } },
+      ...comparison,
+      proposal,
+    };
+    return print(io, flags, value, () => {
+      const paint = paintWhen(io.colours);
+      const head = `${month}, ${policy.currency}: charged ${money(total.chargedMicros, policy.currency)}, the bill is ${money(total.billMicros, policy.currency)}`;
+      return [
+        `${paint.strong(head)}\n\n${rowsText(comparison, paint, io.columns)}\n`,
+        notesText(comparison, bill, tag),
+        proposal === undefined
+          ? `No prices are proposed: no class has both minutes and costs.\n`
+          : `Prices that would have paid the cost of the classes; the rest of the bill is in none of them:\n\n${proposal}`,
+      ].join('');
+    });
+  },
+});
+
+function readRateMicros(given: string): number {
+  const rate = readDecimal(given, MICROS_PER_UNIT);
+  if (rate.ok && rate.amount > 0) return rate.amount;
+  throw new UsageError(`--rate "${given}": expected ${rate.ok ? 'more than 0' : rate.expected}`);
+}
+
+function spanOf(month: string) {
+  const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month) ?? [];
+  if (year === undefined) throw new UsageError(`--month "${month}": expected a month like 2026-10`);
+  const index = Number(number) - 1;
+  return { month, startMs: Date.UTC(Number(year), index, 1), endMs: Date.UTC(Number(year), index + 1, 1) };
+}
+
+const statementOfAll = (month: string, flags: LedgerFlags & RulesFlags, io: TerminalIo): Promise<Statement> =>
+  withBooks(flags, io, async ({ api }) => {
+    const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
+    const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
+    if (answer.ok) return answer.body;
+    const { error, problems: [problem] = [] } = answer.refused;
+    throw new UsageError(problem === undefined ? error.message : `--month "${month}": ${problem.message}`);
+  });
+
+function chargedByClass({ lines }: Statement): ReadonlyMap<string, ChargedSum> {
+  const sums = new Map<string, ChargedSum>();
+  for (const { runnerClass, seconds, micros } of lines) {
+    const sum = sums.get(runnerClass) ?? { seconds: 0, micros: 0 };
+    sums.set(runnerClass, { seconds: sum.seconds + seconds, micros: sum.micros + micros });
+  }
+  return sums;
+}
+
+function rowsText(
+  { classes, otherBillMicros, total }: PriceComparison,
+  paint: Paint,
+  columns: number,
+): string {
+  const rows = classes.map((row) => [
+    printable(row.runnerClass),
+    durationText(row.seconds),
+    moneyText(row.chargedMicros),
+    moneyText(row.billMicros),
+    row.chargedMicrosPerMinute === undefined ? '' : moneyText(row.chargedMicrosPerMinute),
+    row.billMicrosPerMinute === undefined ? '' : moneyText(row.billMicrosPerMinute),
+  ]);
+  return table(
+    [
+      'class',
+      right('ran'),
+      amounts('charged'),
+      amounts('cost'),
+      amounts('charged a minute'),
+      amounts('cost a minute'),
+    ],
+    [
+      ...rows,
+      ['other', '', '', moneyText(otherBillMicros), '', ''],
+      [
+        'total',
+        durationText(total.seconds),
+        moneyText(total.chargedMicros),
+        moneyText(total.billMicros),
+        '',
+        '',
+      ],
+    ],
+    columns,
+    paint.dim,
+  );
+}
+
+function notesText(
+  { classes, otherValues }: PriceComparison,
+  { linesOfOtherMonths }: BillSum,
+  tag: string,
+): string {
+  const notes = [
+    ...(linesOfOtherMonths > 0 ? [`Lines of other months, left out: ${linesOfOtherMonths}.`] : []),
+    ...(classes.every(({ billMicros }) => billMicros === 0)
+      ? [`No line has a runner class in its tag ${printable(tag)}: --tag names another one.`]
+      : []),
+    ...(otherValues.length > 0
+      ? [`Values of ${printable(tag)} that are no class: ${otherValues.map(printable).join(', ')}.`]
+      : []),
+  ];
+  return notes.length === 0 ? '' : `${notes.join('\n')}\n\n`;
+}
+
+/** Compares the bill of runner classes with their charges. Pure. */
+
+/** A class's sum on the month's statement. */
+interface ChargedSum {
+  readonly seconds: number;
+  readonly micros: number;
+}
+
+interface ClassCostRow {
+  readonly runnerClass: string;
+  readonly seconds: number;
+  readonly chargedMicros: number;
+  readonly billMicros: number;
+  /** Billed cost per minute; absent: no minutes. */
+  readonly billMicrosPerMinute?: number;
+  readonly chargedMicrosPerMinute?: number;
+}
+
+interface PriceComparison {
+  /** Classes of the price list, then others that were charged. */
+  readonly classes: readonly ClassCostRow[];
+  /** Lines of the bill without the tag, or with a value that is no class. */
+  readonly otherBillMicros: number;
+  /** Those values: most expensive first, no more than a few. */
+  readonly otherValues: readonly string[];
+  readonly total: { readonly seconds: number; readonly chargedMicros: number; readonly billMicros: number };
+}
+
+const OTHER_VALUES_MAX = 5;
+
+/** @param rateMicros - micro-units of the policy's currency for one unit of the bill's. */
+export function comparePrices(
+  { parts }: Pick<BillSum, 'parts'>,
+  rateMicros: number,
+  charged: ReadonlyMap<string, ChargedSum>,
+  classNames: readonly string[],
+): PriceComparison {
+  const names = [...new Set([...classNames, ...charged.keys()])];
+  const microsOf = (value: bigint): number => roundedMicros(value * BigInt(rateMicros));
+  const classes = names.map((runnerClass) => {
+    const { seconds, micros } = charged.get(runnerClass) ?? { seconds: 0, micros: 0 };
+    const billMicros = microsOf(parts.get(runnerClass) ?? 0n);
+    return {
+      runnerClass,
+      seconds,
+      chargedMicros: micros,
+      billMicros,
+      ...(seconds > 0 && {
+        billMicrosPerMinute: perMinute(billMicros, seconds),
+        chargedMicrosPerMinute: perMinute(micros, seconds),
+      }),
+    };
+  });
+  const billMicros = microsOf([...parts.values()].reduce((sum, each) => sum + each, 0n));
+  const others = [...parts].filter(([value]) => value !== undefined && !names.includes(value));
+  return {
+    classes,
+    // The rest of the total, so that rounding loses nothing.
+    otherBillMicros: billMicros - classes.reduce((sum, row) => sum + row.billMicros, 0),
+    otherValues: others
+      .sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
+      .slice(0, OTHER_VALUES_MAX)
+      .map(([value = '']) => value),
+    total: {
+      seconds: classes.reduce((sum, { seconds }) => sum + seconds, 0),
+      chargedMicros: classes.reduce((sum, row) => sum + row.chargedMicros, 0),
+      billMicros,
+    },
+  };
+}
+
+const RATE_PARTS = 1_000_000n * PARTS_PER_MICRO;
+
+/** Half a micro-unit goes away from zero. */
+function roundedMicros(scaled: bigint): number {
+  const half = RATE_PARTS / 2n;
+  return Number((scaled < 0n ? scaled - half : scaled + half) / RATE_PARTS);
+}
+
+const perMinute = (micros: number, seconds: number): number => Math.round((micros / seconds) * 60);
+
+/** Rates of a class, micro-units. */
+interface ProposedFigure {
+  readonly microsPerMinute: number;
+  readonly microsPerCpuHour?: number;
+  readonly microsPerGibHour?: number;
+}
+
+/**
+ * Rates at which the class would have brought in what it cost: the cost of a minute; or, where requests or begun minutes
+ * count, every rate by the same factor. Undefined: nothing ran, the bill has nothing of it, or it was free.
+ */
+export function proposedRates(row: ClassCostRow, current: RunnerClass): ProposedFigure | undefined {
+  if (row.seconds <= 0 || row.billMicros <= 0) return undefined;
+  const { microsPerMinute, microsPerCpuHour, microsPerGibHour, round } = current;
+  if (microsPerCpuHour === undefined && microsPerGibHour === undefined && round === undefined)
+    return { microsPerMinute: Math.ceil((row.billMicros * 60) / row.seconds) };
+  if (row.chargedMicros <= 0) return undefined;
+  const scaled = (micros: number): number => Math.ceil((micros * row.billMicros) / row.chargedMicros);
+  return {
+    microsPerMinute: scaled(microsPerMinute),
+    ...(microsPerCpuHour !== undefined && { microsPerCpuHour: scaled(microsPerCpuHour) }),
+    ...(microsPerGibHour !== undefined && { microsPerGibHour: scaled(microsPerGibHour) }),
+  };
+}
+
+/**
+ * `prices` of policy.yaml with one version more, in force from the next month on: the newest one with other rates.
+ *
+ * @param written - `prices` as the document has them.
+ */
+function pricesYaml(
+  written: unknown,
+  table: PriceTable,
+  rates: ReadonlyMap<string, ProposedFigure>,
+  nowMs: number,
+): string {
+  const versions: readonly unknown[] = Array.isArray(written) ? written : [written];
+  const newest = versions.at(-1);
+  const { classes, version: _, from: __, allow_jump: ___, ...rest } = isRecord(newest) ? newest : {};
+  const from = nextMonth(Math.max(nowMs, table.later?.at(-1)?.fromMs ?? nowMs));
+  const taken = new Set(priceVersions(table).map(({ version }) => version));
+  const month = from.slice(0, 7);
+  const proposed = {
+    version: taken.has(month) ? `${month}-bill` : month,
+    from,
+    ...rest,
+    classes: Array.isArray(classes) ? classes.map((each) => withRates(each, rates)) : [],
+  };
+  // Rates are read as text; as numbers they need no quotes, and have too few digits to change.
+  const plain = (key: unknown, value: unknown): unknown =>
+    typeof key === 'string' && key.startsWith('rate_per_') ? Number(value) : value;
+  return stringify({ prices: [...versions, proposed] }, plain, {
+    lineWidth: 120,
+    aliasDuplicateObjects: false,
+  });
+}
+
+function withRates(written: unknown, rates: ReadonlyMap<string, ProposedFigure>): unknown {
+  if (!isRecord(written) || typeof written.name !== 'string') return written;
+  const figure = rates.get(written.name);
+  if (figure === undefined) return written;
+  const { microsPerMinute, microsPerCpuHour, microsPerGibHour } = figure;
+  return {
+    ...written,
+    rate_per_minute: decimal(microsPerMinute),
+    ...(microsPerCpuHour !== undefined && { rate_per_cpu_hour: decimal(microsPerCpuHour) }),
+    ...(microsPerGibHour !== undefined && { rate_per_gib_hour: decimal(microsPerGibHour) }),
+  };
+}
+
+/** The first day of the next month in UTC: `2026-12-01`. */
+function nextMonth(nowMs: number): string {
+  const now = new Date(nowMs);
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 10);
+}
+
+export const commands = [pricesCompare];

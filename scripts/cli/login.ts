@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { parseJobReference } from '../../functions/answers/job/recorded-job.ts';
+import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
+import { command, print } from '../terminal/define-command.ts';
+import { optionalWord, text, toggle } from '../terminal/flags.ts';
+import { answeredInProcess } from './api/api-in-process.ts';
+import { consoleClient } from './api/console-client.ts';
+import { commandFetch } from './command-fetch.ts';
+import { ENV_CONSOLE, keepSession, keptSession, originOf } from './kept-sessions.ts';
+
+const TIMEOUT_MS = 20_000;
+const SLOWER_SECONDS = 5;
+
+const BegunSchema = z.object({
+  deviceCode: z.string(),
+  userCode: z.string(),
+  verificationUri: z.url({ protocol: /^https?$/ }),
+  expiresInSeconds: z.number().positive().max(3_600),
+  intervalSeconds: z.number().min(1).max(60),
+});
+const AskedSchema = z.union([
+  z.object({ session: z.string().regex(/^[\w-]{43}$/) }),
+  z.object({ wait: z.enum(['authorization_pending', 'slow_down']) }),
+]);
+const RefusedSchema = z.object({ error: z.object({ message: z.string(), remedy: z.string() }) });
+
+const ADDRESS = {
+  console: optionalWord('<console url>', `e.g. https://budget.example.com (default: $${ENV_CONSOLE})`),
+};
+
+const login = command({
+  name: 'login',
+  about: `Signs this terminal in to a console with GitLab: open the address that is shown, compare the code, and allow it. Your roles
+are those you have on its pages. The session lasts ten hours and is kept in $XDG_CONFIG_HOME/tollgate/sessions.json, for you
+alone. tollgate logout ends it.`,
+  words: ADDRESS,
+  expects: 'one address of a console',
+  examples: ['tollgate login https://budget.example.com'],
+  exits: { 0: 'signed in', 1: 'declined, too late or no answer' },
+  run: async ({ flags, words }, io) => {
+    const origin = originIn(words.console, io);
+    const send = standIn(io, commandFetch)(io);
+    const begun = BegunSchema.parse(await answerOfSignIn(await post(send, `${origin}/signin/device`)));
+    io.err(`Open ${begun.verificationUri} and check that it shows this code: ${begun.userCode}\n`);
+    const session = await awaitSession(origin, begun, send, io);
+    keepSession(origin, session, io.env);
+    const { username, roles } = await answeredInProcess(consoleClient(origin, io, send).me.$get());
+    return print(
+      io,
+      flags,
+      { console: origin, username, roles },
+      () => `Signed in to ${origin} as ${username} (${roles.join(', ') || 'no role'}).\n`,
+    );
+  },
+});
+
+const logout = command({
+  name: 'logout',
+  about: 'Ends the session that tollgate login began, at the console and here.',
+  words: ADDRESS,
+  expects: 'one address of a console',
+  flags: { all: toggle('ends all your sessions at the console, in browsers and terminals') },
+  examples: ['tollgate logout', 'tollgate logout https://budget.example.com --all'],
+  exits: { 0: 'signed out', 1: 'the console does not answer (the session is kept, to be ended later)' },
+  run: async ({ flags, words }, io) => {
+    const { all } = flags;
+    const origin = originIn(words.console, io);
+    const session = keptSession(origin, io.env);
+    const notSignedIn = `--all: ends the sessions of the user signed in here; run tollgate login ${origin} before`;
+    if (all && session === undefined) throw new UsageError(notSignedIn);
+    if (session !== undefined) {
+      const url = `${origin}/signout${all ? '?everywhere=yes' : ''}`;
+      const response = await post(commandFetch(io), url, undefined, { authorization: `Bearer ${session}` });
+      if (all && response.status === 401) throw new UsageError(notSignedIn);
+      // 401: it has ended already.
+      if (response.status !== 303 && response.status !== 401)
+        throw new Error(`${origin} did not end the session (${response.status}); try again`);
+      keepSession(origin, undefined, io.env);
+    }
+    const wasSignedIn = session !== undefined;
+    return print(io, flags, { console: origin, wasSignedIn }, () =>
+      wasSignedIn
+        ? `Signed out of ${origin}${all ? ', everywhere' : ''}.\n`
+        : `Nobody was signed in to ${origin} here.\n`,
+    );
+  },
+});
+
+function originIn(given: string | undefined, { env }: Pick<TerminalIo, 'env'>): string {
+  const named = given ?? env[ENV_CONSOLE];
+  if (!named) throw new UsageError(`expected the address of a console, or $${ENV_CONSOLE}`);
+  return originOf(named);
+}
+
+/** Asks no faster than GitLab wants, and no longer than the code lasts. */
+async function awaitSession(
+  origin: string,
+  { deviceCode, intervalSeconds, expiresInSeconds }: z.infer<typeof BegunSchema>,
+  send: typeof fetch,
+  io: TerminalIo,
+): Promise<string> {
+  const untilMs = io.nowMs() + expiresInSeconds * 1_000;
+  let waitSeconds = intervalSeconds;
+  while (io.nowMs() < untilMs) {
+    await standIn(io, sleep)(waitSeconds * 1_000);
+    const response = await post(send, `${origin}/signin/device/session`, { deviceCode });
+    if (response.status === 429) {
+      waitSeconds += SLOWER_SECONDS;
+      continue;
+    }
+    const asked = AskedSchema.parse(await answerOfSignIn(response));
+    if ('session' in asked) return asked.session;
+    if (asked.wait === 'slow_down') waitSeconds += SLOWER_SECONDS;
+  }
+  throw new Error('nobody allowed the code in time; run tollgate login again');
+}
+
+const post = (
+  send: typeof fetch,
+  url: string,
+  body: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> =>
+  send(url, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+
+/** @throws {Error} with what the console says. */
+async function answerOfSignIn(response: Response): Promise<unknown> {
+  const body: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return body;
+  const refused = RefusedSchema.safeParse(body);
+  if (!refused.success) throw new Error(`the console answers ${response.status}; expected its address`);
+  const { message, remedy } = refused.data.error;
+  throw new Error(`${message} ${remedy}`);
+}
+
+const open = command({
+  name: 'open',
+  about: `Opens the console's page of a group or job in the browser; without either, the overview. If no browser can be opened, or
+there is no terminal, it prints the address.`,
+  words: {
+    page: optionalWord(
+      '<group | job>',
+      'a full path such as acme/payments, or a part of one: the search opens; or the id of a job, 4711, or the address of its page in GitLab',
+    ),
+  },
+  expects: 'one group or job',
+  flags: {
+    console: text('<url>', `which console (default: $${ENV_CONSOLE})`),
+    print: toggle('only prints the address'),
+  },
+  json: 'the address as one JSON object; opens nothing',
+  examples: ['tollgate open acme/payments', 'tollgate open 4711 --print'],
+  exits: { 0: 'opened or printed' },
+  run: async ({ flags, words }, io) => {
+    const named = flags.console ?? io.env[ENV_CONSOLE];
+    if (!named)
+      throw new UsageError(`--console is missing: expected the address of a console, or $${ENV_CONSOLE}`);
+    const address = `${originOf(named)}${pathOf(words.page)}`;
+    const isOpened = !flags.json && !flags.print && io.progress && (await standIn(io, openBrowser)(address));
+    return print(io, flags, { address }, () => (isOpened ? `Opened ${address}\n` : `${address}\n`));
+  },
+});
+
+function pathOf(page: string | undefined): string {
+  if (page === undefined) return '/';
+  const job = parseJobReference(page);
+  return job.ok ? `/jobs/${job.value.jobId}` : `/?q=${encodeURIComponent(page)}`;
+}
+
+/** The address is an argument of its own, so no shell reads it. */
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** Opens an address in the local browser. @returns false if there is none */
+export const openBrowser = (address: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+    const child = spawn(program, [...args, address], { detached: true, stdio: 'ignore' });
+    child.on('error', () => resolve(false));
+    child.on('spawn', () => {
+      child.unref();
+      resolve(true);
+    });
+  });
+
+export const commands = [login, logout, open];

@@ -1,0 +1,148 @@
+import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
+import { command } from '../terminal/define-command.ts';
+import { consoleAsked } from './api/console-client.ts';
+import { LEDGER_FLAGS } from './ledger-flags.ts';
+import { type McpTool, mcpAnswer, type ToolAnswer } from './mcp-session.ts';
+import { RULES_FLAGS } from './rules-flags.ts';
+import { runTollgate } from './run-tollgate.ts';
+
+/** A message has some hundred bytes. */
+const LINE_CHARACTERS_MAX = 1_000_000;
+
+export const standardInput = (): AsyncIterable<string | Uint8Array> => process.stdin;
+
+/** @param entries - commands that tools are made of. */
+export const mcpCommands = (entries: readonly CommandEntry[]) => [
+  command({
+    name: 'mcp',
+    about: `Serves the Model Context Protocol on stdin and stdout, for editors and agents: can I afford this rerun, what is left of the
+budget, why was this job rejected, would such a job start. It only reads, and ends with its input. With --console no key is
+needed: it uses the session of tollgate login.`,
+    flags: { ...LEDGER_FLAGS, ...RULES_FLAGS },
+    json: 'has no effect: the protocol is JSON',
+    examples: ['tollgate mcp --console https://budget.example.com'],
+    exits: { 0: 'the input ended' },
+    run: async ({ flags }, io) => {
+      const origin = consoleAsked(flags, io);
+      const named = Object.entries(flags).flatMap(([name, value]) =>
+        typeof value === 'string' && name !== 'console' ? [`--${name}=${value}`] : [],
+      );
+      const call = silently(io, entries);
+      // A console has its own limits and groups; only made-up jobs are read by a policy from here.
+      const tools =
+        origin === undefined ? mcpTools(call, named) : mcpTools(call, [`--console=${origin}`], named);
+      for await (const line of linesOf(standIn(io, standardInput)())) {
+        const answer = await mcpAnswer(line, tools, PROTOCOL_NAME_VERSION);
+        if (answer !== undefined) io.out(`${answer}\n`);
+      }
+      return EXIT.ok;
+    },
+  }),
+];
+
+/** Sent to clients; the project has no releases yet. */
+const PROTOCOL_NAME_VERSION = '1';
+
+/** Stdout is the protocol's: what commands print goes into the answer. */
+const silently =
+  (io: TerminalIo, commands: readonly CommandEntry[]): CommandCall =>
+  async (args) => {
+    let out = '';
+    let err = '';
+    const quiet: TerminalIo = {
+      ...io,
+      colours: false,
+      progress: false,
+      columns: Number.POSITIVE_INFINITY,
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
+    };
+    return { code: await runTollgate(args, quiet, commands), out, err };
+  };
+
+/** A line that is too long is cut, and is no JSON then. */
+async function* linesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of input) {
+    const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+    const lines = (rest + text).split('\n');
+    rest = (lines.pop() ?? '').slice(0, LINE_CHARACTERS_MAX);
+    for (const line of lines) if (line.trim() !== '') yield line;
+  }
+  if (rest.trim() !== '') yield rest;
+}
+
+/** A command's call, without its output on the terminal. */
+export type CommandCall = (
+  args: readonly string[],
+) => Promise<{ readonly code: ExitCode; readonly out: string; readonly err: string }>;
+
+const JOB = {
+  description: 'The id of the job, 4711, or the address of its page in GitLab.',
+  required: true,
+} as const;
+const PLACE_FIELDS = {
+  group: { description: 'Full path of the group, if the project does not matter.' },
+  project: { description: 'Full path of the project.' },
+  class: { description: 'Runner class, such as small or large.' },
+  minutes: { description: 'How long it would run.' },
+  image: { description: 'Its container image.' },
+} as const;
+
+/**
+ * @param books - flags that say whose books are read, or which console is asked; none: the books of `npm start`, as with the
+ * commands. @param documents - flags that say by which files a made-up job is read.
+ */
+export function mcpTools(
+  call: CommandCall,
+  books: readonly string[],
+  documents: readonly string[] = [],
+): readonly McpTool[] {
+  const answered = async (args: readonly string[]): Promise<ToolAnswer> => {
+    const { code, out, err } = await call(args);
+    // A rejection is an answer.
+    const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
+    return { text: isError ? `${err}${out}`.trim() : out.trim(), isError };
+  };
+  // `can-i` alone reads no books unless they are named.
+  const isNamed = books.some((flag) => /^--(?:ledger|console)=/.test(flag));
+  const canI = ['can-i', ...(isNamed ? [] : ['--ledger=local']), ...books];
+  return [
+    {
+      name: 'can_i_afford_rerun',
+      description:
+        'Whether a CI job could start once more now, what that would cost, and what would be left.',
+      fields: { job: JOB },
+      run: ({ job = '' }) => answered([...canI, `--rerun=${job}`]),
+    },
+    {
+      name: 'explain_job',
+      description:
+        'Why a CI job was admitted or rejected: rules, counters, price, and the text its developer read.',
+      fields: { job: JOB },
+      run: ({ job = '' }) => answered(['explain', ...books, '--', job]),
+    },
+    {
+      name: 'budget_left',
+      description: 'The limits of a group and of those above it: used, held, left, and when they start anew.',
+      fields: { group: { description: 'Full path or id of the group.', required: true } },
+      run: ({ group = '' }) => answered(['budget', 'show', ...books, '--', group]),
+    },
+    {
+      name: 'would_job_start',
+      description: 'Whether such a job would be admitted now, what it costs, and what would reject it.',
+      fields: PLACE_FIELDS,
+      run: (given) =>
+        answered([
+          ...canI,
+          ...documents,
+          ...Object.entries(given).map(([name, value]) => `--${name}=${value}`),
+        ]),
+    },
+  ];
+}

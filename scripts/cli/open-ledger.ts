@@ -1,0 +1,338 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { ReadResult } from '../../functions/answers/health/evidence.ts';
+import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
+import {
+  type CanaryOutcome,
+  type ControllerScope,
+  dynamoCanaryOutcomes,
+  dynamoControllerScope,
+} from '../../functions/core/ledger/controller.ts';
+import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
+import {
+  dynamoInstanceRegister,
+  type InstanceRegister,
+  type KnownInstance,
+} from '../../functions/core/ledger/instances.ts';
+import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
+import { dynamoPseudonymKeys, type PseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
+import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
+import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requeue-list.ts';
+import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
+import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
+import {
+  dynamoStatementChain,
+  type StatementChain,
+} from '../../functions/core/statements/closed-statement.ts';
+import {
+  dynamoPriceEditions,
+  type PriceEditionStore,
+} from '../../functions/core/statements/price-editions.ts';
+import { type RelayBeat, readRelayBeats } from '../../functions/core/store/health-items.ts';
+import type { InstanceTable, ItemTable } from '../../functions/core/store/operation.ts';
+import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
+import { LedgerError } from '../../functions/core/store/table-failure.ts';
+import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
+import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
+import { ledgerFolder, openKept } from '../local/ledger-folder.ts';
+import { PLAYED_GITLAB } from '../local/options.ts';
+import { type TerminalIo, UsageError } from '../terminal/command.ts';
+import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
+
+/** An open ledger. */
+export interface LedgerAccess extends NamedBooks {
+  readonly store: LedgerStore;
+  /** Limits in the same table; absent: none. */
+  readonly limits?: LimitTable;
+  readonly directory?: DirectoryTable;
+  readonly usage?: RollupStore;
+  /** Packed usage, for reports. */
+  readonly sheets?: Pick<SheetStore, 'read'>;
+  /** Months that were closed. */
+  readonly chain?: StatementChain;
+  /** Prices that were deployed. */
+  readonly prices?: PriceEditionStore;
+  /** Removes user names; only if opened for repair. */
+  readonly names?: NamesOfUsers;
+  /** Signs of life that relays wrote there. @throws {LedgerError} */
+  readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
+  /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
+  readonly scope?: () => Promise<ControllerScope | undefined>;
+  /** Result of the last canary. @throws {LedgerError} */
+  readonly canary?: () => Promise<CanaryOutcome | undefined>;
+  /** Which rejected jobs are to be retried. */
+  readonly requeue?: Pick<RequeueLists, 'read'>;
+  readonly close: () => Promise<void>;
+}
+
+interface NamesOfUsers {
+  readonly rewrite: RewriteStore;
+  readonly keys: PseudonymKeys;
+  readonly sessions: UserSessions;
+  readonly sheets: SheetStore;
+}
+
+export type OpenLedger = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LedgerAccess>;
+
+/** No job waits: the SDK may retry, and the connection may be slow. */
+const ATTEMPTS_MAX = 4;
+const CONNECTION_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/** Purpose of opening the ledger. */
+interface Purpose {
+  readonly right: (store: LedgerStore) => LedgerStore;
+  readonly attemptsMax: number;
+  /** True if names may be removed. */
+  readonly repairs: boolean;
+}
+
+const TO_READ: Purpose = { right: readOnly, attemptsMax: ATTEMPTS_MAX, repairs: false };
+/** A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not. */
+const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1, repairs: true };
+
+/**
+ * Opens the ledger that the flags name. Nothing is written, not even a table that is missing.
+ *
+ * @throws {UsageError} for flags that make no sense, {Error} with the remedy when there is no such ledger here.
+ */
+export const openLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
+
+/** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
+export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
+
+/**
+ * Opens books that a command can do without, and says why there are none.
+ *
+ * @throws {UsageError} for wrong flags, {Error} where a ledger was named and cannot be opened.
+ */
+export async function openIfAny<T>(
+  open: (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<T>,
+  flags: LedgerFlags,
+  io: Pick<TerminalIo, 'env' | 'root'>,
+): Promise<ReadResult<T>> {
+  try {
+    return { known: true, value: await open(flags, io) };
+  } catch (error) {
+    const isNamed = flags.ledger !== undefined || flags.instance !== undefined;
+    if (!isNamed && error instanceof NoBooksOfGitLab) return { known: false, why: error.message };
+    if (isNamed || error instanceof UsageError) throw error;
+    return { known: false, why: 'there are no books here; name the table with --ledger' };
+  }
+}
+
+async function openFor(
+  { right, attemptsMax, repairs }: Purpose,
+  flags: LedgerFlags,
+  io: Pick<TerminalIo, 'env' | 'root'>,
+): Promise<LedgerAccess> {
+  const { table, ...opened } = await openTableAccess(flags, io, attemptsMax);
+  const parts = { table, instance: opened.instance, clock: systemClock, random: Math.random };
+  const store = new DynamoStore(parts);
+  return {
+    store: right(store),
+    chain: dynamoStatementChain(parts),
+    prices: dynamoPriceEditions(parts),
+    sheets: dynamoSheetStore(parts),
+    ...(repairs && {
+      names: {
+        rewrite: store,
+        keys: dynamoPseudonymKeys(parts),
+        sessions: dynamoUserSessions(parts),
+        sheets: dynamoSheetStore(parts),
+      },
+    }),
+    limits: new DynamoLimitTable(parts),
+    directory: new DynamoDirectoryTable(parts),
+    usage: new DynamoRollupStore(parts),
+    relayBeats: () => readRelayBeats(parts),
+    scope: () => dynamoControllerScope(parts).read(),
+    canary: () => dynamoCanaryOutcomes(parts).read(),
+    requeue: dynamoRequeueLists(parts),
+    ...opened,
+  };
+}
+
+/** The table of a ledger. */
+export interface TableAccess extends NamedBooks {
+  readonly table: ItemTable;
+  readonly close: () => Promise<void>;
+}
+
+/** @param attemptsMax - tries of the SDK; 1 for writes that the caller repeats. */
+export async function openTableAccess(
+  flags: LedgerFlags,
+  io: Pick<TerminalIo, 'env' | 'root'>,
+  attemptsMax: number,
+): Promise<TableAccess> {
+  const place = ledgerPlace(flags, io);
+  const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, attemptsMax);
+  try {
+    return await named(opened, place);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
+
+/** Lists the instances of a table, without a check of the instance: for the commands that repair it. */
+export interface RegisterAccess extends Pick<LedgerAccess, 'description' | 'close'> {
+  readonly register: InstanceRegister;
+  readonly table: Pick<InstanceTable, 'table'>;
+}
+
+export async function openRegister(
+  flags: LedgerFlags,
+  io: Pick<TerminalIo, 'env' | 'root'>,
+): Promise<RegisterAccess> {
+  const place = ledgerPlace(flags, io);
+  const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
+  const { description, close } = opened;
+  return { register: dynamoInstanceRegister(opened), table: opened, description, close };
+}
+
+/** Gives a table the name that its keys begin with. */
+async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
+  const { kind, instance: named, gitlab } = place;
+  const known = await dynamoInstanceRegister(opened).list();
+  const { instance, gitlabUrl } = whichInstance({ named, gitlab, known, kind, where: opened.description });
+  const description = kind === 'local' ? `${opened.description}, for ${instance}` : opened.description;
+  return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
+}
+
+/** Also while `npm start` runs: both have the file open. */
+function openLocal(root: string): OpenTable {
+  const dataDir = ledgerFolder(root);
+  const table = openKept(dataDir);
+  if (table === undefined) {
+    throw new Error(
+      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
+    );
+  }
+  return {
+    table,
+    description: 'the ledger of npm start on this machine',
+    close: async () => table.close(),
+  };
+}
+
+function openTable(place: Extract<LedgerPlace, { kind: 'table' }>, attemptsMax: number): OpenTable {
+  const client = tableClient(place, attemptsMax);
+  const where = place.endpoint ?? place.region;
+  return {
+    table: dynamoTable(client, place.tableName),
+    description: `table ${place.tableName}${where === undefined ? '' : ` (${where})`}`,
+    close: async () => client.destroy(),
+  };
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+function tableClient(
+  { region, endpoint }: Extract<LedgerPlace, { kind: 'table' }>,
+  maxAttempts: number,
+): DynamoDBClient {
+  // DynamoDB Local asks for credentials and takes any.
+  if (endpoint !== undefined && LOOPBACK.test(new URL(endpoint).hostname)) return dynamoClient(endpoint);
+  return new DynamoDBClient({
+    maxAttempts,
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+    ...withoutAbsent({ region, endpoint }),
+  });
+}
+
+/** The opened instance. */
+export interface NamedBooks {
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  /** The GitLab it is about, a host: begins every key. */
+  readonly instance: string;
+  /** GitLab's address, if stored. */
+  readonly gitlabUrl?: string;
+}
+
+interface InstanceAsked {
+  /** As the flag or the environment says it. */
+  readonly named: string | undefined;
+  /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
+  readonly gitlab: string | undefined;
+  /** Stored instances. */
+  readonly known: readonly KnownInstance[];
+  readonly kind: LedgerPlace['kind'];
+  /** For people: the ledger. */
+  readonly where: string;
+}
+
+type Books = Omit<KnownInstance, 'openedAtMs'>;
+
+/** The command asks a GitLab whose books are not in this ledger. */
+export class NoBooksOfGitLab extends UsageError {}
+
+/**
+ * Chooses the books that a command reads: those of the GitLab it asks, those it names, or the latest.
+ *
+ * @throws {UsageError} with the names and the remedy, {NoBooksOfGitLab} where all books are those of other GitLabs.
+ */
+export function whichInstance(asked: InstanceAsked): Books {
+  const { gitlab, known, where } = asked;
+  if (gitlab === undefined) return namedOrLatest(asked);
+  const { hostname } = new URL(gitlab);
+  const own = known.filter((books) => isBooksOf(books, hostname));
+  const chosen = known.length > 0 && own.length === 0 ? undefined : namedOrLatest({ ...asked, known: own });
+  if (chosen !== undefined && isBooksOf(chosen, hostname)) return chosen;
+  const others = chosen === undefined ? known : [chosen];
+  throw new NoBooksOfGitLab(
+    `--gitlab "${gitlab}": ${where} has books of ${namesOf(others)}, and none of ${hostname}; name the table of ${hostname} with --ledger, or say --instance ${others[0]?.instance} if both are one GitLab`,
+  );
+}
+
+const namesOf = (books: readonly Books[]): string => books.map(({ instance }) => instance).join(' and ');
+
+/** A GitLab may have been renamed: its keys keep the old host, and `gitlabUrl` has the new one. */
+const isBooksOf = ({ instance, gitlabUrl }: Books, hostname: string): boolean =>
+  hostname === instance || (gitlabUrl !== undefined && hostname === new URL(gitlabUrl).hostname);
+
+function namedOrLatest({ named, known, kind, where }: InstanceAsked): Books {
+  const names = namesOf(known);
+  if (named !== undefined) {
+    const found = known.find(({ instance }) => instance === named);
+    // Books from before names were remembered.
+    if (found !== undefined || known.length === 0) return found ?? { instance: named };
+    throw new UsageError(
+      `--instance "${named}": ${where} has books of ${names}, and none of ${named}; leave --instance (and $${ENV_GITLAB_INSTANCE}) away, or say --instance ${known[0]?.instance}`,
+    );
+  }
+  const [latest, ...others] = known.toSorted((a, b) => b.openedAtMs - a.openedAtMs);
+  if (kind === 'local') return latest ?? { instance: PLAYED_GITLAB };
+  if (latest !== undefined && others.length === 0) return latest;
+  throw new UsageError(
+    latest === undefined
+      ? `--instance is missing: expected the GitLab that ${where} is about, e.g. gitlab.example.com`
+      : `--instance is missing: ${where} has books of ${names}; expected one of them`,
+  );
+}
+
+/** The same table to read from. A desk that wrote to it would be a defect, and is stopped before the table hears of it. */
+export function readOnly(store: LedgerStore): LedgerStore {
+  const refuse = async (): Promise<never> => {
+    throw new LedgerError('ledger_misuse', 'the desk reads the ledger and never writes to it');
+  };
+  return {
+    transact: refuse,
+    announce: refuse,
+    readCounters: (keys, options) => store.readCounters(keys, options),
+    readRecords: (jobIds, options) => store.readRecords(jobIds, options),
+    readEntries: (jobId, options) => store.readEntries(jobId, options),
+    scan: (consistency) => store.scan(consistency),
+    due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
+  };
+}

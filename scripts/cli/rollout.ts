@@ -1,0 +1,379 @@
+/** The rollout: each group's step between watching and enforcing. */
+import type {
+  RolloutForecast,
+  RolloutMovedView,
+  RolloutReportedView,
+  RolloutRow,
+  RolloutView,
+} from '../../functions/answers/rollout/model.ts';
+import { planMoves, type RolloutMove } from '../../functions/answers/rollout/rollout-moves.ts';
+import { NO_SET } from '../../functions/core/limits/limit-reads.ts';
+import { ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts';
+import { MODES, type Mode } from '../../policies/mode.ts';
+import { ROLLOUT_CLASSES } from '../../policies/rollout-step.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
+import { command, print } from '../terminal/define-command.ts';
+import { severalWords, text, toggle, type ValuesOf } from '../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
+import { type ApiClient, answeredInProcess, countToTheEnd } from './api/api-in-process.ts';
+import { type BudgetContext, withBudget } from './api/open-api.ts';
+import {
+  BASE_FLAG,
+  BUDGET_FLAGS,
+  REASON_FLAG,
+  readActor,
+  readReason,
+  readRights,
+  subjectOfWord,
+  WHO_FLAGS,
+} from './budget/arguments.ts';
+import { editBase } from './budget/edits.ts';
+import {
+  forecastText,
+  heldText,
+  rolloutName,
+  rolloutNeedsText,
+  rolloutTable,
+  stepsText,
+} from './rollout-text.ts';
+
+const GROUPS_MAX = 100;
+const GROUPS = severalWords(
+  '[<group> …]',
+  "a path, GitLab's id, instance (for all that have no step of their own), or project/7",
+  [0, GROUPS_MAX],
+);
+
+const listing = (name: 'rollout' | 'rollout ls'): Command =>
+  command({
+    name,
+    about: `Lists each group's step between watching and enforcing, since when it has it, and what its next step needs. The steps are
+off, shadow, reported (shadow, and the owner has the shadow report), warn and enforce, for rules of cost (money, minutes)
+and of capacity (jobs at once). A group inherits its parent's step; top-level groups inherit that of the instance.
+
+Days are those with jobs since the step began, four weeks at most. "violations" are those of rules of the class that
+decisions recorded; a job that breaks several counts for each. tollgate rollout next counts the jobs that would fail.
+"asked" is the share of jobs that GitLab asked about.`,
+    words: { groups: { ...GROUPS, help: `only these, with every need: ${GROUPS.help}` } },
+    expects: 'groups',
+    flags: BUDGET_FLAGS,
+    examples: [`tollgate ${name}`, `tollgate ${name} acme/payments instance`],
+    exits: { 0: 'listed' },
+    run: ({ flags, words: { groups } }, io) =>
+      withBudget(flags, io, async (budget) => {
+        const whole = await wholeRollout(budget.api);
+        const rows = groups.length === 0 ? whole.rows : await namedRows(groups, budget.api, budget);
+        const paint = paintWhen(io.colours);
+        return print(io, flags, { ...whole, rows, total: rows.length }, () =>
+          [
+            rolloutTable(rows, { columns: io.columns, paint, nowMs: whole.nowMs }),
+            ...(groups.length > 0 ? rows.map((row) => `\n${rolloutNeedsText(row, paint)}`) : []),
+          ].join(''),
+        );
+      }),
+  });
+
+const MOVE_FLAGS = {
+  all: toggle('all groups that tollgate rollout lists'),
+  class: text('<class>', 'only rules of cost, or of capacity (default: both)', readClass),
+  reason: REASON_FLAG,
+  ...WHO_FLAGS,
+  base: BASE_FLAG,
+  ...BUDGET_FLAGS,
+};
+const MOVE_EXITS = { 0: 'moved', 2: 'a group stays, or it was refused' } as const;
+
+const rolloutNext = command({
+  name: 'rollout next',
+  about: `Moves groups one step on: off → shadow → reported → warn → enforce. Shows which jobs of the last week would have failed if
+it were enforced now. Moves the groups that meet the requirements, and lists what the others lack. From shadow the next
+step is the report: tollgate rollout report. --all leaves out groups that were taken out of the rollout.`,
+  words: { groups: GROUPS },
+  expects: 'groups',
+  flags: {
+    force: toggle(
+      'moves them although something is missing, from shadow to warn without a report; the log lists what was missing',
+    ),
+    'dry-run': toggle('shows what would move and writes nothing'),
+    ...MOVE_FLAGS,
+  },
+  examples: [
+    'tollgate rollout next acme/payments --reason "two weeks in shadow"',
+    'tollgate rollout next --all --class cost --dry-run',
+  ],
+  exits: MOVE_EXITS,
+  run: ({ flags, words }, io) =>
+    move(io, {
+      flags,
+      which: readWhich(words.groups, flags.all),
+      step: {
+        direction: 'next',
+        force: flags.force,
+        ...withoutAbsent({ only: flags.class }),
+        ...(flags.all && { all: true }),
+      },
+      dryRun: flags['dry-run'],
+    }),
+});
+
+const rolloutBack = command({
+  name: 'rollout back',
+  about: `Moves groups one step back, immediately: enforce → warn → reported → shadow. It has no requirement but the right to do so.
+Groups below with a step of their own keep it.`,
+  words: { groups: GROUPS },
+  expects: 'groups',
+  flags: {
+    to: text(
+      '<mode>',
+      'back to warn, shadow or off; off takes a group or project out of the rollout. Groups that are there already stay',
+      readMode,
+    ),
+    ...MOVE_FLAGS,
+  },
+  examples: [
+    'tollgate rollout back acme/payments --reason "release week"',
+    'tollgate rollout back --all --to shadow --reason x',
+  ],
+  exits: MOVE_EXITS,
+  run: ({ flags, words }, io) =>
+    move(io, {
+      flags,
+      which: readWhich(words.groups, flags.all),
+      step: { direction: 'back', ...withoutAbsent({ only: flags.class, to: flags.to }) },
+      dryRun: false,
+    }),
+});
+
+function readClass(given: string): NonNullable<RolloutMove['only']> {
+  const only = ROLLOUT_CLASSES.find((each) => each === given);
+  if (only !== undefined) return only;
+  throw new UsageError(
+    `--class "${given}": expected ${ROLLOUT_CLASSES.join(' or ')}; security rules have no steps`,
+  );
+}
+
+function readMode(given: string): Mode {
+  const to = MODES.find((mode) => mode === given && mode !== 'enforce');
+  if (to !== undefined) return to;
+  throw new UsageError(`--to "${given}": expected warn, shadow or off; tollgate rollout next goes on`);
+}
+
+interface MoveAsked {
+  readonly flags: ValuesOf<typeof MOVE_FLAGS> & { readonly json: boolean };
+  readonly which: readonly string[] | 'all';
+  readonly step: RolloutMove;
+  readonly dryRun: boolean;
+}
+
+function move(io: TerminalIo, { flags, which, step, dryRun }: MoveAsked): Promise<ExitCode> {
+  const actor = readActor(flags, io);
+  const why = dryRun ? 'dry run' : readReason(flags.reason);
+  return withBudget(flags, io, async (budget) => {
+    const api = budget.apiOf(actor, readRights(flags, budget.directory));
+    const base = await editBase(budget, flags.base);
+    const rows = which === 'all' ? (await wholeRollout(api)).rows : await namedRows(which, api, budget);
+    const forecast = step.direction === 'next' ? await forecastOf(rows, step, api, io) : undefined;
+    const paint = paintWhen(io.colours);
+    if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
+    let view: MovedView;
+    if (dryRun) {
+      const { moved, held } = planMoves(rows, step);
+      view = { outcome: 'unchanged', moved, held };
+    } else {
+      const response = await api.rollout.moves.$post({
+        header: { 'if-match': `"${base.set ?? NO_SET}"` },
+        json: {
+          subjects: which === 'all' ? 'all' : rows.map(({ subject }) => subject),
+          direction: step.direction,
+          ...(step.direction === 'next' ? { force: step.force } : withoutAbsent({ to: step.to })),
+          ...(step.only !== undefined && { class: step.only }),
+          why,
+        },
+      });
+      const refused = await printRefusal(response, flags.json, io);
+      if (refused !== undefined) return refused;
+      view = await answeredInProcess(Promise.resolve(response));
+    }
+    const { moved, held, set, edit } = view;
+    print(io, flags, { ...view, dryRun, forecast: forecast ?? null }, () =>
+      [
+        moved.length + held.length === 0
+          ? 'There is no step left in this direction; nothing was written.\n'
+          : '',
+        moved.length > 0 ? stepsText(moved, io.columns) : '',
+        edit !== undefined ? `${paint.good('live')}  set ${set}, edit ${edit}\n` : '',
+      ].join(''),
+    );
+    if (held.length > 0 && !flags.json) io.err(`${heldText(held, paint)}${REMEDY}`);
+    return held.length > 0 ? EXIT.wouldReject : EXIT.ok;
+  });
+}
+
+const REMEDY =
+  'Send the report with tollgate rollout report, wait for what is missing, or say --force: the log will list what was missing.\n';
+
+type MovedView = Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
+
+/** Forecast for the moved subjects; undefined: none, or rate-limited. */
+async function forecastOf(
+  rows: readonly RolloutRow[],
+  move: RolloutMove,
+  api: ApiClient,
+  io: TerminalIo,
+): Promise<RolloutForecast | undefined> {
+  const subjects = [...new Set(planMoves(rows, move).moved.map(({ subject }) => subject))];
+  // The instance includes all others.
+  const asked = subjects.includes('instance') ? ['instance'] : subjects.slice(0, GROUPS_MAX);
+  if (asked.length === 0) return undefined;
+  return countToTheEnd(
+    async (query) => {
+      const response = await api.rollout.forecast.$post({ query, json: { subjects: asked } });
+      return response.status === 429 ? undefined : answeredInProcess(Promise.resolve(response));
+    },
+    (forecast) => forecast,
+    io,
+  );
+}
+
+/** One call makes so many reports. */
+const REPORTS_MAX = 20;
+
+const rolloutReport = command({
+  name: 'rollout report',
+  about: `Sends the owner of each group or project the shadow report of the last two weeks, and records when: that is the step
+"reported". Without a topic of owners nothing is sent or recorded, and the text is shown instead.`,
+  words: {
+    groups: { ...GROUPS, help: "a path, GitLab's id, project/7, or instance, whose owner is finance" },
+  },
+  expects: 'groups',
+  flags: {
+    all: toggle('all groups of tollgate rollout in shadow whose owner has no report yet'),
+    topic: text('<arn>', `the SNS topic of owners (default: $${ENV_THRESHOLDS_TOPIC})`),
+    told: toggle('records that you informed the owners yourself; sends nothing'),
+    reason: text('<text>', 'for the change log (default: shadow report)'),
+    ...WHO_FLAGS,
+    base: text('none', 'no set of limits was ever published, and this begins the first'),
+    ...BUDGET_FLAGS,
+    console: text('<url>', 'address of the console, for the link in the message'),
+  },
+  examples: ['tollgate rollout report acme/payments --topic arn:aws:sns:eu-west-1:123456789012:owners'],
+  exits: {
+    0: 'sent',
+    1: 'the table or the topic does not answer',
+    2: 'an owner could not be informed, or it was refused',
+  },
+  run: ({ flags, words }, io) => {
+    const which = readWhich(words.groups, flags.all);
+    const actor = readActor(flags, io);
+    const why = readReason(flags.reason ?? 'shadow report');
+    const topic = flags.topic ?? (io.env[ENV_THRESHOLDS_TOPIC] || undefined);
+    return withBudget({ ...flags, topic }, io, async (budget) => {
+      const api = budget.apiOf(actor, readRights(flags, budget.directory));
+      await editBase(budget, flags.base);
+      const rows =
+        which === 'all'
+          ? (await wholeRollout(api)).rows.filter(({ classes }) =>
+              classes.some(({ step }) => step === 'shadow'),
+            )
+          : await namedRows(which, api, budget);
+      const subjects = rows.map(({ subject }) => subject);
+      const reports: RolloutReportedView['reports'][number][] = [];
+      for (let start = 0; start < subjects.length; start += REPORTS_MAX) {
+        const part = subjects.slice(start, start + REPORTS_MAX);
+        const response = await api.rollout.reports.$post({
+          json: { subjects: part, told: flags.told, why },
+        });
+        const refused = await printRefusal(response, flags.json, io);
+        if (refused !== undefined) return refused;
+        reports.push(...(await answeredInProcess(Promise.resolve(response))).reports);
+      }
+      print(io, flags, { reports }, () =>
+        reports.length === 0 ? 'Nobody is to be told.\n' : reportsText(reports, paintWhen(io.colours)),
+      );
+      const unsent = reports.filter(({ outcome }) => outcome === 'no-way').length;
+      if (unsent > 0 && !flags.json) io.err(NO_WAY);
+      return unsent > 0 ? EXIT.wouldReject : EXIT.ok;
+    });
+  },
+});
+
+const NO_WAY = `Nothing was sent, and nothing was written down: name the topic of owners with --topic, or inform them yourself and say --told.\n`;
+
+const WORDS: Readonly<Record<RolloutReportedView['reports'][number]['outcome'], string>> = {
+  sent: 'sent to',
+  'told-before': 'sent within the last hour to',
+  'told-otherwise': 'told by you:',
+  'no-way': 'not sent to',
+};
+
+const reportsText = (reports: RolloutReportedView['reports'], paint: Paint): string =>
+  reports
+    .map(({ subject, path, owner, contact, outcome, title, text }) => {
+      const who = `${printable(owner)}${contact === undefined ? '' : ` (${printable(contact)})`}`;
+      const line = `${paint.strong(printable(rolloutName({ subject, path })))}  ${WORDS[outcome]} ${who}\n`;
+      return outcome === 'no-way' ? `${line}\n${printable(title)}\n\n${text}\n\n` : line;
+    })
+    .join('');
+
+const PAGE_ROWS = '100';
+
+/** Reads all rows. */
+async function wholeRollout(api: ApiClient): Promise<RolloutView> {
+  let page = await answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS } }));
+  const rows = [...page.rows];
+  while (page.next !== undefined) {
+    page = await answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, cursor: page.next } }));
+    rows.push(...page.rows);
+  }
+  return { ...page, rows };
+}
+
+/** Returns the named rows. @throws {UsageError} if one does not exist. */
+async function namedRows(
+  words: readonly string[],
+  api: ApiClient,
+  { directory }: Pick<BudgetContext, 'directory'>,
+): Promise<readonly RolloutRow[]> {
+  const rows: RolloutRow[] = [];
+  for (const word of words) {
+    const subject = subjectOfWord(word, directory);
+    const view = await answeredInProcess(api.rollout.$get({ query: { subject } }));
+    const [row] = view.rows;
+    if (row === undefined)
+      throw new UsageError(`"${word}": no group or project that can be rolled out; see tollgate rollout`);
+    rows.push(row);
+  }
+  return rows;
+}
+
+/** Groups, or `--all` and none. @throws {UsageError} */
+function readWhich(words: readonly string[], all: boolean): readonly string[] | 'all' {
+  if (all && words.length > 0) throw new UsageError(`--all "${words[0]}": expected no group beside it`);
+  if (!all && words.length === 0) throw new UsageError('expected a group, or --all');
+  return all ? 'all' : words;
+}
+
+interface Refusable {
+  readonly ok: boolean;
+  readonly status: number;
+  json(): Promise<unknown>;
+}
+
+/** Prints a refusal; undefined: accepted. */
+async function printRefusal(
+  response: Refusable,
+  json: boolean,
+  io: TerminalIo,
+): Promise<ExitCode | undefined> {
+  if (response.ok || ![403, 409, 412, 428].includes(response.status)) return undefined;
+  const body = (await response.json()) as {
+    readonly error: { readonly message: string; readonly remedy: string };
+    readonly lockout?: readonly string[];
+  };
+  if (json) io.out(`${JSON.stringify(body)}\n`);
+  else io.err([`${body.error.message} ${body.error.remedy}`, ...(body.lockout ?? []), ''].join('\n'));
+  return EXIT.wouldReject;
+}
+
+export const commands = [listing('rollout'), listing('rollout ls'), rolloutNext, rolloutBack, rolloutReport];
