@@ -1,17 +1,8 @@
 import { expect, test } from 'vitest';
-import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
-import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import type { RolloutView } from '../../../../functions/answers/rollout/model.ts';
-import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
-import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { silentLog } from '../../../../functions/core/environment/environment.ts';
-import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
-import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
-import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
-import { servedTo, USERS } from '../../../functions/console/house.ts';
-import { someLimits } from '../../../policies/documents.ts';
+import { USERS } from '../../../functions/console/house.ts';
+import { consoleOn } from '../bench-console.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 import { aRequest } from '../ledger-bench.ts';
 
@@ -174,46 +165,24 @@ test('a weaker role is refused what it may not do, and a set that is not live an
 });
 
 test('page, API and command line say the same of every group', async () => {
-  const { run, json, worked, tables, clock, folder } = await bench();
+  const made = await bench();
+  const { run, json, worked } = made;
   await worked('group/100', 7);
   await run('rollout report', ['acme', '--told']);
   await run('rollout next', ['acme', '--class', 'cost', '--force', ...WHY]);
-  const files = `${folder}/`;
-  const [policy, directory] = [readPolicy(`${files}policy.yaml`), readDirectory(`${files}directory.yaml`)];
-  const ledger = createLedger({ store: tables.ledger, clock });
-  const parts = { policy, clock, zone: 'UTC' };
-  const desk = createLimitsDesk({
-    ...parts,
-    table: tables.limits,
-    directory: async () => directory,
-    ledger,
-    newId: () => 'id',
-  });
-  const read = createConsoleRead({
-    ...parts,
-    desk,
-    limitTable: tables.limits,
-    packedLimits: someLimits({}, policy),
-    ledger,
-    usage: tables.rollup,
-    places: async () => placesOf(directory),
-  });
-  const rest = { ...parts, desk, read, directory: async () => directory, log: silentLog };
-  const api = servedTo(USERS.admin, API_PATH, createApi(rest));
-  const uploads = createUploads({ table: tables.limits, clock, newId: () => 'u' });
-  const pages = servedTo(USERS.admin, '/', createPages({ ...rest, uploads, origin: 'http://localhost' }));
+  const { page, api } = consoleOn(made, { user: USERS.admin });
 
   const byCommand: RolloutView = await json('rollout');
-  const byApi = (await (await api.request(`${API_PATH}/rollout`)).json()) as RolloutView;
+  const byApi = (await api('/rollout')) as RolloutView;
   expect(byCommand.rows).toEqual(byApi.rows);
-  const page = await (await pages.request('/rollout')).text();
-  const tags = [...page.matchAll(/<span class="tag[^"]*">(\w+)<\/span>/g)].map(([, step]) => step);
+  const html = await page('/rollout');
+  const tags = [...html.matchAll(/<span class="tag[^"]*">(\w+)<\/span>/g)].map(([, step]) => step);
   expect(tags).toEqual(byApi.rows.flatMap(({ classes }) => classes.map(({ step }) => step)));
   const [, acme] = byApi.rows;
   expect(acme?.classes.map(({ step, from }) => [step, from])).toEqual([
     ['warn', 'group/100'],
     ['reported', 'instance'],
   ]);
-  const one = await (await pages.request('/rollout/step?subject=group/100')).text();
+  const one = await page('/rollout/step?subject=group/100');
   for (const { jobs, days } of acme?.classes ?? []) expect(one).toContain(`${jobs} jobs on ${days} day`);
 });
