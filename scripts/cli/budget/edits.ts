@@ -145,7 +145,7 @@ export function countedJobs(answer: BacktestAnswer): BacktestLine | undefined {
 
 const FIELDS = limitFields.filter(({ flag }) => flag !== undefined);
 const VALUES: Readonly<Record<LimitField['type'], string>> = {
-  part: '<share or amount>',
+  part: '<amount>',
   choice: '<word>',
   word: '<word>',
   text: '<text>',
