@@ -11,7 +11,7 @@ import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
-import { bareAmountText } from '../../../../policies/units/unit-texts.ts';
+import { bareAmountText } from '../../../../policies/unit-texts.ts';
 import { openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { consoleOn } from '../bench-console.ts';
