@@ -37,7 +37,7 @@ test('the console speaks one language', () => {
 test('what stays out of Zod is not missed: the bundled API describes itself and reads edits', async () => {
   const file = join(folder, 'api.mjs');
   const api = './functions/console/api';
-  const contents = `export { createApi } from '${api}/create-api.ts'; export { EditsSchema } from '${api}/edit-schemas.ts';`;
+  const contents = `export { createApi } from '${api}/create-api.ts'; export { EditsSchema } from '${api}/edits.ts';`;
   await bundleEntry({ contents, resolveDir: fileURLToPath(new URL('../../..', import.meta.url)) }, file);
   const { createApi, EditsSchema } = (await import(
     file
