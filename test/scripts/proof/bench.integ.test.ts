@@ -12,12 +12,6 @@ const benchExit = (...args: readonly string[]) =>
     );
   });
 
-test('a part is measured in its own process, and its figures arrive whole', async () => {
-  const figures = await measurePart('contention');
-  expect(figures).toHaveLength(8);
-  for (const figure of figures) expect(figure).toMatchObject({ kind: 'modelled', value: expect.any(Number) });
-});
-
 test('a part that cannot be measured ends the bench and says which one it was', async () => {
   await expect(measurePart('no-such-part')).rejects.toThrow('the part "no-such-part" could not be measured');
 });
