@@ -18,7 +18,7 @@ interface PictureSetting {
   readonly width?: number;
   readonly height: number;
   readonly dark?: boolean;
-  /** What somebody does there first. */
+  /** Steps of the user before the picture. */
   readonly until?: (page: Page, server: PagesServer) => Promise<void>;
 }
 
