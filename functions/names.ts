@@ -84,7 +84,7 @@ export const SK = 'sk';
 export const DUE_INDEX = 'due';
 export const DUE_PK = 'duePk';
 export const DUE_AT = 'dueAt';
-/** The form every item says it was written in; see functions/core/store/item-version.ts. */
+/** The form every item says it was written in; see `versioned` in functions/core/store/operation.ts. */
 export const VERSION_ATTRIBUTE = 'v';
 export const ITEM_VERSION = '1';
 /** Unix seconds. Garbage collection only: nothing is given back by it. */

@@ -42,7 +42,7 @@ export interface Evaluation {
   readonly unknownGroup: boolean;
   /** Rules the job is exempt from. */
   readonly exemptions: readonly ExemptRule[];
-  /** It is exempt from a rule that asks limits: its claims on them have no bound, it is metered and not asked. */
+  /** It is exempt from a rule that switches on limits: its claims on them have no bound and are charged unchecked. */
   readonly metered: boolean;
   /**
    * Used if the job would be rejected and a break-glass covers it. It skips limits and freezes and claims
@@ -178,7 +178,7 @@ const termsOf = (
 interface GoverningRule {
   readonly rule: CountedRule;
   readonly mode: Mode;
-  /** The job is exempt from this rule: it is metered, not asked. */
+  /** The job is exempt from this rule: its claims are charged unchecked. */
   readonly exempt: boolean;
 }
 

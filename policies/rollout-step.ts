@@ -2,10 +2,8 @@ import { DAY_MS } from './limits/calendar.ts';
 import type { Rollout, RolloutClass } from './limits/limits.ts';
 import type { Mode } from './mode.ts';
 
-/**
- * Steps from shadow to enforce: current step, requirements of the next, and the way back. Pure; the facts
- * are counted elsewhere.
- */
+// Steps from shadow to enforce: current step, requirements of the next, and the way back. Pure; the facts
+// are counted elsewhere.
 
 /** `reported` is shadow whose owner has the shadow report. */
 export type RolloutStep = 'off' | 'shadow' | 'reported' | 'warn' | 'enforce';

@@ -118,7 +118,7 @@ export function estimateOfRuns({ lastSeconds }: RunHistory): number | undefined 
   return Math.max(ESTIMATE_SECONDS_MIN, Math.min(p90, median * OUTLIER_FACTOR));
 }
 
-/** A project's histories as one short text: `[["small\nunit",312,494721,"2s 31 2x"], …]`, durations to the base 36. */
+// A project's histories as one short text: `[["small\nunit",312,494721,"2s 31 2x"], …]`, durations to the base 36.
 
 /** At most three bytes each, so below 100 KB. Two hundred common names take about 20 KB. */
 export const HISTORY_CHARACTERS_MAX = 32_000;

@@ -53,7 +53,7 @@ export interface UsageCounts {
   readonly released: number;
 }
 
-/** All units, in the order of texts. To add one, add a row. */
+/** All units, in the order of texts. A new one is a row here and in unit-texts.ts, if its amounts follow from the inputs above. */
 export const UNITS = {
   /** Millionths of the deployment's one currency. */
   micros: {
@@ -169,7 +169,7 @@ export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.fil
 /** Its amounts are money of the deployment's one currency. */
 export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency === true;
 
-/** Amounts as documents have them. */
+// Amounts as documents have them.
 
 type Units =
   | { readonly ok: true; readonly amount: number }

@@ -82,7 +82,7 @@ export function checkedToken(text: string, where: string): string {
 const unreadable = (where: string, problem: string, options?: ErrorOptions): RelayError =>
   new RelayError('token_unreadable', `${where} ${problem}`, options);
 
-/** Reads token, private authority and proxy credentials from files, the environment or SSM parameters. */
+// Reads token, private authority and proxy credentials from files, the environment or SSM parameters.
 
 interface ParameterReading {
   readonly parameter: (name: string) => Promise<string>;

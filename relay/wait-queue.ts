@@ -1,5 +1,5 @@
 /**
- * Keeps questions open whose jobs wait for headroom, and asks the ledger again as headroom comes back.
+ * Every job passes through here. Those that the ledger lets wait keep their question open and are asked about again.
  *
  * 1. The ledger answers `waiting` if only limits with a `wait` refuse a job. The job joins the wait queue of each counter that
  *    the answer names.

@@ -3,7 +3,7 @@ import type { AlarmInput, AlarmSpec } from './alarms/alarm-spec.ts';
 import { deskAlarms, endsOfJobsAlarms, readingAlarms, truthAlarms } from './alarms/programs.ts';
 import type { ProgramName } from './series.ts';
 
-/** The dashboard as data: nothing here loads the CDK. */
+// The dashboard as data: nothing here loads the CDK.
 
 export interface GraphLine {
   /** Words of series.ts. */

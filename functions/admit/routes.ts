@@ -155,9 +155,9 @@ function parseHave(body: unknown): DirectoryRequest['have'] | undefined {
 interface Envelope {
   readonly entries: readonly unknown[];
   readonly remainingMs: number;
-  /** Absent also where it is no name: a batch is not refused for that. */
+  /** Absent also if malformed: the batch is decided anyway. */
   readonly batch?: string;
-  /** Only what is of the contract: a batch is not refused for the rest. */
+  /** Well-formed parts only: the batch is decided anyway. */
   readonly waiting?: WaitingTerms;
 }
 
@@ -170,7 +170,7 @@ const REMAINING_MS_MAX = 300_000;
 
 const BATCH = /^[\w-]{1,40}$/;
 
-/** Reads `{requests: [1..96], remainingMs, batch?}`; only a broken envelope is refused here. */
+/** Reads `{requests: [1..96], remainingMs, batch?, waiting?}`. Refuses only a broken envelope. */
 export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
   if (!isRecord(body))
     return refuse(['body is not a JSON object; expected {"requests": [...], "remainingMs": …}']);

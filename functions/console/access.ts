@@ -2,7 +2,7 @@
 import { ROLES, whoMayText } from '../core/limits/rights.ts';
 import type { Roles } from '../core/signin/model.ts';
 
-/** `theirs`: the door is open, and behind it read models and desk show and change nothing outside of their subtree. */
+/** `theirs`: may open it; reads and limit edits are then cut to the caller's subtree. */
 type Access = 'no' | 'theirs' | 'yes';
 
 /** A user's standing; `none` is signed in without a role, `job` is a CI job. */

@@ -1,4 +1,4 @@
-/** A file of limits, read against the set it is an edit of, or against the one in force. */
+/** Imports a file of limits into the live set, or shows the conflict if it was exported from an older set. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../../policies/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
@@ -36,7 +36,7 @@ export async function importFile(
   return importLimits(rows, { ...how, document, policy, directory: await directory(), from: fileDay });
 }
 
-/** Returns true if a file from a day on has nothing left to do: it was sent twice, or others did the same. */
+/** Returns true if a file with a first day would change nothing: it was sent twice, or others did the same. */
 export async function saysWhatIsInForce(
   file: LimitsFile,
   inForce: ReadSet,

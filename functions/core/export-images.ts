@@ -69,10 +69,8 @@ function nameOf(images: readonly ExportedImage[], first: ExportedImage): string 
   return `v1/${day.replaceAll('-', '/')}/${time.slice(0, 2)}/${first.sequence}-${last.sequence}.jsonl.gz`;
 }
 
-/**
- * Selects the items of the table that are archived outside of it. GitLab knows which jobs ran; only the table knows what was
- * decided about a job and why, and the limits with their log, grants and requests.
- */
+// Selects the items of the table that are archived outside of it. GitLab knows which jobs ran; only the table knows what was
+// decided about a job and why, and the limits with their log, grants and requests.
 
 export interface ExportedImage {
   readonly sequence: string;
@@ -124,7 +122,7 @@ const withTextBytes = (item: Item): object =>
     ]),
   );
 
-/** Objects in one S3 bucket: a signed PUT each. The SDK's client for S3 would double the bundle for this one call. */
+// Objects in one S3 bucket: a signed PUT each. The SDK's client for S3 would double the bundle for this one call.
 
 interface S3ObjectsOptions {
   readonly bucket: string;

@@ -87,7 +87,7 @@ export function dynamoRequeueLists({ table, instance }: InstanceTable): RequeueL
   };
 }
 
-/** Which rejected jobs may be retried at all, and what they need room for. Pure. */
+// Which rejected jobs may be retried at all, and what they need room for. Pure.
 
 /**
  * Returns an entry for a job rejected only by in-flight limits; undefined for others.

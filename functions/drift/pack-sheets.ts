@@ -195,10 +195,8 @@ const digestOf = (tally: UsageTally): string =>
 
 const DIGEST_CHARACTERS = 16;
 
-/**
- * Reads a day's use of groups, projects and classes. It descends only into groups with jobs, so a quiet tree
- * is cheap.
- */
+// Reads a day's use of groups, projects and classes. It descends only into groups with jobs, so a quiet tree
+// is cheap.
 
 interface DayAsk {
   readonly usage: Pick<RollupStore, 'readUsage'>;
@@ -272,7 +270,7 @@ function rowsOf(known: DayAsk['known'], of: SheetKind): readonly number[] {
 const namesOf = (known: DayAsk['known']): readonly string[] =>
   known.flatMap((sheet) => (sheet?.kind === 'class' ? (sheet.names ?? []) : []));
 
-/** Sums by name ↔ sheets, whose rows are places in a list of names. Pure. */
+// Sums by name ↔ sheets, whose rows are places in a list of names. Pure.
 
 export type NamedSums = ReadonlyMap<string, SheetSum>;
 

@@ -219,7 +219,7 @@ async function written(list: RequeueList, lists: RequeueLists): Promise<RequeueL
   return after;
 }
 
-/** Order of retries. Pure. */
+// Order of retries. Pure.
 
 export interface WaitingEntry extends RequeueEntry {
   readonly groupId: number;

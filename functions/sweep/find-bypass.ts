@@ -155,13 +155,11 @@ export async function knownRunners(
   return { runnerIds: [...runnerIds], complete: false };
 }
 
-/**
- * Decides when and how far to read a runner's jobs, and which are new. Pure.
- *
- * GitLab lists a runner's jobs by id, assigned when the pipeline is made; but a job is listed from its
- * start, which may be late (a later stage, a delayed or a manual job). So the id shows where to stop, and
- * the start whether the last search saw it.
- */
+// Decides when and how far to read a runner's jobs, and which are new. Pure.
+//
+// GitLab lists a runner's jobs by id, assigned when the pipeline is made; but a job is listed from its
+// start, which may be late (a later stage, a delayed or a manual job). So the id shows where to stop, and
+// the start whether the last search saw it.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -98,7 +98,7 @@ function classOf(record: JobRecord | undefined, scope: ControllerScope | undefin
   return record.unchecked === 'bypass' ? 'unadmitted' : 'admitted';
 }
 
-/** Jobs that run without an admission: they can only be charged at their end, wherever lists show it, or nowhere. */
+// Jobs that run without an admission: they can only be charged at their end, wherever lists show it, or nowhere.
 
 /**
  * About 25 KB of the checkpoints. More means that GitLab does not ask at all; then checkpoints wait until

@@ -1,6 +1,6 @@
 import { readInstant } from './values.ts';
 
-/** Amounts as people write them: `9,50`, `1.234,50 €`, `EUR 12`, `+20%`. What could mean two things is asked about. */
+// Amounts as people write them: `9,50`, `1.234,50 €`, `EUR 12`, `+20%`. What could mean two things is asked about.
 
 export type WrittenAmount =
   | {
@@ -145,7 +145,7 @@ function shareOf(
   return { ok: true, text: `${micros / 1_000_000n}${tail === '' ? '' : `.${tail}`}${suffix}` };
 }
 
-/** Days as people write them: `31.12.2026`, `12/31/2026`. Where day and month could change places it is asked. */
+// Days as people write them: `31.12.2026`, `12/31/2026`. Where day and month could change places it is asked.
 
 const DOTTED = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/;
 const SLASHED = /^(\d{1,2})([/-])(\d{1,2})\2(\d{4})$/;

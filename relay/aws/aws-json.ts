@@ -100,10 +100,8 @@ export function errorName(text: unknown): string | undefined {
   return ERROR_NAME.test(name) ? name : undefined;
 }
 
-/**
- * Items that a relay writes into the table itself, because the function may be down when they matter: its heartbeat, and
- * fallback decisions (the journal). Every write rejects if the table does not take the item.
- */
+// Items that a relay writes into the table itself, because the function may be down when they matter: its heartbeat, and
+// fallback decisions (the journal). Every write rejects if the table does not take the item.
 
 export interface RelayTable extends AwsClient {
   readonly table: string;

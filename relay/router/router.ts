@@ -75,7 +75,7 @@ export const STATUS = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** Explains why the router cannot be reached or refuses a call: address, cause and remedy. The log and the doctor use it. */
+// Explains why the router cannot be reached or refuses a call: address, cause and remedy. The log and the doctor use it.
 
 export interface RouterFailure {
   /** A gRPC status. */

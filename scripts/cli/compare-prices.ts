@@ -190,7 +190,7 @@ function notesText(
   return notes.length === 0 ? '' : `${notes.join('\n')}\n\n`;
 }
 
-/** Compares the bill of runner classes with their charges. Pure. */
+// Compares the bill of runner classes with their charges. Pure.
 
 /** A class's sum on the month's statement. */
 interface ChargedSum {

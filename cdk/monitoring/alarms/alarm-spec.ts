@@ -23,7 +23,7 @@ export interface AlarmSpec {
   readonly missing: 'breaching' | 'notBreaching';
   /** Sent by the composite only, so that one outage is one page. */
   readonly toldBy?: typeof COMPOSITE.name;
-  /** Title of its own graph, in the row of the alarms it is listed with. Absent: it shares a graph of dashboard/rows.ts. */
+  /** Title of its own graph, in the row of the alarms it is listed with. Absent: it shares a graph of dashboard-rows.ts. */
   readonly graph?: string;
 }
 

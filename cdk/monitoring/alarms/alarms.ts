@@ -17,7 +17,7 @@ export const alarmsFor = (watched: AlarmInput): readonly AlarmSpec[] =>
     ...deskAlarms(watched),
   ].filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula));
 
-/** Counts the CloudWatch resources of a deployment for `tollgate cost`. It does not load the CDK. */
+// Counts the CloudWatch resources of a deployment for `tollgate cost`. It does not load the CDK.
 
 export interface MonitoringCounts {
   /** Names under the one dimension that is paid for; without those that are only written while jobs wait for room. */

@@ -5,7 +5,7 @@ import { byPath, subjectLabelOf } from '../reading/scope.ts';
 
 const groups = list(z.int());
 
-/** The names and rights of `core/limits/desk/role.ts`. */
+/** `RoleName` of `core/limits/edit-model.ts`. */
 export const roleName = z.enum(['viewer', 'owner', 'finance', 'admin']);
 
 export const MeSchema = z

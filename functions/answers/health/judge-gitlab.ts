@@ -210,7 +210,7 @@ function isOlder(version: string, than: string): boolean {
   return major < thanMajor || (major === thanMajor && minor < thanMinor);
 }
 
-/** Judges if the canary proved both decisions at the current GitLab. Pure. */
+// Judges if the canary proved both decisions at the current GitLab. Pure.
 
 interface CanaryCircumstances {
   /** Result of the last canary. Undefined: none yet. */

@@ -163,7 +163,7 @@ const READS_OF = {
 /** As IAM names what it refuses. */
 const ACTION = /not authorized to perform: ([\w:]+)/;
 
-/** Judges a deployment by its traces and GitLab's side. Pure; each cause is reported once. */
+// Judges a deployment by its traces and GitLab's side. Pure; each cause is reported once.
 
 export const judgeHealth = (evidence: HealthEvidence): readonly HealthFinding[] =>
   Object.entries({ ...RELAY_CHECKS, ...PART_CHECKS, ...GITLAB_CHECKS }).map(([about, check]) => ({

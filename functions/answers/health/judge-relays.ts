@@ -147,7 +147,7 @@ export const RELAY_CHECKS: HealthChecks = {
 const namesOf = (relays: readonly { readonly relayId: string }[]): string =>
   relays.map(({ relayId }) => relayId).join(', ');
 
-/** Lists wait queues with counters and times: one result for all callers. Pure. */
+// Lists wait queues with counters and times: one result for all callers. Pure.
 
 /** Two heartbeats; older queues are gone. */
 const TOLD_MS = 60_000;

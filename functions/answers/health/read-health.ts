@@ -159,7 +159,7 @@ const decisionsIn = (usages: readonly Usage[]): DecisionCounts => ({
   rejected: usages.reduce((sum, { rejected }) => sum + rejected, 0),
 });
 
-/** Stored result of the last hourly health check. */
+// Stored result of the last hourly health check.
 
 interface KeptLook {
   readonly view: HealthView;

@@ -68,10 +68,8 @@ export function groupsCsv({ fromDay, toDay, currency, lines }: SpendList, isFirs
   ]);
 }
 
-/**
- * Spend of every group as a FOCUS 1.2 dataset, CSV. A group is one charge of the period at the average price
- * of its minutes, for its own projects; subgroups have their own charges.
- */
+// Spend of every group as a FOCUS 1.2 dataset, CSV. A group is one charge of the period at the average price
+// of its minutes, for its own projects; subgroups have their own charges.
 
 /** Leaves out uncharged groups. @param isFirst - adds the header line */
 export function spendFocusCsv(list: SpendList, isFirst: boolean): string {
@@ -107,7 +105,7 @@ const NOTHING: SpendLine = {
   ...{ queuedKnown: 0, queuedSeconds: 0 },
 };
 
-/** Texts about retries and queue times, for page and terminal. Missing values are unknown, not 0. */
+// Texts about retries and queue times, for page and terminal. Missing values are unknown, not 0.
 
 /** `12 jobs were retries, for 3.40 EUR. Known of 912 of 1,004 jobs that ran.` */
 export function retriesText({ total, currency }: Pick<SpendReport, 'total' | 'currency'>): string {

@@ -43,7 +43,7 @@ export function billedGroup(text: string, directory: Directory): BilledGroup {
   };
 }
 
-/** Adds up the usage days of a group. Statements, closed and open, take their sums from here and nowhere else. */
+// Adds up the usage days of a group. Statements, closed and open, take their sums from here and nowhere else.
 
 /** A day's total. */
 interface BilledDay {

@@ -1,7 +1,7 @@
 import { periodAt } from '../../../policies/limits/period.ts';
 import type { ClosedMonths } from './model.ts';
 
-/** Fields and rows of CSV, RFC 4180: https://www.rfc-editor.org/rfc/rfc4180 */
+// Fields and rows of CSV, RFC 4180: https://www.rfc-editor.org/rfc/rfc4180
 
 const MICROS = 1_000_000;
 
@@ -25,12 +25,10 @@ export function csvField(text: string): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/**
- * One charge for runner minutes as a row of a FOCUS 1.2 dataset. There are no discounts, so all four costs are the same, and its
- * price is the average of its minutes.
- *
- * @see https://focus.finops.org/focus-specification/v1-2/
- */
+// One charge for runner minutes as a row of a FOCUS 1.2 dataset. There are no discounts, so all four costs are the same, and its
+// price is the average of its minutes.
+//
+// @see https://focus.finops.org/focus-specification/v1-2/
 
 interface SpanMs {
   readonly startMs: number;
@@ -126,7 +124,7 @@ export function shortDecimal(value: number): string {
 /** ISO 8601 in UTC, whole seconds, as FOCUS wants them. */
 export const utcSecond = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 
-/** A closed statement as rows that add up to what is due, and as CSV. */
+// A closed statement as rows that add up to what is due, and as CSV.
 
 type ClosedStatement = ClosedMonths['statements'][number];
 
@@ -160,10 +158,8 @@ export const closedCsv = (statement: ClosedStatement): string =>
     ]),
   ]);
 
-/**
- * A closed statement as a FOCUS 1.2 dataset, CSV. A closed month has days and no runner classes, so a day is one charge at the
- * average price of its minutes. What turned out later is a correction.
- */
+// A closed statement as a FOCUS 1.2 dataset, CSV. A closed month has days and no runner classes, so a day is one charge at the
+// average price of its minutes. What turned out later is a correction.
 
 export const closedFocusCsv = (statement: ClosedStatement): string => {
   const rows = closedRows(statement).map((row) => focusFields(row, statement));

@@ -85,10 +85,8 @@ export function monthNamed(
   return from > named.to ? named : { ...named, from };
 }
 
-/**
- * A month's total so far, and the part on no earlier statement: everything of a closed statement except its
- * number.
- */
+// A month's total so far, and the part on no earlier statement: everything of a closed statement except its
+// number.
 
 export interface DraftTerms {
   readonly instance: string;

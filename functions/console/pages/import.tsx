@@ -55,7 +55,7 @@ type Drafted =
   /** The file comes from a set that is no longer live. */
   | { readonly outcome: 'old'; readonly stale: StaleOutcome };
 
-/** A file's rows → what they would do to the limits that are live. */
+/** Reads an uploaded file as one edit of the live limits. */
 export async function drafted(
   deps: PagesDeps,
   { bytes }: Upload,
@@ -91,7 +91,7 @@ export async function drafted(
 const PROBLEMS_SHOWN = 100;
 const NOTES_SHOWN = 20;
 
-/** Down as a file, up as a file. */
+/** The page to download and upload limits as CSV. */
 export const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup => (
   <ConsolePage title="CSV" at="/import" user={user}>
     <div class="head">

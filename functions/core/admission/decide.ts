@@ -27,9 +27,9 @@ import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
 
 /**
- * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry
- * that does not parse is `undecided{invalid}` and its neighbours never notice. What would be rejected on limits that are
- * not in force any more is evaluated once more, on those that are.
+ * Decides a batch: parse → evaluate → hold → text. One decision per entry, same order. An entry
+ * that does not parse is `undecided{invalid}` and does not affect the others. Jobs that would be rejected by limits that are
+ * no longer in force are evaluated once more, with the current ones.
  *
  * @param deadlineMs on `deps.clock.monotonicMs()`.
  */

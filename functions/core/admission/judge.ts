@@ -1,4 +1,4 @@
-/** Evaluates requests and asks the ledger; on limits that turn out to be old, once more. */
+/** Evaluates requests and asks the ledger; once more if the limits have changed meanwhile. */
 
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { Directory } from '../../../policies/directory.ts';
@@ -61,7 +61,7 @@ export async function judgeRequests(
 const isStale = ({ outcome }: JudgedJob): boolean =>
   outcome.outcome === 'undecided' && outcome.cause === 'stale_limits';
 
-/** On the limits that are in force by now, and without asking again: limits that change twice a second still decide. */
+/** Evaluates with the current limits and does not check them again, so that frequent edits cannot prevent a decision. */
 async function judgeAnew(
   requests: readonly AdmissionRequest[],
   deadlineMs: number,
@@ -202,7 +202,7 @@ export interface DecideDeps {
 /** Returns the relay's information about a waiting job. */
 export type WaitLookup = (jobId: number) => WaitAsk;
 
-/** The decision on a job as of now, without a trace in the ledger: by the evaluation and the weighing of an admission. */
+// The decision on a job as of now, by the same evaluation and weighing as an admission. Writes nothing.
 
 export interface CurrentDecision {
   readonly outcome: 'admitted' | 'rejected';

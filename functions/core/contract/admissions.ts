@@ -41,7 +41,7 @@ export interface AdmissionsRequest {
 
 /** The relay's waiting jobs. */
 export interface WaitingTerms {
-  /** Counters with waiting jobs: no other job may take from them. At most {@link LINES_MAX}. */
+  /** Counters with waiting jobs: only jobs whose `turn` names them may take from them. At most {@link LINES_MAX}. */
   readonly lines?: readonly string[];
   /** Those jobs of this request that waited before, or may not wait. */
   readonly jobs?: readonly WaitingTurn[];
@@ -54,7 +54,7 @@ interface WaitingTurn {
   readonly jobId: number;
   /** Time that it has waited, ms. */
   readonly waitedMs: number;
-  /** Lines that it stands in itself, and whose turn it is: these it may take of. */
+  /** Counters from `lines` that this job waits for and may take from now. */
   readonly turn?: readonly string[];
   /** It can wait no longer: it is admitted or rejected now. */
   readonly last?: true;
@@ -69,8 +69,8 @@ export interface AdmissionsResponse {
    */
   readonly decisions: readonly AdmissionAnswer[];
   /**
-   * Counters that several root groups share and for which these jobs had to fight others: the caller had better send the
-   * roots of such jobs together. At most {@link CONTENDED_MAX}; absent: none. A service that does not know leaves it out.
+   * Counters shared by several root groups on which these jobs had conflicts: the caller should send the
+   * root groups of such jobs in one batch. At most {@link CONTENDED_MAX}; absent: none or unknown.
    */
   readonly contended?: readonly ContendedCounter[];
   /**
@@ -90,7 +90,7 @@ export interface ContendedCounter {
   readonly jobIds: readonly number[];
 }
 
-/** Rooms in one answer at the most. */
+/** Limits in `room` of one response. */
 export const ROOMS_MAX = 64;
 
 /** Headroom of one limit. */
@@ -209,7 +209,7 @@ export interface Beat {
   readonly policyVersion?: string;
   /** The longest a question about a job that waits is kept open. */
   readonly answerWithinMs?: number;
-  /** The longest lines of jobs that wait for room, at most {@link WAITING_LINES_MAX}, in the order of their turns. Absent: none waits. */
+  /** The longest wait queues, at most {@link WAITING_LINES_MAX}, in the order of their turns. Absent: none waits. */
   readonly waiting?: readonly WaitingLine[];
 }
 

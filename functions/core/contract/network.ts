@@ -1,6 +1,6 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 
-/** Why a connection failed, in words, with what to do about it: one table for the relay, the functions and the commands. */
+// Why a connection failed, in words, with what to do about it: one table for the relay, the functions and the commands.
 
 interface NetworkFailure {
   readonly kind: FailureKind;

@@ -108,7 +108,7 @@ export function unpackedChunk<Body>(name: string, bytes: Uint8Array | undefined,
 const unreadable = (name: string, what: string): DirectoryError =>
   new DirectoryError('directory_unreadable', `chunk ${name} ${what}: sync the directory again`);
 
-/** Which chunks are live, and how far the sync has come. */
+// Which chunks are live, and how far the sync has come.
 
 export interface StoredChunk {
   /** The version it was written for. */

@@ -91,7 +91,7 @@ export class WishWriter {
   }
 }
 
-/** One version of the directory, as far as a reader needed it. */
+// One version of the directory, as far as a reader needed it.
 
 type Body = GroupChunk | ProjectChunk | IndexChunk;
 
@@ -198,10 +198,8 @@ export class LoadedDirectory {
   }
 }
 
-/**
- * The directory in functions: only the parts their jobs need, at most a minute old. A failed read refuses no
- * job: the last good version stays, or the one packed with the code. One per process.
- */
+// The directory in functions: only the parts their jobs need, at most a minute old. A failed read refuses no
+// job: the last good version stays, or the one packed with the code. One per process.
 
 interface DirectoryStoreDeps {
   readonly table: DirectoryTable;

@@ -8,10 +8,8 @@ export class DirectoryError extends codedError('DirectoryError', {
   directory_unreadable: false,
 }) {}
 
-/**
- * The directory's interface to a table: immutable chunks, one pointer to the live chunks, and ids that
- * readers missed. Changing the pointer publishes a version.
- */
+// The directory's interface to a table: immutable chunks, one pointer to the live chunks, and ids that
+// readers missed. Changing the pointer publishes a version.
 
 export type { ReadOptions };
 

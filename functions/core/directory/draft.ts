@@ -226,7 +226,7 @@ const sameChunks = (
   Object.keys(a).length === Object.keys(b).length &&
   Object.entries(a).every(([name, { hash }]) => b[name]?.hash === hash);
 
-/** All groups of the instance, as the sync knows them. */
+// All groups of the instance, as the sync knows them.
 
 export type GroupTree = Map<number, StoredGroupRow>;
 

@@ -77,7 +77,7 @@ const DROPPED_MIN = 3;
 export const answeredShort = (dropped: number, known: number): boolean =>
   dropped === known ? known > 0 : dropped >= DROPPED_MIN && dropped > known * DROPPED_SHARE_MAX;
 
-/** Projects into their chunks, one chunk in memory at a time. */
+// Projects into their chunks, one chunk in memory at a time.
 
 /** Changed projects of a run: the one that was learned last of each id. */
 export type ChangedProjects = Map<number, GitLabProject>;

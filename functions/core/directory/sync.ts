@@ -76,11 +76,9 @@ const readable = <T>(asked: Promise<T | undefined>): Promise<T | undefined> =>
     throw error;
   });
 
-/**
- * One run of the sync: what readers missed, all groups, the projects that changed and a slice of all projects, within a
- * budget of calls. Everything is written aside and becomes live with one flip; a run that dies anywhere leaves the
- * directory as it was, and the next one goes on from there. The second of two runs to flip is lost.
- */
+// One run of the sync: what readers missed, all groups, the projects that changed and a slice of all projects, within a
+// budget of calls. Everything is written aside and becomes live with one flip; a run that dies anywhere leaves the
+// directory as it was, and the next one goes on from there. The second of two runs to flip is lost.
 
 export interface SyncDeps {
   readonly gitlab: GitLabDirectory;

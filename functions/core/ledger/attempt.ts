@@ -1,4 +1,4 @@
-/** One transaction against the weather: conflicts, throttles and lost answers are tried again while there is time. */
+/** Runs one transaction. Retries after conflicts, throttles and lost responses while there is time. */
 import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { LedgerClock } from '../environment/environment.ts';
@@ -22,11 +22,11 @@ export interface TransactDeps {
   readonly onContended?: ((writes: readonly Write[]) => void) | undefined;
   /** @default every transaction has tries of its own */
   readonly budgets?: RetryBudgets | undefined;
-  /** A job waits for it: races lost are run again sooner. Ends of jobs can wait, and let them pass. */
+  /** A job waits for it, so it retries sooner after a conflict. Ends of jobs can wait longer. */
   readonly isUrgent?: boolean;
 }
 
-/** A transaction started with less than this may well commit unheard; its job would be charged and answered by the fallback. */
+/** Time that a transaction needs. With less it may commit after the deadline: the job is charged, but the fallback answers. */
 export const TRANSACTION_RESERVE_MS = 150;
 /**
  * A transaction takes about 10 ms, tens at p99. Silence for a third of the time left means a dead connection, and leaves
@@ -34,7 +34,7 @@ export const TRANSACTION_RESERVE_MS = 150;
  */
 const SILENCE_SHARE = 1 / 3;
 const SILENCE_MS_MIN = 300;
-/** Budgets and deadlines end most trying before; this ends it where time stands still. */
+/** Budgets and deadlines end the retries earlier. This is for tests in which the clock stands still. */
 const TRIES_MAX = 40;
 /** Full jitter over 10, 20, 40 … 200 ms, for a busy table and for background work. */
 const PAUSE_MS_MIN = 10;
@@ -117,7 +117,7 @@ async function transact(
 
 /** So many races lost in a row are bad luck, and no sign of a crowd. */
 const TRIES_SAVED_MAX = 40;
-/** A commit refills this many tries: two rivals for one item lose about this often per commit. */
+/** A transaction that commits or is refused refills this many tries: two rivals lose about this often in between. */
 const TRIES_PER_COMMIT = 4;
 /** Tries per second and process if nothing commits. */
 const TRIES_PER_SECOND = 25;
@@ -138,7 +138,7 @@ interface Bucket {
 
 /**
  * A bucket of tries for each item that this process has lost a race for. All tries of a process for one item are at most so many
- * for each that commits, and a few a second: load does not grow with refusals.
+ * for each transaction that commits or is refused, and a few a second: load does not grow with conflicts.
  */
 export class RetryBudgets {
   readonly #buckets = new Map<string, Bucket>();

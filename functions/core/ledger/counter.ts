@@ -41,7 +41,7 @@ export class CounterMerge {
     this.#reclaims = true;
   }
 
-  /** A job borrows of it: it must not be reclaimed at commit. */
+  /** A job borrows from it: the write fails if a member reclaims its own amount. */
   borrow(): void {
     this.#borrows = true;
   }
@@ -167,7 +167,7 @@ const countNew = (wanted: readonly string[], present: ReadonlySet<string>): numb
   return count;
 };
 
-// One claim against what its counter shows: does it fit, and how much of a fit must the table confirm?
+// Compares one claim with its counter: does it fit, and which bound must the table check at commit?
 
 export interface ClaimOutcome {
   /** The bound at commit; undefined: unchecked. */
@@ -186,15 +186,15 @@ export interface ClaimOutcome {
   readonly amount?: number;
   /** It takes what is lent: while that is reclaimed it may not. */
   readonly borrows?: true;
-  /** It is refused what is its group's own, and says so in the table. */
+  /** It is refused its group's own amount, so the counter gets a mark that refuses borrowers. */
   readonly reclaims?: true;
   /** The counter that a refused claim waits for; absent: its own. */
   readonly awaits?: string;
 }
 
 /**
- * A counter not yet seen is taken to have room. A soft bound is asked like the bound itself until the counter shows that
- * it is passed: so the warning costs no read, and is never missed however small the job.
+ * An unread counter counts as having headroom. The write is checked against the soft bound until the counter shows that
+ * it is passed. So a warning costs no read and is never missed.
  *
  * @param merge - the claims kept before this one in the same pack.
  * @param own - what the job's own earlier claims take of the same counter.

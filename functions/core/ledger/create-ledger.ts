@@ -182,7 +182,7 @@ function toldRatherTwice(error: unknown): true {
   throw error;
 }
 
-/** Live jobs in the order of their due time, and the writing of a new one. The due order is the sweep's only cursor. */
+// Live jobs in the order of their due time, and the writing of a new one. The due order is the sweep's only cursor.
 
 /** Each round asks the shards that had more for twice as much: five rounds are sixteen times an even share, all of it. */
 const ROUNDS_MAX = 5;

@@ -1,4 +1,4 @@
-/** One job on its way through a hold: what it asks, what was found, the record and the answer that this becomes. */
+/** The state of one job during a hold, and how its verdict becomes a record and an outcome. */
 import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
@@ -11,11 +11,11 @@ export interface HoldJob {
   readonly ask: HoldAsk;
   /** `counterName` of each claim, same order. */
   readonly names: readonly string[];
-  /** The same job with what it asks where glass is broken for it. */
+  /** The claims and violations of the same job under its break-glass. */
   readonly otherwise?: Pick<HoldJob, 'ask' | 'names'>;
   /** The record the decision will replace; absent: none is known. */
   prior: JobRecord | undefined;
-  /** The table has been asked for this job's record and no standing answer came back. */
+  /** The record is known: it was read, or a refused write showed it or that it is unchanged. */
   asked: boolean;
   outcome: HoldOutcome | undefined;
   /** True once a reservation under another job was looked up. */
@@ -76,7 +76,7 @@ export interface WeighedVerdict {
   readonly ask: Pick<HoldJob, 'ask' | 'names'>;
   /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
   readonly graceUnknown: boolean;
-  /** All that refuses it lets it wait so long. Absent: something does not. */
+  /** The job may wait this long: the least of all limits that refuse it. Absent: one of them allows no wait. */
   readonly waitMs?: number;
   /** Counters, by name, that it would wait for. */
   readonly awaited?: readonly string[];
@@ -144,7 +144,7 @@ export function decided(verdict: WeighedVerdict): HoldOutcome {
       };
 }
 
-/** Decides repeated admission requests from the record. */
+// Decides repeated admission requests from the record.
 
 /**
  * A rejection is repeated for this time. Then the job is evaluated again, because the limit may have been
@@ -187,7 +187,7 @@ const stillStands = (decidedAtMs: number, nowMs: number): boolean =>
 
 // The last known amounts of the busiest counters: a hint to read before a write, never a reason to refuse.
 
-/** One line per counter of the groups one process serves; beyond it the longest unused goes. */
+/** Counters remembered by one process. Beyond it the longest unused is forgotten. */
 const COUNTERS_MAX = 10_000;
 
 type Seen = Pick<KnownCounter, 'committed' | 'fitted'>;
@@ -223,7 +223,7 @@ export class SeenCounters {
         const seen = this.#counters.get(name) ?? NOTHING;
         const sum = sums.get(name) ?? 0;
         if (!rejected) sums.set(name, sum + claim.amount);
-        // Past the soft part every job is noted with what the counter shows; past its own a job borrows.
+        // The lowest bound at which the counter must be known: above the soft part it warns, above `own` it borrows.
         const bound = claim.own ?? claim.soft?.bound ?? claim.bound;
         if (bound === undefined) continue;
         if (isBehind({ ask, names }, index)) full = true;

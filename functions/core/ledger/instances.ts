@@ -104,7 +104,7 @@ const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) 
     ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
   });
 
-/** The table of a deployed program, and the check that its books are of the GitLab that the program serves. */
+// The table of a deployed program, and the check that its books are of the GitLab that the program serves.
 
 interface DeployedTable {
   readonly table: ItemTable;

@@ -204,7 +204,7 @@ export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   return { kind: 'unknown', sk };
 }
 
-/** Converts received webhooks to inbox items. The table's stream hands them to their reader. */
+// Converts received webhooks to inbox items. The table's stream hands them to their reader.
 
 export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
   return itemAt(keys.inbox(id, receivedAtMs), {
@@ -224,7 +224,7 @@ export function journalBody(item: Item, keys: LedgerKeys): string | undefined {
   return item[SK]?.S === INBOX_SK && keys.isJournalPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
 }
 
-/** The ledger's writes as writes of items. The condition on a counter is the check: there is no read before it. */
+// The ledger's writes as writes of items. The condition on a counter is the check: there is no read before it.
 
 export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
   switch (write.kind) {
@@ -307,7 +307,7 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys): UpdateWrite {
   };
 }
 
-/** An absent counter is one of zeros; without its arm even the first batch of a period meets a bound below its own sum. */
+/** An absent counter counts as zero, and zero passes every bound that is not negative. A negative one refuses it. */
 function atMost(attribute: string, max: number | undefined): readonly ItemCondition[] {
   if (max === undefined) return [];
   const fits = numberIs(attribute, '<=', max);
@@ -424,13 +424,11 @@ function withReason(violation: Violation, change: (name: string, value: unknown)
     : violation;
 }
 
-/**
- * Computes the write units of a transaction, because DynamoDB Local reports a flat figure and a failed
- * transaction reports none.
- *
- * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes
- * per item)
- */
+// Computes the write units of a transaction, because DynamoDB Local reports a flat figure and a failed
+// transaction reports none.
+//
+// @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes
+// per item)
 
 interface WriteUnits {
   /** Every item twice (prepare and commit), per started KB. */

@@ -128,7 +128,7 @@ const added = (a: CounterWrite, b: CounterWrite): CounterWrite => ({
   },
 });
 
-/** Carries out moves in packs: all of a job's writes or none, on the record as it really is. */
+// Carries out moves in packs: all of a job's writes or none, on the record as it really is.
 
 export interface MoveDeps extends AttemptDeps {
   readonly lastSeen: SeenCounters;

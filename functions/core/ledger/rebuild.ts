@@ -156,13 +156,11 @@ async function mark(counter: Counter, drifts: boolean, deps: AttemptDeps): Promi
   await attempt([expiring(reset, deps.clock.nowMs())], deps.clock.monotonicMs() + REPAIR_TIMEOUT_MS, deps);
 }
 
-/**
- * Closing entries: what a period came to, kept for good, so that garbage collection may take its records.
- *
- * Every counter stands in the due index under the time at which all jobs of its period have ended, and leaves it with its
- * closing entry. A correction that comes later puts it back, so that the next closing takes the correction in. So closing
- * reads what is due and nothing else, however large the table is.
- */
+// Closing entries: what a period came to, kept for good, so that garbage collection may take its records.
+//
+// Every counter stands in the due index under the time at which all jobs of its period have ended, and leaves it with its
+// closing entry. A correction that comes later puts it back, so that the next closing takes the correction in. So closing
+// reads what is due and nothing else, however large the table is.
 
 /** Per call: 512 periods in all. A month's end has some for every group, and weeks of time. */
 const CLOSINGS_PER_SHARD_MAX = 32;

@@ -62,7 +62,7 @@ export function shortLabel(label: string): string {
     : `${characters.slice(0, LABEL_CHARACTERS_MAX - 1).join('')}…`;
 }
 
-/** Encodes the whole record without a bound; {@link recordItem} of dynamo-write.ts keeps it small. */
+/** Encodes the whole record without a bound; `recordItem` of items.ts keeps it small. */
 export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   const item: ItemValues = {
     ...itemAt(keys.record(record.jobId), {}),
@@ -146,11 +146,9 @@ function decodeFacts(item: Item): JobFacts {
   return facts as unknown as JobFacts;
 }
 
-/**
- * Compact text forms of the largest parts of a record. Claims and deltas are lines:
- * `group/101|money-month|2026-11|mf|480000|480000|0`. An empty field repeats the line before, so 20 levels
- * of one limit cost 20 bytes each, and 24 counters fit in a 1 KB record.
- */
+// Compact text forms of the largest parts of a record. Claims and deltas are lines:
+// `group/101|money-month|2026-11|mf|480000|480000|0`. An empty field repeats the line before, so 20 levels
+// of one limit cost 20 bytes each, and 24 counters fit in a 1 KB record.
 
 export const encodeClaims = (claims: readonly RecordClaim[]): string[] =>
   ditto(claims.map((claim) => [...head(claim), `${claim.held}`, `${claim.counted}`, `${claim.corrected}`]));

@@ -50,7 +50,7 @@ export function plus(amounts: CounterAmounts, add: CounterAmounts): CounterAmoun
   return sum;
 }
 
-/** Computes the amounts of every counter from closing entries, records and correction entries. */
+// Computes the amounts of every counter from closing entries, records and correction entries.
 
 export interface Recount {
   readonly records: number;

@@ -247,7 +247,7 @@ const isTimeoutAssumed = ({ timeoutAssumed, asked }: JobFacts): boolean =>
 const wholeSeconds = (seconds: number): number =>
   Math.min(Math.max(Math.ceil(seconds), -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER) + 0;
 
-/** Answers given without the ledger, written down afterwards. They ask no bound: the job may be running already. */
+// Answers given without the ledger, written down afterwards. They ask no bound: the job may be running already.
 
 /** Always charged as unmetered, because no counter was checked. */
 const UNCHECKED: UncheckedCause = 'unmetered';
@@ -403,10 +403,8 @@ export const wasRejected = (
   record: Pick<JobRecord, 'state' | 'unchecked' | 'flagged' | 'violations'>,
 ): boolean => record.state === 'REJECTED' || ranRejected(record);
 
-/**
- * A job that expired with its hold charged is asked about again: the charge goes back first, or it would pay twice. So does room that is
- * kept where the job does not ask for any.
- */
+// A job that expired with its hold charged is asked about again: the charge goes back first, or it would pay twice. So does room that is
+// kept where the job does not ask for any.
 
 /** EXPIRED stays EXPIRED, charged with nothing; nothing is kept for the job any more. */
 export function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'free'> {

@@ -81,7 +81,7 @@ export function dynamoPseudonymKeys({ table, instance }: InstanceTable): Pseudon
   };
 }
 
-/** Removes user ids from a job's record and correction entries. Pure. */
+// Removes user ids from a job's record and correction entries. Pure.
 
 export interface KeptJob {
   readonly record: JobRecord;
@@ -168,7 +168,7 @@ function unnamedViolation(violation: Violation, nameOf: (userId: number) => stri
   return { ...violation, reason: told as Violation['reason'] };
 }
 
-/** Puts pseudonyms for users into what is kept about jobs, some at a time. Nothing that counts changes. */
+// Puts pseudonyms for users into what is kept about jobs, some at a time. Nothing that counts changes.
 
 const PAGE = 100;
 const AT_ONCE = 10;

@@ -85,7 +85,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
     if (warned !== undefined && kept) shadow.push(warned);
     // Let in by grace: worth knowing, like a limit that only warns.
     if (refused !== undefined && kept) shadow.push({ ...refused, mode: 'warn' });
-    // A job that is rejected anyhow does not answer for what its pipeline's grace might have let in.
+    // A job that a rule rejects does not report limits that its pipeline's grace might have let it pass.
     else if (refused !== undefined && !(refusedOutright && grace !== undefined)) violations.push(refused);
   }
   return {
@@ -194,7 +194,7 @@ export async function weighWithGrace(
   const hanging = weighing.verdicts.filter(({ graceUnknown }) => graceUnknown);
   if (hanging.length === 0) return weighing;
   const cause = await learnPipelines(jobs, known, deadlineMs, deps);
-  // Found too large, but not for certain: that is our trouble, not the job's.
+  // It does not fit, but grace could not be read: undecided, not rejected.
   if (cause !== undefined) for (const { job } of hanging) job.outcome = { outcome: 'undecided', cause };
   return weigh(
     jobs.filter(({ outcome }) => outcome === undefined),
@@ -251,17 +251,15 @@ function pipelineRuns(
 const pipelineOf = ({ ask }: HoldJob): CounterKey | undefined =>
   ask.claims.find(({ grace }) => grace !== undefined)?.grace?.pipeline;
 
-/**
- * Claims of a limit in a cohort. A job takes the part that its group keeps first, and the rest from the
- * members' lent amounts. Each counter has its own bound, which DynamoDB checks with the write:
- * - cohort: all jobs <= the sum of the members' own amounts
- * - group: a group's jobs <= own + borrowed
- * - kept: its kept part <= own - lent
- * - lent: all other parts <= the sum of lent amounts
- *
- * A job beyond its group's own amount is a borrower. If a job within it is refused, it sets a mark on the
- * counter, which then refuses borrowers until the mark expires. So that job waits only for running jobs.
- */
+// Claims of a limit in a cohort. A job takes the part that its group keeps first, and the rest from the
+// members' lent amounts. Each counter has its own bound, which DynamoDB checks with the write:
+// - cohort: all jobs <= the sum of the members' own amounts
+// - group: a group's jobs <= own + borrowed
+// - kept: its kept part <= own - lent
+// - lent: all other parts <= the sum of lent amounts
+//
+// A job beyond its group's own amount is a borrower. If a job within it is refused, it sets a mark on the
+// counter, which then refuses borrowers until the mark expires. So that job waits only for running jobs.
 
 /** A job's claim on a limit in a cohort, with what was found so far. */
 interface Whole {

@@ -1,4 +1,4 @@
-/** The bound of a limit in whole units: its amount plus what it lets pass beyond. */
+/** Decides which changes need two people: bounds of limits, raises between two sets, lowest bounds of the last 30 days. */
 
 import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
@@ -32,7 +32,7 @@ function partOf(value: FieldValue | undefined, amount: number): number {
   );
 }
 
-/** Computes which changes raise a limit, by how much, and relative to the lowest recent value. */
+// Computes which changes raise a limit, by how much, and relative to the lowest recent value.
 
 /** A limit that an edit lets jobs go further with. Whole units; Infinity: without an end. */
 export interface Gain {
@@ -218,10 +218,8 @@ function takeBack(walked: Walked, rows: readonly ChangeRow[], instead: () => num
   walked.least = Math.min(walked.least, reach);
 }
 
-/**
- * Decides which changes need two people: any that raises the bound of a limit by more than a share. All ways
- * use it: edits, imports, grants, removed limits, weaker modes, Parameter Store, the command line and undo.
- */
+// Decides which changes need two people: any that raises the bound of a limit by more than a share. All ways
+// use it: edits, imports, grants, removed limits, weaker modes, Parameter Store, the command line and undo.
 
 /** An increase by more than half needs two people. */
 const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };

@@ -129,10 +129,8 @@ export function removeLimit(
   return undefined;
 }
 
-/**
- * Scales all limits of a kind in a subtree by a share. Exact decimal arithmetic, without floats. An empty
- * result is no change.
- */
+// Scales all limits of a kind in a subtree by a share. Exact decimal arithmetic, without floats. An empty
+// result is no change.
 
 const SHARE = /^[-+]\s*\d{1,4}(?:[.,]\d{1,3})?\s*%$/;
 const STEP = /^\d{1,12}(?:\.\d{1,6})?$/;

@@ -136,7 +136,7 @@ export interface BreakGlassEdit {
   readonly ticket?: string;
 }
 
-/** Roles, their rights on limits, and their texts. */
+// Roles, their rights on limits, and their texts.
 
 export type RoleName = 'viewer' | 'owner' | 'finance' | 'admin';
 

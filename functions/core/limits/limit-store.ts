@@ -67,7 +67,7 @@ export class LimitStore {
    * @param subjects - subject keys: at least `group/<root id>` of every request. Keys of the groups in between and the
    * project find limits also right after a group was moved to another root.
    * @throws {LimitsError} if the first set, or a root's part that was not needed so far, cannot be read: not to know a
-   * limit is not to have none. What was read before stays in force.
+   * limit is not the same as having none. What was read before stays in force.
    */
   async limitsFor(subjects: Iterable<string>): Promise<LimitSet> {
     const { clock } = this.#deps;
@@ -90,7 +90,7 @@ export class LimitStore {
     return (this.#loaded?.set ?? this.#deps.packed.version) !== version;
   }
 
-  /** A look at the pointer that begins after the call; those who wait for one share the next. */
+  /** Reads the pointer, always after the call began. Concurrent callers share the next read. */
   #check(): Promise<void> {
     if (this.#running === undefined) {
       this.#running = this.#look().finally(() => {

@@ -26,7 +26,7 @@ import type { LimitsDocument } from './limit-set.ts';
 import { LimitsError } from './limit-table.ts';
 import { groupsAround } from './subject-text.ts';
 
-/** A set, or what is packed with the code, as it was written and as it is read. */
+/** A set or the packed limits: the document, and its parsed form. */
 export interface ReadLimitSet {
   readonly document: LimitsDocument;
   readonly limits: LimitSet;

@@ -1,4 +1,4 @@
-/** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer, logged forever. */
+/** An edit of the limits: validated as a whole, written as chunks, made live by one conditional write of the pointer, logged forever. */
 
 import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';

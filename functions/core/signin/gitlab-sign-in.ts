@@ -163,7 +163,7 @@ const unavailable = (code: string): SignInError =>
 /** The browser's text is untrusted. */
 const codeText = (code: string): string => (/^[\w ]{1,40}$/.test(code) ? code : 'unknown');
 
-/** OAuth's device authorization grant (RFC 8628) with GitLab, for people in a terminal. */
+// OAuth's device authorization grant (RFC 8628) with GitLab, for people in a terminal.
 
 interface DeviceSignInDeps {
   readonly issuer: string;

@@ -122,11 +122,9 @@ async function textWithin({ body }: Response, bytesMax: number): Promise<string>
   return text;
 }
 
-/**
- * A CI job that asks about itself, by the `id_token` GitLab gives it: who it is stands in the token, and nothing of it is kept.
- *
- * @see https://docs.gitlab.com/ci/secrets/id_token_authentication/
- */
+// A CI job that asks about itself, by the `id_token` GitLab gives it: who it is stands in the token, and nothing of it is kept.
+//
+// @see https://docs.gitlab.com/ci/secrets/id_token_authentication/
 
 interface JobTokensDeps {
   /** GitLab's address as it names itself. */

@@ -152,7 +152,7 @@ export class Sessions {
   }
 }
 
-/** Lists a user's own sessions, and ends them. */
+// Lists a user's own sessions, and ends them.
 
 export interface OwnSessionRow {
   /** Names it in a form; it opens nothing, and is only good for its own user. */

@@ -117,7 +117,7 @@ export function chainBreak(chain: readonly SealedStatement[]): ChainBreak | unde
   return undefined;
 }
 
-/** Stores closed statements: one item each, its number in a list, and a register of the last number. */
+// Stores closed statements: one item each, its number in a list, and a register of the last number.
 
 interface StatementRegister {
   /** The last number that was given; 0: none was. */

@@ -249,10 +249,8 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceeded',
 ]);
 
-/**
- * Renders conditions and updates as DynamoDB expressions. Every attribute gets a placeholder, because it may
- * be a reserved word.
- */
+// Renders conditions and updates as DynamoDB expressions. Every attribute gets a placeholder, because it may
+// be a reserved word.
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9]*$/;
 

@@ -48,7 +48,7 @@ export const inboxSlot = (receivedAtMs: number): number => Math.floor(receivedAt
 /** Begins the keys of no instance: one item per instance that the table has books of. */
 export const INSTANCES_PK = '@instances';
 export const ANNOUNCED_SK = 'announced';
-/** Everything functions/rollup and functions/estimates keep in the table. */
+/** Everything functions/rollup and core/estimates keep in the table. */
 export const ROLLUP_SK = 'rollup';
 export const IMPORTED_PARAMETER_SK_PREFIX = 'parameter/';
 const ENTRY_DIGITS = 6;

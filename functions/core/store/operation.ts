@@ -241,13 +241,11 @@ function numberBytes(digits: string): number {
   return Math.ceil((end - start) / 2) + 1 + start;
 }
 
-/**
- * The form of the table's items. Every item says which one it was written in; one without the attribute was written before
- * there were versions, in the first form.
- *
- * The version rises when an older program would misread what a newer one writes. A release then teaches readers first, and
- * the next one lets writers write: while a deployment is under way, both programs run on one table.
- */
+// The form of the table's items. Every item says which one it was written in; one without the attribute was written before
+// there were versions, in the first form.
+//
+// The version rises when an older program would misread what a newer one writes. A release then teaches readers first, and
+// the next one lets writers write: while a deployment is under way, both programs run on one table.
 
 /** Spread into every item that is put, and set where absent by updates that may create theirs: newer stays newer. */
 export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;
@@ -256,7 +254,7 @@ export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;
 export const isNewer = (item: Item): boolean =>
   Number(item[VERSION_ATTRIBUTE]?.N ?? 0) > Number(ITEM_VERSION);
 
-/** The table as data: used as it is by local runs and, through the same constants, by the deployment. */
+// The table as data: used as it is by local runs and, through the same constants, by the deployment.
 
 export { DUE_AT, DUE_INDEX, DUE_PK, PK, SK, TTL_ATTRIBUTE };
 

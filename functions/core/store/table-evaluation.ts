@@ -227,7 +227,7 @@ function refuseUnlawful(writes: readonly ItemWrite[]): void {
     throw invalid('one transaction writes the same item twice: merge the writes first');
 }
 
-/** Conditions and updates as the twin evaluates them: like DynamoDB, and refusing what DynamoDB would refuse. */
+// Conditions and updates as the twin evaluates them: like DynamoDB, and refusing what DynamoDB would refuse.
 
 /** Evaluates a condition on an item that may be absent. */
 export function meets(condition: ItemCondition, item: Item | undefined): boolean {

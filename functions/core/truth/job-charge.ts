@@ -105,7 +105,7 @@ function sumsOf(
 const secondsBought = ({ facts: { microsPerMinute } }: JobRecord, micros: number): number =>
   microsPerMinute === 0 ? 0 : Math.floor((micros * 60) / microsPerMinute);
 
-/** Which groups a job was in when it was decided. Where they were moved since changes no bill. */
+// Which groups a job was in when it was decided. Where they were moved since changes no bill.
 
 /**
  * Returns true if the job's recorded groups include this one. Older records have only the root, the own

@@ -166,7 +166,7 @@ export async function noteAdmittedYetFailed(
   }
 }
 
-/** Jobs that ran and that the ledger never heard of: evaluated by the rules of now, charged without asking. */
+// Jobs that ran and that the ledger never heard of: evaluated by the rules of now, charged without asking.
 
 export interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
@@ -232,7 +232,7 @@ function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Lo
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 
-/** A job that ran without having been asked about: what it would have asked for, by the rules of now. */
+// A job that ran without having been asked about: what it would have asked for, by the rules of now.
 
 /**
  * Jobs that started earlier are charged to today's period: their own may be closed, and a closed period

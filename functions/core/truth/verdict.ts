@@ -142,7 +142,7 @@ const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
 export const errorMs = (code: GitLabErrorCode, retryAfterMs = 0): number =>
   Math.max(ERROR_MS[code], Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
 
-/** Interprets one job outcome from GitLab for the ledger. Pure. */
+// Interprets one job outcome from GitLab for the ledger. Pure.
 
 export type EndOfJob =
   /** It ran: charge what it took. */

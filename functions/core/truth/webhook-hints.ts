@@ -146,7 +146,7 @@ function isPossible({ end, hint: { truth } }: Wish, { decidedAtMs }: JobRecord, 
   );
 }
 
-/** A webhook's hint about a job, as it waits in the inbox: JSON of a few hundred bytes. */
+// A webhook's hint about a job, as it waits in the inbox: JSON of a few hundred bytes.
 
 /** A write unit is 1 KB. Long labels must not make an item that the table refuses. */
 const TEXT_CHARACTERS_MAX = 8_192;

@@ -43,18 +43,16 @@ export async function countRecords(
   return applied;
 }
 
-/**
- * Counts jobs' records into usage, each exactly once.
- *
- * Each record has a contribution next to it: the counted part of the job, and the record's `rev`. A newer
- * image changes usage by the difference of the two contributions, in one transaction with the new
- * contribution, on condition that the old one is unchanged. So repeated and older images, other batch cuts
- * and parallel shards have no effect. After a stale read or a lost response the job is read again. A missing
- * image is repaired by the job's next one, or by a rebuild, which applies all records again.
- *
- * A batch of n images of m jobs that touch u usage items (subject × day) costs one batch read at half price
- * and 2 (m + u) write units.
- */
+// Counts jobs' records into usage, each exactly once.
+//
+// Each record has a contribution next to it: the counted part of the job, and the record's `rev`. A newer
+// image changes usage by the difference of the two contributions, in one transaction with the new
+// contribution, on condition that the old one is unchanged. So repeated and older images, other batch cuts
+// and parallel shards have no effect. After a stale read or a lost response the job is read again. A missing
+// image is repaired by the job's next one, or by a rebuild, which applies all records again.
+//
+// A batch of n images of m jobs that touch u usage items (subject × day) costs one batch read at half price
+// and 2 (m + u) write units.
 
 export interface ApplyDeps {
   readonly store: RollupStore;

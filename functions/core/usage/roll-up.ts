@@ -93,7 +93,7 @@ const stepsOf = (images: readonly Image[]): readonly CounterStep[] =>
     return [before === undefined ? { after } : { before, after }];
   });
 
-/** Extracts the rollup's items from a batch of the table's stream. */
+// Extracts the rollup's items from a batch of the table's stream.
 
 export type Image =
   | {

@@ -68,10 +68,8 @@ export interface TopProjects {
   readonly rev: number;
 }
 
-/**
- * Converts the rollup's data to DynamoDB items and back. All have the sort key `rollup`, which no ledger
- * item has.
- */
+// Converts the rollup's data to DynamoDB items and back. All have the sort key `rollup`, which no ledger
+// item has.
 
 export interface RollupKeys {
   /** `gitlab.example.com#job#4711`, `rollup`: next to the job's record. */
@@ -186,7 +184,7 @@ export function decodeRejections(subject: string, item: Item | undefined): Lates
   };
 }
 
-/** The rollup in the ledger's table. Lost races and throttles are values; everything else is `ledger_unavailable`. */
+// The rollup in the ledger's table. Lost races and throttles are values; everything else is `ledger_unavailable`.
 
 /** The rollup runs in the background; a batch has minutes. */
 const READ_TIMEOUT_MS = 3_000;
@@ -326,7 +324,7 @@ export class DynamoRollupStore {
   }
 }
 
-/** The rollup's store on a table in memory, with the faults a real one has. */
+// The rollup's store on a table in memory, with the faults a real one has.
 
 /** `lost-before`: never applied; `lost-after`: applied, and the answer is lost. */
 export type RollupFault = 'contended' | 'lost-before' | 'lost-after';

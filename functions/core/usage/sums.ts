@@ -70,10 +70,8 @@ const negated = ({ settledMicros, heldMicros, seconds, jobs }: UsedInMonth): Use
   jobs: -jobs,
 });
 
-/**
- * Counts the jobs that ran with and without an admission request. It uses usage items, so each job counts
- * once.
- */
+// Counts the jobs that ran with and without an admission request. It uses usage items, so each job counts
+// once.
 
 /** Jobs that have ended. One that was rejected and ran all the same was asked about. */
 export interface CoverageCounts {

@@ -163,10 +163,8 @@ export function runnerNames(): RunnerName {
   };
 }
 
-/**
- * Accuracy of holds: actual ÷ estimated duration, counted in buckets, because buckets add up and quantiles
- * do not.
- */
+// Accuracy of holds: actual ÷ estimated duration, counted in buckets, because buckets add up and quantiles
+// do not.
 
 /** Upper bounds, per cent. What is above the last counts in a bucket of its own. Never reorder: the index is the name. */
 const BOUNDS_PERCENT = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 125, 150, 200, 300, 500] as const;
@@ -206,7 +204,7 @@ export function ratioPercent(counts: UsageTally, share: number): number | undefi
   return BOUNDS_PERCENT[reached] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Queue times of jobs, counted in buckets, because buckets add up and quantiles do not. */
+// Queue times of jobs, counted in buckets, because buckets add up and quantiles do not.
 
 /** Upper bounds, seconds; of the last there is none. Never change: the index is the name, and jobs keep their seconds alone. */
 export const QUEUE_BOUNDS_SECONDS = [10, 60, 300, 900, 3_600, Number.POSITIVE_INFINITY] as const;

@@ -134,7 +134,7 @@ export async function countToTheEnd<Answer>(
   return answer;
 }
 
-/** Sends edits of limits to the API and reads the result. */
+// Sends edits of limits to the API and reads the result.
 
 type EditsCall = ApiClient['limits']['edits']['$post'];
 type LiveSetAnswer = Awaited<ReturnType<typeof liveOf>>;

@@ -114,7 +114,7 @@ export function jobAsked(
   };
 }
 
-/** Prints the decisions of a console or ledger about a pipeline. */
+// Prints the decisions of a console or ledger about a pipeline.
 
 /**
  * Lists rejections that the files alone do not show, above all by used-up limits. Rules that need more than

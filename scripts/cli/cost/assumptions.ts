@@ -115,7 +115,7 @@ export const BUSY_HOURS_PER_MONTH = 220;
 export const CALL_SECONDS = 0.05;
 /** A new table on demand has so many partitions, and its stream as many shards, each with batches of its own. */
 export const STREAM_SHARDS = 4;
-/** As cdk/constructs/settle-stream.ts and rollup.ts wait for fuller batches. */
+/** Batch windows of the stream's consumers; see cdk/constructs/programs.ts. */
 export const SETTLE_WINDOW_SECONDS = 1;
 export const ROLLUP_WINDOW_SECONDS = 150;
 
@@ -132,7 +132,7 @@ export const CONSOLE_START_MS = 1_500;
 /** Per response, including the content security policy. */
 export const CONSOLE_HEADER_BYTES = 1_500;
 
-/** Cost-relevant parts of a deployment. Sizes and schedules match cdk/constructs. */
+// Cost-relevant parts of a deployment. Sizes and schedules match cdk/constructs.
 
 export interface DeploymentShape {
   readonly relays: number;

@@ -23,7 +23,7 @@ export const dollars = ({ quantity, price }: CostLine, prices: Prices): number =
 export const lineSum = (lines: readonly CostLine[], prices: Prices): number =>
   lines.reduce((total, line) => total + dollars(line, prices), 0);
 
-/** Monthly fixed costs. */
+// Monthly fixed costs.
 
 const GIGA = 1_000_000_000;
 
@@ -223,7 +223,7 @@ export function deskLines(
   ];
 }
 
-/** Cost of one admission, with its settlement and follow-up. */
+// Cost of one admission, with its settlement and follow-up.
 
 /** @param records - read by the rollup: one for a rejected job, two for an admitted one. */
 export function jobLines(

@@ -149,7 +149,7 @@ export function checkRules(policy: Policy, question: DescMessage, nowMs: number)
   });
 }
 
-/** Lists fields of services in this schema: rules on pull policies and users also read `services[]`. */
+// Lists fields of services in this schema: rules on pull policies and users also read `services[]`.
 
 interface ServiceField {
   readonly field: keyof ServiceRequest;

@@ -54,7 +54,7 @@ export function apartSentence({ totals }: ShadowReport): string | undefined {
 export const shareText = (share: number): string =>
   share < 0.001 ? 'less than 0.1 %' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 
-/** Text of the result with an enabled controller. */
+// Text of the result with an enabled controller.
 
 export { type ArmedReport, armedReport } from '../../../functions/answers/rollout/shadow-report.ts';
 

@@ -170,7 +170,7 @@ const lastDay = (month: string): string => {
   return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
 };
 
-/** A report for a terminal. */
+// A report for a terminal.
 
 type Figured = SpendReport['total'];
 
@@ -223,7 +223,7 @@ function rowsText(report: SpendReport, columns: number): string {
   );
 }
 
-/** A report by hour for a terminal: a line for each hour of the day, and a column for each weekday. */
+// A report by hour for a terminal: a line for each hour of the day, and a column for each weekday.
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 

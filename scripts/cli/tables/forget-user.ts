@@ -118,7 +118,7 @@ function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): strin
   ].join('\n');
 }
 
-/** Removes a user's id from stored jobs, and ends the user's sessions. No amount changes. */
+// Removes a user's id from stored jobs, and ends the user's sessions. No amount changes.
 
 interface ForgetDeps {
   readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
@@ -208,7 +208,7 @@ export async function forgetUser(userId: number, deps: ForgetDeps): Promise<Forg
   }
 }
 
-/** Takes a user out of the sheets by which users are reported. */
+// Takes a user out of the sheets by which users are reported.
 
 /** Zones are a day ahead at most, and what is due to go may stay for some days. */
 const DAYS_BEYOND = 10;

@@ -93,7 +93,7 @@ async function recentRecords(store: LedgerStore, sinceMs: number): Promise<Map<n
   return records;
 }
 
-/** Reads GitLab's facts about given jobs, and about jobs without an admission request. */
+// Reads GitLab's facts about given jobs, and about jobs without an admission request.
 
 interface AskOptions {
   /** Unix ms: a runner's jobs are read back to here. */

@@ -174,7 +174,7 @@ async function compare(values: ValuesOf<typeof FLAGS>, io: TerminalIo): Promise<
   }
 }
 
-/** Does the sweep's work now: the same decisions, by the same code. */
+// Does the sweep's work now: the same decisions, by the same code.
 
 interface ActOptions {
   readonly store: LedgerStore;

@@ -6,7 +6,7 @@ import type { User } from '../../../core/signin/model.ts';
 /** Output of JSX: everything is escaped except `raw`. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-/** Components of pages: each looks and reads the same everywhere. */
+// Components of pages: each looks and reads the same everywhere.
 
 /** A part of a page under a heading. @param id - of the heading, by which links and readers find the part */
 export const Card = ({ id, title, children }: PropsWithChildren<{ id: string; title: Child }>): Markup => (

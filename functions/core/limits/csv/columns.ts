@@ -84,10 +84,10 @@ export const understoodText = ({ line, column, written, read }: UnderstoodCell):
 export const csvProblemText = ({ line, column, message }: CsvProblem): string =>
   `${line === 0 ? 'file' : `line ${line}`}${column === undefined ? '' : `, ${column}`}: ${message}`;
 
-/** More than a person mends in one go. */
+/** Problems reported for one file. */
 export const PROBLEMS_MAX = 200;
 
-/** The text of a file as spreadsheets save it: in which letters, and with what between its cells. */
+// The text of a file as spreadsheets save it: in which letters, and with what between its cells.
 
 export interface FileText {
   readonly text: string;

@@ -1,4 +1,4 @@
-/** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
+/** Imports rows of a CSV file into the limits document. What a row does not change stays as written, to the last digit. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Directory, pathKey } from '../../../../policies/directory.ts';

@@ -7,7 +7,7 @@ import { isMoney, LIMIT_KINDS } from '../../../../policies/unit.ts';
 import { idOf, kindOf, readField } from '../subject-text.ts';
 import { type Cells, type CsvColumn, type CsvDialect, FIELD_OF, isDayColumn, isDecimal } from './columns.ts';
 
-/** Thresholds in one cell or field: `50 75 90`, `80 forecast 100`, `none`; empty: as limits of the kind have them. */
+// Thresholds in one cell or field: `50 75 90`, `80 forecast 100`, `none`; empty: as limits of the kind have them.
 
 /** Text for a limit without alerts. */
 const NO_THRESHOLDS = 'none';
@@ -25,7 +25,7 @@ export const readThresholdsText = (text: string): readonly (number | string)[] |
   );
 };
 
-/** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
+// Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does.
 
 /** Options for reading cells. */
 export interface CellContext {

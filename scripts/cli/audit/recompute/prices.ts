@@ -97,7 +97,7 @@ const aboutThen = (lists: readonly AuditedPrices[], atMs: number): readonly Audi
   ),
 ];
 
-/** Price lists as policy documents say them, of today and of earlier. */
+// Price lists as policy documents say them, of today and of earlier.
 
 interface AuditedClass {
   readonly name: string;
