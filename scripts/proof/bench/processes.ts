@@ -274,8 +274,11 @@ async function startInlineRelay(): Promise<Served> {
   }
   const { url, token, schema } = floorClient();
   const rules = benchRules(1);
+  const router = benchRouter(url, schema, token);
+  // The tunnel keeps its socket in a temporary folder.
+  process.once('exit', () => router.close());
   createRelay({
-    router: benchRouter(url, schema, token),
+    router,
     schema,
     admitUrl: INLINE_URL,
     fetch: inlineFetch({
