@@ -1,4 +1,4 @@
-/** What the parts of one sweep share: the state of the run, what a process remembers, and bounded calls to GitLab. */
+/** The state of one sweep run, the memory of the process, and bounded calls to GitLab. */
 import { keepLatest } from '../../policies/keep-latest.ts';
 import type { LedgerClock } from '../core/environment/environment.ts';
 import {

@@ -32,7 +32,7 @@ export interface LimitField {
   readonly form?: (limit: FormLimit) => boolean;
   /** As it was written; undefined: it was not. */
   readonly written: (limit: Limit) => Written | undefined;
-  /** How far it lets jobs go. More of it loosens the limit. Absent: it has no effect on jobs. `any`: every change may loosen it. */
+  /** Its effect on jobs. More of it loosens the limit. Absent: it has no effect on jobs. `any`: every change may loosen it. */
   readonly reach?: ((limit: Limit) => number) | 'any';
 }
 

@@ -1,7 +1,6 @@
 import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
-import { flagLines } from '../terminal/define-command.ts';
 import { text } from '../terminal/flags.ts';
 
 /** Names a table; for commands that read it themselves. */
@@ -29,9 +28,6 @@ export const LEDGER_FLAGS = {
 
 /** Exit codes of commands that read a ledger. */
 export const LEDGER_EXITS = { 1: 'the ledger does not answer' } as const;
-
-/** For help texts that are not made from rows yet. */
-export const LEDGER_FLAGS_HELP = flagLines(LEDGER_FLAGS);
 
 export interface LedgerFlags {
   readonly ledger?: string | undefined;

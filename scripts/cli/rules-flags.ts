@@ -7,7 +7,6 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
-import { flagLines } from '../terminal/define-command.ts';
 import { text } from '../terminal/flags.ts';
 import { readLiveSet } from './limits/live-set.ts';
 import type { LedgerAccess } from './open-ledger.ts';
@@ -17,9 +16,6 @@ export const RULES_FLAGS = {
   limits: text('<file>', 'the limits (default: policies/limits.yaml of this project)'),
   directory: text('<file>', 'groups and projects (default: policies/directory.yaml of this project)'),
 };
-
-/** For help texts that are not made from rows yet. */
-export const RULES_FLAGS_HELP = flagLines(RULES_FLAGS);
 
 export interface RulesFlags {
   readonly policy?: string | undefined;

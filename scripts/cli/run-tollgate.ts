@@ -14,7 +14,7 @@ import {
 import { printable } from '../terminal/paint.ts';
 import { systemFailure } from '../terminal/system-failure.ts';
 import { table } from '../terminal/table.ts';
-import { LEDGER_FLAGS_HELP, TABLE_FLAGS } from './ledger-flags.ts';
+import { TABLE_FLAGS } from './ledger-flags.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 import { shortPath } from './short-path.ts';
 
@@ -201,14 +201,12 @@ const stackOf = (error: unknown): string => (error instanceof Error ? (error.sta
  * @param args - of the command
  */
 function commandClock(
-  { help, flags }: Pick<Command, 'help' | 'flags'>,
+  { flags }: Pick<Command, 'flags'>,
   args: readonly string[],
   io: Pick<TerminalIo, 'nowMs' | 'root'>,
 ): () => number {
   const ledger = flagIn(args, 'ledger');
-  const isDefault =
-    flags === undefined ? help.includes(LEDGER_FLAGS_HELP) : flags.ledger === TABLE_FLAGS.ledger;
-  const isLocal = ledger === undefined ? isDefault : ledger === 'local';
+  const isLocal = ledger === undefined ? flags?.ledger === TABLE_FLAGS.ledger : ledger === 'local';
   const note = isLocal ? readLedgerClock(ledgerFolder(io.root)) : undefined;
   const gitlab = flagIn(args, 'gitlab');
   const instance =

@@ -17,7 +17,7 @@ export interface CounterChange {
 interface VirtualHold {
   /** The record the ledger would have made: HELD or REJECTED. */
   readonly record: JobRecord;
-  /** How long it may wait for room. Absent: a reason does not wait, or it is not rejected. */
+  /** Time that it may wait for headroom. Absent: a reason does not wait, or it is not rejected. */
   readonly waitMs?: number;
   /** Names of the counters that it would wait for. */
   readonly awaited?: readonly string[];

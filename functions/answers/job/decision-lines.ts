@@ -11,7 +11,7 @@ import type { RuleOutcome, RuleResult } from './rule-results.ts';
 
 export interface ViolationTextContext {
   readonly scope: Scope;
-  /** Of the job's group: decides how much is shown of limits that are not visible. */
+  /** The group of the job. It decides how much is shown of limits that are not visible. */
   readonly disclosure: Disclosure;
   readonly currency: string;
 }

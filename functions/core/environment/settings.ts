@@ -1,4 +1,4 @@
-/** What each program reads from its environment. All mistakes are reported together, before it starts. */
+/** The environment of each program. All mistakes are reported together, before it starts. */
 import { isZone } from '../../../policies/limits/calendar.ts';
 import * as names from '../../names.ts';
 
@@ -96,7 +96,7 @@ export const readDriftConfig = settingsReader({ ...TABLE, ...RULES, zone: usageZ
 
 export const readSweepConfig = settingsReader({
   ...{ ...TABLE, ...RULES, ...GITLAB },
-  /** Whether a job that GitLab no longer knows is charged its hold. */
+  /** True if a job that GitLab no longer knows is charged its hold. */
   chargeUnknown: (env, problems): 'hold' | 'nothing' => {
     const charge = env[names.ENV_CHARGE_UNKNOWN] || 'nothing';
     if (charge === 'hold' || charge === 'nothing') return charge;

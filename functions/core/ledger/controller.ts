@@ -1,4 +1,4 @@
-/** What is stored about GitLab's runner controller: its scope, and the result of the last canary run. */
+/** Stores the scope of GitLab's runner controller and the result of the last canary run. */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type SingleItem, singleItem } from '../store/calls.ts';

@@ -134,7 +134,7 @@ export interface MoveDeps extends AttemptDeps {
   readonly lastSeen: SeenCounters;
 }
 
-/** A wish for one job; `plan` is asked again whenever the record turns out to be another. */
+/** A planned change of one job; `plan` runs again if the record turns out to be another. */
 export interface MoveWish<Outcome> {
   readonly jobId: number;
   plan(record: JobRecord | undefined): Move<Outcome>;
@@ -145,7 +145,7 @@ const PASSES_MAX = 6;
 
 /**
  * @param records - what is known of the jobs' records; updated to what was written.
- * @returns one outcome per wish, same order; `undecided` where the table gave no answer in time.
+ * @returns one outcome per planned change, same order; `undecided` if the table gave no response in time.
  */
 export async function makeMoves<Outcome>(
   wishes: readonly MoveWish<Outcome>[],

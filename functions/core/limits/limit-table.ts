@@ -126,7 +126,7 @@ interface UploadsDeps {
   readonly newId: () => string;
 }
 
-/** Long enough to look at a diff: it is a copy of what finance has. */
+/** Long enough to read a diff. It is a copy of the file that finance has. */
 const UPLOAD_SECONDS = 3_600;
 const UPLOAD_NAME = /^[0-9A-Za-z]{1,32}$/;
 

@@ -1,5 +1,5 @@
 /**
- * What usage keeps next to its counts: the projects that cost most, the jobs rejected last, and run histories for
+ * Lists that usage keeps next to its counts: the projects that cost most, the jobs rejected last, and run histories for
  * estimates. Each is bounded, and applying a change twice changes nothing. Failures are logged and left out, because these
  * lists are no part of any charge.
  */

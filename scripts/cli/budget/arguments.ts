@@ -1,4 +1,4 @@
-/** What people type in commands about limits: flags, groups, amounts, and which limit of a group. */
+/** Arguments of commands about limits: flags, groups, amounts, and the limit of a group. */
 import { userInfo } from 'node:os';
 import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import { isSubject } from '../../../functions/answers/limits/edits.ts';

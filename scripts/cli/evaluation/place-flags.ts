@@ -7,7 +7,6 @@ import { pricesAt, type RunnerClass } from '../../../policies/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { flagLines } from '../../terminal/define-command.ts';
 import { readChoice, readWhole, text, toggle } from '../../terminal/flags.ts';
 import { notInDirectory } from './unknown-place.ts';
 
@@ -22,9 +21,6 @@ export const PLACE_FLAGS = {
   user: text('<id>', "GitLab's id of the user"),
   now: text('<time>', 'the time to check for, 2026-12-31T18:00Z (default: now)'),
 };
-
-/** For help texts that are not made from rows yet. */
-export const PLACE_FLAGS_HELP = flagLines(PLACE_FLAGS);
 
 export interface PlaceFlags {
   readonly project?: string | undefined;

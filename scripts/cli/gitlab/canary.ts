@@ -52,7 +52,7 @@ const STREAMS_MS_MAX = 30_000;
 export async function runCanary(canary: Canary, lines: SetupLines): Promise<CanaryOutcome | undefined> {
   const site = await lines.step(() => readSite(canary, lines));
   if (site === undefined) return undefined;
-  // What is removed is listed after the proof.
+  // Removed settings are listed after the proof.
   const [removed, proof] = [new SetupLines(), new SetupLines()];
   const remove = () => removed.step(() => removeCanary(canary, site.project.id, removed));
   await remove();

@@ -44,7 +44,7 @@ function noteOf(value: string, notes: readonly (string | undefined)[]): string |
   return notes.findLast((note) => note?.startsWith(mark))?.slice(mark.length);
 }
 
-/** Of the current value and the next. */
+/** The current value and the next. */
 const NOTES_MAX = 2;
 
 /**

@@ -1,4 +1,4 @@
-/** What the steps of a set-up, a rotation, a teardown and a canary share: their settings, and the lines they report. */
+/** Settings and reported lines that set-up, rotation, teardown and canary share. */
 import type { AdminAnswer, AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
 import type { GitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { EXIT, type ExitCode } from '../../terminal/command.ts';

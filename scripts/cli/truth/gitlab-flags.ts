@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
 import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { flagLines } from '../../terminal/define-command.ts';
 import { type Flag, text } from '../../terminal/flags.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { commandFetch } from '../command-fetch.ts';
@@ -17,9 +16,6 @@ export const GITLAB_FLAGS = {
     `${TOKEN_HELP}. $TOLLGATE_CA_FILE names a private authority's certificate, $HTTPS_PROXY and $NO_PROXY the proxy`,
   ),
 };
-
-/** For help texts that are not made from rows yet. */
-export const GITLAB_FLAGS_HELP = flagLines(GITLAB_FLAGS);
 
 /** Shown as needed in the usage line; {@link readGitLabPlace} refuses to do without. */
 const shownAsNeeded = <Value>(flag: Flag<Value>): Flag<Value> => ({ ...flag, isRequired: true });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { LEDGER_FLAGS_HELP } from '../../../scripts/cli/ledger-flags.ts';
+import { LEDGER_FLAGS } from '../../../scripts/cli/ledger-flags.ts';
 import {
   ledgerFolder,
   ledgerNowMs,
@@ -28,18 +28,23 @@ function aRoot(): { readonly root: string; readonly dataDir: string } {
   return { root, dataDir };
 }
 
-const told = (help: string): Command => ({
+const told = (flags: Command['flags']): Command => ({
   name: 'told',
   summary: 'tells the time',
-  help,
+  help: 'Tells the time.',
+  ...(flags && { flags }),
   run: async (_args, io) => {
     io.out(new Date(io.nowMs()).toISOString());
     return EXIT.ok;
   },
 });
 
-async function timeOf(root: string, args: readonly string[], help = LEDGER_FLAGS_HELP): Promise<string> {
-  const command = told(help);
+async function timeOf(
+  root: string,
+  args: readonly string[],
+  flags: Command['flags'] = LEDGER_FLAGS,
+): Promise<string> {
+  const command = told(flags);
   const entry = { name: 'told', summary: command.summary, load: async () => command };
   return (await runDesk(['told', ...args], root, { nowMs: () => NOW_MS + 6_000 }, [entry])).out;
 }
@@ -54,8 +59,8 @@ test('a command on the ledger of this machine goes by its clock, and every other
   writeLedgerClock(dataDir, { ...PACED, pid: process.pid });
   expect(await timeOf(root, [])).toBe(THEIRS);
   expect(await timeOf(root, ['--ledger', 'local', '--instance', 'gitlab.local'])).toBe(THEIRS);
-  expect(await timeOf(root, ['--ledger=local'], 'asks no ledger unless told')).toBe(THEIRS);
-  expect(await timeOf(root, [], 'asks no ledger unless told')).toBe(OURS);
+  expect(await timeOf(root, ['--ledger=local'], {})).toBe(THEIRS);
+  expect(await timeOf(root, [], {})).toBe(OURS);
   expect(await timeOf(root, ['--ledger', 'tollgate-ledger'])).toBe(OURS);
   expect(await timeOf(root, ['--instance=gitlab.example.com'])).toBe(OURS);
 });
