@@ -109,7 +109,7 @@ export function jobPriceOf(request: AdmissionRequest, runnerClass: RunnerClass, 
 }
 
 /** A minute of a job that takes what its class is said to take. */
-export const usualMicrosPerMinute = (runnerClass: RunnerClass): number =>
+const usualMicrosPerMinute = (runnerClass: RunnerClass): number =>
   hasResourceRates(runnerClass)
     ? microsPerMinuteWith(runnerClass, { millicpu: undefined, bytes: undefined })
     : runnerClass.microsPerMinute;

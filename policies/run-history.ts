@@ -53,7 +53,7 @@ function foremost(project: ProjectHistory, max: number): ProjectHistory {
   return new Map(byUse(project).slice(0, max));
 }
 
-export const byUse = (project: ProjectHistory): (readonly [string, RunHistory])[] =>
+const byUse = (project: ProjectHistory): (readonly [string, RunHistory])[] =>
   [...project].sort(([keyA, a], [keyB, b]) => useOf(b) - useOf(a) || (keyA < keyB ? -1 : 1));
 
 const useOf = ({ usedAtHour, runs }: RunHistory): number => usedAtHour + HOURS_PER_DOUBLING * Math.log2(runs);
@@ -83,7 +83,7 @@ export interface RunHistory {
 }
 
 /** The p90 of twenty runs ignores the two longest, and a changed job is learned within a day. */
-export const RUNS_KEPT = 20;
+const RUNS_KEPT = 20;
 /** A single run may be an outlier; the median of three is used. */
 const RUNS_MIN = 3;
 /** No run counts for more than this many times the median: one run of 20 h moves a job of 2 min to at most 8 min. */

@@ -54,7 +54,7 @@ export interface UsageCounts {
 }
 
 /** All units, in the order of texts. A new one is a row here and in unit-texts.ts, if its amounts follow from the inputs above. */
-export const UNITS = {
+const UNITS = {
   /** Millionths of the deployment's one currency. */
   micros: {
     kind: 'money',

@@ -11,7 +11,7 @@ import { RelayError } from './relay-error.ts';
 import { parseTarget, type RouterTarget } from './router/target.ts';
 
 /** Reads settings from the environment and collects problems, so one failed start names them all. */
-export class EnvReader {
+class EnvReader {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #problems: string[] = [];
 
@@ -61,7 +61,7 @@ export class EnvReader {
   }
 }
 
-export type AdmitRoute =
+type AdmitRoute =
   | { readonly kind: 'plain' }
   | { readonly kind: 'url' }
   | { readonly kind: 'invoke'; readonly functionName: string };
@@ -72,7 +72,7 @@ interface TablePlace {
 }
 
 /** Settings of a relay in an AWS account. All are absent on a laptop. */
-export interface AwsConfig {
+interface AwsConfig {
   /** Present if one of the others needs it. */
   readonly region: string | undefined;
   readonly endpoints: Readonly<Record<AwsService, string>>;
@@ -87,7 +87,7 @@ const REGION = /^[a-z]{2,}(-[a-z]+)+-\d+$/;
 const FUNCTION = /^(arn:[\w-]+:lambda:[\w:-]+|[\w-]{1,140}(:[\w$-]+)?)$/;
 
 /** Reports missing settings of the route to `read`. */
-export function readAdmitRoute(read: EnvReader): AdmitRoute {
+function readAdmitRoute(read: EnvReader): AdmitRoute {
   const kind = read.choice(names.ENV_ADMIT_ROUTE, ['plain', 'url', 'invoke'], 'plain');
   if (kind !== 'invoke') return { kind };
   const functionName = read.required(names.ENV_ADMIT_FUNCTION, 'tollgate-prod-admit');
@@ -99,7 +99,7 @@ export function readAdmitRoute(read: EnvReader): AdmitRoute {
   return { kind, functionName };
 }
 
-export function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
+function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
   const tokenParameter = read.optional(names.ENV_ROUTER_TOKEN_PARAMETER);
   const caParameter = read.optional(names.ENV_CA_PARAMETER);
   const proxyParameter = read.optional(names.ENV_PROXY_PARAMETER);

@@ -70,7 +70,7 @@ export function fileToken(path: string, monotonicMs: () => number = () => perfor
 }
 
 /** Trims and checks a token. @throws {RelayError} `token_unreadable`, which names the source and never the text. */
-export function checkedToken(text: string, where: string): string {
+function checkedToken(text: string, where: string): string {
   const token = text.trim();
   if (token === '') throw unreadable(where, 'is empty');
   if (!TOKEN.test(token)) {

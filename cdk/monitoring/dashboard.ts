@@ -82,7 +82,7 @@ interface WidgetDeps {
 }
 
 /** A dashboard's grid. */
-export const GRID_COLUMNS = 24;
+const GRID_COLUMNS = 24;
 const HEIGHT = 6;
 const HEADING_HEIGHT = 2;
 const PERIOD_MINUTES = 5;

@@ -171,7 +171,7 @@ const REMAINING_MS_MAX = 300_000;
 const BATCH = /^[\w-]{1,40}$/;
 
 /** Reads `{requests: [1..96], remainingMs, batch?, waiting?}`. Refuses only a broken envelope. */
-export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
+function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
   if (!isRecord(body))
     return refuse(['body is not a JSON object; expected {"requests": [...], "remainingMs": …}']);
   const problems: string[] = entryProblems('requests', body.requests);
@@ -209,7 +209,7 @@ function waitingIn({ lines, jobs }: Readonly<Record<string, unknown>>): WaitingT
 }
 
 /** Reads `{answers: [1..96]}`. */
-export function parseUnmeteredEnvelope(body: unknown): Parsed<readonly unknown[]> {
+function parseUnmeteredEnvelope(body: unknown): Parsed<readonly unknown[]> {
   if (!isRecord(body)) return refuse(['body is not a JSON object; expected {"answers": [...]}']);
   const problems = entryProblems('answers', body.answers);
   return problems.length > 0 ? refuse(problems) : { ok: true, value: body.answers as unknown[] };

@@ -72,7 +72,7 @@ function nameOf(images: readonly ExportedImage[], first: ExportedImage): string 
 // Selects the items of the table that are archived outside of it. GitLab knows which jobs ran; only the table knows what was
 // decided about a job and why, and the limits with their log, grants and requests.
 
-export interface ExportedImage {
+interface ExportedImage {
   readonly sequence: string;
   /** Unix ms, to the second; 0: the stream did not say. */
   readonly writtenAtMs: number;
@@ -99,7 +99,7 @@ function isExported(item: Item, instance: string): boolean {
  *
  * @param event - as Lambda passes a stream's batch on.
  */
-export function exportedImages(event: unknown, instance: string): readonly ExportedImage[] {
+function exportedImages(event: unknown, instance: string): readonly ExportedImage[] {
   const records = isRecord(event) && Array.isArray(event.Records) ? event.Records : [];
   return records.flatMap((entry: unknown): readonly ExportedImage[] => {
     const change = isRecord(entry) ? entry.dynamodb : undefined;

@@ -214,7 +214,7 @@ type DaySheets = Readonly<Record<'group' | 'project' | 'class', Pick<Sheet, 'byt
 const PART_KEYS = 2_000;
 
 /** @throws {LedgerError} */
-export async function usedOnDay(
+async function usedOnDay(
   day: string,
   { usage, directory, classNames, known, withPersonal }: DayAsk,
 ): Promise<DaySheets> {

@@ -221,13 +221,13 @@ async function written(list: RequeueList, lists: RequeueLists): Promise<RequeueL
 
 // Order of retries. Pure.
 
-export interface WaitingEntry extends RequeueEntry {
+interface WaitingEntry extends RequeueEntry {
   readonly groupId: number;
   readonly priority: number;
 }
 
 /** By priority, then one job of each top-level group after the other, then by time. */
-export function inTurn(waiting: readonly WaitingEntry[]): readonly WaitingEntry[] {
+function inTurn(waiting: readonly WaitingEntry[]): readonly WaitingEntry[] {
   const turns = new Map<string, number>();
   return waiting
     .toSorted((a, b) => a.firstAtMs - b.firstAtMs || a.jobId - b.jobId)

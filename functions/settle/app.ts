@@ -177,13 +177,13 @@ export const JOBS_PATH = '/v1/gitlab/jobs';
 export const HOOK_BODY_BYTES_MAX = 1024 * 1024;
 
 /** Proof of a delivery: a signature (GitLab 19.0 and newer), or the plain `X-Gitlab-Token`. */
-export type DeliveryProof = 'signature' | 'token';
+type DeliveryProof = 'signature' | 'token';
 
 /** Response header with the accepted proof; GitLab's list of recent events shows it with the status. */
 export const PROOF_HEADER = 'x-tollgate-proof';
 
 /** For people who look at GitLab's list of recent events. */
-export interface JobsResponse {
+interface JobsResponse {
   readonly outcome:
     | 'received'
     /** This delivery had arrived before. */

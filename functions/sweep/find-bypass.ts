@@ -138,10 +138,7 @@ interface KnownRunners {
 }
 
 /** The instance's runners as GitLab lists them now; if it does not list them all, those known from before as well. */
-export async function knownRunners(
-  { asking, memory }: SweepRun,
-  marked: Iterable<number>,
-): Promise<KnownRunners> {
+async function knownRunners({ asking, memory }: SweepRun, marked: Iterable<number>): Promise<KnownRunners> {
   const runnerIds = new Set<number>();
   let page: string | undefined;
   for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
@@ -165,9 +162,9 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** GitLab's clock may be five minutes off, and a list is a moment behind. */
-export const OVERLAP_MS = 10 * MINUTE_MS;
+const OVERLAP_MS = 10 * MINUTE_MS;
 /** A job that started below the mark and was too short for any list of running ones is found by the next deep search. */
-export const DEEP_EVERY_MS = 6 * HOUR_MS;
+const DEEP_EVERY_MS = 6 * HOUR_MS;
 /** GitLab delays a job by a week at most, and gives up on a waiting one after a day. */
 const LATE_MS = 7 * 24 * HOUR_MS;
 /** A page has a hundred jobs: where one runner's id stands for a whole fleet, a week would have no end. */
@@ -187,13 +184,13 @@ interface Pass {
 }
 
 /** Each runner's deep searches start at another time, to spread the load. */
-export function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
+function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
   const phaseMs = (((runnerId * 2_654_435_761) % 2 ** 32) / 2 ** 32) * DEEP_EVERY_MS;
   const round = (atMs: number): number => Math.floor((atMs + phaseMs) / DEEP_EVERY_MS);
   return round(nowMs) > round(deepMs);
 }
 
-export function isVisitDue(
+function isVisitDue(
   runnerId: number,
   mark: RunnerMark | undefined,
   visit: RunnerVisit | undefined,
@@ -206,11 +203,11 @@ export function isVisitDue(
 }
 
 /** True if the last complete search cannot have seen it. */
-export const isNewSince = (truth: JobTruth, { seenTo, passMs }: RunnerMark): boolean =>
+const isNewSince = (truth: JobTruth, { seenTo, passMs }: RunnerMark): boolean =>
   truth.jobId > seenTo || beganMs(truth) >= passMs - OVERLAP_MS;
 
 /** True if this search must judge it. */
-export const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): boolean =>
+const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): boolean =>
   isNewSince(truth, mark) || (deep && beganMs(truth) >= mark.deepMs - OVERLAP_MS);
 
 /** A job without any time never ran: its start will be new. */
@@ -218,7 +215,7 @@ const beganMs = ({ startedAtMs, finishedAtMs }: JobTruth): number =>
   startedAtMs ?? finishedAtMs ?? Number.NEGATIVE_INFINITY;
 
 /** True if later pages are not needed. */
-export function isThrough(
+function isThrough(
   jobs: readonly JobTruth[],
   mark: RunnerMark,
   { deep, pages, sinceMs }: Pass & { readonly pages: number; readonly sinceMs: number },
@@ -229,7 +226,7 @@ export function isThrough(
 }
 
 /** True for jobs from before the controller's scope. */
-export const ranBefore = ({ startedAtMs, createdAtMs, status }: JobTruth, sinceMs: number): boolean =>
+const ranBefore = ({ startedAtMs, createdAtMs, status }: JobTruth, sinceMs: number): boolean =>
   startedAtMs === undefined
     ? isTerminal(status) && (createdAtMs ?? sinceMs) < sinceMs
     : startedAtMs < sinceMs;

@@ -58,7 +58,7 @@ export async function listRunning<Job>(
  * @param pages - where a list goes on that an earlier run did not get through; kept here.
  * @returns false if the run's calls ended first. The next run goes on.
  */
-export async function listRecent<Job>(
+async function listRecent<Job>(
   list: JobList,
   wanted: Map<number, Job>,
   asking: SweepGitLab,

@@ -19,7 +19,7 @@ export const PAGE_EVERY_MS = 900_000;
 /** Older failures are ignored, e.g. by a watchdog that was just enabled. */
 const NEWS_MS = 900_000;
 /** A token that works now is asked about again after this; one that does not, with every run. */
-export const PROVEN_FOR_MS = 3_600_000;
+const PROVEN_FOR_MS = 3_600_000;
 
 export type WatchOutcome =
   /** A relay has been heard within the last two minutes. */

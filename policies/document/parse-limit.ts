@@ -166,7 +166,7 @@ export function readSubject(reading: Reading, runnerClasses: readonly string[]):
 }
 
 /** Reads `cohort: ci`, `borrow: 5` and `lend: 50%`. */
-export function readCohort(
+function readCohort(
   reading: Reading,
   kind: LimitKind,
   amount: number | 'unlimited' | undefined,

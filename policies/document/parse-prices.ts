@@ -125,7 +125,7 @@ const RUNNERS_MAX = 10_000;
 const MICROS = 1_000_000;
 const ROUNDINGS = ['second', 'minute'] as const;
 
-export function readRunnerClass(reading: Reading): RunnerClass | undefined {
+function readRunnerClass(reading: Reading): RunnerClass | undefined {
   if (!reading.object(CLASS_KEYS)) return undefined;
   const name = reading.at('name').text(NAME_EXPECTED, isName);
   if (name === NO_CLASS)

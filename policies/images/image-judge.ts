@@ -138,7 +138,7 @@ const CLUSTERS: readonly string[] = ['k3s', 'k3d', 'k0s', 'rke2', 'minikube', 'k
  *
  * @see https://github.com/docker-library/docker/pull/369
  */
-export function engineIn(image: string): ContainerEngine | undefined {
+function engineIn(image: string): ContainerEngine | undefined {
   const [reference = '', digest] = image.toLowerCase().split('@');
   const components = reference.split('/');
   const [name = '', tag = ''] = (components.at(-1) ?? '').split(':');

@@ -122,14 +122,14 @@ function readExecutors(reading: Reading): readonly UserSyntax[] {
 }
 
 /** Kubernetes takes numbers only; Docker takes names as well. */
-export type UserSyntax = 'kubernetes' | 'docker';
+type UserSyntax = 'kubernetes' | 'docker';
 
-export interface ContainerUser {
+interface ContainerUser {
   readonly user?: AskedId;
   readonly group?: AskedId;
 }
 
-export interface AskedId {
+interface AskedId {
   /** As written. */
   readonly text: string;
   /** For comparing: `007` is `7`, and `root` is `0`. */
@@ -144,7 +144,7 @@ export interface AskedId {
 const ID_MAX = 2 ** 31 - 1;
 
 /** Reads `1000`, `1000:1001`, `www-data:www-data`. A part that is not there asks for nothing. */
-export function readContainerUser(text: string, syntax: UserSyntax): ContainerUser {
+function readContainerUser(text: string, syntax: UserSyntax): ContainerUser {
   const [userText = '', groupText, ...more] = text.split(':');
   if (more.length > 0) return { user: { text, id: text, isVariable: text.includes('$'), invalid: true } };
   const user = askedId(userText, syntax);

@@ -57,7 +57,7 @@ const graceOf = ({ graceAmount, amount }: Limit): number | undefined =>
   graceAmount === undefined || amount === 'unlimited' ? undefined : graceAmount - amount;
 
 /** In the order of forms, files and differences. */
-export const LIMIT_FIELDS = [
+const LIMIT_FIELDS = [
   {
     name: 'soft',
     type: 'part',

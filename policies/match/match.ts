@@ -58,7 +58,7 @@ export function allHold(conditions: Conditions, job: MatchInput): ConditionResul
  * Prefers a field that a directory could provide. Security rules then still apply, and a relay without a
  * directory knows that it cannot decide.
  */
-export function placeFirst(one: string, other: string): string {
+function placeFirst(one: string, other: string): string {
   if (one === GROUP || other === GROUP) return GROUP;
   return isPlace(other) ? other : one;
 }

@@ -47,7 +47,7 @@ export function compileWildcard(pattern: string): CompiledWildcard {
  * Simulates the pattern as a state machine: after each character, `states` holds every token that may come
  * next. The work is bounded by tokens × characters.
  */
-export function branchMatches({ prefix, prefixTokens, tokens, mayEndAt }: Branch, text: string): boolean {
+function branchMatches({ prefix, prefixTokens, tokens, mayEndAt }: Branch, text: string): boolean {
   const begins = text.startsWith(prefix);
   if (!begins && !mayEndInPrefix(prefix, text)) return false;
   let states = new Set<number>();
@@ -103,7 +103,7 @@ const mayEndInPrefix = (prefix: string, text: string): boolean =>
   prefix.length === text.length + 1 && prefix.endsWith('/') && prefix.startsWith(text);
 
 /** One step of a pattern without braces. `components` is `**` with the `/` behind it: none or more whole components. */
-export type Token =
+type Token =
   | { readonly kind: 'character'; readonly code: number }
   | { readonly kind: 'any' }
   | { readonly kind: 'class'; readonly set: CharacterClass }
@@ -111,7 +111,7 @@ export type Token =
   | { readonly kind: 'components' }
   | { readonly kind: 'rest' };
 
-export interface Branch {
+interface Branch {
   /** Every match starts with it, so that most texts are refused early. */
   readonly prefix: string;
   /** Number of tokens in the prefix. */
@@ -125,9 +125,9 @@ type CompiledBranch =
   | { readonly ok: true; readonly branch: Branch }
   | { readonly ok: false; readonly problem: string };
 
-export const SLASH = 0x2f;
+const SLASH = 0x2f;
 
-export function compileBranch({ pattern, afterBrace }: Alternative): CompiledBranch {
+function compileBranch({ pattern, afterBrace }: Alternative): CompiledBranch {
   const tokens: Token[] = [];
   let startsComponent = true;
   for (let at = 0; at < pattern.length; ) {
@@ -216,7 +216,7 @@ const refuse = (problem: string): { readonly ok: false; readonly problem: string
 });
 
 /** `[a-z0]`: ranges of code points, both ends included. It may hold `/`, as in doublestar. */
-export interface CharacterClass {
+interface CharacterClass {
   readonly negated: boolean;
   readonly ranges: readonly (readonly [from: number, to: number])[];
 }
@@ -225,11 +225,11 @@ type ReadClass =
   | { readonly ok: true; readonly set: CharacterClass; readonly end: number }
   | { readonly ok: false; readonly problem: string };
 
-export const classHas = ({ negated, ranges }: CharacterClass, code: number): boolean =>
+const classHas = ({ negated, ranges }: CharacterClass, code: number): boolean =>
   ranges.some(([from, to]) => from <= code && code <= to) !== negated;
 
 /** Reads the class whose `[` stands at `from`; `end` is the position behind its `]`. */
-export function readClass(pattern: string, from: number): ReadClass {
+function readClass(pattern: string, from: number): ReadClass {
   let at = from + 1;
   const negated = pattern[at] === '^' || pattern[at] === '!';
   if (negated) at += 1;
@@ -262,7 +262,7 @@ function readCharacter(
 }
 
 /** A pattern without braces. `afterBrace` are the positions an alternative began at: `**` counts as a component there. */
-export interface Alternative {
+interface Alternative {
   readonly pattern: string;
   readonly afterBrace: readonly number[];
 }
@@ -275,7 +275,7 @@ type Alternatives =
 const ALTERNATIVES_MAX = 64;
 
 /** `a{b,c}d` → `abd`, `acd`; braces may be nested and alternatives empty. */
-export function expandAlternatives(pattern: string): Alternatives {
+function expandAlternatives(pattern: string): Alternatives {
   const done: Alternative[] = [];
   const open: Alternative[] = [{ pattern, afterBrace: [] }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

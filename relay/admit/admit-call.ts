@@ -154,7 +154,7 @@ const SECONDS_MAX = 31_536_000;
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
-export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,8}$/.test(text)) return Math.min(Number(text), SECONDS_MAX) * 1_000;
   // Dates begin with a weekday. `Date.parse` accepts many other texts.

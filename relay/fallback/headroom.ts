@@ -73,7 +73,7 @@ export interface KeptHeadroom {
   readonly slots: readonly Slot[];
 }
 
-export function headroomOf(
+function headroomOf(
   { refusal, policy, periodMs }: LimitRoom,
   reported: Pick<LimitHeadroom, 'report' | 'sentAtMs' | 'reportedAtMs'>,
 ): LimitHeadroom {
@@ -85,7 +85,7 @@ export function headroomOf(
 }
 
 /** @param admitted - admitted by the ledger since the report, and not in `held` yet. */
-export function keptHeadroomOf(headroom: LimitHeadroom, admitted: number): KeptHeadroom {
+function keptHeadroomOf(headroom: LimitHeadroom, admitted: number): KeptHeadroom {
   const { refusal, policy, periodMs, reportedAtMs, left, resetsAtMs, spent, held, slots } = headroom;
   return {
     room: { refusal, policy, ...(periodMs !== undefined && { periodMs }) },
@@ -94,14 +94,7 @@ export function keptHeadroomOf(headroom: LimitHeadroom, admitted: number): KeptH
   };
 }
 
-export function restoredHeadroom({
-  room,
-  toldAtMs,
-  left,
-  resetsAtMs,
-  spent,
-  slots,
-}: KeptHeadroom): LimitHeadroom {
+function restoredHeadroom({ room, toldAtMs, left, resetsAtMs, spent, slots }: KeptHeadroom): LimitHeadroom {
   const headroom = headroomOf(room, {
     report: 0,
     sentAtMs: Number.NEGATIVE_INFINITY,
@@ -117,13 +110,13 @@ export interface HeadroomClaim {
 }
 
 /** An unknown amount counts 0, so the job is admitted. */
-export function askedOf(job: Job, { reason: { unit } }: LimitHeadroom): number {
+function askedOf(job: Job, { reason: { unit } }: LimitHeadroom): number {
   const taken = takenOf(job, unitRow(unit).kind);
   return typeof taken === 'number' ? taken : 0;
 }
 
 /** Starts the next period with the whole limit, and frees the slots of jobs that must have ended. */
-export function renew(headroom: LimitHeadroom, nowMs: number): void {
+function renew(headroom: LimitHeadroom, nowMs: number): void {
   const { periodMs, resetsAtMs, reason } = headroom;
   if (nowMs >= resetsAtMs) {
     Object.assign(headroom, { left: reason.limitAmount, spent: 0, held: 0 });
@@ -142,7 +135,7 @@ export function withoutEnded({ spent, slots }: Pick<KeptHeadroom, 'spent' | 'slo
 
 const sumOf = (slots: readonly Slot[]): number => slots.reduce((sum, { amount }) => sum + amount, 0);
 
-export function spend(headroom: LimitHeadroom, asked: number, endsMs: number): void {
+function spend(headroom: LimitHeadroom, asked: number, endsMs: number): void {
   headroom.spent += asked;
   if (!isInFlight(headroom.reason.unit)) return;
   headroom.slots.push({ endsMs, amount: asked });
@@ -150,7 +143,7 @@ export function spend(headroom: LimitHeadroom, asked: number, endsMs: number): v
 }
 
 /** Notes a job that probably ran when the headroom was reported. */
-export function noteEarlier(headroom: LimitHeadroom, endsMs: number, amount: number): void {
+function noteEarlier(headroom: LimitHeadroom, endsMs: number, amount: number): void {
   if (endsMs <= headroom.sentAtMs) return;
   headroom.earlier.push({ endsMs, amount });
   headroom.earlierTotal += amount;
@@ -160,13 +153,13 @@ export function noteEarlier(headroom: LimitHeadroom, endsMs: number, amount: num
  * Estimates what earlier jobs have given back. Jobs often end before their timeout, so some had ended before the report: the
  * estimate takes those with the earliest timeouts. A relay gives back at most its own share of the taken amount.
  */
-export function giveBack(headroom: LimitHeadroom, atMs: number, relays: number): void {
+function giveBack(headroom: LimitHeadroom, atMs: number, relays: number): void {
   headroom.earlier = headroom.earlier.filter(({ endsMs }) => endsMs > atMs);
   const share = Math.floor((headroom.reason.limitAmount - headroom.left) / relays);
   headroom.returned = Math.max(0, Math.min(share, headroom.earlierTotal) - sumOf(headroom.earlier));
 }
 
-export const violationOf = ({
+const violationOf = ({
   headroom: { refusal, reason, policy, left, spent, held, returned },
   asked,
 }: HeadroomClaim): Violation =>
@@ -178,7 +171,7 @@ export const violationOf = ({
       };
 
 /** @param options.isDisclosed - the reader of the job's page may see limits and their numbers. */
-export function headroomRefusalText(
+function headroomRefusalText(
   { reason, policy, left, reportedAtMs }: LimitHeadroom,
   options: { readonly isDisclosed: boolean; readonly currency: string; readonly nowMs: number },
 ): string {

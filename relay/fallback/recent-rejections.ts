@@ -9,9 +9,9 @@ import type { LedgerVerdict } from '../exchange.ts';
 /** The ledger gives a rejected job the same decision for this long. */
 export const REMEMBERED_MS = 60_000;
 /** Limits, not jobs. Only an attack uses up more within a minute. The oldest are forgotten first. */
-export const REMEMBERED_MAX = 10_000;
+const REMEMBERED_MAX = 10_000;
 /** Kinds of jobs admitted since. Beyond it the oldest kinds are refused again until the brake's minute is over. */
-export const KINDS_MAX = 50;
+const KINDS_MAX = 50;
 
 interface RememberedRejection {
   readonly text: string;

@@ -164,7 +164,7 @@ export class Minute {
 }
 
 /** Forty values per second are kept whole. Of more, each has the same chance to be kept. */
-export const SAMPLE_MAX = 2_400;
+const SAMPLE_MAX = 2_400;
 
 /** A reservoir sample of the minute's values, with the largest one. */
 class Sample {

@@ -35,7 +35,7 @@ interface Watch<T> {
  * Counts calls beyond MAX_CONCURRENT_STREAMS of their connection. Node holds them back until another call ends, so the
  * router cannot pick them.
  */
-export function watchQueuedCalls(path: string): Watch<number> {
+function watchQueuedCalls(path: string): Watch<number> {
   const calls = new Map<ClientHttp2Session, number>();
   const created = (message: unknown): void => {
     const { stream, headers } = message as { stream: ClientHttp2Stream; headers: OutgoingHttpHeaders };
@@ -61,7 +61,7 @@ export function watchQueuedCalls(path: string): Watch<number> {
 }
 
 /** Keeps a proxy's last answer to `CONNECT hostPort`: the HTTP status, or the error of the connection to it. */
-export function watchProxy(hostPort: string): Watch<number | string | undefined> {
+function watchProxy(hostPort: string): Watch<number | string | undefined> {
   let last: number | string | undefined;
   const created = (message: unknown): void => {
     const { request } = message as { request: ClientRequest };

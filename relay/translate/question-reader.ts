@@ -131,7 +131,7 @@ function problemOf(error: unknown): string {
 // swapped texts, e.g. image and job name, do not.
 
 /** A job id that comes again within this many jobs is of the same job. */
-export const JOBS_REMEMBERED = 1_000;
+const JOBS_REMEMBERED = 1_000;
 /** `group/project`: no space, no empty part. */
 const PROJECT_PATH = /^[^\s/]+(?:\/[^\s/]+)+$/;
 

@@ -38,7 +38,7 @@ const TAGS_BETWEEN_CHECKS = 2_048;
 
 type CpuMs = () => number;
 
-export const threadCpuMs: CpuMs = () => {
+const threadCpuMs: CpuMs = () => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 };
@@ -102,9 +102,9 @@ export class ReadingBudget {
   }
 }
 
-export const DEPTH_MAX = 100;
-export const TOO_DEEP = `nested deeper than ${DEPTH_MAX} messages`;
-export const CUT_OFF = 'cut off';
+const DEPTH_MAX = 100;
+const TOO_DEEP = `nested deeper than ${DEPTH_MAX} messages`;
+const CUT_OFF = 'cut off';
 const VARINT_BYTES_MAX = 10;
 
 /** Skips fields like `BinaryReader.skip`, but makes no object per field and counts fields in groups. */

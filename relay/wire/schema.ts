@@ -51,7 +51,7 @@ export function encodeRejected(schema: AnswerSchema, reason: string): Uint8Array
  *
  * @throws {RelayError} `schema_invalid` naming message, field and remedy.
  */
-export function checkAnswerVariants(schema: AnswerSchema): void {
+function checkAnswerVariants(schema: AnswerSchema): void {
   checkVariant(schema, 'admitted', encodeAdmitted);
   const rejected = checkVariant(schema, 'rejected', (of) => encodeRejected(of, SAMPLE_REASON));
   const { field, reasonField } = variantFields(schema, 'rejected');

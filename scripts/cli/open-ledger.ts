@@ -251,7 +251,7 @@ function tableClient(
 }
 
 /** The opened instance. */
-export interface NamedBooks {
+interface NamedBooks {
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   /** The GitLab it is about, a host: begins every key. */
@@ -275,7 +275,7 @@ interface InstanceAsked {
 type Books = Omit<KnownInstance, 'openedAtMs'>;
 
 /** The command asks a GitLab whose books are not in this ledger. */
-export class NoBooksOfGitLab extends UsageError {}
+class NoBooksOfGitLab extends UsageError {}
 
 /**
  * Chooses the books that a command reads: those of the GitLab it asks, those it names, or the latest.

@@ -167,14 +167,14 @@ export async function openLocalEnds(options: LocalEndsOptions) {
 }
 
 /** The number of jobs that ran and were settled, by the program that settled them first. */
-export interface SettledBy {
+interface SettledBy {
   readonly webhook: number;
   readonly sweep: number;
   /** Part of `sweep`: their webhook was lost. */
   readonly healed: number;
 }
 
-export class SettledJobs {
+class SettledJobs {
   readonly #counts = { webhook: 0, sweep: 0, healed: 0 };
   /** Jobs whose last webhook was lost. */
   readonly #lost = new Set<number>();
@@ -211,7 +211,7 @@ const TRIES_MAX = 3;
 const RETRY_MS = 200;
 
 /** Settles the jobs whose ends arrive in the table's stream, as Lambda runs the stream program. */
-export function readInbox(
+function readInbox(
   stream: AsyncIterable<readonly TableStreamRecord[]>,
   deps: ConsumeDeps & { readonly pause: (delayMs: number) => Promise<void> },
   onTrouble: (text: string) => void,
@@ -246,7 +246,7 @@ export function readInbox(
  */
 export const SWEEP_EVERY_MS = 3_000;
 
-export function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: string) => void) {
+function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: string) => void) {
   let runs = 0;
   let isBusy = false;
   let last: Promise<void> = Promise.resolve();

@@ -190,7 +190,7 @@ const TRIES_MAX = 3;
 const PAUSE_MS = 1_000;
 
 /** Counts stream records. Counting a record again changes nothing. */
-export async function countUsage(
+async function countUsage(
   Records: readonly TableStreamRecord[],
   { ledger, directory, zone, clock, onTrouble }: CountUsageDeps,
 ): Promise<void> {
@@ -272,7 +272,7 @@ function withEnds<Job extends object>(
 const outcomeOf = (drawn: number): RanOutcome =>
   drawn < FAILS_SHARE ? 'failed' : drawn < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success';
 
-export interface PastJob extends DrawnEnd {
+interface PastJob extends DrawnEnd {
   readonly request: AdmissionRequest & { readonly runnerId: number };
   readonly runsSeconds: number;
   /** The job runs without a decision, because its runner bypasses the router. */
@@ -331,11 +331,11 @@ export const FIRST_RUN_JOB_ID = 25_000_000;
 /** Days are counted from 1 January 1970, UTC. */
 export const firstJobId = (day: number): number => day * IDS_A_DAY;
 
-export const pastProjects = ({ projectById }: Directory): readonly DirectoryProject[] =>
+const pastProjects = ({ projectById }: Directory): readonly DirectoryProject[] =>
   [...projectById.values()].slice(0, PROJECTS_MAX);
 
 /** @param scales - how much longer the jobs of a project are than the workload's, by its id. */
-export function jobsOfDay(
+function jobsOfDay(
   day: number,
   directory: Directory,
   scales: ReadonlyMap<number, number>,
@@ -403,7 +403,7 @@ const IN_A_MONTH: Readonly<Partial<Record<PeriodKind, number>>> = {
 };
 
 /** Returns a factor per project, so that the smallest budget above it suffices for all its projects. */
-export function scalesOf(directory: Directory, limits: LimitSet, nowMs: number): ReadonlyMap<number, number> {
+function scalesOf(directory: Directory, limits: LimitSet, nowMs: number): ReadonlyMap<number, number> {
   const projects = pastProjects(directory);
   const jobsEach = (JOBS_A_DAY * WORKING_DAYS) / Math.max(1, projects.length);
   const under = (groupId: number): number =>

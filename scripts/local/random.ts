@@ -14,7 +14,7 @@ export const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
 /** Weight of each hour of a day: work starts at eight, noon is a break, and schedules run at two in the night. */
-export const HOUR_WEIGHTS = [
+const HOUR_WEIGHTS = [
   1, 1, 6, 2, 1, 1, 2, 8, 30, 60, 75, 70, 45, 65, 80, 75, 60, 40, 20, 10, 6, 4, 2, 1,
 ] as const;
 /** Monday to Sunday. */
@@ -44,7 +44,7 @@ export const STAGES: readonly (readonly JobKind[])[] = [
   [{ name: 'deploy', medianSeconds: 90, sigma: 0.8, runnerClass: 'small', timeoutSeconds: 3_600 }],
 ];
 /** Not every pipeline runs every job. */
-export const JOB_CHANCE = 0.85;
+const JOB_CHANCE = 0.85;
 
 const HOUR_MS = 3_600_000;
 

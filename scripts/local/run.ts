@@ -211,10 +211,10 @@ const FLAGS: Readonly<Record<string, string>> = {
 };
 
 /** No job waits for a decision of the demo, which shows decisions and not fallbacks, also on a slow machine. */
-export const LOCAL_DEADLINE_MS = 10_000;
+const LOCAL_DEADLINE_MS = 10_000;
 
 /** Creates a relay for the local router, or for the real one in the options. It is not started yet. */
-export function newRelay(
+function newRelay(
   options: StartOptions,
   router: { readonly url: string; readonly token: string } | undefined,
   admitUrl: string,
@@ -271,7 +271,7 @@ function inFlags<T>(read: () => T): T {
 }
 
 /** Returns one line about an event that a person should see. */
-export function troubleText(event: RelayEvent): string | undefined {
+function troubleText(event: RelayEvent): string | undefined {
   switch (event.type) {
     case 'backing_off':
       return `no stream to the router: ${event.details}${withRemedy(event.remedy)}; next try in ${Math.round(event.delayMs)} ms`;

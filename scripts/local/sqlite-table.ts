@@ -352,7 +352,7 @@ export class SqliteItems implements KeptItems {
 const itemIn = ({ item }: Record<string, unknown>): Item => itemOfText(String(item));
 
 /** JSON has no bytes. */
-export function itemText(item: Item): string {
+function itemText(item: Item): string {
   const written: Record<string, unknown> = {};
   for (const name in item) {
     const value = item[name];
@@ -361,7 +361,7 @@ export function itemText(item: Item): string {
   return JSON.stringify(written);
 }
 
-export function itemOfText(text: string): Item {
+function itemOfText(text: string): Item {
   const item: Record<string, AttributeValue> = JSON.parse(text);
   for (const name in item) {
     const bytes: unknown = item[name]?.B;

@@ -30,7 +30,7 @@ export interface Summary {
   readonly ends?: EndsSummary;
 }
 
-export interface GroupSummary {
+interface GroupSummary {
   readonly group: string;
   /** The counter of the group's own money limit, with earlier jobs of the period; absent: it has none. */
   readonly money?: Pick<LimitOfRun, 'spent' | 'spentThisRun' | 'held' | 'limitAmount'>;

@@ -70,7 +70,7 @@ function compiled<Model>(
 const HASH_CHARACTERS = 12;
 
 /** A short name for what a document says: comments, order of keys and layout do not change it. */
-export const contentHash = (value: unknown): string =>
+const contentHash = (value: unknown): string =>
   createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, HASH_CHARACTERS);
 
 function canonicalJson(value: unknown): string {

@@ -35,7 +35,7 @@ const SCHEDULES = {
   drift: [15, 8],
   doctor: [60, 41],
 } as const;
-export type Scheduled = keyof typeof SCHEDULES;
+type Scheduled = keyof typeof SCHEDULES;
 
 const JOBS_PER_MINUTE = 30;
 /** GitLab tells each step of a job; the last one is its end. */

@@ -15,7 +15,7 @@ export interface Company {
   readonly estimateSeconds: number;
 }
 
-export const pathOfGroup = (id: number, { parentOf }: RuleSet, { names }: Company): string =>
+const pathOfGroup = (id: number, { parentOf }: RuleSet, { names }: Company): string =>
   groupChainOf(id, parentOf)
     .map((each) => names.get(each) ?? '')
     .join('/');

@@ -7,7 +7,7 @@ import type { Availability } from './gitlab.ts';
 import type { RuleSet, WrittenLimit } from './rulebook/rule-set.ts';
 import { PROCESSES } from './world.ts';
 
-export interface PlannedJob {
+interface PlannedJob {
   readonly projectId: number;
   readonly runnerClass: string;
   readonly runnerId: number;
@@ -109,7 +109,7 @@ const limit = (
 });
 
 /** Each is worth some jobs: a minute of small costs about 0.06, of large about 0.36. Recorded plans name them by index. */
-export const FIRST_LIMITS: readonly (WrittenLimit & { readonly amount: number })[] = [
+const FIRST_LIMITS: readonly (WrittenLimit & { readonly amount: number })[] = [
   limit('group/100', 'money-month', 'micros', 6_000_000, 'month', ZONE),
   limit('group/100', 'jobs-now', 'jobs', 6),
   limit('group/101', 'money-month', 'micros', 2_000_000, 'month', ZONE),

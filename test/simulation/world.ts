@@ -42,7 +42,7 @@ import { Rollup } from './rollup.ts';
 import { type EstimateBasis, RunEstimates } from './rulebook/asked-claims.ts';
 import type { RuleSet } from './rulebook/rule-set.ts';
 
-export const INSTANCE = 'gitlab.example.com';
+const INSTANCE = 'gitlab.example.com';
 export const PROCESSES = ['admit 0', 'admit 1', 'hook', 'settle', 'sweep 0', 'sweep 1', 'requeue'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
 

@@ -120,7 +120,7 @@ export interface DeliveryOptions {
 }
 
 /** The top-level group of the rig's projects. */
-export const HOOK_GROUP = 100;
+const HOOK_GROUP = 100;
 
 /** A webhook of the group as GitLab sends it through the Function URL. */
 export function delivery(body: string, { id, secret, sentAt, base64 }: DeliveryOptions): unknown {

@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PARTS = ['policies', 'functions', 'relay', 'cdk', 'scripts', 'docs', 'README.md'];
 const PACKAGES = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json'];
 
-export interface Ran {
+interface Ran {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;

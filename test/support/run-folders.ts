@@ -17,7 +17,7 @@ export const newRunFolder = (parent: string, pid = runPid()): string =>
   mkdtempSync(join(parent, `tollgate-test-${pid}-`));
 
 /** Removes what the run of `pid` left in `parent`, and what runs left that are dead. */
-export function removeRunFolders(parent: string, pid: number): void {
+function removeRunFolders(parent: string, pid: number): void {
   for (const name of list(parent)) {
     const owner = Number(NAME.exec(name)?.[1]);
     if (owner === pid || (owner > 0 && !runs(owner)))

@@ -153,5 +153,5 @@ export const HealthViewSchema = z.object({
 });
 
 export type HealthFinding = Readonly<z.infer<typeof HealthFindingSchema>>;
-export type DayDecisions = Readonly<z.infer<typeof DayDecisionsSchema>>;
+type DayDecisions = Readonly<z.infer<typeof DayDecisionsSchema>>;
 export type HealthView = Readonly<z.infer<typeof HealthViewSchema>>;

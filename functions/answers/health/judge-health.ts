@@ -23,7 +23,7 @@ const JUMP_MIN = 0.1;
 const shareOf = ({ decided, rejected }: DecisionCounts): number => (decided === 0 ? 0 : rejected / decided);
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-export const PART_CHECKS: HealthChecks = {
+const PART_CHECKS: HealthChecks = {
   directory: ({ directoryListedAtMs, nowMs }) =>
     known(directoryListedAtMs, (listedAtMs) => {
       if (listedAtMs === undefined)

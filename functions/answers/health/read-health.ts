@@ -132,7 +132,7 @@ interface RejectionsReadDeps extends InstanceTable {
 }
 
 /** Reads the decisions since the health check before, and the changes before them. @throws {LedgerError} */
-export async function readRejections(deps: RejectionsReadDeps): Promise<RejectionsEvidence> {
+async function readRejections(deps: RejectionsReadDeps): Promise<RejectionsEvidence> {
   const to = today(deps.zone, deps.clock.nowMs());
   const [kept, days, { entries }] = await Promise.all([
     dynamoHealthLook(deps).read(),

@@ -140,11 +140,11 @@ function applied(rule: Rule, job: Job, unproven: readonly string[]): Found {
 }
 
 /** `runnerClasses` → `runner_classes`, as the policy document spells it; `not.` stays in front. */
-export const conditionKey = (condition: string): string =>
+const conditionKey = (condition: string): string =>
   condition.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Returns the job's value for a condition, for people; undefined if unknown. Never a variable's value. */
-export function valueCompared(
+function valueCompared(
   condition: string,
   { request, placement, runnerClass, unclassed }: CheckedJob,
 ): string | undefined {

@@ -128,7 +128,7 @@ async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSour
 }
 
 /** Labels of rows of days or months, and their number. */
-export function timesOf(by: SpendKey, { from, to }: DaySpan): readonly string[] {
+function timesOf(by: SpendKey, { from, to }: DaySpan): readonly string[] {
   const days = Array.from({ length: to - from + 1 }, (_, index) => dayText(from + index));
   return by === 'day' ? days : [...new Set(days.map((day) => day.slice(0, 7)))];
 }

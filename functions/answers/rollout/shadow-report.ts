@@ -41,7 +41,7 @@ export interface ArmedFigures {
   readonly rows: readonly RejectionRow[];
 }
 
-export interface WatchedFigures {
+interface WatchedFigures {
   /** Jobs decided in the span. */
   readonly jobs: number;
   /** Part of `jobs`: rejected then. */

@@ -21,7 +21,7 @@ const USED_UP_MS = 0;
 const FULL_MS = 1;
 const LASTS_MS = Number.POSITIVE_INFINITY;
 
-export const NO_RISK: RiskLevel = { tier: 4, atMs: LASTS_MS, share: -1 };
+const NO_RISK: RiskLevel = { tier: 4, atMs: LASTS_MS, share: -1 };
 
 export function riskOf(row: LimitRow | undefined): RiskLevel {
   if (row?.left === undefined || row.amount === 'unlimited') return NO_RISK;

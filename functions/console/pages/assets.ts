@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 
 /** Colours, type and the frame of every page. Text on its ground has a contrast of 4.5 or more in both schemes. */
-export const STYLE_BASE = `
+const STYLE_BASE = `
 :root{color-scheme:light dark;
 --page:#f5f6f8;--card:#fff;--ink:#1a1f26;--soft:#56606c;--line:#d6dbe2;--faint:#eef1f5;--link:#0a54ab;
 --accent:#0a54ab;--on-accent:#fff;--spent:#2b6ea6;--track:#e2e7ed;--mark:#1a1f26;
@@ -65,7 +65,7 @@ dialog{background:var(--card);color:var(--ink);border:1px solid var(--line);bord
 `;
 
 /** Tables, forms, figures and pictures. */
-export const STYLE_PARTS = `
+const STYLE_PARTS = `
 .scroll{overflow-x:auto;margin:0 -1rem;padding:0 1rem}
 .scroll:focus-visible{outline-offset:-2px}
 table{border-collapse:collapse;width:100%}
@@ -186,7 +186,7 @@ input,select,textarea,button,.button{min-height:2.5rem}.when,.ro,button,.button{
  * All the script there is; every page reads and works without it. A form that is on its way cannot be sent again by a
  * second click, lists sort as soon as something is chosen, `/` goes to the search, Ctrl-K to anywhere, and jobs are counted by themselves.
  */
-export const SCRIPT = `'use strict';
+const SCRIPT = `'use strict';
 document.addEventListener('submit', (event) => {
   const form = event.target;
   if (form.method !== 'post') return;

@@ -50,7 +50,7 @@ const ROWS = 50;
 const PERCENT_MAX = 1_000;
 
 /** @param text - of a name in the address; undefined where it is not there or empty */
-export function budgetsAsked(text: (name: string) => string | undefined): BudgetsQuery {
+function budgetsAsked(text: (name: string) => string | undefined): BudgetsQuery {
   const one = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
     values.find((value) => value === text(name));
   const over = readWholeNumber(text('over'));
@@ -70,7 +70,7 @@ export function budgetsAsked(text: (name: string) => string | undefined): Budget
 }
 
 /** Canonical address of a query; its first page. */
-export const askedWords = ({ search, kind, unit, trouble, percentMin, sort }: BudgetsQuery) => ({
+const askedWords = ({ search, kind, unit, trouble, percentMin, sort }: BudgetsQuery) => ({
   q: search,
   kind,
   unit,
@@ -80,7 +80,7 @@ export const askedWords = ({ search, kind, unit, trouble, percentMin, sort }: Bu
 });
 
 /** Filters and order of limits. */
-export const budgetsFilters = (asked: BudgetsQuery): Markup => (
+const budgetsFilters = (asked: BudgetsQuery): Markup => (
   <form class="filters" method="get" action="/budgets" role="search" data-at-once>
     {searchField('Search limits', asked.search, 'Part of a path, name or owner')}
     {choice('Whose', 'kind', asked.kind, [['', 'Everybody’s'], ...KINDS])}
@@ -122,7 +122,7 @@ const ORDERS: ChoiceList = [
 ];
 
 /** One line per limit: a bar, with the same figures as text. */
-export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, mayEdit: boolean): Markup => (
+const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, mayEdit: boolean): Markup => (
   <Table label="Limits" caption="Limits and how they stand" columns={STANDING_COLUMNS}>
     <tbody>
       {rows.map((row) => (row.each === undefined ? limitLine(row, telling, mayEdit) : capLine(row, telling)))}
@@ -206,7 +206,7 @@ interface BudgetsShown {
   readonly asked: BudgetsQuery;
 }
 
-export const budgetsPage = (user: User, { budgets, asked }: BudgetsShown, telling: PageFormat): Markup => (
+const budgetsPage = (user: User, { budgets, asked }: BudgetsShown, telling: PageFormat): Markup => (
   <ConsolePage title="Every limit" at="/" user={user}>
     <div class="head">
       <div>

@@ -90,11 +90,7 @@ interface EntryShown {
 }
 
 /** One edit of the log with every difference, a hundred a page. */
-export function editEntryPage(
-  user: User,
-  { entry, first, mayUndo }: EntryShown,
-  telling: PageFormat,
-): Markup {
+function editEntryPage(user: User, { entry, first, mayUndo }: EntryShown, telling: PageFormat): Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
   return (
     <ConsolePage title={`Edit ${edit}`} at="/history" user={user}>

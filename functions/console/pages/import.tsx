@@ -29,10 +29,10 @@ import { approvalPage, forbiddenPage } from './problem-page.tsx';
 
 /** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
-export const dialectOf = (text: string | undefined): CsvDialect =>
+const dialectOf = (text: string | undefined): CsvDialect =>
   text === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
 
-export interface Upload {
+interface Upload {
   readonly bytes: Uint8Array;
   /** Key of the stored file until it is applied. */
   readonly kept: string;
@@ -56,12 +56,7 @@ type Drafted =
   | { readonly outcome: 'old'; readonly stale: StaleOutcome };
 
 /** Reads an uploaded file as one edit of the live limits. */
-export async function drafted(
-  deps: PagesDeps,
-  { bytes }: Upload,
-  values: Values,
-  user: User,
-): Promise<Drafted> {
+async function drafted(deps: PagesDeps, { bytes }: Upload, values: Values, user: User): Promise<Drafted> {
   const dialect = dialectOf(values.dialect);
   const read = readRows(bytes, dialect);
   if (!read.ok) return { outcome: 'refused', problems: read.problems };
@@ -92,7 +87,7 @@ const PROBLEMS_SHOWN = 100;
 const NOTES_SHOWN = 20;
 
 /** The page to download and upload limits as CSV. */
-export const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup => (
+const importPage = (user: User, problems: readonly CsvProblem[], values: Values): Markup => (
   <ConsolePage title="CSV" at="/import" user={user}>
     <div class="head">
       <div>
@@ -186,7 +181,7 @@ interface ImportShown {
   readonly unconfirmed?: true;
 }
 
-export function importPreviewPage(user: User, shown: ImportShown, telling: PageFormat): Markup {
+function importPreviewPage(user: User, shown: ImportShown, telling: PageFormat): Markup {
   const { file, preview, totals, unnamed, notes, values, exact, unconfirmed } = shown;
   return (
     <ConsolePage title="Check the file" at="/import" user={user}>

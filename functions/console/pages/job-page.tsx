@@ -24,7 +24,7 @@ import { Card, Columns, Crumbs, Fact, type Markup, outside, subjectLink, Table }
 import { type JobPageProps, rejectionPart } from './rejection-part.tsx';
 
 /** The limits a job counted on, then and now. */
-export function countersPart({ counters, countersHidden }: JobExplanation, telling: PageFormat): Markup {
+function countersPart({ counters, countersHidden }: JobExplanation, telling: PageFormat): Markup {
   const hidden = countersHidden > 0 && <p class="soft">{countersHidden} more of groups you may not see.</p>;
   if (counters.length === 0)
     return (
@@ -97,7 +97,7 @@ function counterLine(
 }
 
 /** Rules with a result, then or now; others are folded away. */
-export function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
+function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
   const mattered = rules.filter(saysSomething);
   const silent = rules.filter((rule) => !saysSomething(rule));
   return (
@@ -175,7 +175,7 @@ const violations = (all: readonly DisclosedViolation[]): Markup | Markup[] =>
     ))
   );
 
-export const jobPage = (user: User, shown: JobPageProps, telling: PageFormat): Markup => {
+const jobPage = (user: User, shown: JobPageProps, telling: PageFormat): Markup => {
   const { job } = shown;
   return (
     <ConsolePage title={job.job.name ?? `Job ${job.jobId}`} at="/jobs" user={user}>

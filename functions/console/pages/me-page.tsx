@@ -8,11 +8,7 @@ import { distance, pageCount } from './parts/amounts.tsx';
 import { Card, Columns, type Markup, PostForm, Table } from './parts/layout.tsx';
 
 /** A user's sessions, each with a button to end it. @param all - undefined: unknown now */
-export function sessionsPart(
-  user: User,
-  all: readonly OwnSessionRow[] | undefined,
-  nowMs: number,
-): Markup | '' {
+function sessionsPart(user: User, all: readonly OwnSessionRow[] | undefined, nowMs: number): Markup | '' {
   if (all === undefined || all.length === 0) return '';
   const others = all.filter(({ isThis }) => !isThis);
   return (

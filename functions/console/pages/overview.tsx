@@ -40,7 +40,7 @@ import { groupTable } from './parts/tables.tsx';
 import { unknownPlace } from './problem-page.tsx';
 
 /** Filters and order of budgets. */
-export const budgetSearch = (asked: OverviewQuery, owns: boolean): Markup => (
+const budgetSearch = (asked: OverviewQuery, owns: boolean): Markup => (
   <form class="filters" method="get" action="/" role="search" data-at-once>
     {searchField('Search budgets', asked.search, 'Part of a path or name')}
     {choice('Order', 'sort', asked.sort ?? 'runs-out-first', SORTS)}
@@ -67,10 +67,10 @@ const VIEWS: ChoiceList = [
 ];
 
 /** Empty without filters: no search helps. */
-export const isNothing = (overview: Overview, asked: OverviewQuery): boolean =>
+const isNothing = (overview: Overview, asked: OverviewQuery): boolean =>
   overview.total === 0 && asked.search === undefined && asked.under === undefined && asked.mine !== true;
 
-export function emptyNote(asked: OverviewQuery): Markup {
+function emptyNote(asked: OverviewQuery): Markup {
   if (asked.search !== undefined)
     return (
       <p>
@@ -109,7 +109,7 @@ interface OverviewShown {
 /** Age of the directory that shows a warning; it is synced every few minutes. */
 const DIRECTORY_OLD_MS = 3_600_000;
 
-export function overviewPage(user: User, shown: OverviewShown, telling: PageFormat): Markup {
+function overviewPage(user: User, shown: OverviewShown, telling: PageFormat): Markup {
   const { overview, asked, above } = shown;
   const here = above.at(-1);
   const title = here === undefined ? 'Budgets' : here.path;

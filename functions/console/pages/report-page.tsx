@@ -24,7 +24,7 @@ interface ReportShown {
 }
 
 /** Spend of a period. */
-export const reportPage = (user: User, { asked, answer, heat }: ReportShown, telling: PageFormat): Markup => (
+const reportPage = (user: User, { asked, answer, heat }: ReportShown, telling: PageFormat): Markup => (
   <ConsolePage title="Reports" at="/reports" user={user}>
     <div class="head">
       <div>

@@ -186,13 +186,13 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
   );
 }
 
-export const otherName = ({ label }: SpendReport['other']): Markup => <span class="soft">{label}</span>;
+const otherName = ({ label }: SpendReport['other']): Markup => <span class="soft">{label}</span>;
 
 const trendTitle = ({ trendDays }: SpendReport): string =>
   trendDays === undefined ? 'By month' : trendDays === 1 ? 'By day' : 'By week';
 
 /** Label of a row. */
-export function rowName({ name }: SpendRow, by: SpendKey): Markup | string {
+function rowName({ name }: SpendRow, by: SpendKey): Markup | string {
   if (by === 'day') return shortDayLabel(name);
   if (by === 'month') return monthText(name);
   return name === '' ? 'No class' : pathMarkup(name);

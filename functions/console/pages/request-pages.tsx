@@ -48,7 +48,7 @@ export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Page
 }
 
 /** Why, for when, and how the limit stands. */
-export const requestFacts = (row: RequestRow, telling: PageFormat): Markup => {
+const requestFacts = (row: RequestRow, telling: PageFormat): Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
   return (
     <>

@@ -16,12 +16,12 @@ import type { Markup } from './parts/layout.tsx';
 import { type Problem, problemPage, unknownPlace } from './problem-page.tsx';
 import { askPage, chooseGroupPage, requestsPage, showDecision } from './request-pages.tsx';
 
-export const LINK_CHARACTERS_MAX = 500;
+const LINK_CHARACTERS_MAX = 500;
 
 type Fault = 'altered' | 'expired' | 'used' | 'another' | 'unchecked';
 
 /** Undefined: go on, there is no link, or it is good. Each refusal is logged with who came, never with the link. */
-export async function refusedLink(
+async function refusedLink(
   c: PageContext,
   deps: PagesDeps,
   row: RequestRow | undefined,

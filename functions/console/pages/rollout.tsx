@@ -40,12 +40,7 @@ import {
 import { forbiddenPage, type Problem, problemPage, unknownPlace } from './problem-page.tsx';
 
 /** Rollout steps with requirements of the next. */
-export function rolloutPage(
-  user: User,
-  view: RolloutView,
-  done: string | undefined,
-  telling: PageFormat,
-): Markup {
+function rolloutPage(user: User, view: RolloutView, done: string | undefined, telling: PageFormat): Markup {
   const mayLook = mayOpen('GET /rollout/step', user.roles);
   return (
     <ConsolePage title="Rollout" at="/rollout" user={user}>
@@ -110,10 +105,10 @@ const TAGS: Readonly<Record<RolloutStep, string>> = {
   enforce: 'tag good',
 };
 
-export const stepTag = (step: RolloutStep): Markup => <span class={TAGS[step]}>{step}</span>;
+const stepTag = (step: RolloutStep): Markup => <span class={TAGS[step]}>{step}</span>;
 
 /** `12 days ago`, `as The whole GitLab`. */
-export function sinceText(
+function sinceText(
   { from, fromPath, sinceMs }: RolloutClassRow,
   subject: string,
   { nowMs }: PageFormat,
@@ -138,7 +133,7 @@ interface StepShown {
 }
 
 /** One group: what its next step needs, what enforcing would do now, and the ways on and back. */
-export function rolloutStepPage(
+function rolloutStepPage(
   user: User,
   { view, row, forecast, canTell }: StepShown,
   telling: PageFormat,

@@ -48,7 +48,7 @@ interface ShadowShown {
 const SPANS: readonly number[] = [7, 14, 30, 62];
 
 /** Violations in shadow mode. */
-export function shadowPage(user: User, shown: ShadowShown, telling: PageFormat): Markup {
+function shadowPage(user: User, shown: ShadowShown, telling: PageFormat): Markup {
   const { view, days, group, project, done } = shown;
   return (
     <ConsolePage title="Shadow report" at="/shadow" user={user}>

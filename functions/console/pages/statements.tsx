@@ -25,7 +25,7 @@ export function monthText(month: string): string {
 }
 
 /** `2026-10-05` → `5 October 2026`. */
-export function dayOfText(day: string): string {
+function dayOfText(day: string): string {
   const [, year, month, number] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
   return year === undefined
     ? day
@@ -33,7 +33,7 @@ export function dayOfText(day: string): string {
 }
 
 /** `6 November 2026`, on the calendar of the zone. */
-export const dateText = (atMs: number, zone: string): string => dayLabel(dayIn(zone, atMs));
+const dateText = (atMs: number, zone: string): string => dayLabel(dayIn(zone, atMs));
 
 interface StatementsShown {
   /** Typed text; absent: none. */
@@ -45,7 +45,7 @@ interface StatementsShown {
 }
 
 /** The closed months of a group, the last one first. */
-export const statementsPage = (
+const statementsPage = (
   user: User,
   { asked, months, latest }: StatementsShown,
   telling: PageFormat,
@@ -177,7 +177,7 @@ interface ClosedShown {
 }
 
 /** A month as it was closed. */
-export function closedStatementPage(user: User, shown: ClosedShown, telling: PageFormat): Markup {
+function closedStatementPage(user: User, shown: ClosedShown, telling: PageFormat): Markup {
   const { statement, isWhole, origin } = shown;
   const { number, subject, group, month, zone, closedAtMs, totals, previousSha256, sha256 } = statement;
   // It was closed in the currency of its time.

@@ -79,7 +79,7 @@ export async function decide(
 }
 
 /** The id of the job that an entry is about, also where the rest of it is not understood. */
-export const jobIdIn = (entry: unknown): { readonly jobId?: number } =>
+const jobIdIn = (entry: unknown): { readonly jobId?: number } =>
   isRecord(entry) && typeof entry.jobId === 'number' && Number.isSafeInteger(entry.jobId)
     ? { jobId: entry.jobId }
     : {};

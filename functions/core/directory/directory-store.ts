@@ -32,7 +32,7 @@ export type PlaceAsk = Pick<
  * Returns the id to resolve for a job whose group is unknown or has changed. A project leads to its group,
  * and to a personal namespace, which has no call of its own. Contradicting ids resolve nothing.
  */
-export function wishFor(ask: PlaceAsk, directory: Directory): DirectoryWish | undefined {
+function wishFor(ask: PlaceAsk, directory: Directory): DirectoryWish | undefined {
   const { projectId, namespaceId, rootNamespaceId } = ask;
   if (ask.suspicious !== undefined && ask.suspicious.length > 0) return undefined;
   const project = projectId === undefined ? undefined : directory.projectById.get(projectId);

@@ -31,7 +31,7 @@ import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory
 export const SYNC_TIMEOUT_MS = 10_000;
 const WAIT = { timeoutMs: SYNC_TIMEOUT_MS };
 /** Parallel reads and writes. */
-export const AT_ONCE = 8;
+const AT_ONCE = 8;
 /**
  * A reader looks for a new version every minute; one that has not for an hour is not one any more. Until then it may
  * want a chunk of the version it knows.

@@ -74,7 +74,7 @@ const DROPPED_SHARE_MAX = 0.2;
 /** In a small instance one group is more than a fifth. */
 const DROPPED_MIN = 3;
 
-export const answeredShort = (dropped: number, known: number): boolean =>
+const answeredShort = (dropped: number, known: number): boolean =>
   dropped === known ? known > 0 : dropped >= DROPPED_MIN && dropped > known * DROPPED_SHARE_MAX;
 
 // Projects into their chunks, one chunk in memory at a time.
@@ -101,7 +101,7 @@ interface ChunkListed {
 }
 
 /** A chunk's projects are these and no others, unless too many are missing. */
-export async function writeListed(
+async function writeListed(
   name: string,
   projects: readonly GitLabProject[],
   draft: DirectoryDraft,
@@ -134,7 +134,7 @@ function merged(before: ProjectChunk | undefined, projects: readonly GitLabProje
   };
 }
 
-export const chunkNumberOfLast = (projects: readonly GitLabProject[]): number =>
+const chunkNumberOfLast = (projects: readonly GitLabProject[]): number =>
   projectChunkNumber(projects.reduce((last, { id }) => Math.max(last, id), 0));
 
 export interface GroupListing {

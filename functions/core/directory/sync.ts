@@ -24,10 +24,10 @@ interface WishDeps {
 }
 
 /** A run resolves so many; each takes one call, or one per level of a new tree of groups. */
-export const WISHES_MAX = 40;
+const WISHES_MAX = 40;
 
 /** The wishes that need no second look: found, or unknown to GitLab, too. */
-export async function resolveWishes(
+async function resolveWishes(
   wishes: readonly DirectoryWish[],
   deps: WishDeps,
 ): Promise<readonly DirectoryWish[]> {

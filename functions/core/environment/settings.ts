@@ -7,14 +7,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads one setting. A wrong or missing one is added to `problems`. */
 type Setting<Value> = (env: Environment, problems: string[]) => Value;
 
-export const required =
+const required =
   (name: string): Setting<string> =>
   (env, problems) => {
     problems.push(...unset(env, [name]));
     return env[name] ?? '';
   };
 
-export const optional =
+const optional =
   (name: string): Setting<string | undefined> =>
   (env) =>
     env[name] || undefined;
@@ -33,7 +33,7 @@ type Settings<Fields extends Readonly<Record<string, Setting<unknown>>>> = {
 };
 
 /** @returns a reader of these settings. It throws `[config_invalid]` with every setting that is missing or wrong. */
-export const settingsReader =
+const settingsReader =
   <Fields extends Readonly<Record<string, Setting<unknown>>>>(fields: Fields) =>
   (env: Environment): Settings<Fields> => {
     const problems: string[] = [];
@@ -43,7 +43,7 @@ export const settingsReader =
   };
 
 /** Reads the runner controller's number. */
-export function controllerIdIn(env: Environment, problems: string[]): number | undefined {
+function controllerIdIn(env: Environment, problems: string[]): number | undefined {
   const text = env[names.ENV_CONTROLLER_ID];
   if (!text) return undefined;
   const id = Number(text);

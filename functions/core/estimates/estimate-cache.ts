@@ -25,7 +25,7 @@ interface EstimateCache {
   counts(): EstimateCounts;
 }
 
-export interface EstimateCounts {
+interface EstimateCounts {
   /** Requests that name a project. */
   readonly lookups: number;
   /** Those whose project was in the cache. */

@@ -15,7 +15,7 @@ const LABELS_MAX = 200;
 /** GitLab drops untaken jobs after a day, so a month is not a real queue time. */
 export const QUEUED_SECONDS_MAX = 31 * 24 * 3_600;
 /** By hand a job can be retried any number of times. */
-export const RETRIES_MAX = 10_000;
+const RETRIES_MAX = 10_000;
 
 /**
  * Reads the fields of one job as GitLab sends it. Strict about what decides and counts (ids, status, times, duration,

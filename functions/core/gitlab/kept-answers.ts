@@ -33,7 +33,7 @@ const KEPT_MAX = 5_000;
 /**
  * Caches GitLab's answers about ids for some minutes. It never throws: missing or late answers are left out.
  */
-export function keptAnswers<Answer>({
+function keptAnswers<Answer>({
   ask,
   unreadable,
   what,

@@ -124,7 +124,7 @@ export function sendOnce(
 }
 
 /** The begin of a message about an answer. */
-export const answered = (call: string, { baseUrl }: Pick<RestCallDeps, 'baseUrl'>, status: number): string =>
+const answered = (call: string, { baseUrl }: Pick<RestCallDeps, 'baseUrl'>, status: number): string =>
   `${call}: GitLab at ${baseUrl} answered ${status}`;
 
 function refusal(call: string, { status, headers }: Response, deps: RestCallDeps): GitLabError {
@@ -144,7 +144,7 @@ function refusal(call: string, { status, headers }: Response, deps: RestCallDeps
   return new GitLabError('gitlab_unreadable', said, { status });
 }
 
-export function tokenRefused(said: string, status: 401 | 403, scope: 'api' | 'read_api'): GitLabError {
+function tokenRefused(said: string, status: 401 | 403, scope: 'api' | 'read_api'): GitLabError {
   const remedy =
     status === 401
       ? 'The token is wrong, revoked or has expired.'
@@ -162,7 +162,7 @@ function redirectText(headers: Headers, baseUrl: string): string {
 }
 
 /** A 429 comes as text or as JSON: only its header is read. */
-export function rateLimited(said: string, headers: Headers, nowMs: number): GitLabError {
+function rateLimited(said: string, headers: Headers, nowMs: number): GitLabError {
   const retryAfterMs = readRetryAfter(headers.get('retry-after'), nowMs);
   return new GitLabError('gitlab_rate_limited', said, {
     status: 429,
@@ -196,7 +196,7 @@ export async function readToken(token: () => Promise<string>): Promise<string> {
   return text;
 }
 
-export function apiUrl(baseUrl: string, path: string, query: URLSearchParams): string {
+function apiUrl(baseUrl: string, path: string, query: URLSearchParams): string {
   const search = query.size === 0 ? '' : `?${query}`;
   return `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${search}`;
 }

@@ -102,7 +102,7 @@ interface AskedFor {
  *
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */
-export function parseRestJob(body: unknown, asked: AskedFor): JobTruth | UnreadableJob {
+function parseRestJob(body: unknown, asked: AskedFor): JobTruth | UnreadableJob {
   if (!isRecord(body)) return { problems: ['a job is not a JSON object'] };
   const read = new JobReader(body);
   const pipeline = read.object('pipeline');

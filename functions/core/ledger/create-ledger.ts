@@ -193,7 +193,7 @@ const ROUNDS_MAX = 5;
  *
  * @throws {LedgerError} `ledger_unavailable`
  */
-export async function dueJobs(
+async function dueJobs(
   beforeMs: number,
   limit: number,
   store: Pick<LedgerStore, 'due'>,
@@ -219,7 +219,7 @@ export async function dueJobs(
 }
 
 /** A live job gets another due time, and with it another place in the index. Nothing is counted. */
-export function postponeMove(record: JobRecord | undefined, dueAtMs: number): Move<EndOutcome> {
+function postponeMove(record: JobRecord | undefined, dueAtMs: number): Move<EndOutcome> {
   if (record === undefined) return noMove('unknown');
   if (!isLive(record) || record.dueAtMs === dueAtMs) return noMove('unchanged');
   return { outcome: 'applied', record: { ...record, dueAtMs, rev: record.rev + 1 }, changes: [] };

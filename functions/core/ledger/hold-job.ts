@@ -150,7 +150,7 @@ export function decided(verdict: WeighedVerdict): HoldOutcome {
  * A rejection is repeated for this time. Then the job is evaluated again, because the limit may have been
  * raised.
  */
-export const REJECTION_STANDS_MS = 60_000;
+const REJECTION_STANDS_MS = 60_000;
 
 /**
  * Returns the earlier decision, or undefined to evaluate the job again with generation + 1.

@@ -42,7 +42,7 @@ const ROUTER_HOST = 'rh';
 const OPENED_AT = 'at';
 
 /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
-export async function knownInstances(
+async function knownInstances(
   table: ItemTable,
   timeoutMs = REGISTER_TIMEOUT_MS,
 ): Promise<readonly KnownInstance[]> {
@@ -56,11 +56,7 @@ export async function knownInstances(
 export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
 
 /** One item instead of a page. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
-export async function isKnownInstance(
-  table: ItemTable,
-  instance: string,
-  timeoutMs: number,
-): Promise<boolean> {
+async function isKnownInstance(table: ItemTable, instance: string, timeoutMs: number): Promise<boolean> {
   const known = await answered('read whether these books are ours', unavailable(table), () =>
     getItem(table, registerKey(instance), new TimeLimit(timeoutMs)).catch((error: unknown) => {
       noneWithoutTable(error);

@@ -68,19 +68,19 @@ import type {
   Write,
 } from './store.ts';
 
-export const CLOSED_AT = 'at';
+const CLOSED_AT = 'at';
 
 /** Attribute names of a counter; `ADD` in a transaction names them too. */
-export const COMMITTED = 'c';
-export const FITTED = 'f';
-export const SETTLED = 's';
-export const REV = 'r';
-export const RECLAIMED_UNTIL = 'ru';
-export const DRIFTS = 'dr';
+const COMMITTED = 'c';
+const FITTED = 'f';
+const SETTLED = 's';
+const REV = 'r';
+const RECLAIMED_UNTIL = 'ru';
+const DRIFTS = 'dr';
 /** One attribute for each job that is being retried, `rv4711`: the number of its pipeline. */
-export const reservedName = (jobId: number): string => `${RESERVED_PREFIX}${jobId}`;
+const reservedName = (jobId: number): string => `${RESERVED_PREFIX}${jobId}`;
 const RESERVED_PREFIX = 'rv';
-export const UNCHECKED: Readonly<Record<UncheckedCause, string>> = {
+const UNCHECKED: Readonly<Record<UncheckedCause, string>> = {
   exempt: 'ux',
   unmetered: 'um',
   bypass: 'ub',
@@ -129,7 +129,7 @@ export const encodeCounter = (
 };
 
 /** A counter as a reset leaves it. */
-export const encodeReset = (write: CounterReset, keys: LedgerKeys): Item => {
+const encodeReset = (write: CounterReset, keys: LedgerKeys): Item => {
   const { key, amounts, rev, drifts, expiresAtSeconds, closeAtMs } = write;
   const counter = { key, ...amounts, rev: rev + 1, ...(drifts && { drifts }) };
   return encodeCounter(counter, keys, expiresAtSeconds, closeAtMs);
@@ -175,7 +175,7 @@ export const decodeEntry = (item: Item, keys: LedgerKeys): CorrectionEntry => ({
   ...(item.un?.S === undefined ? {} : { unchecked: item.un.S as UncheckedCause }),
 });
 
-export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => {
+const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => {
   return itemAt(keys.closing(closing.key), {
     ...encodeAmounts(closing),
     [CLOSED_AT]: numberValue(closing.closedAtMs),

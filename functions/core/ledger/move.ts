@@ -103,7 +103,7 @@ function change(
 }
 
 /** One write per counter. */
-export function mergeChanges(changes: readonly CounterChange[]): ReadonlyMap<string, CounterWrite> {
+function mergeChanges(changes: readonly CounterChange[]): ReadonlyMap<string, CounterWrite> {
   const merged = new Map<string, CounterWrite>();
   for (const { name, write } of changes) {
     const sum = merged.get(name);

@@ -150,10 +150,10 @@ function decodeFacts(item: Item): JobFacts {
 // `group/101|money-month|2026-11|mf|480000|480000|0`. An empty field repeats the line before, so 20 levels
 // of one limit cost 20 bytes each, and 24 counters fit in a 1 KB record.
 
-export const encodeClaims = (claims: readonly RecordClaim[]): string[] =>
+const encodeClaims = (claims: readonly RecordClaim[]): string[] =>
   ditto(claims.map((claim) => [...head(claim), `${claim.held}`, `${claim.counted}`, `${claim.corrected}`]));
 
-export const decodeClaims = (lines: readonly string[]): RecordClaim[] =>
+const decodeClaims = (lines: readonly string[]): RecordClaim[] =>
   undoDitto(lines, CLAIM_FIELDS).map((fields) => ({
     ...readHead(fields),
     held: Number(fields[4]),
@@ -209,11 +209,11 @@ function undoDitto(lines: readonly string[], fields: number): string[][] {
 }
 
 // Violations as JSON with short names: three reasons must fit next to the claims in 1 KB.
-export const encodeViolations = (violations: readonly Violation[]): string =>
+const encodeViolations = (violations: readonly Violation[]): string =>
   JSON.stringify(renamed(violations, SHORT));
 
 /** Skips violations of older versions that no longer exist, so that a record is always readable. */
-export function decodeViolations(text: string): Violation[] {
+function decodeViolations(text: string): Violation[] {
   const parsed: unknown = renamed(JSON.parse(text), LONG);
   return Array.isArray(parsed) ? parsed.filter(isViolation) : [];
 }

@@ -26,14 +26,14 @@ export const sameAmounts = (a: CounterAmounts, b: CounterAmounts): boolean =>
   a.settled === b.settled &&
   UNCHECKED_CAUSES.every((cause) => a.unchecked[cause] === b.unchecked[cause]);
 
-export interface AmountsSum {
+interface AmountsSum {
   committed: number;
   fitted: number;
   settled: number;
   readonly unchecked: Record<UncheckedCause, number>;
 }
 
-export const startSum = (from: CounterAmounts = NO_AMOUNTS): AmountsSum => ({
+const startSum = (from: CounterAmounts = NO_AMOUNTS): AmountsSum => ({
   committed: from.committed,
   fitted: from.fitted,
   settled: from.settled,
@@ -41,7 +41,7 @@ export const startSum = (from: CounterAmounts = NO_AMOUNTS): AmountsSum => ({
 });
 
 /** The counter after a write added to it. */
-export function plus(amounts: CounterAmounts, add: CounterAmounts): CounterAmounts {
+function plus(amounts: CounterAmounts, add: CounterAmounts): CounterAmounts {
   const sum = startSum(amounts);
   sum.committed += add.committed;
   sum.fitted += add.fitted;

@@ -215,7 +215,7 @@ type RanSeconds = Required<Pick<JobRecord, 'durationSeconds'>> & Pick<JobRecord,
  *
  * @throws {LedgerError} `ledger_misuse`: the duration is not a number.
  */
-export function ranSeconds({ jobId, durationSeconds }: JobEnd, facts: JobFacts): RanSeconds {
+function ranSeconds({ jobId, durationSeconds }: JobEnd, facts: JobFacts): RanSeconds {
   if (Number.isNaN(durationSeconds)) {
     throw new LedgerError(
       'ledger_misuse',
@@ -407,7 +407,7 @@ export const wasRejected = (
 // kept where the job does not ask for any.
 
 /** EXPIRED stays EXPIRED, charged with nothing; nothing is kept for the job any more. */
-export function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'free'> {
+function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'free'> {
   if (record === undefined) return noMove('free');
   if (isReserved(record)) return { outcome: 'free', ...freed(record, nowMs) };
   if (!isCharged(record)) return noMove('free');

@@ -275,7 +275,7 @@ type Bounded = LimitClaim & Required<Pick<LimitClaim, 'bound'>>;
 const NOTHING: ClaimOutcome = { bound: undefined, fitted: true, amount: 0 };
 
 /** Judges the claims of one job that are in cohorts, in their order: the whole comes before its parts. */
-export class BorrowingCheck {
+class BorrowingCheck {
   readonly #wholes = new Map<string, Whole>();
   readonly #taken = new Map<string, number>();
   readonly #known: KnownCounters;

@@ -11,11 +11,11 @@ import type { LimitTable } from './limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
 
 /** Without grants. Infinity: no bound. */
-export const reachOfLimit = (limit: Limit): number =>
+const reachOfLimit = (limit: Limit): number =>
   binds(limit) ? (reachOfFields(limitFieldsOf(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 
 /** The bound by a limit's fields in the change log. Undefined: there was no limit. */
-export function reachOfFields(fields: Fields): number | undefined {
+function reachOfFields(fields: Fields): number | undefined {
   const amount = fields.get('amount');
   if (amount === undefined) return undefined;
   if (typeof amount !== 'number' || fields.get('mode') !== 'enforce') return Number.POSITIVE_INFINITY;
@@ -35,7 +35,7 @@ function partOf(value: FieldValue | undefined, amount: number): number {
 // Computes which changes raise a limit, by how much, and relative to the lowest recent value.
 
 /** A limit that an edit lets jobs go further with. Whole units; Infinity: without an end. */
-export interface Gain {
+interface Gain {
   readonly subject: string;
   readonly limit: string;
   /** The differences that give more. */
@@ -65,7 +65,7 @@ const isAboutLimit = ({ about, limit, effect }: ChangeRow): boolean =>
   effect === 'loosens' &&
   (about === 'limit' || about === 'grant' || (about === 'document' && limit === 'group_defaults'));
 
-export function gainsOf(rows: readonly ChangeRow[], between: GainsInput): readonly Gain[] {
+function gainsOf(rows: readonly ChangeRow[], between: GainsInput): readonly Gain[] {
   const byLimit = Map.groupBy(rows.filter(isAboutLimit), limitPlaceText);
   if (byLimit.size === 0) return [];
   const [before, after] = [limitsByPlace(between.from), limitsByPlace(between.to)];
@@ -96,11 +96,11 @@ export function gainsOf(rows: readonly ChangeRow[], between: GainsInput): readon
 }
 
 /** Names a limit: `group/101 money-month`. */
-export const limitPlaceText = ({ subject, limit }: Pick<ChangeRow, 'subject' | 'limit'>): string =>
+const limitPlaceText = ({ subject, limit }: Pick<ChangeRow, 'subject' | 'limit'>): string =>
   `${subject} ${limit}`;
 
 /** Returns the bound of the defaults that apply without such a limit. Undefined: they count another unit. */
-export function reachInstead(
+function reachInstead(
   limit: Limit,
   subject: string,
   set: LimitSet,
@@ -154,7 +154,7 @@ interface LeastAsked {
  * Returns the lowest bound, without grants, in the last thirty days or since the last approval. 0 if the log
  * does not have it. @throws {LimitsError}
  */
-export async function leastLately(
+async function leastLately(
   { live, instead, nowMs }: LeastAsked,
   table: LimitTable,
 ): Promise<ReadonlyMap<string, number>> {

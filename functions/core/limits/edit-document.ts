@@ -24,7 +24,7 @@ import {
 } from './subject-text.ts';
 
 /** When it is in force, on the calendar of its zone. */
-export function spanOf(entry: Entry): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'> {
+function spanOf(entry: Entry): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'> {
   const zone = typeof entry.zone === 'string' ? entry.zone : 'UTC';
   const at = (edge: unknown, which: 'start' | 'end'): number | undefined =>
     typeof edge === 'string' ? readInstant(edge, which, zone) : undefined;
@@ -54,12 +54,12 @@ const findLine = (draft: LimitsDraft, subject: string, line: string): readonly E
   return draft.findAll(list, limitName(subject, line), LINE_OF[list]);
 };
 
-export const findLimit = (draft: LimitsDraft, subject: string, limit: string): Entry | undefined => {
+const findLimit = (draft: LimitsDraft, subject: string, limit: string): Entry | undefined => {
   const list = limitListOf(subject);
   return draft.find(list, limitName(subject, limit), NAME_OF[list]);
 };
 
-export function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
+function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
   const { subject } = edit;
   const on = writtenSubject(subject);
   if (on === undefined) return draft.refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
@@ -115,7 +115,7 @@ function put(entry: Record<string, unknown>, field: string, value: unknown): voi
 const limitOfGrant = (grant: Entry): string => limitName(subjectOf(grant.on) ?? '', String(grant.limit));
 
 /** Removes the grants on it, too, unless they go on with the limit that took over. */
-export function removeLimit(
+function removeLimit(
   draft: LimitsDraft,
   { subject, limit }: Extract<LimitEdit, { kind: 'remove' }>,
 ): undefined {
@@ -136,7 +136,7 @@ const SHARE = /^[-+]\s*\d{1,4}(?:[.,]\d{1,3})?\s*%$/;
 const STEP = /^\d{1,12}(?:\.\d{1,6})?$/;
 const PLACES = 6;
 
-export function scaleLimits(draft: LimitsDraft, edit: ScaleLimits): undefined {
+function scaleLimits(draft: LimitsDraft, edit: ScaleLimits): undefined {
   const { subject, unit = 'money', round, below = true } = edit;
   const share = edit.by.replace(/^([-+])\s+/, '$1').trim();
   if (!SHARE.test(share)) return draft.refuse('by', `'${edit.by}'; expected a share such as +8% or -12.5%`);

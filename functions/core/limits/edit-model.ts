@@ -104,7 +104,7 @@ export interface GiveGrant {
 }
 
 /** No job of the subject starts: like a limit of 0, with a reason of its own. Running jobs finish. */
-export interface FreezeSubject {
+interface FreezeSubject {
   readonly kind: 'freeze';
   readonly subject: string;
   /** Absent: from now on. */
@@ -117,7 +117,7 @@ export interface FreezeSubject {
 }
 
 /** Lets named people's jobs, or those of protected refs, pass limits and freezes that would stop them; never rules. */
-export interface BreakGlassEdit {
+interface BreakGlassEdit {
   readonly kind: 'breakglass';
   /** `instance`, a group (with all below it) or a project. */
   readonly subject: string;
@@ -280,7 +280,7 @@ export interface LiveLimits {
   readonly limits: LimitSet;
 }
 
-export type { ChangeRow, Effect } from './limit-changes.ts';
+export type { ChangeRow } from './limit-changes.ts';
 
 /**
  * The children's limits add up to more than their parent's. Allowed: then the parent's limit is a pool,

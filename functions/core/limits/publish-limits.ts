@@ -206,7 +206,7 @@ const ROWS = 'rows';
 const rowsSet = (set: string): string => `changes#${set}`;
 
 /** @param rows - undefined: the base cannot be read any more. */
-export function logOf(
+function logOf(
   edit: number,
   set: string,
   change: LimitChange,

@@ -53,7 +53,7 @@ const SEALED = /^[\w.-]{1,4000}$/;
  * though only its own browser has it: with the verifier in it a cookie that got lost would be worth a code that got lost, too.
  * It may come back more than once; the code it redeems is good once, at GitLab.
  */
-export class PendingSignIns {
+class PendingSignIns {
   readonly #deps: PendingSignInsDeps;
   readonly #prefix: string;
   readonly #options: {

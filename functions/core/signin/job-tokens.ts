@@ -107,7 +107,7 @@ export class GitLabKeys {
 }
 
 /** GitLab lists no keys that can be used, or does not answer. */
-export class GitLabKeysError extends Error {
+class GitLabKeysError extends Error {
   override readonly name = 'GitLabKeysError';
 }
 

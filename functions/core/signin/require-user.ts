@@ -132,11 +132,11 @@ export interface SignInNotice {
 export type RenderNotice = (notice: SignInNotice) => string | Promise<string>;
 
 /** People get pages; scripts and the command line get JSON. */
-export const wantsPage = (c: Context): boolean =>
+const wantsPage = (c: Context): boolean =>
   !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
 
 /** A page, or `{error: {code, message, remedy}}`. Kept by no cache. */
-export async function respondWith(
+async function respondWith(
   c: Context,
   status: ContentfulStatusCode,
   notice: SignInNotice,
@@ -221,7 +221,7 @@ export const bearerOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
 
 /** Returns a text in the form of a JWT, which jobs send. It is not verified here. */
-export const jobTokenOf = (c: Context): string | undefined =>
+const jobTokenOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 
 /** One cookie that only this address sets and reads, and that no script sees. */
@@ -258,7 +258,7 @@ const CSRF_HEADER = 'x-csrf-token';
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 
-export const isSafe = (c: Context): boolean => SAFE_METHODS.includes(c.req.method);
+const isSafe = (c: Context): boolean => SAFE_METHODS.includes(c.req.method);
 
 /**
  * Returns true if one of our own pages sent the request. Stricter than Hono's `csrf`, which needs one of two
@@ -268,7 +268,7 @@ export const isSafe = (c: Context): boolean => SAFE_METHODS.includes(c.req.metho
  * @param origin - our own in the browser, e.g. `https://budget.example.com`; behind a proxy the request's
  * differs.
  */
-export function isFromHere(c: Context, origin: string): boolean {
+function isFromHere(c: Context, origin: string): boolean {
   const site = c.req.header('sec-fetch-site');
   const sender = c.req.header('origin');
   if (site === undefined && sender === undefined) return false;
@@ -278,7 +278,7 @@ export function isFromHere(c: Context, origin: string): boolean {
 /**
  * Returns true if the header, or the form's field, has this session's token. The form's body stays readable.
  */
-export async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
+async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
   const sent = c.req.header(CSRF_HEADER) ?? (await fieldOf(c));
   return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(csrfToken));
 }

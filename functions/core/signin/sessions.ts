@@ -45,7 +45,7 @@ const ROLES_AGE_MS_MAX = 15 * 60_000;
 const QUIET_MS = 20_000;
 
 /** It has come to its end, or its browser was left alone. */
-export const isOver = ({ terminal, seenAtMs, endsAtMs }: Session, nowMs: number): boolean =>
+const isOver = ({ terminal, seenAtMs, endsAtMs }: Session, nowMs: number): boolean =>
   nowMs >= endsAtMs || (terminal !== true && nowMs - seenAtMs >= IDLE_MS);
 
 /**

@@ -255,7 +255,7 @@ const EXPECTED: ReadonlySet<string> = new Set([
 const PLAIN = /^[A-Za-z][A-Za-z0-9]*$/;
 
 /** Collects the placeholders of one operation's expressions. */
-export class Placeholders {
+class Placeholders {
   readonly #names = new Map<string, string>();
   readonly #values: Record<string, AttributeValue> = {};
   #count = 0;
@@ -287,7 +287,7 @@ export class Placeholders {
   }
 }
 
-export function itemConditionText(condition: ItemCondition, to: Placeholders): string {
+function itemConditionText(condition: ItemCondition, to: Placeholders): string {
   switch (condition.kind) {
     case 'absent':
       return `attribute_not_exists(${to.name(condition.attribute)})`;
@@ -304,7 +304,7 @@ export function itemConditionText(condition: ItemCondition, to: Placeholders): s
   }
 }
 
-export function updateText(
+function updateText(
   { set = {}, setIfAbsent = {}, add = {}, remove = [] }: UpdateWrite,
   to: Placeholders,
 ): string {

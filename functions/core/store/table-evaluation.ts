@@ -230,7 +230,7 @@ function refuseUnlawful(writes: readonly ItemWrite[]): void {
 // Conditions and updates as the twin evaluates them: like DynamoDB, and refusing what DynamoDB would refuse.
 
 /** Evaluates a condition on an item that may be absent. */
-export function meets(condition: ItemCondition, item: Item | undefined): boolean {
+function meets(condition: ItemCondition, item: Item | undefined): boolean {
   switch (condition.kind) {
     case 'absent':
       return item?.[condition.attribute] === undefined;
@@ -270,14 +270,11 @@ function orderOf(value: AttributeValue | undefined, to: AttributeValue): number 
 }
 
 /** As the table orders text: by its bytes. */
-export const inOrder = (one: string, other: string): number =>
+const inOrder = (one: string, other: string): number =>
   one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 /** The item as it is after an update; its key stays. */
-export function updated(
-  item: Item | undefined,
-  { key, set, setIfAbsent, add, remove = [] }: UpdateWrite,
-): Item {
+function updated(item: Item | undefined, { key, set, setIfAbsent, add, remove = [] }: UpdateWrite): Item {
   const after: Record<string, AttributeValue> = item
     ? { ...item }
     : { [PK]: { S: key.pk }, [SK]: { S: key.sk } };
@@ -299,4 +296,4 @@ export function updated(
 }
 
 /** Creates DynamoDB's error for an invalid request. */
-export const invalid = (why: string): Error => Object.assign(new Error(why), { name: 'ValidationException' });
+const invalid = (why: string): Error => Object.assign(new Error(why), { name: 'ValidationException' });

@@ -130,7 +130,7 @@ export const unadmittedShare = ({ ran, unadmitted }: ProofFigures): number =>
   ran === 0 ? 0 : unadmitted / ran;
 
 /** GitLab shows a rejected job as running for a moment, so its failure reason decides, not its times. */
-export const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
+const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
   failureReason !== REJECTED_BY_ROUTER &&
   (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);
 

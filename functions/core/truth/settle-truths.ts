@@ -250,7 +250,7 @@ interface BypassFound {
  * GitLab's word says less than an admission request does. What rules would have said about the rest (images, variables)
  * is not known and not noted: only the counters matter now.
  */
-export function bypassAsk(truth: JobTruth, end: JobEnd, rules: Rules, nowMs: number): BypassFound {
+function bypassAsk(truth: JobTruth, end: JobEnd, rules: Rules, nowMs: number): BypassFound {
   const request = requestOf(truth);
   const decidedAtMs = admittedAtMs(truth, end, nowMs);
   const { facts, claims, unknownGroup } = evaluate(request, { ...rules, nowMs: decidedAtMs });

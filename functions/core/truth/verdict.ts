@@ -186,7 +186,7 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
 }
 
 /** GitLab's facts about the job's start, for its end. */
-export const startOf = ({
+const startOf = ({
   runnerId,
   retryCount,
   queuedSeconds,

@@ -95,7 +95,7 @@ const stepsOf = (images: readonly Image[]): readonly CounterStep[] =>
 
 // Extracts the rollup's items from a batch of the table's stream.
 
-export type Image =
+type Image =
   | {
       readonly kind: 'record';
       readonly sequence: string;
@@ -127,7 +127,7 @@ interface Images {
  *
  * @param event - as Lambda passes it on: `{Records: [{eventName, dynamodb: {SequenceNumber, NewImage, …}}]}`.
  */
-export function readImages(event: unknown, keys: LedgerKeys): Images {
+function readImages(event: unknown, keys: LedgerKeys): Images {
   const images: Image[] = [];
   const unreadable: UnreadableImage[] = [];
   for (const entry of listOf(fieldOf(event, 'Records'))) {

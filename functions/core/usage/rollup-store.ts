@@ -97,9 +97,9 @@ export const rollupKeys = (instance: string): RollupKeys => {
   };
 };
 
-export const CONTRIBUTION_REV = 'r';
-export const TOP_REV = 'r';
-export const REJECTIONS_REV = 'r';
+const CONTRIBUTION_REV = 'r';
+const TOP_REV = 'r';
+const REJECTIONS_REV = 'r';
 /** Two years and a month: a year can be compared with the one before. */
 const USAGE_DAYS = 762;
 /** A subject without a rejection for so long has no list; records of jobs go after some months, too. */
@@ -144,7 +144,7 @@ export function decodeContribution(jobId: number, item: Item): Contribution {
   };
 }
 
-export const decodeTally = (item: Item | undefined): UsageTally =>
+const decodeTally = (item: Item | undefined): UsageTally =>
   new Map(
     Object.entries(item ?? {}).flatMap(([name, value]) => {
       const count = isTallyName(name) ? Number(value.N) : 0;
@@ -152,14 +152,14 @@ export const decodeTally = (item: Item | undefined): UsageTally =>
     }),
   );
 
-export const encodeTop = (key: Key, top: TopProjects): Item => ({
+const encodeTop = (key: Key, top: TopProjects): Item => ({
   ...keyed(key),
   [TOP_REV]: number(top.rev),
   p: text(JSON.stringify(top.projects.map(({ projectId, micros }) => [projectId, micros]))),
   [TTL_ATTRIBUTE]: number(usageExpiresAtSeconds(top.key)),
 });
 
-export function decodeTop(key: UsageKey, item: Item | undefined): TopProjects {
+function decodeTop(key: UsageKey, item: Item | undefined): TopProjects {
   const projects = JSON.parse(item?.p?.S ?? '[]') as readonly (readonly [number, number])[];
   return {
     key,
@@ -168,14 +168,14 @@ export function decodeTop(key: UsageKey, item: Item | undefined): TopProjects {
   };
 }
 
-export const encodeRejections = (key: Key, { jobs, rev }: LatestRejections): Item => ({
+const encodeRejections = (key: Key, { jobs, rev }: LatestRejections): Item => ({
   ...keyed(key),
   [REJECTIONS_REV]: number(rev),
   j: text(JSON.stringify(jobs.map(({ jobId, atMs }) => [jobId, atMs]))),
   [TTL_ATTRIBUTE]: number(Math.ceil((jobs[0]?.atMs ?? 0) / 1000) + REJECTIONS_DAYS * DAY_SECONDS),
 });
 
-export function decodeRejections(subject: string, item: Item | undefined): LatestRejections {
+function decodeRejections(subject: string, item: Item | undefined): LatestRejections {
   const jobs = JSON.parse(item?.j?.S ?? '[]') as readonly (readonly [number, number])[];
   return {
     subject,

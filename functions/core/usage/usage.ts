@@ -169,7 +169,7 @@ export function runnerNames(): RunnerName {
 /** Upper bounds, per cent. What is above the last counts in a bucket of its own. Never reorder: the index is the name. */
 const BOUNDS_PERCENT = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 125, 150, 200, 300, 500] as const;
 
-export const RATIO_PREFIX = 'q';
+const RATIO_PREFIX = 'q';
 
 /** The name of the bucket; undefined where nothing was estimated. */
 export function ratioBucket(actualSeconds: number, estimateSeconds: number): string | undefined {
@@ -192,7 +192,7 @@ export function isOverEstimate(name: string): boolean | undefined {
  * The upper bound, per cent, of the bucket in which this share of the jobs is reached: 100 means that this share took no
  * longer than held. Infinity above 500 %; undefined without jobs.
  */
-export function ratioPercent(counts: UsageTally, share: number): number | undefined {
+function ratioPercent(counts: UsageTally, share: number): number | undefined {
   const buckets = BUCKETS.map((name) => counts.get(name) ?? 0);
   const jobs = buckets.reduce((sum, count) => sum + count, 0);
   if (jobs === 0) return undefined;

@@ -89,7 +89,7 @@ function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): 
 }
 
 /** Lists limits below the sum of their children; empty if there are none. */
-export function oversubscriptionText(all: readonly Oversubscription[], currency: string): string {
+function oversubscriptionText(all: readonly Oversubscription[], currency: string): string {
   return all
     .slice(0, ROWS_SHOWN)
     .map((pool) => {
@@ -201,7 +201,7 @@ interface StaleChange {
 }
 
 /** Both versions: what others did meanwhile, and what this would have done. */
-export function staleText(
+function staleText(
   { live, mine, theirs }: StaleChange,
   base: string | undefined,
   currency: string,

@@ -209,7 +209,7 @@ const NARROW_COLUMNS = 110;
 const NAME_COLUMNS = { narrow: 28, wide: 60 } as const;
 
 /** A row per job: name, runner class, cost, verdict, and why. Jobs of one matrix that meet the same share a row. */
-export function jobRows(
+function jobRows(
   checks: readonly JobCheck[],
   currency: string,
   columns: number,
@@ -273,10 +273,7 @@ const GAP_COLUMNS = 2;
 const PLACE_COLUMNS_MIN = 20;
 
 /** Jobs of a finding, with file and line; jobs of one entry are listed once. */
-export function findingRows(
-  { jobs, everyJob }: PipelineFinding,
-  columns: number,
-): readonly (readonly string[])[] {
+function findingRows({ jobs, everyJob }: PipelineFinding, columns: number): readonly (readonly string[])[] {
   if (everyJob && jobs.length > 1) return [[`${INDENT}every job`]];
   const all = entriesOf(jobs);
   const told = all.length > ROWS_MAX ? all.slice(0, ROWS_MAX - 1) : all;

@@ -36,7 +36,7 @@ export interface JobCheck {
   readonly asks: readonly LimitAsk[];
 }
 
-export interface UndecidedRule {
+interface UndecidedRule {
   readonly rule: string;
   readonly mode: Mode;
   /** Fields of the request, e.g. `userId` or `variables.BASE`. */
@@ -47,7 +47,7 @@ export interface UndecidedRule {
   readonly dependsOn?: readonly string[];
 }
 
-export function checkJob(
+function checkJob(
   job: ExpandedJob,
   request: AdmissionRequest,
   rules: EvaluationRules,
@@ -225,7 +225,7 @@ function valuesOf(variables: Variables, known: Variables, raw: ReadonlySet<strin
  * Lists unset variables that a violation depends on, each as a request field. `[]`: the violation is
  * certain.
  */
-export function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
+function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly string[] {
   const unset = job.unsetVariables ?? {};
   switch (reason.code) {
     case 'IMAGE_NOT_ALLOWED':
@@ -248,7 +248,7 @@ export function doubtsAbout({ reason }: Violation, job: ExpandedJob): readonly s
 }
 
 /** Lists variables that would decide a field that a rule reports missing although the file has it. */
-export const doubtsIn = (field: string, unset: UnsetVariables): readonly string[] =>
+const doubtsIn = (field: string, unset: UnsetVariables): readonly string[] =>
   field === 'image' || field === 'services' || field === 'tags'
     ? (unset[field] ?? []).map(fieldOfVariable)
     : [];

@@ -75,7 +75,7 @@ export const countOf = ({ jobs }: PipelineCheck, verdict: JobCheck['verdict']): 
   jobs.filter((each) => each.verdict === verdict).length;
 
 /** Claims of one run on one limit, by estimated durations. */
-export interface RunAsk extends LimitAsk {
+interface RunAsk extends LimitAsk {
   readonly jobs: number;
   /** Returned amounts count for the largest stage only, because stages run in sequence. */
   readonly perStage: boolean;
@@ -84,7 +84,7 @@ export interface RunAsk extends LimitAsk {
 }
 
 /** In the order the jobs meet them. Jobs that are rejected ask for nothing. */
-export function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
+function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
   const byCounter = new Map<
     string,
     { readonly first: LimitAsk; readonly stages: Map<string, number>; jobs: number }

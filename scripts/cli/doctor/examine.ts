@@ -202,10 +202,7 @@ const exactly = (text: string): RegExp => new RegExp(`^${text.replace(/[.*+?^${}
 const CONNECT_MS_MAX = 5_000;
 
 /** Checks TCP and TLS separately, to distinguish a firewall, a wrong name and a wrong certificate. */
-export async function checkNetwork(
-  target: RouterTarget,
-  tls: TlsMaterial,
-): Promise<readonly DoctorFinding[]> {
+async function checkNetwork(target: RouterTarget, tls: TlsMaterial): Promise<readonly DoctorFinding[]> {
   const proxy = target.tunnel ? getProxyForUrl(target.url.replace(/^ws/, 'http')) : '';
   if (proxy !== '') {
     return [note('network', `through the proxy ${new URL(proxy).host} (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)`)];
@@ -266,7 +263,7 @@ function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<Docto
   });
 }
 
-export async function checkRegister(router: Router): Promise<DoctorFinding> {
+async function checkRegister(router: Router): Promise<DoctorFinding> {
   const instanceId = randomInstanceId();
   try {
     await router.register(instanceId);
@@ -294,7 +291,7 @@ type Admission =
     };
 
 /** Opens AdmitJob and waits for a question; a stream that comes of age meanwhile is opened again. */
-export async function waitForQuestion(router: Router, waitMs: number): Promise<Admission> {
+async function waitForQuestion(router: Router, waitMs: number): Promise<Admission> {
   const untilMs = performance.now() + Math.max(waitMs, ACCEPTED_AFTER_MS);
   for (;;) {
     const admission = await openOnce(router, untilMs - performance.now());

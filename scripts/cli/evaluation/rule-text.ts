@@ -22,7 +22,7 @@ interface RuleText {
 }
 
 /** A rule's result for people. */
-export function ruleTextOf(result: RuleResult, currency: string): RuleText {
+function ruleTextOf(result: RuleResult, currency: string): RuleText {
   const { outcome } = result;
   switch (outcome.outcome) {
     case 'off':

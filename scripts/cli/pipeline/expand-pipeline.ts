@@ -94,7 +94,7 @@ interface JobAnywhere {
 }
 
 /** Combines all possible worlds. If some were not explored, nothing is certain. */
-export function mergeWorlds({
+function mergeWorlds({
   outcomes,
   isCut,
 }: Exploration<PipelineWorld>): Omit<ExpandedPipeline, 'problems' | 'warnings'> {

@@ -137,7 +137,7 @@ interface RuledInput {
 }
 
 /** The other inputs of the file, as far as they are settled when an input is worked out. */
-export interface OtherInputs {
+interface OtherInputs {
   /** True if the file declares it. */
   isDeclared(name: string): boolean;
   /** True if it has a value: given, or declared above. */
@@ -154,7 +154,7 @@ type Refuse = (what: string) => never;
  *
  * @see https://docs.gitlab.com/ci/inputs/
  */
-export function ruledInput(spec: YamlMap, around: OtherInputs, refuse: Refuse): RuledInput {
+function ruledInput(spec: YamlMap, around: OtherInputs, refuse: Refuse): RuledInput {
   for (const key of ['default', 'options'])
     if (spec[key] !== undefined) return refuse(`has both rules and ${key}`);
   const rules: readonly unknown[] = Array.isArray(spec.rules)
@@ -220,7 +220,7 @@ const NAMES = "expand_vars, truncate(from, length), posix_escape, split('separat
  *
  * @see https://docs.gitlab.com/ci/inputs/#specify-functions-to-manipulate-input-values
  */
-export function inputFunction(call: string, value: unknown, lookUp: KnownLookup, refuse: Refuse): unknown {
+function inputFunction(call: string, value: unknown, lookUp: KnownLookup, refuse: Refuse): unknown {
   const apply = functionOf(call, lookUp, refuse);
   return typeof value === 'string'
     ? apply(value)

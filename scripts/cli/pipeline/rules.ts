@@ -233,7 +233,7 @@ export type Expression =
       readonly right: Expression;
     };
 
-export type Operator = '&&' | '||' | '==' | '!=' | '=~' | '!~';
+type Operator = '&&' | '||' | '==' | '!=' | '=~' | '!~';
 
 /** GitLab's own bound of words and signs in one expression. */
 const TOKENS_MAX = 100;

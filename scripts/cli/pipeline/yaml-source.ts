@@ -140,7 +140,7 @@ interface Read {
  *
  * @throws {PipelineError} for documents that are too deep or stand for too many values.
  */
-export function valuesOf({ contents }: Document, options: YamlReading): unknown {
+function valuesOf({ contents }: Document, options: YamlReading): unknown {
   const anchors = new Map<string, Read>();
   const { file, budget } = options;
   if (contents === null) return null;
@@ -257,7 +257,7 @@ const FRACTION = /^[-+]?(?:[0-9][0-9_,]*)?\.[0-9]*(?:e[-+][0-9]+)?$/i;
  * Parses an unquoted word as GitLab's YAML reader (Ruby's Psych, YAML 1.1): `yes` is true, `010` is 8,
  * `1:30` is 90, `1e3` is a text. A fraction becomes Ruby's text, because `1.0` is "1.0" there and never 1.
  */
-export function plainScalar(source: string): string | number | boolean | null {
+function plainScalar(source: string): string | number | boolean | null {
   if (NULL.test(source)) return null;
   if (TRUE.test(source)) return true;
   if (FALSE.test(source)) return false;

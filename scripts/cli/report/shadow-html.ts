@@ -132,7 +132,7 @@ export const escaped = (text: string): string =>
   visible(text, '�').replace(/[&<>"']/g, (each) => ENTITIES[each] ?? each);
 
 /** Follows the reader's light or dark; below 40 rem each row of the table becomes a card. */
-export const SHADOW_STYLE = `
+const SHADOW_STYLE = `
 :root { color-scheme: light dark; --ink: #1d2228; --dim: #5c6670; --line: #d8dde2; --page: #ffffff; --mark: #b3401f; --link: #0b5cad; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6e9ec; --dim: #9aa5b0; --line: #343b43; --page: #14181c; --mark: #ff9a76; --link: #7ab8ff; }

@@ -51,7 +51,7 @@ export function apartSentence({ totals }: ShadowReport): string | undefined {
   return parts.length === 0 ? undefined : `Counted apart: ${parts.join(', ')}.`;
 }
 
-export const shareText = (share: number): string =>
+const shareText = (share: number): string =>
   share < 0.001 ? 'less than 0.1 %' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 
 // Text of the result with an enabled controller.

@@ -25,7 +25,7 @@ interface FocusColumn {
  * accounts, resources, prices and usage. There are no discounts, so all four costs are the same. What Tollgate knows
  * beyond FOCUS is in `x_` columns. See https://focus.finops.org/focus-specification/v1-2/
  */
-export const FOCUS_COLUMNS: readonly FocusColumn[] = [
+const FOCUS_COLUMNS: readonly FocusColumn[] = [
   number('BilledCost', costOf),
   // The top-level group pays; if unknown, the GitLab itself.
   text('BillingAccountId', ({ rootId }, { instance }) => idText(rootId) ?? instance),

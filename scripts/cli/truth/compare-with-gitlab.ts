@@ -109,7 +109,7 @@ interface WantedJob {
   readonly projectId: number | undefined;
 }
 
-export interface GitLabTruths {
+interface GitLabTruths {
   /** Keyed by job id; `undefined` for one that GitLab does not know. */
   readonly truths: ReadonlyMap<number, JobTruth | undefined>;
   /** Wanted jobs GitLab could not be asked about: their project is not known, or there were too many. */
@@ -131,7 +131,7 @@ const AT_ONCE = 4;
  *
  * @throws {GitLabError} if GitLab does not answer. A refused list of runners is no failure.
  */
-export async function askGitLab(
+async function askGitLab(
   wanted: readonly WantedJob[],
   gitlab: GitLab,
   options: AskOptions,

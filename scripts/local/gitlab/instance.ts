@@ -126,7 +126,7 @@ const definitionOf = (name: string): object => ({
 const PER_PAGE = 20;
 /** GitLab does not count lists longer than this. */
 const COUNTED_MAX = 10_000;
-export const PER_PAGE_MAX = 100;
+const PER_PAGE_MAX = 100;
 
 /** One page, and the headers that lead to the others. */
 interface RestPage<Entry> {
@@ -199,7 +199,7 @@ export function keysetPageById(ascending: readonly number[], url: URL): RestPage
 }
 
 /** Ids below `id` in descending order; without `id`, from the highest. */
-export function olderThan(
+function olderThan(
   ascending: readonly number[],
   id: number | undefined,
   count: number,

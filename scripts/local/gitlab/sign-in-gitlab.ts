@@ -237,7 +237,7 @@ function memoryAdapter(): (kind: string) => Adapter {
   });
 }
 
-export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const EXPIRES_IN_SECONDS = 300;
 const INTERVAL_SECONDS = 5;
 
@@ -260,11 +260,11 @@ interface DeviceGrantParts {
 
 const refused = (code: string): Error => new errors.CustomOIDCProviderError(code, code);
 
-export const page = (title: string, body: string): string =>
+const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><title>GitLab</title><h1>${title}</h1>${body}`;
 
 /** Adds the device grant to the provider, and its pages to the app. */
-export function deviceGrant(app: Hono, { provider, url, users, nowMs }: DeviceGrantParts): void {
+function deviceGrant(app: Hono, { provider, url, users, nowMs }: DeviceGrantParts): void {
   const devices = new Map<string, Device>();
 
   app.post('/oauth/authorize_device', (c) => {

@@ -219,7 +219,7 @@ export class JobBook {
 }
 
 /** The lists that show a job. */
-export const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
+const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
   `projects/${projectId}`,
   ...(runner === undefined ? [] : [`runners/${runner.id}` as const]),
 ];

@@ -32,7 +32,7 @@ interface HookSecrets {
 /** Sends one delivery. @returns true after a 2xx response. */
 export type HookTransport = (message: HookMessage, sentAtMs: number, signal: AbortSignal) => Promise<boolean>;
 
-export const signsWebhooks = (version: GitLabVersion): boolean => Number.parseInt(version, 10) >= 19;
+const signsWebhooks = (version: GitLabVersion): boolean => Number.parseInt(version, 10) >= 19;
 
 /**
  * Makes the requests of one webhook, with the headers of that version.

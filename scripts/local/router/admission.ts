@@ -268,8 +268,8 @@ export const newCounters = () => ({
 });
 
 export type RouterCounters = ReturnType<typeof newCounters>;
-export type JobResult = keyof RouterCounters['job_router_admission_control_total'];
-export type AskResult = keyof RouterCounters['job_router_admission_control_requests_total'];
+type JobResult = keyof RouterCounters['job_router_admission_control_total'];
+type AskResult = keyof RouterCounters['job_router_admission_control_requests_total'];
 export type ProtocolViolation = keyof RouterCounters['violations'];
 
 export interface AwaitedCondition {

@@ -8,7 +8,7 @@ import { consoleHouse } from '../console/house.ts';
 
 export const CONSOLE_URL = 'https://budget.example.com';
 export const DAY_MS = 86_400_000;
-export const DANA = { actor: 'dana', rights: [{ role: 'viewer', groups: [101, 200] }] } as const;
+const DANA = { actor: 'dana', rights: [{ role: 'viewer', groups: [101, 200] }] } as const;
 export const FRITZ = { actor: 'fritz', rights: [{ role: 'finance' }] } as const;
 
 /** Keeps the cursor as JSON, as a table does. */

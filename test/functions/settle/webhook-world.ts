@@ -22,7 +22,7 @@ import { FakeGitLab } from '../sweep/fake-gitlab.ts';
 
 const INSTANCE = 'gitlab.example.com';
 export const MINUTE_MS = 60_000;
-export const SECRET = `whsec_${Buffer.from('the secret of this test, 32 bytes').toString('base64')}`;
+const SECRET = `whsec_${Buffer.from('the secret of this test, 32 bytes').toString('base64')}`;
 
 /** Webhooks of groups through the HTTP handler, the inbox, the stream's reader and the sweep, over one table. */
 export function webhookWorld() {

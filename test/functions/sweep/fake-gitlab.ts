@@ -1,7 +1,7 @@
 import type { JobList, JobsPage, JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 
-export const PAGE = 100;
+const PAGE = 100;
 
 export type Call = 'job' | 'running' | 'recent' | 'runners';
 

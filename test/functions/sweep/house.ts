@@ -14,7 +14,7 @@ import { FakeGitLab } from './fake-gitlab.ts';
 export const MINUTE_MS = 60_000;
 /** After so long the search for bypass visits a runner again. */
 export const VISIT_MS = 5 * MINUTE_MS;
-export const TIMEOUT_SECONDS = 3_600;
+const TIMEOUT_SECONDS = 3_600;
 /** When a hold of this house is due, after it was made. */
 export const DUE_MS = (TIMEOUT_SECONDS + 15 * 60) * 1000;
 

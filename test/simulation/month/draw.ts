@@ -40,7 +40,7 @@ export interface DrawnGroup {
   readonly parentId?: number;
 }
 
-export interface DrawnProject {
+interface DrawnProject {
   readonly id: number;
   readonly name: string;
   /** Its groups, root first. */

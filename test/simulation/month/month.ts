@@ -55,7 +55,7 @@ export interface MonthOptions {
 }
 
 /** How long holds stayed after their job was over, ms. */
-export interface SlotTimes {
+interface SlotTimes {
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** The longest apart from the exceptions below. */

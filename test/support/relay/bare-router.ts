@@ -15,7 +15,7 @@ export type Ending =
   | { readonly reset: number }
   | 'connection lost';
 
-export const OK: Ending = { status: 0 };
+const OK: Ending = { status: 0 };
 
 /** The names of the variants that were set, and the reason of a rejection. */
 interface Answer {

@@ -23,7 +23,7 @@ const refusalOfImage = ({ image }: Request): Refusal | undefined =>
     : undefined;
 
 /** The contract's answer to a batch, without a ledger. */
-export const decided = ({ batch, requests }: AdmissionsRequest, refusalOf = refusalOfImage) => ({
+const decided = ({ batch, requests }: AdmissionsRequest, refusalOf = refusalOfImage) => ({
   batch,
   decisions: requests.map((request) => {
     const { jobId } = request;

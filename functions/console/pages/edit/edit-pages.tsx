@@ -163,7 +163,7 @@ export const previewPage = (
 /** The page itself has them. */
 const NOT_ALONG: ReadonlySet<string> = new Set(['step', 'confirmed', 'cursor']);
 
-export const withoutStep = (values: Values): Values =>
+const withoutStep = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !NOT_ALONG.has(name)));
 
 export const untouched = (kind: EditKind, form: EditForm, values: Values): EditFormView => ({

@@ -101,7 +101,7 @@ export interface EditFormContext {
   readonly today: string;
 }
 
-export const WHY: Field = {
+const WHY: Field = {
   name: 'why',
   label: 'Why',
   type: 'textarea',
@@ -110,7 +110,7 @@ export const WHY: Field = {
   hint: 'Shown in the history.',
 };
 
-export const MODES_SHOWN = [
+const MODES_SHOWN = [
   ['enforce', 'enforce: jobs over it are rejected'],
   ['warn', 'warn: the owner is notified, no job is rejected'],
   ['shadow', 'shadow: only recorded'],
@@ -152,7 +152,7 @@ function shownValue({ name, row }: LimitField, limit: LimitRow): string {
 }
 
 /** @param mayCap - whether it can be written for each pipeline, job or user there. */
-export const newLimit = (path: string, currency: string, mayCap: boolean): EditForm => ({
+const newLimit = (path: string, currency: string, mayCap: boolean): EditForm => ({
   title: `New limit for ${path}`,
   fields: [
     {
@@ -183,7 +183,7 @@ export const newLimit = (path: string, currency: string, mayCap: boolean): EditF
   submit: 'See what it does',
 });
 
-export function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
+function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
   const { kind, baseAmount, mode } = limit;
   const more = limitFields.filter(({ form }) => form?.(limit));
   return {
@@ -212,7 +212,7 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
 }
 
 /** All limits of a subject together. */
-export const scaleForm = (path: string): EditForm => ({
+const scaleForm = (path: string): EditForm => ({
   title: `All limits of ${path}, by a share`,
   fields: [
     {
@@ -291,14 +291,14 @@ function lastDayHint(limits: readonly LimitRow[], zone: string): string {
     : `The last day it counts, ${zones.values().next().value ?? zone}.`;
 }
 
-export const grantForm = ({ view, limit, today }: EditFormContext): EditForm => ({
+const grantForm = ({ view, limit, today }: EditFormContext): EditForm => ({
   title: `Grant more to ${view?.path ?? ''}`,
   fields: grantFormFields(view?.limits ?? [], view?.zone ?? 'UTC'),
   values: { limit: limit?.id ?? view?.burnUp?.limit ?? '', from: today },
   submit: 'See what it does',
 });
 
-export const breakGlassForm = ({ view }: EditFormContext): EditForm => ({
+const breakGlassForm = ({ view }: EditFormContext): EditForm => ({
   title: `Break glass for ${view?.path ?? ''}`,
   fields: [
     {
@@ -355,7 +355,7 @@ export const breakGlassForm = ({ view }: EditFormContext): EditForm => ({
   submit: 'See what it does',
 });
 
-export function rolloutForm({ view }: EditFormContext): EditForm {
+function rolloutForm({ view }: EditFormContext): EditForm {
   const options = [['', 'as the group above says'], ...MODES_SHOWN] as const;
   return {
     title: `Roll out rules in ${view?.path ?? ''}`,

@@ -111,7 +111,7 @@ export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: PageFo
       : pageAmount(limit.left, limit.unit, telling);
 
 /** Nothing is rejected for it. */
-export const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
+const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
   (rolledOutAs ?? mode) !== 'enforce';
 
 /** Colours what is left: red where jobs are rejected, amber where they would be. */

@@ -43,7 +43,7 @@ import { eatersPart, limitsPart } from './limits-part.tsx';
 import { burnUpChart, rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
 /** The limit that matters most here: its figures, its bar and its course. */
-export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageFormat): Markup {
+function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageFormat): Markup {
   const { unit, settled, held = 0, forecast, owner, contact, reason, costCenter } = limit;
   const of = limit.amount === 'unlimited' ? undefined : limit.amount;
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
@@ -159,7 +159,7 @@ function madeOf({ baseAmount, granted, carried, unit }: LimitRow): string {
 }
 
 /** Grants with their remaining time. */
-export function grantsPart({ grants, may, subject }: SubjectView, telling: PageFormat): Markup {
+function grantsPart({ grants, may, subject }: SubjectView, telling: PageFormat): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
   return (
     <Table label="Grants" columns={['Grant', ['Amount', 'n'], 'Counts', [<span class="hidden">Do</span>]]}>
@@ -215,7 +215,7 @@ function stateText({ state, fromMs, untilMs, zone }: GrantRow, telling: PageForm
 }
 
 /** At the top of a page: nothing else matters while it holds. */
-export const freezeNotes = ({ freezes, may, subject }: SubjectView, telling: PageFormat): Markup[] =>
+const freezeNotes = ({ freezes, may, subject }: SubjectView, telling: PageFormat): Markup[] =>
   freezes.map((freeze) => (
     <div class="note bad">
       <p>
@@ -259,7 +259,7 @@ interface SubjectShown {
   readonly done: string | undefined;
 }
 
-export function subjectPage(user: User, { view, done }: SubjectShown, telling: PageFormat): Markup {
+function subjectPage(user: User, { view, done }: SubjectShown, telling: PageFormat): Markup {
   const { burnUp, limits, children, childCount, subject } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   return (

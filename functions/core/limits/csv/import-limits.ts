@@ -26,19 +26,14 @@ import { FromDay, notFrom } from './from-day.ts';
 import { type CellContext, cellsOf, type LimitEntry, readCells, readThresholdsText } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 
-export type CellRefusal = CellContext['refuse'];
+type CellRefusal = CellContext['refuse'];
 
 /**
  * @param entry - the limit as it is, or where a new one begins (`on`); `cells` of it.
  * @param cells - as they stand in the file. Columns the file does not have change nothing, empty cells take out.
  * @returns undefined after at least one `refuse`.
  */
-export function edited(
-  entry: LimitEntry,
-  cells: Cells,
-  id: string,
-  reading: CellContext,
-): LimitEntry | undefined {
+function edited(entry: LimitEntry, cells: Cells, id: string, reading: CellContext): LimitEntry | undefined {
   const { refuse } = reading;
   const before = cellsOf(entry);
   const isNew = kindOf(entry) === undefined;
@@ -119,7 +114,7 @@ const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
  * Finds the subject of a row. Ids decide and paths are labels: an unused path belonged to a group that was
  * renamed after the export. A path of another group is an error.
  */
-export function subjectOfRow(
+function subjectOfRow(
   cells: Cells,
   directory: Directory | undefined,
   refuse: CellRefusal,

@@ -121,7 +121,7 @@ export interface AuditedPrices {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** @param texts - policy documents as YAML, by their names; @throws {Error} naming one that has no prices. */
-export function priceHistory(texts: ReadonlyMap<string, string>): readonly AuditedPrices[] {
+function priceHistory(texts: ReadonlyMap<string, string>): readonly AuditedPrices[] {
   return [...texts].flatMap(([name, text]) => {
     const { prices } = (parse(text) ?? {}) as Fields;
     const lists = (Array.isArray(prices) ? prices : [prices]) as readonly (Fields | undefined)[];
@@ -156,7 +156,7 @@ function microsIn(text: string): bigint {
 }
 
 /** The list that was in force, else the first. Of several without a date the last one counts. */
-export function pricesInForce(history: readonly AuditedPrices[], atMs: number): AuditedPrices | undefined {
+function pricesInForce(history: readonly AuditedPrices[], atMs: number): AuditedPrices | undefined {
   const begun = history.filter(({ fromMs = Number.NEGATIVE_INFINITY }) => fromMs <= atMs);
   return (
     begun

@@ -92,13 +92,13 @@ function zoneOf({ subject, limit }: ChangeRow, { from, to }: ChangeRowsInput): s
 }
 
 /** `7.50 → 8.00`, `absent → warn`; thresholds show what came (+) and went (-). */
-export function limitDifferenceText(row: ChangeRow): string {
+function limitDifferenceText(row: ChangeRow): string {
   if (row.field === 'thresholds') return leafText({ path: [], from: listOf(row.from), to: listOf(row.to) });
   return `${textOf(row.from, row)} → ${textOf(row.to, row)}`;
 }
 
 /** All of a thing that came or went: `7.50, per month, owner leads`. Its amount needs no name, nor does the usual mode. */
-export const thingText = (rows: readonly ChangeRow[]): string =>
+const thingText = (rows: readonly ChangeRow[]): string =>
   rows
     .map((row) => ({ row, value: valueIn(row) }))
     .filter(({ row, value }) => row.field !== 'mode' || value !== 'enforce')
@@ -108,7 +108,7 @@ export const thingText = (rows: readonly ChangeRow[]): string =>
     .join(', ');
 
 /** `50.00 from 1 Nov 2026 to the end of 30 Nov 2026 Europe/Berlin: release week, FIN-12`. */
-export function grantText(rows: readonly ChangeRow[], zone: string, nowMs: number): string {
+function grantText(rows: readonly ChangeRow[], zone: string, nowMs: number): string {
   const byField = new Map(rows.map((row) => [row.field, textOf(valueIn(row), row)]));
   const said = (field: string): string => byField.get(field) ?? '';
   const [fromMs, untilMs] = [Date.parse(said('from')), Date.parse(said('until'))];
@@ -131,7 +131,7 @@ function listOf(value: FieldValue): readonly string[] | undefined {
 }
 
 /** An amount as limits.yaml would have it: `500.00`, `30 minutes`, `20 jobs`, `2500m cpu`, `1Gi memory`. */
-export function amountWritten(amount: number, unit: Unit): string {
+function amountWritten(amount: number, unit: Unit): string {
   const { inCurrency, kind } = unitRow(unit);
   return inCurrency ? moneyText(amount) : `${writtenUnits(amount, kind)} ${kind}`;
 }

@@ -109,7 +109,7 @@ export interface Side {
 }
 
 /** Rules that came, went, changed or moved, by id, in the order of the new document. */
-export function ruleChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
+function ruleChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
   const [before, after] = [rulesOf(from), rulesOf(to)];
   const zones = { from: rulesZone(from.document), to: rulesZone(to.document) };
   const gone = [...before.values()]
@@ -180,7 +180,7 @@ function orderChange(before: readonly string[], after: readonly string[]): reado
 /** Keys about duration and reason, not about jobs. */
 const ABOUT: ReadonlySet<string> = new Set(['reason', 'until', 'zone', 'ticket']);
 
-export interface ExemptionsContext {
+interface ExemptionsContext {
   /** The rule rejects before or after the change. */
   readonly enforced: boolean;
   readonly nowMs: number;
@@ -189,7 +189,7 @@ export interface ExemptionsContext {
 }
 
 /** Exemptions that came, went, or last longer or shorter; one is the same if it is for the same jobs. */
-export function exemptionChanges(
+function exemptionChanges(
   rule: string,
   from: readonly unknown[],
   to: readonly unknown[],
@@ -245,7 +245,7 @@ const endMs = ({ until, zone }: WrittenEntry, ofPolicy: string): number =>
  * Compares two price tables, version by version. A new version is compared with its predecessor, so that
  * future changes are reported like current ones.
  */
-export function priceChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
+function priceChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
   const [before, after] = [versionsOf(from), versionsOf(to)];
   const [one, other] = [before[0], after[0]];
   if (one !== undefined && other !== undefined && before.length === 1 && after.length === 1)

@@ -15,7 +15,7 @@ export interface PolicyChange {
   readonly effect: PolicyEffect;
 }
 
-export const OPPOSITE: Readonly<Record<PolicyEffect, PolicyEffect>> = {
+const OPPOSITE: Readonly<Record<PolicyEffect, PolicyEffect>> = {
   tightens: 'loosens',
   loosens: 'tightens',
   neutral: 'neutral',

@@ -233,7 +233,7 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
   };
 }
 
-export const aRequest = (): LimitRequest => ({
+const aRequest = (): LimitRequest => ({
   id: 'r1',
   state: 'pending',
   subject: 'group/101',

@@ -11,7 +11,7 @@ export const ZONE = 'Europe/Berlin';
 const DAY_MS = 86_400_000;
 const EUR = 1_000_000;
 
-export const NOVEMBER = {
+const NOVEMBER = {
   key: '2026-11',
   label: 'November 2026',
   startMs: Date.parse('2026-10-31T23:00:00Z'),
@@ -136,7 +136,7 @@ export function aGroup(index: number): GroupRow {
 const dayOf = (index: number): string =>
   new Date(Date.parse('2026-11-01T00:00:00Z') + index * DAY_MS).toISOString().slice(0, 10);
 
-export function aBurnUp(limit: LimitRow): BurnUpChart {
+function aBurnUp(limit: LimitRow): BurnUpChart {
   const total = (limit.settled ?? 0) + (limit.held ?? 0);
   const weight = (index: number): number =>
     index % 7 === 0 || index % 7 === 6 ? 0.25 : 1.1 + (index % 3) * 0.12;

@@ -69,7 +69,7 @@ const TeamsBody = z.strictObject({
 const BODIES = { slack: SlackBody, teams: TeamsBody };
 const TEAMS_BYTES_MAX = 28 * 1024;
 
-export interface ChatPost {
+interface ChatPost {
   readonly path: string;
   readonly body: string;
 }

@@ -11,7 +11,7 @@ export interface Browser {
   readonly received: string[];
 }
 
-export interface Page {
+interface Page {
   readonly url: string;
   readonly status: number;
   readonly text: string;

@@ -15,7 +15,7 @@ import {
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 
 export const ADMINS = 7;
-export const FINANCE = 8;
+const FINANCE = 8;
 
 export const USERS = {
   ada: {
