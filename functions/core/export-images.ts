@@ -25,7 +25,6 @@ export interface ObjectStore {
 export interface ExportResult {
   /** Sequence numbers to be delivered again. */
   readonly again: readonly string[];
-  /** Images that were given up. */
   readonly lost: number;
 }
 
@@ -83,7 +82,6 @@ interface ExportedImage {
 /** Recorded request fields: texts of images and services may contain values of variables. */
 const ASKED = 'rq';
 
-/** @param instance - begins every key, e.g. `gitlab.example.com`. */
 function isExported(item: Item, instance: string): boolean {
   const pk = item[PK]?.S ?? '';
   const sk = item[SK]?.S ?? '';
@@ -126,9 +124,7 @@ const withTextBytes = (item: Item): object =>
 
 interface S3ObjectsOptions {
   readonly bucket: string;
-  /** `eu-central-1` */
   readonly region: string;
-  /** Another place than the service, e.g. `http://127.0.0.1:5000`. */
   readonly endpoint?: string | undefined;
   /** @default the process's own, as every AWS client finds them */
   readonly credentials?: ReturnType<typeof defaultProvider>;

@@ -4,7 +4,6 @@ import type { Metrics } from '../core/metrics.ts';
 import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
 import * as names from '../names.ts';
 
-/** One run in plain numbers: what metrics and alarms are made of. */
 export interface SweepReport {
   /** Due holds found at the start, at most as many as one run takes. */
   readonly due: number;

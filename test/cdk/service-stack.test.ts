@@ -9,13 +9,14 @@ import {
   readRequeueConfig,
   readRollupConfig,
   readSettleConfig,
+  readSsmLimitsConfig,
   readSweepConfig,
   readWatchdogConfig,
 } from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { readNoticesConfig } from '../../functions/notices/config.ts';
 import { JOBS_PATH } from '../../functions/settle/app.ts';
-import { readSsmLimitsConfig } from '../../functions/ssm-limits/config.ts';
+
 import {
   BUNDLES,
   DEFAULTS,

@@ -18,7 +18,6 @@ const accessTokenSchema = z.object({
 });
 
 const metadataSchema = z.object({
-  /** E.g. `19.4.1-ee`. */
   version: z.string().regex(/^\d+\.\d+/),
   /** The code, which says nothing of a licence. */
   enterprise: z.boolean().optional(),
@@ -40,7 +39,6 @@ const licenceSchema = z
 /** Only flags that were set. */
 const flagsSchema = z.array(z.object({ name: z.string(), state: z.enum(['on', 'off', 'conditional']) }));
 
-/** All flags this build knows. */
 const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
@@ -54,7 +52,6 @@ const settingsSchema = z.object({
 
 const discoverySchema = z.object({ server_url: z.string() });
 
-/** Description of the temporary controller of a canary run. */
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 const controllerSchema = z.object({
@@ -140,7 +137,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
   const hooks = (groupId: number): string => `/groups/${groupId}/hooks`;
   const hook = (groupId: number, hookId: number): string => `${hooks(groupId)}/${hookId}`;
   return {
-    /** The token itself. */
     self: () => calls.read('access token', accessTokenSchema, '/personal_access_tokens/self'),
     metadata: () => calls.read('metadata', metadataSchema, '/metadata'),
     licence: () => calls.read('licence', licenceSchema, '/license'),
@@ -174,7 +170,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       return calls.change('scopes', z.unknown(), 'POST', `${controller(id)}/scopes/${path}`);
     },
 
-    /** Active ones; never their values. */
     tokens: (id: number) =>
       calls.list('controller tokens', controllerTokenSchema, `${controller(id)}/tokens`),
     /** GitLab returns the token only here. */
@@ -212,7 +207,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       return calls.change('webhook deliveries', z.unknown(), 'POST', path);
     },
 
-    /** Runners of the instance that have all these tags. */
     instanceRunners: (tags: readonly string[]) =>
       calls.list('runners', runnerSchema, '/runners/all', {
         type: 'instance_type',

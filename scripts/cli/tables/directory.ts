@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readWholeDirectory, type WholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
 import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
 import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
 import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
@@ -91,7 +91,7 @@ the groups above it.`,
   },
 });
 
-const figures = ({ pointer, directory }: WholeDirectory) => {
+const figures = ({ pointer, directory }: NonNullable<Awaited<ReturnType<typeof readWholeDirectory>>>) => {
   const personal = [...directory.groupById.values()].filter((group) => group.personal).length;
   return {
     edit: pointer.edit,

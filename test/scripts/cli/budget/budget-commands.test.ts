@@ -571,7 +571,7 @@ test('next year is one file: exported with figures, edited, imported from a day 
   const early = await run('budget import', ['2027.csv', '--from', '2027-01-02']);
   expect([early.code, early.err]).toEqual([
     3,
-    expect.stringContaining('has no month that begins on 2027-01-02'),
+    expect.stringContaining('has no period that begins on 2027-01-02'),
   ]);
 });
 

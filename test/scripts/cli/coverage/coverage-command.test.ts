@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type FleetRunner, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
-import type { FleetGitLab } from '../../../../functions/core/gitlab/runners.ts';
+import { GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { FleetGitLab, FleetRunner } from '../../../../functions/core/gitlab/runners.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { openFleet } from '../../../../scripts/cli/fleet/read-fleet.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
