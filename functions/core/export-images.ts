@@ -131,7 +131,6 @@ interface S3ObjectsOptions {
 }
 
 const TIMEOUT_MS = 5_000;
-const TRIES = 2;
 
 export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOptions): ObjectStore {
   const base = new URL(endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`);
@@ -162,16 +161,6 @@ export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOp
     await response.body?.cancel();
     if (!response.ok) throw new Error(`bucket ${bucket} answered ${response.status}`);
   };
-  return {
-    async put(name, bytes) {
-      for (let tries = 1; tries < TRIES; tries += 1) {
-        try {
-          return await put(name, bytes);
-        } catch {
-          // A closed connection or a short failure: retry immediately.
-        }
-      }
-      return put(name, bytes);
-    },
-  };
+  // A closed connection or a short failure: retry immediately.
+  return { put: (name, bytes) => put(name, bytes).catch(() => put(name, bytes)) };
 }

@@ -1,10 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import {
-  type DirectoryPointer,
-  type DirectoryWish,
-  WISH_AGAIN_MS,
-} from '../../../../functions/core/directory/directory-table.ts';
+import { type DirectoryWish, WISH_AGAIN_MS } from '../../../../functions/core/directory/directory-table.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 
@@ -12,45 +7,6 @@ const WAIT = { timeoutMs: 300_000 };
 
 /** Reads and writes of the in-memory table are those of DynamoDB: test/functions/core/store/twin.integ.test.ts. */
 const build = memoryDirectoryTable;
-const pointer = (edit: number, by = 'a'): DirectoryPointer => ({
-  edit,
-  manifest: `${edit}-${by}`,
-  progress: `${edit}-${by}`,
-  live: edit > 1,
-  atMs: 1_000 + edit,
-});
-
-test('a chunk of a megabyte comes back as it was written, and so do others beside it', async () => {
-  const table = build();
-  const large = new Uint8Array(randomBytes(1_000_000));
-  const small = new Uint8Array([1, 2, 3]);
-  const at = (name: string, version = '1-a') => ({ version, name });
-  await table.putChunk(at('groups/1'), large, WAIT);
-  await table.putChunk(at('groups/10'), small, WAIT);
-  await table.putChunk(at('groups/1', '2-a'), small, WAIT);
-  const [one, ten, none, other] = await table.readChunks(
-    [at('groups/1'), at('groups/10'), at('groups/2'), at('groups/1', '2-a')],
-    WAIT,
-  );
-  expect(Buffer.from(one ?? []).equals(Buffer.from(large))).toBe(true);
-  expect([...(ten ?? [])]).toEqual([1, 2, 3]);
-  expect(none).toBeUndefined();
-  expect([...(other ?? [])]).toEqual([1, 2, 3]);
-  expect(await table.readChunks([], WAIT)).toEqual([]);
-});
-
-test('of many who flip to the same edit exactly one wins', async () => {
-  const table = build();
-  const first = await Promise.all(['a', 'b', 'c'].map((by) => table.flip(pointer(1, by), WAIT)));
-  expect(first.filter((outcome) => outcome === 'flipped')).toHaveLength(1);
-  const second = await Promise.all(['a', 'b', 'c'].map((by) => table.flip(pointer(2, by), WAIT)));
-  const winner = ['a', 'b', 'c'][second.indexOf('flipped')];
-  expect(second.filter((outcome) => outcome === 'flipped')).toHaveLength(1);
-  expect(await table.getPointer(WAIT)).toEqual(pointer(2, winner));
-  expect(await table.flip(pointer(2), WAIT)).toBe('stale');
-  expect(await table.flip(pointer(4), WAIT)).toBe('stale');
-});
-
 test('a wish is on the list once, stays until it is granted, and comes again after ten minutes only', async () => {
   const table = build();
   const group: DirectoryWish = { kind: 'group', id: 7 };

@@ -64,53 +64,6 @@ test('what a period began with is written once: the second hears what stands', a
   expect(await table.readOpenings([], WAIT)).toEqual([]);
 });
 
-test('the log has an item of every flip, and none of a refused one, newest first and in pages', async () => {
-  const table = build();
-  const item = (edit: number) => ({ edit, bytes: new Uint8Array([edit]) });
-  await table.flip(pointer('a', 1), undefined, WAIT, item(1));
-  for (let edit = 2; edit <= 12; edit += 1) {
-    const base = edit === 2 ? 'a' : `s${edit - 1}`;
-    expect(await table.flip(pointer(`s${edit}`, edit), base, WAIT, item(edit))).toEqual({
-      outcome: 'flipped',
-    });
-  }
-  expect((await table.flip(pointer('late', 13), 'a', WAIT, item(13))).outcome).toBe('stale');
-  const edits = async (before: number | undefined, max: number) =>
-    (await table.readLog(before, max, WAIT)).map(({ edit, bytes }) => [edit, bytes[0]]);
-  expect(await edits(undefined, 2)).toEqual([
-    [12, 12],
-    [11, 11],
-  ]);
-  expect(await edits(3, 100)).toEqual([
-    [2, 2],
-    [1, 1],
-  ]);
-  expect(await edits(1, 100)).toEqual([]);
-});
-
-test('a request is written once per revision, and the newest are read first', async () => {
-  const table = build();
-  const item = (id: string, rev: number, byte: number) => ({
-    id,
-    rev,
-    bytes: new Uint8Array([byte]),
-    expiresAtSeconds: 4_000_000_000,
-  });
-  expect(await table.putRequest(item('r-1', 1, 1), WAIT)).toBe(true);
-  expect(await table.putRequest(item('r-2', 1, 2), WAIT)).toBe(true);
-  expect(await table.putRequest(item('r-1', 1, 9), WAIT)).toBe(false);
-  const twice = await Promise.all([3, 4].map((byte) => table.putRequest(item('r-1', 2, byte), WAIT)));
-  expect(twice.filter(Boolean)).toHaveLength(1);
-  expect(await table.putRequest(item('r-3', 2, 5), WAIT)).toBe(false);
-  const read = await table.readRequests(10, WAIT);
-  expect(read.map(({ id, rev }) => [id, rev])).toEqual([
-    ['r-2', 1],
-    ['r-1', 2],
-  ]);
-  expect(read[0]).toEqual(item('r-2', 1, 2));
-  expect(await table.readRequests(1, WAIT)).toHaveLength(1);
-});
-
 test('a chunk that lost a part is refused, not read as a shorter one', async () => {
   const items = new MemoryTable();
   const table = build(items);

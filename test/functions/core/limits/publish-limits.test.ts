@@ -24,48 +24,6 @@ const money = (group: number, amount: number) => ({ on: { group }, money: amount
 const deps = (table: MemoryLimitTable) => ({ table, policy: aPolicy(), directory: aDirectory });
 const WAIT = { timeoutMs: 1_000 };
 
-test('a set is read back whole: limits, grants, rollouts, the defaults, and who changed it', async () => {
-  const table = memoryLimitTable();
-  const document = {
-    fiscal_start: '04-06',
-    limits: [
-      { on: 'instance', jobs: 900 },
-      money(100, 900),
-      money(104, 50),
-      { on: { project: 1 }, jobs: 3 },
-      money(777, 5),
-    ],
-    grants: [
-      {
-        on: { group: 104 },
-        limit: 'money-month',
-        amount: '+5',
-        from: '2026-11-01',
-        until: '2026-11-30',
-        reason: 'release',
-      },
-    ],
-    personal_default: [{ jobs: 8 }],
-    rollout: [{ group: 100, cost: 'warn' }],
-  };
-  const outcome = await publishLimits(document, change(), deps(table));
-  if (outcome.outcome !== 'live') throw new Error(outcome.outcome);
-  const read = await readLimitSet(outcome.pointer.set, table);
-  expect(read.change).toEqual(change());
-  const limits = [...document.limits].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-  expect({
-    ...read.document,
-    limits: [...(read.document.limits as object[])].sort((a, b) =>
-      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
-    ),
-    // It begins when it becomes live.
-  }).toEqual({
-    ...document,
-    limits,
-    rollout: [{ group: 100, cost: 'warn', cost_since: '1970-01-01T00:00:01Z' }],
-  });
-});
-
 test('of two edits of the same set the second is stale, and both can be read', async () => {
   const table = memoryLimitTable();
   const first = await publishLimits({ limits: [money(1, 1)] }, change(), deps(table));
