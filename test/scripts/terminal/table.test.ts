@@ -78,7 +78,7 @@ test('a result for a file is not cut', () => {
 });
 
 test('characters outside the basic plane are cut whole', () => {
-  expect(cutToColumns('😀😀😀', 2)).toBe('😀…');
+  expect(cutToColumns('😀😀😀', 3)).toBe('😀…');
 });
 
 test.each([
