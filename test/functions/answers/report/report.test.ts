@@ -83,7 +83,7 @@ test('what is not listed is one row', async () => {
   const { spend } = await someBooks();
   expect(await spend({ top: 1, compare: false })).toMatchObject({
     rows: [{ name: 'beta' }],
-    other: { rows: 1, micros: 3_500_000, label: '1 more group, and jobs of no group that is listed' },
+    other: { rows: 1, micros: 3_500_000, label: '1 more, and jobs of no group that is listed' },
   });
 });
 

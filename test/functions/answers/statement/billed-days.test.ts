@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { billedDays } from '../../../../functions/answers/statement/billed.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { dayNumber } from '../../../../policies/limits/calendar.ts';
+import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 
 const SPAN = {
   from: dayNumber({ year: 2026, month: 11, day: 3 }),

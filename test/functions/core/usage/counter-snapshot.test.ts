@@ -253,17 +253,16 @@ test('of a limit the last two periods are kept, of two copies the later one, wit
   ]);
 });
 
-test('a batch that could not be appended is delivered again from its first item', async () => {
+test('a batch that could not be appended is delivered again from its first counter', async () => {
   const { run, shards } = deployment();
   await run(1, 1);
   const refusing = rollupBench({
     snapshots: { append: () => Promise.reject(new LedgerError('ledger_unavailable', 'no table')) },
   });
   for (const batch of shards.filter((shard) => shard.some(({ dynamodb }) => 'NewImage' in dynamodb))) {
-    const hasCounter = JSON.stringify(batch).includes('"counter"');
+    const counters = batch.filter((each) => JSON.stringify(each).includes('"counter"'));
     const { batchItemFailures } = await refusing.deliver(batch);
-    expect(batchItemFailures).toEqual(
-      hasCounter ? [{ itemIdentifier: batch[0]?.dynamodb.SequenceNumber }] : [],
-    );
+    const first = counters.map((each) => ({ itemIdentifier: each.dynamodb.SequenceNumber })).slice(0, 1);
+    expect(batchItemFailures).toEqual(first);
   }
 });

@@ -7,7 +7,7 @@ import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
 import type { Metrics } from '../../../../functions/core/metrics.ts';
 import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { applyRecords, countRecords } from '../../../../functions/core/usage/count-records.ts';
-import { TellTransitions } from '../../../../functions/core/usage/roll-up.ts';
+import { thresholdTeller } from '../../../../functions/core/usage/roll-up.ts';
 import type { RollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { runnerNames, usageOf } from '../../../../functions/core/usage/usage.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
@@ -121,18 +121,6 @@ test('a begun minute that costs a whole one is charged as the ledger charges it'
   expect(usageOf(tally ?? new Map()).settledMicros).toBe(120);
 });
 
-test('how well holds foretold is told as the share of jobs that took no longer', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  for (let jobId = 1; jobId <= 10; jobId += 1) {
-    const facts = someFacts({ estimateSeconds: 100 });
-    feed.push(settled({ ...aRecord({ jobId }), facts }, jobId === 10 ? 1_000 : jobId * 10));
-  }
-  await deliver(feed.records);
-  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
-  expect(usageOf(tally ?? new Map()).holdRatioPercent).toEqual({ p50: 50, p90: 90 });
-});
-
 test('each settled run is learned once, for its name and its class, also when its image comes again', async () => {
   const { store, deliver } = rollupBench();
   const feed = new Feed();
@@ -189,28 +177,24 @@ const aCounter = (committed: number): Counter => ({
   rev: committed,
 });
 
-const counterChange = (sequence: string, before: number | undefined, after: number, prefix = keys) => ({
+const counterChange = (sequence: string, after: number) => ({
   eventName: 'MODIFY',
-  dynamodb: {
-    SequenceNumber: sequence,
-    NewImage: encodeCounter(aCounter(after), prefix),
-    ...(before !== undefined && { OldImage: encodeCounter(aCounter(before), prefix) }),
-  },
+  dynamodb: { SequenceNumber: sequence, NewImage: encodeCounter(aCounter(after), keys) },
 });
 
 test('a topic that refuses holds up no usage, and what it refused is told once it takes messages', async () => {
   const told: number[] = [];
   let refuses = true;
-  const thresholds = new TellTransitions(async (steps) => {
-    if (refuses) throw new Error('nobody takes messages');
-    told.push(...steps.map(({ after }) => after.committed));
+  const tellThresholds = thresholdTeller(async (counters) => {
+    if (refuses) throw new Error('the topic is closed');
+    told.push(...counters.map(({ committed }) => committed));
   }, silentLog);
   const measured: number[] = [];
   const metrics: Metrics = { add: (_, value) => void measured.push(value), flush: () => {} };
-  const { deliver, store } = rollupBench({ thresholds, metrics });
+  const { deliver, store } = rollupBench({ tellThresholds, metrics });
   const feed = new Feed();
   feed.push(aRecord());
-  const answer = await deliver([...feed.records, counterChange('2', 1, 2), counterChange('3', 2, 3)]);
+  const answer = await deliver([...feed.records, counterChange('2', 2), counterChange('3', 3)]);
   expect(answer).toEqual({ batchItemFailures: [] });
   expect(store.usage().size).toBe(6);
   expect(measured).toEqual([1]);
