@@ -36,8 +36,3 @@ test('what is told of the queue takes a few letters', () => {
   const item = encodeContribution(key, kept(new Map([['jobs', 1], ['settledMicros', 5_000], ...queue])));
   expect([item.q?.S, item.t?.S]).toEqual(['0,64', '[["jobs",1],["settledMicros",5000]]']);
 });
-
-test('a contribution from before the queue was told is read as ever', () => {
-  const { q: _, ...item } = encodeContribution(key, kept(new Map([['jobs', 1]])));
-  expect(decodeContribution(7, item).tally).toEqual(new Map([['jobs', 1]]));
-});
