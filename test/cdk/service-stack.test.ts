@@ -14,7 +14,7 @@ import {
   readWatchdogConfig,
 } from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
-import { readNoticesConfig } from '../../functions/notices/config.ts';
+import { readNoticesConfig } from '../../functions/core/environment/settings.ts';
 import { JOBS_PATH } from '../../functions/settle/app.ts';
 
 import {
