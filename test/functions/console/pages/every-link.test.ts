@@ -40,7 +40,7 @@ beforeAll(async () => {
   const clock = { ...systemClock, nowMs: () => NOW_MS };
   const { policy, limits } = rules;
   const deps = { ledger, directory, zone: ZONE, clock, onTrouble };
-  await loadPastMonth({ ...deps, rulesFor, nowMs: NOW_MS, monotonicMs: () => 0 });
+  await loadPastMonth({ ...deps, rulesFor, nowMs: NOW_MS });
   await closeLocalMonths({ ...deps, policy, limits });
   const knownJobIds = [firstJobId(Math.floor(NOW_MS / 86_400_000))];
   await packLocalJobs({ ...deps, knownJobIds });
