@@ -6,6 +6,7 @@ import {
   readDirectoryConfig,
   readDoctorConfig,
   readDriftConfig,
+  readNoticesConfig,
   readRequeueConfig,
   readRollupConfig,
   readSettleConfig,
@@ -13,7 +14,6 @@ import {
   readWatchdogConfig,
 } from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
-import { readNoticesConfig } from '../../functions/notices/config.ts';
 import { readSsmLimitsConfig } from '../../functions/ssm-limits/config.ts';
 import {
   BUNDLES,

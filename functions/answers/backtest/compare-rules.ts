@@ -33,7 +33,7 @@ export interface ComparedRules {
 }
 
 /** Jobs that one rule rejects by one of both policies only. */
-export interface RuleDifference {
+interface RuleDifference {
   readonly rule: string;
   readonly change: 'rejects' | 'passes';
   readonly jobs: number;

@@ -275,6 +275,8 @@ const BudgetAgreementSchema = z
   })
   .openapi('BudgetAgreement', { description: 'Comparison of counter, usage and records of a budget.' });
 
+export type BudgetAgreement = z.infer<typeof BudgetAgreementSchema>;
+
 export const SubjectViewSchema = z
   .object({
     set: orNone(text('The set of limits; absent: none was ever live.')),

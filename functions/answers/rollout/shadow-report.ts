@@ -146,7 +146,7 @@ const tryKey = ({ jobId, facts: { projectId, pipelineId, jobName } }: JobRecord)
     : JSON.stringify([projectId, pipelineId, jobName]);
 
 /** Half-open, Unix ms. */
-export interface ReportSpan {
+interface ReportSpan {
   readonly sinceMs: number;
   readonly untilMs: number;
 }

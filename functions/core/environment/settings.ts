@@ -124,6 +124,24 @@ export const readRollupConfig = settingsReader({
   },
 });
 
+export const readNoticesConfig = settingsReader({
+  ...{ ...TABLE, ...RULES },
+  /** ARN. */
+  topicArn: required(names.ENV_THRESHOLDS_TOPIC),
+  zone: usageZone,
+  /** SSM parameter with the webhooks of chat channels, one per line. Absent: no chat. */
+  chatParameter: optional(names.ENV_CHAT_WEBHOOKS_PARAMETER),
+  /** SSM parameter with the key that signs links to requests. Absent: unsigned links. */
+  approvalKeyParameter: optional(names.ENV_APPROVAL_KEY_PARAMETER),
+  /** SSM parameters below `tokensPath` are the tokens of groups. Absent: no notes in merge requests. */
+  notes: (env, problems) => {
+    const tokensPath = env[names.ENV_NOTE_TOKENS_PATH];
+    return tokensPath ? { gitlabUrl: GITLAB.gitlabUrl(env, problems), tokensPath } : undefined;
+  },
+  /** Absent: messages have no links. */
+  consoleUrl: optional(names.ENV_CONSOLE_URL),
+});
+
 export const readWatchdogConfig = settingsReader({
   ...{ ...TABLE, gitlabUrl: GITLAB.gitlabUrl },
   controllerId: (env, problems): number => {

@@ -280,8 +280,6 @@ export interface LiveLimits {
   readonly limits: LimitSet;
 }
 
-export type { ChangeRow } from './limit-changes.ts';
-
 /**
  * The children's limits add up to more than their parent's. Allowed: then the parent's limit is a pool,
  * first come first served.

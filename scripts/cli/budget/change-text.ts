@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import type {
   ChangeRow,
   Oversubscription,
@@ -10,7 +11,7 @@ import { edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
-import { type Paint, paintWhen, printable, widthOf } from '../../terminal/paint.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table, wrapped } from '../../terminal/table.ts';
 import { type ApiAnswer, type EditAnswer, setAnswered } from '../api/api-in-process.ts';
 import { type SetView, setText } from '../limits/live-set.ts';
@@ -41,7 +42,7 @@ export function changeRowsText(
   const more = lines.length - shown.length;
   // A single row is never cut off: until when a freeze holds stands at the end of its line.
   const only = shown.length === 1 ? (shown[0]?.join('  ') ?? '') : '';
-  if (widthOf(only) > columns) return `${wrapped(only, columns, '  ')}\n`;
+  if (stringWidth(only) > columns) return `${wrapped(only, columns, '  ')}\n`;
   const rest = more > 0 ? paint.dim(`… and ${shadowCount(more)} more (--json lists all)\n`) : '';
   return table([{}, {}, {}, {}, {}], shown, columns) + rest;
 }

@@ -1,9 +1,10 @@
+import stringWidth from 'string-width';
 import type { BudgetRow } from '../../../functions/answers/limits/budgets-model.ts';
 import { refusingText } from '../../../functions/answers/status/texts.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { isMoney } from '../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
-import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
 import { amounts, right, type TerminalColumn, table, wrapped } from '../../terminal/table.ts';
 
 /** As a command line names it: only groups and projects by their path. */
@@ -76,7 +77,7 @@ export function standingsText(
     'owner',
   ];
   const widest = (index: number): number =>
-    Math.max(widthOf(titleOf(titles[index] ?? '')), ...rows.map((row) => widthOf(row[index] ?? '')));
+    Math.max(stringWidth(titleOf(titles[index] ?? '')), ...rows.map((row) => stringWidth(row[index] ?? '')));
   const owned = Math.min(OWNER_ROOM, widest(titles.length - 1)) + 2;
   const middle = titles.slice(1, -1).reduce((sum, _, index) => sum + widest(index + 1) + 2, 0);
   // A line that wraps is no table any more: who owns it is the first thing to go.
@@ -145,7 +146,7 @@ export function wideOrLong(
   paint: Paint,
 ): string {
   const widths = titles.map((title, at) =>
-    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[at] ?? ''))),
+    Math.max(stringWidth(title), ...rows.map((row) => stringWidth(row[at] ?? ''))),
   );
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + INDENT.length, 0);
   if (before + Math.min(LAST_ROOM, widths.at(-1) ?? 0) <= columns)

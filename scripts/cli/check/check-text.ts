@@ -1,6 +1,7 @@
+import stringWidth from 'string-width';
 import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
-import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
 import { table, wrapped } from '../../terminal/table.ts';
 import { askText, ruleTable } from '../evaluation/rule-text.ts';
 import type { JobCheck } from './job-check.ts';
@@ -258,7 +259,7 @@ function whyOf({ job, rejects, untold, watched }: JobCheck): string {
 
 /** Shortens the middle, because the end distinguishes jobs of a matrix. */
 export function shortenedName(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
+  if (stringWidth(text) <= columns) return text;
   const letters = [...text];
   const tail = Math.floor((columns - 1) / 2);
   return `${letters.slice(0, columns - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`;
@@ -279,7 +280,7 @@ function findingRows({ jobs, everyJob }: PipelineFinding, columns: number): read
   const told = all.length > ROWS_MAX ? all.slice(0, ROWS_MAX - 1) : all;
   const rest = jobs.length - told.reduce((sum, { count }) => sum + count, 0);
   const names = told.map(({ name }) => `${INDENT}${shortenedName(printable(name), NAME_COLUMNS_MAX)}`);
-  const room = columns - Math.max(0, ...names.map(widthOf)) - GAP_COLUMNS;
+  const room = columns - Math.max(0, ...names.map((name) => stringWidth(name))) - GAP_COLUMNS;
   return [
     ...told.map(({ place }, index) => [
       names[index] ?? '',

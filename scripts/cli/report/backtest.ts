@@ -4,6 +4,7 @@ import {
   backtest,
 } from '../../../functions/answers/backtest/backtest.ts';
 import { limitLabel } from '../../../functions/answers/reading/scope.ts';
+import type { ZonedSpan } from '../../../functions/answers/rollout/shadow-report.ts';
 import type { Directory } from '../../../policies/directory.ts';
 import { standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
@@ -16,7 +17,7 @@ import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, readRules } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { money, shadowCount, spanText } from './shadow-words.ts';
-import { groupFilter, readSpan, SPAN_HELP, type ZonedSpan } from './span.ts';
+import { groupFilter, readSpan, SPAN_HELP } from './span.ts';
 
 const backtestCommand = command({
   name: 'backtest',

@@ -1,8 +1,12 @@
-import type { ReportJob, ReportRow, ShadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
+import type {
+  ArmedReport,
+  ReportJob,
+  ReportRow,
+  ShadowReport,
+} from '../../../functions/answers/rollout/shadow-report.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { visible } from '../../../policies/text/plain-text.ts';
 import {
-  type ArmedReport,
   apartSentence,
   armedSentence,
   money,

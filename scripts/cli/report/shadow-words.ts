@@ -1,7 +1,10 @@
-import type { ArmedFigures, ShadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
+import type {
+  ArmedFigures,
+  ShadowReport,
+  ZonedSpan,
+} from '../../../functions/answers/rollout/shadow-report.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { moneyText } from '../../../policies/unit-texts.ts';
-import type { ZonedSpan } from './span.ts';
 
 /** `9,102` */
 export const shadowCount = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -55,8 +58,6 @@ const shareText = (share: number): string =>
   share < 0.001 ? 'less than 0.1 %' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 
 // Text of the result with an enabled controller.
-
-export { type ArmedReport, armedReport } from '../../../functions/answers/rollout/shadow-report.ts';
 
 /** `If armed now: 2 of 14 jobs would have failed (14 %)`, and the number of retries among them. */
 export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedFigures, 'rows'>): string {

@@ -1,4 +1,5 @@
 import {
+  type ArmedReport,
   type ReportJob,
   type ReportRow,
   type ShadowReport,
@@ -20,7 +21,6 @@ import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from '../state
 import { progressOf, watched } from '../truth/progress.ts';
 import { shadowHtml } from './shadow-html.ts';
 import {
-  type ArmedReport,
   apartSentence,
   armedSentence,
   money,

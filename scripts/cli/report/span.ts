@@ -1,12 +1,10 @@
-import type { ReportSpan, ZonedSpan } from '../../../functions/answers/rollout/shadow-report.ts';
+import type { ZonedSpan } from '../../../functions/answers/rollout/shadow-report.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { askedGroup, isAllGroups } from '../evaluation/unknown-place.ts';
-
-export type { ReportSpan, ZonedSpan };
 
 /** For the help of every command with `--since` or `--until`. */
 export const SPAN_HELP = `Days begin and end in $TOLLGATE_ROLLUP_ZONE, else in UTC; the last one is meant whole.`;

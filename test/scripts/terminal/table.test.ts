@@ -43,6 +43,15 @@ test('numbers of a column have as many decimals as the longest of them, and coun
   ).toBe('a  2.50\nb  0.125\n');
 });
 
+test('characters that are two columns wide keep the columns aligned, and are cut to fit', () => {
+  const rows = [
+    ['課金', 'a'],
+    ['pay', 'b'],
+  ];
+  expect(table([{}, {}], rows, WIDE)).toBe('課金  a\npay   b\n');
+  expect(cutToColumns('課金課金', 6)).toBe('課金…');
+});
+
 test('colours take no columns', () => {
   const { good } = paintWhen(true);
   const [painted, plain] = [
@@ -69,7 +78,7 @@ test('a result for a file is not cut', () => {
 });
 
 test('characters outside the basic plane are cut whole', () => {
-  expect(cutToColumns('😀😀😀', 2)).toBe('😀…');
+  expect(cutToColumns('😀😀😀', 3)).toBe('😀…');
 });
 
 test.each([

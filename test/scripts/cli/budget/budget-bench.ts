@@ -1,10 +1,10 @@
-import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import { type BudgetTables, openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
 import { openLimits } from '../../../../scripts/cli/limits/live-set.ts';
 import { readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
+import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';

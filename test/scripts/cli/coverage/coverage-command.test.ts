@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { type FleetRunner, GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { FleetGitLab } from '../../../../functions/core/gitlab/runners.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { openFleet } from '../../../../scripts/cli/fleet/read-fleet.ts';
+import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 import { aProject } from '../desk-run.ts';
 

@@ -23,7 +23,6 @@ import type { Item } from '../../../../functions/core/store/operation.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../../../functions/core/usage/roll-up.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { createSettleApp, JOBS_PATH } from '../../../../functions/settle/app.ts';
 import { consume } from '../../../../functions/settle/consume.ts';
 import { newSweepMemory } from '../../../../functions/sweep/run.ts';
@@ -39,6 +38,7 @@ import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts
 import { policyDocument } from '../../../policies/documents.ts';
 import { flowRelay, listen } from '../../../support/flow/flow.ts';
 import { patientRouter } from '../../../support/flow/patient-router.ts';
+import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type DeskRun, runDesk } from '../desk-run.ts';

@@ -4,9 +4,10 @@ import { silentLog } from '../../../../functions/core/environment/environment.ts
 import { createClosing } from '../../../../functions/core/ledger/rebuild.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
-import { MemoryRollupStore, usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-store.ts';
+import { usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-store.ts';
 import type { UsageKey, UsageTally } from '../../../../functions/core/usage/usage.ts';
 import { type OpenLedger, openLedger } from '../../../../scripts/cli/open-ledger.ts';
+import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 import { runCommand, surrounded } from '../stand-ins.ts';
 
