@@ -81,22 +81,19 @@ export function parseOptions(args: readonly string[], root: string): StartOption
   const { router, json, console, forever } = values;
   if (router !== undefined && values['token-file'] === undefined)
     throw new UsageError("--router needs --token-file with the controller's token (glrct-…)");
-  const misplaced =
-    router === undefined
-      ? (['token-file', 'gitlab', 'proto'] as const)
-      : (['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'] as const);
-  for (const flag of misplaced) {
-    if (values[flag] === undefined || values[flag] === false) continue;
+  const isLocal = router === undefined;
+  const misplaced = isLocal
+    ? (['token-file', 'gitlab', 'proto'] as const)
+    : (['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'] as const);
+  const flag = misplaced.find((each) => values[each] !== undefined && values[each] !== false);
+  if (flag !== undefined)
     throw new UsageError(
-      router === undefined
+      isLocal
         ? `--${flag} belongs to --router <url>`
         : `--${flag} has no meaning with --router: GitLab sends the jobs`,
     );
-  }
-  if (console && (router !== undefined || json))
-    throw new UsageError(
-      `--console has no meaning with --${json ? 'json' : 'router'}: the console is for people, next to the local run`,
-    );
+  if (console && (!isLocal || json))
+    throw new UsageError(`--console has no meaning with --${json ? 'json' : 'router'}: it is for people`);
   if (forever && values.jobs !== undefined)
     throw new UsageError('--jobs has no meaning with --forever: it goes on until Ctrl-C');
   const whole = (flag: 'jobs' | 'rate' | 'seed', min: number, max: number): number | undefined =>
@@ -149,7 +146,10 @@ export const whoseJobs =
     const before = known.find((each) => each.routerHost === routerHost);
     if (gitlabUrl !== undefined) {
       const instance = new URL(gitlabUrl).hostname;
-      if (before !== undefined && before.instance !== instance) throw renamed(instance, before, routerHost);
+      if (before !== undefined && before.instance !== instance)
+        throw new UsageError(
+          `--gitlab says ${instance}, and the books here know the router ${routerHost} as that of ${before.instance}. Leave --gitlab away to go on with them, or say --fresh to start over (it empties .tollgate/)`,
+        );
       return { instance, gitlabUrl, routerHost };
     }
     if (before !== undefined) {
@@ -158,17 +158,6 @@ export const whoseJobs =
     }
     if (ROUTER_BELOW_GITLAB.test(pathname)) return { instance: routerHost, routerHost };
     throw new UsageError(
-      `--gitlab is missing: ${routerHost} is the job router's host, and books are kept under GitLab's; expected e.g. --gitlab https://${likelyHost(routerHost)}`,
+      `--gitlab is missing: ${routerHost} is the job router's host, and books are kept under GitLab's; expected e.g. --gitlab https://${routerHost.replace(/^kas\.(?:gitlab\.)?/, 'gitlab.')}`,
     );
   };
-
-const renamed = (instance: string, before: KnownInstance, routerHost: string): UsageError =>
-  new UsageError(
-    `--gitlab says ${instance}, and the books here know the router ${routerHost} as that of ${before.instance}. Leave --gitlab away to go on with them, or say --fresh to start over (it empties .tollgate/)`,
-  );
-
-/** A hint for the error text: GitLab's charts name `kas.example.com` next to `gitlab.example.com`. */
-const likelyHost = (routerHost: string): string =>
-  routerHost.startsWith('kas.')
-    ? `gitlab.${routerHost.replace(/^kas\.(?:gitlab\.)?/, '')}`
-    : 'gitlab.example.com';
