@@ -185,7 +185,7 @@ function rejectionsText(
     .map((row) => [
       pathOf(row),
       printable(row.rule),
-      printable(row.limit === undefined ? '' : limitLabel(row.limit, directory, row)),
+      printable(row.limit === undefined ? '' : limitLabel(row.limit, directory)),
       row.code,
       shadowCount(row.jobs),
       shadowCount(row.newly),

@@ -222,23 +222,6 @@ describe('limits are named as people call them', () => {
     const { out } = await report(bench);
     for (const name of names) expect(out).toContain(name);
   });
-
-  test('a project that the directory does not list has the path that its job told', async () => {
-    const limits = [
-      { on: { project: 1001 }, ...money },
-      { on: { each: 'pipeline', project: 1001 }, money: 0.5, per: 'once' },
-    ];
-    const bench = await limited(limits);
-    const groups = [
-      { id: 100, path: 'acme' },
-      { id: 101, parent: 100, path: 'acme/payments' },
-    ];
-    bench.documents({ rules }, limits, { groups });
-    expect(await limitsOf(bench)).toEqual([
-      'acme/payments/checkout money-day',
-      'acme/payments/checkout: pipeline 5000 money-once',
-    ]);
-  });
 });
 
 test('a bypass that was never asked about is told apart from a rejection that was not followed', async () => {
