@@ -9,7 +9,6 @@ export type AdminTopic =
   | 'licence'
   | 'flags'
   | 'settings'
-  | 'router'
   | 'controllers'
   | 'scopes'
   | 'controller tokens'
@@ -75,7 +74,6 @@ const ABSENT: Partial<Record<AdminTopic, Words>> = {
     'check its path or number, and that the token may see it',
   ],
   runners: ['GitLab knows no such runner', 'check its number: tollgate fleet ls'],
-  router: ['GitLab has no discovery of its job router', 'it needs GitLab 18.7 or newer'],
 };
 const CONFLICT: Partial<Record<AdminTopic, Words>> = {
   scopes: [
@@ -156,14 +154,6 @@ export function refusalOfFailure(made: AdminCall, error: GitLabError): AdminRefu
       status,
       says: `GitLab asks to wait, again and again ${answer(made, 429)}`,
       remedy: 'run the command again later; GITLAB_THROTTLE_USER_ALLOWLIST frees a user of limits',
-    };
-  if (code === 'gitlab_unavailable' && status === 501)
-    return {
-      code: 'absent',
-      call,
-      status,
-      says: `GitLab's job router is not available for this runner ${answer(made, 501)}`,
-      remedy: 'switch on KAS and the flags job_router and job_router_instance_runners',
     };
   if (code === 'gitlab_unavailable')
     return {

@@ -15,8 +15,6 @@ export interface RestCallDeps {
   readonly baseUrl: string;
   /** Read for every call, so that a rotated token needs no restart. */
   readonly token: () => Promise<string>;
-  /** Header of the token. @default 'private-token' */
-  readonly tokenHeader?: 'private-token' | 'runner-token';
   readonly fetch: typeof fetch;
   readonly clock: GitLabClock;
   /** @default Math.random */
@@ -89,10 +87,7 @@ async function tryOnce(
   deps: RestCallDeps,
 ): Promise<RestAnswer> {
   const call = `GET ${path}`;
-  const headers = {
-    accept: 'application/json',
-    [deps.tokenHeader ?? 'private-token']: await readToken(deps.token),
-  };
+  const headers = { accept: 'application/json', 'private-token': await readToken(deps.token) };
   const url = apiUrl(deps.baseUrl, path, query);
   const { response, text } = await sendOnce(call, url, { headers }, timeoutMs, deps);
   const { status, headers: given } = response;
