@@ -162,7 +162,7 @@ interface FailureJson {
  *
  * @param command - '' if the failure came before one was found.
  */
-export function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
+function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
   const failure = failureOf(error, io.cwd);
   const { code, message, problems } = failure.error;
   if (json) io.out(`${JSON.stringify(failure)}\n`);

@@ -18,7 +18,7 @@ export interface Problem {
 }
 
 /** One thing that stands in the way, and the way on. */
-export const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup => (
+const problemPage = (user: User, { title, sentence, remedy, link }: Problem): Markup => (
   <ConsolePage title={title} at="none" user={user}>
     <div class="card">
       <div>{sentence}</div>

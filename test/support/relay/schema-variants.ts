@@ -6,7 +6,7 @@ const RENAMED = {
 };
 
 /** The service moved to another package. */
-export const renamedPackage = (): Uint8Array => schemaVariant({ packages: RENAMED });
+const renamedPackage = (): Uint8Array => schemaVariant({ packages: RENAMED });
 
 /** A renamed package and other numbers at once. */
 export const renamedAndRenumbered = (): Uint8Array =>
