@@ -129,7 +129,6 @@ export interface ZonedSpan extends ReportSpan {
 export type ShadowReport = Awaited<ReturnType<typeof shadowReport>>;
 export type ArmedReport = ReturnType<typeof armedReport>;
 export type ReportRow = ReturnType<typeof reportRow>;
-export type ReportJob = ReportRow['examples'][number];
 
 interface ReportOptions {
   readonly span: ZonedSpan;
