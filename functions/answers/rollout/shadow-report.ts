@@ -18,7 +18,7 @@ import { type BacktestOptions, replayedJobs } from '../backtest/replayed-jobs.ts
 import { reportJobUrl } from '../job/recorded-job.ts';
 import { limitLabel } from '../reading/scope.ts';
 
-export type ShadowFigures = Awaited<ReturnType<typeof shadowFigures>>;
+type ShadowFigures = Awaited<ReturnType<typeof shadowFigures>>;
 export type ArmedFigures = ShadowFigures['ifArmed'];
 
 /** Reads the ledger twice, and writes nothing. @throws {Error} with the remedy when there are too many jobs. */
