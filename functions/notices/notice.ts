@@ -91,7 +91,7 @@ export interface Notice {
 }
 
 /** A job and the path of its page. */
-export interface Example {
+interface Example {
   readonly text: string;
   readonly page: string;
 }

@@ -21,7 +21,7 @@ interface CompareRules {
 export type ComparedRules = Awaited<ReturnType<typeof compareRules>>;
 
 /** Jobs that one rule rejects by one of both policies only. */
-export interface RuleDifference {
+interface RuleDifference {
   readonly rule: string;
   readonly change: 'rejects' | 'passes';
   readonly jobs: number;

@@ -119,7 +119,7 @@ const tryKey = ({ jobId, facts: { projectId, pipelineId, jobName } }: JobRecord)
     : JSON.stringify([projectId, pipelineId, jobName]);
 
 /** Half-open, Unix ms. */
-export type ReportSpan = Pick<BacktestOptions, 'sinceMs' | 'untilMs'>;
+type ReportSpan = Pick<BacktestOptions, 'sinceMs' | 'untilMs'>;
 
 export interface ZonedSpan extends ReportSpan {
   /** IANA zone of its days and edges. */
@@ -129,7 +129,6 @@ export interface ZonedSpan extends ReportSpan {
 export type ShadowReport = Awaited<ReturnType<typeof shadowReport>>;
 export type ArmedReport = ReturnType<typeof armedReport>;
 export type ReportRow = ReturnType<typeof reportRow>;
-export type ReportJob = ReportRow['examples'][number];
 
 interface ReportOptions {
   readonly span: ZonedSpan;

@@ -64,7 +64,7 @@ const userIdOf = (username: string): number => {
   return id;
 };
 
-export const aUser = (username: string, roles: Partial<Roles> = {}): User => ({
+const aUser = (username: string, roles: Partial<Roles> = {}): User => ({
   id: userIdOf(username),
   username,
   name: username,
