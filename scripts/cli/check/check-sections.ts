@@ -1,7 +1,8 @@
+import stringWidth from 'string-width';
 import type { CheckedPipeline } from '../../../functions/answers/job/model.ts';
 import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
-import { type Paint, paintWhen, printable, widthOf } from '../../terminal/paint.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { right, table, wrapped } from '../../terminal/table.ts';
 import { askText, ruleTable } from '../evaluation/rule-text.ts';
 import type { JobCheck } from './job-check.ts';
@@ -337,7 +338,7 @@ function whyOf({
 
 /** Shortens the middle, because the end distinguishes jobs of a matrix. */
 function shortenedName(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
+  if (stringWidth(text) <= columns) return text;
   const letters = [...text];
   const tail = Math.floor((columns - 1) / 2);
   return `${letters.slice(0, columns - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`;
