@@ -6,7 +6,7 @@ import { getItem, itemAt, putItem } from '../core/store/calls.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
 import { atRev, type InstanceTable, TimeLimit } from '../core/store/operation.ts';
 import { answered, LedgerError, type TableFailure } from '../core/store/table-failure.ts';
-import type { Checkpoint, JobCounts, Notice } from './notice.ts';
+import type { JobCounts, Notice } from './notice.ts';
 
 export interface Cursor {
   /** The last edit with sent notices. */
@@ -48,16 +48,9 @@ export interface BreakGlassCheckpoint {
   readonly atMs: number;
 }
 
+/** Failed tries to write a note; 0: it is written, or there is none to write. */
 export interface NoteCheckpoint {
-  /** Hash of the note's text; absent if no write is known to have succeeded. */
-  readonly text?: string;
-  /** Number of the limit edit that the text was made with. */
-  readonly edit: number;
-  /** Unix ms. Until then an edit may change the text. */
-  readonly untilMs?: number;
-  /** Failed tries since the last success. */
   readonly tries: number;
-  readonly againAtMs?: number;
 }
 
 /** Keyed by day, then by subject; `*` is the instance. */
@@ -83,23 +76,11 @@ export const noticeHash = ({ id, to }: Notice): string =>
     .digest('base64url')
     .slice(0, HASH_CHARACTERS);
 
-/** The cursor after a run that sent only some of its notices. */
-export function advancePartly(cursor: Cursor, sent: readonly Notice[]): Cursor {
-  const hashes = [...(cursor.sent ?? []), ...sent.map(noticeHash)].slice(-HASHES_MAX);
-  return sent.flatMap(({ checkpoints = [] }) => checkpoints).reduce(advance, { ...cursor, sent: hashes });
-}
-
-function advance(cursor: Cursor, checkpoint: Checkpoint): Cursor {
-  if (checkpoint.kind === 'break-glass') {
-    const { id, used } = checkpoint;
-    const before = cursor.breakGlasses[id] ?? { reviews: 0, atMs: 0 };
-    return { ...cursor, breakGlasses: { ...cursor.breakGlasses, [id]: { ...before, used } } };
-  }
-  const { day, subject, counts } = checkpoint;
-  const onDay = cursor.tallies[day] ?? {};
-  const next = { ...onDay, [subject]: { ...onDay[subject], ...counts } };
-  return { ...cursor, tallies: { ...cursor.tallies, [day]: next } };
-}
+/** The cursor after a run that sent only some of its notices: the next run finds all of them again. */
+export const advancePartly = (cursor: Cursor, sent: readonly Notice[]): Cursor => ({
+  ...cursor,
+  sent: [...(cursor.sent ?? []), ...sent.map(noticeHash)].slice(-HASHES_MAX),
+});
 
 export interface StoredCursor {
   readonly rev: number;

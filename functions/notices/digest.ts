@@ -4,7 +4,7 @@ import type { ChatMessage } from '../core/notify/chat.ts';
 import { linkTo } from '../core/notify/console-links.ts';
 import { type Message, type MessageSeverity, subjectLine } from '../core/notify/message.ts';
 import type { Recipient } from '../core/notify/recipient.ts';
-import { headlineText, KINDS, kindRow, type Notice } from './notice.ts';
+import { headlineText, KINDS, type Notice } from './notice.ts';
 
 /** More lines would not be read; the console has them all. */
 export const NOTICES_PER_MESSAGE_MAX = 40;
@@ -13,7 +13,7 @@ const NOTICES_PER_CHAT_MAX = 10;
 const NOTICES_BYTES_MAX = 220_000;
 
 const ORDER = Object.keys(KINDS);
-const HEADINGS = [...new Set(Object.values(KINDS).map(({ heading }) => heading))];
+const HEADINGS = [...new Set(Object.values(KINDS).map(([, heading]) => heading))];
 const SEVERITIES: readonly MessageSeverity[] = ['action', 'warning', 'info'];
 
 /** Notices of one kind stay in the order of their events. */
@@ -32,10 +32,10 @@ export function noticeMessage(
   // Independent of the order, so that a repeat has the same id.
   const ids = JSON.stringify(notices.map(({ id }) => id).sort());
   const id = createHash('sha256').update(ids).digest('base64url');
-  const severity = SEVERITIES.find((each) => sorted.some(({ kind }) => KINDS[kind].severity === each));
+  const severity = SEVERITIES.find((each) => sorted.some(({ kind }) => KINDS[kind][0] === each));
   const history = linkTo(consoleUrl, '/history');
   const sections = HEADINGS.flatMap((heading) => {
-    const under = shown.filter(({ kind }) => KINDS[kind].heading === heading);
+    const under = shown.filter(({ kind }) => KINDS[kind][1] === heading);
     const texts = under.map((each) => noticeText(each, consoleUrl));
     return texts.length === 0 ? [] : [`${heading}\n${texts.join('\n')}`];
   });
@@ -81,7 +81,7 @@ function noticeJson(notice: Notice, consoleUrl: string | undefined): object {
   const { id, kind, subject, label, lines, page, facts, examples = [] } = notice;
   const link = linkTo(consoleUrl, page);
   return {
-    ...{ id, kind, severity: KINDS[kind].severity, subject, subjectLabel: label, says: lines[0] },
+    ...{ id, kind, severity: KINDS[kind][0], subject, subjectLabel: label, says: lines[0] },
     ...(link !== undefined && { link }),
     ...facts,
     ...(examples.length > 0 && {
@@ -101,7 +101,9 @@ export function chatDigest(notices: readonly Notice[], consoleUrl: string | unde
   return {
     title: `Tollgate: ${headlineText(sorted)}`,
     parts: [
-      ...shown.map(({ lines, page, kind }) => part(lines.join('\n'), kindRow(kind).button ?? 'Open', page)),
+      ...shown.map(({ lines, page, kind }) =>
+        part(lines.join('\n'), kind === 'request-waiting' ? 'Open request' : 'Open', page),
+      ),
       ...(more > 0 ? [part(`and ${more} more`, 'All changes', '/history')] : []),
     ],
   };

@@ -95,13 +95,10 @@ async function findBreakGlasses(
   const usedBy = await readUse(active, nowMs, ledger);
   const notices: Notice[] = [];
   const breakGlasses: Record<string, BreakGlassCheckpoint> = {};
-  let dueAtMs = Math.min(
-    Number.POSITIVE_INFINITY,
-    ...all.filter((each) => !begun.includes(each)).map(({ fromMs }) => fromMs),
-  );
+  let dueAtMs = Math.min(NEVER_MS, ...all.flatMap(({ fromMs }) => (fromMs > nowMs ? [fromMs] : [])));
   for (const glass of active) {
     const before = sent[glass.id] ?? NOTHING_SENT;
-    const used = usedBy(glass);
+    const used = usedBy.get(glass.id) ?? 0;
     const isOver = nowMs >= glass.untilMs;
     if (used > before.used) notices.push(usedNotice(glass, before.used, used, context));
     let { reviews, atMs } = before;
@@ -122,26 +119,30 @@ async function readUse(
   glasses: readonly BreakGlass[],
   nowMs: number,
   ledger: NoticesDeps['ledger'],
-): Promise<(glass: BreakGlass) => number> {
-  const keysOf = new Map(glasses.map((glass) => [glass.id, listCounters(glass, nowMs)]));
-  const keys = [...keysOf.values()].flat();
+): Promise<ReadonlyMap<string, number>> {
+  const keysOf = glasses.map((glass) => ({ id: glass.id, keys: listCounters(glass, nowMs) }));
+  const keys = keysOf.flatMap((each) => each.keys);
   const counters = keys.length === 0 ? [] : await ledger.readCounters(keys);
   const committed = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
-  return ({ id }) =>
-    (keysOf.get(id) ?? []).reduce((sum, key) => sum + (committed.get(counterName(key)) ?? 0), 0);
+  return new Map(
+    keysOf.map((each) => [
+      each.id,
+      each.keys.reduce((sum, key) => sum + (committed.get(counterName(key)) ?? 0), 0),
+    ]),
+  );
 }
 
 function listCounters(glass: BreakGlass, nowMs: number): readonly CounterKey[] {
   const lastMs = Math.min(nowMs, glass.untilMs - 1);
-  const step = STEP_MS[glass.per];
-  const instants = [lastMs];
-  for (let atMs = glass.fromMs; atMs <= lastMs && instants.length <= PERIODS_MAX; atMs += step)
-    instants.push(atMs);
-  return [
-    ...new Map(
-      instants.map((atMs) => breakGlassCounter(glass, atMs)).map((key) => [key.period, key]),
-    ).values(),
-  ];
+  const keys = new Map<string, CounterKey>();
+  const note = (atMs: number): void => {
+    const key = breakGlassCounter(glass, atMs);
+    keys.set(key.period, key);
+  };
+  note(lastMs);
+  for (let atMs = glass.fromMs; atMs <= lastMs && keys.size <= PERIODS_MAX; atMs += STEP_MS[glass.per])
+    note(atMs);
+  return [...keys.values()];
 }
 
 function usedNotice(glass: BreakGlass, from: number, to: number, context: NoticeContext): Notice {
@@ -157,7 +158,6 @@ function usedNotice(glass: BreakGlass, from: number, to: number, context: Notice
     ],
     page: BREAK_GLASS_PAGE,
     facts: { breakGlass: id, jobs: to - from, used: to, jobsMax: jobs, per },
-    checkpoints: [{ kind: 'break-glass', id, used: to }],
   });
 }
 

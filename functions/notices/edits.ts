@@ -1,6 +1,6 @@
 /** Edits of limits by others than the owner, from the change log. */
 import { instantText } from '../../policies/text/edge-text.ts';
-import { limitName, limitNameFirst } from '../../policies/unit-texts.ts';
+import { limitNameFirst } from '../../policies/unit-texts.ts';
 import type { ChangeRow, Effect, FieldValue } from '../core/limits/limit-changes.ts';
 import { LimitsError } from '../core/limits/limit-table.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from '../core/limits/publish-limits.ts';
@@ -116,14 +116,20 @@ const isActor = (actor: string, { owner, contact }: Recipient): boolean =>
 
 function changeNotice(to: Recipient, change: Change, of: Edit): Notice {
   const [first] = change;
-  const { about, subject, limit, id } = first;
-  const [kind, headline] = describeChange(change, subjectLabel(subject, of.context.directory), of.context);
+  const { about, subject, limit, id, whole, unit } = first;
   const main =
     change.find(({ field }) => field === 'amount' || field === 'until' || field === 'mode') ?? first;
-  return aNotice(kind, subject, of.context, {
+  const limitText = unit === undefined ? `Limit ${cutName(limit)}` : limitNameFirst({ unit });
+  const names = {
+    ...{ limit: limitText, grant: 'Grant', freeze: 'Freeze', breakglass: 'Break-glass' },
+    ...{ rollout: `Rollout of ${limit}`, document: 'Order of the default limits' },
+  };
+  const label = subjectLabel(subject, of.context.directory);
+  const verb = whole ?? EFFECTS[totalEffect(change)].word;
+  return aNotice(kindOf(change), subject, of.context, {
     to,
     id: `edit:${of.edit}:${about}:${subject}:${limit}${id === undefined ? '' : `:${id}`}`,
-    lines: [`${headline}.`, authorLine(of)],
+    lines: [`${names[about]} of ${label} ${verb}: ${fieldsText(change, of.context)}.`, authorLine(of)],
     page: about === 'breakglass' ? BREAK_GLASS_PAGE : subjectPagePath(subject),
     facts: {
       ...{ edit: of.edit, about, limit, effect: totalEffect(change) },
@@ -142,8 +148,7 @@ function manyChangesNotice(to: Recipient, changes: readonly Change[], of: Edit):
   const label = subjectLabel(subject, of.context.directory);
   const isOne = subjects.length === 1;
   const where = isOne ? label : `${label} and ${countText(subjects.length - 1, 'other')}`;
-  const effect = loosened > 0 ? 'loosens' : tightened > 0 ? 'tightens' : 'neutral';
-  return aNotice(EFFECTS[effect].kind, subject, of.context, {
+  return aNotice(EFFECTS[totalEffect(changes.flat())].kind, subject, of.context, {
     to,
     id: `edit:${of.edit}:many`,
     lines: [
@@ -177,78 +182,28 @@ const EFFECTS = {
 } as const;
 
 /** A change that loosens one field counts as loosening: approvers must notice it. */
-const totalEffect = (change: Change): Effect =>
-  (['loosens', 'tightens'] as const).find((effect) => change.some((row) => row.effect === effect)) ??
-  'neutral';
+const totalEffect = (rows: readonly ChangeRow[]): Effect =>
+  (['loosens', 'tightens'] as const).find((effect) => rows.some((row) => row.effect === effect)) ?? 'neutral';
 
-function describeChange(
-  change: Change,
-  label: string,
-  context: NoticeContext,
-): readonly [NoticeKind, string] {
-  const [first] = change;
-  const [isAdded, isRemoved] = [first.whole === 'added', first.whole === 'removed'];
-  const value = (field: string, side: 'from' | 'to'): string | undefined => {
-    const row = change.find((each) => each.field === field);
-    return row === undefined || row[side] === null ? undefined : valueText(row, row[side], context);
-  };
-  const reason = (): string => quoteText(value('reason', 'to') ?? '');
-  const fields = fieldsText(change, context);
-  const effect = EFFECTS[totalEffect(change)];
-  const changed = first.whole === undefined ? `: ${fields}` : '';
-  switch (first.about) {
-    case 'limit': {
-      const name =
-        first.unit === undefined ? `Limit ${cutName(first.limit)}` : limitNameFirst({ unit: first.unit });
-      const what = `${name} of ${label}`;
-      const mode = value('mode', 'to') ?? 'enforce';
-      const suffix = mode === 'enforce' ? '' : ` (${mode})`;
-      if (isAdded) return [effect.kind, `${what} set: ${value('amount', 'to') ?? 'no amount'}${suffix}`];
-      if (isRemoved)
-        return [effect.kind, `${what} removed; it was ${value('amount', 'from') ?? 'without an amount'}`];
-      return [effect.kind, `${what} ${effect.word}${changed}`];
-    }
-    case 'grant': {
-      const amount = value('amount', isRemoved ? 'from' : 'to') ?? 'An amount';
-      const what = `${amount} more for the ${limitName({ unit: first.unit ?? 'micros' })} of ${label}`;
-      const days = `from ${value('from', 'to') ?? 'now'} to ${value('until', 'to') ?? 'further notice'}`;
-      if (isAdded) return ['grant-given', `${what} granted, ${days}: ${reason()}`];
-      return ['grant-changed', isRemoved ? `Grant revoked: ${what}` : `Grant for ${label} changed${changed}`];
-    }
-    case 'freeze': {
-      const until = value('until', 'to') ?? 'lifted';
-      const end = until === 'lifted' ? 'it is lifted' : until;
-      if (isAdded) return ['freeze-set', `Frozen: no job of ${label} starts until ${end}. ${reason()}`];
-      if (isRemoved) return ['freeze-lifted', `Freeze of ${label} lifted`];
-      return ['freeze-changed', `Freeze of ${label} changed${changed}`];
-    }
-    case 'breakglass': {
-      const per = value('per', 'to') ?? 'once';
-      const jobs = `${value('jobs', 'to') ?? '?'} jobs ${per === 'once' ? '' : `per ${per} `}`;
-      const until = value('until', 'to') ?? '?';
-      if (isAdded)
-        return [
-          'break-glass-opened',
-          `Break-glass opened for ${label}: up to ${jobs}pass its limits until ${until}. ${reason()}`,
-        ];
-      return [
-        'break-glass-changed',
-        isRemoved ? `Break-glass of ${label} ended` : `Break-glass of ${label} changed${changed}`,
-      ];
-    }
-    case 'rollout': {
-      const report = `Shadow report of ${label}: ${fields}`;
-      const modes = `Rollout of ${first.limit} rules in ${label}: ${fields}`;
-      return [effect.kind, first.limit === 'report' ? report : modes];
-    }
-    case 'document':
-      return [effect.kind, 'Order of the limits by default changed'];
+function kindOf(change: Change): NoticeKind {
+  const [{ about, whole }] = change;
+  switch (about) {
+    case 'grant':
+      return whole === 'added' ? 'grant-given' : 'grant-changed';
+    case 'freeze':
+      return whole === 'added' ? 'freeze-set' : whole === 'removed' ? 'freeze-lifted' : 'freeze-changed';
+    case 'breakglass':
+      return whole === 'added' ? 'break-glass-opened' : 'break-glass-changed';
+    default:
+      return EFFECTS[totalEffect(change)].kind;
   }
 }
 
+/** `amount 500.00 EUR → 300.00 EUR`; what is added or removed has one value. */
 function fieldsText(change: Change, context: NoticeContext): string {
   const shown = change.slice(0, FIELDS_MAX).map((row) => {
     const side = (value: FieldValue): string => (value === null ? 'none' : valueText(row, value, context));
+    if (row.whole !== undefined) return `${row.field} ${side(row.to ?? row.from)}`;
     return `${row.field} ${side(row.from)} → ${side(row.to)}`;
   });
   const more = change.length - shown.length;

@@ -9,42 +9,33 @@ import type { MessageSeverity } from '../core/notify/message.ts';
 import { findRecipient, type Ownership, type Recipient, subjectLabel } from '../core/notify/recipient.ts';
 import type { AlertedLevel } from '../core/thresholds/alert-records.ts';
 
-interface KindRow {
-  readonly severity: MessageSeverity;
-  readonly heading: 'Waiting for you' | 'Jobs' | 'Break-glass' | 'Limits' | 'Requests';
-  /** The part of a message's subject line that counts it. */
-  readonly subject: keyof typeof SUBJECT_PARTS;
-  /** Label of its button in chat. @default 'Open' */
-  readonly button?: string;
-}
+type Heading = 'Waiting for you' | 'Jobs' | 'Break-glass' | 'Limits' | 'Requests';
+/** Severity, heading in a message, and the part of a message's subject line that counts it. */
+type KindRow = readonly [severity: MessageSeverity, heading: Heading, part: keyof typeof SUBJECT_PARTS];
 
 /** Every kind of notice, in the order of reading. */
 export const KINDS = {
-  'request-waiting': {
-    ...{ severity: 'action', heading: 'Waiting for you', subject: 'requests' },
-    button: 'Open request',
-  },
-  'break-glass-review': { severity: 'action', heading: 'Waiting for you', subject: 'reviews' },
-  'jobs-rejected': { severity: 'warning', heading: 'Jobs', subject: 'rejected' },
-  'jobs-warned': { severity: 'warning', heading: 'Jobs', subject: 'warned' },
-  'break-glass-opened': { severity: 'warning', heading: 'Break-glass', subject: 'brokenGlass' },
-  'break-glass-used': { severity: 'warning', heading: 'Break-glass', subject: 'brokenGlass' },
-  'break-glass-changed': { severity: 'info', heading: 'Break-glass', subject: 'changedGlass' },
-  'freeze-set': { severity: 'warning', heading: 'Limits', subject: 'freezes' },
-  'freeze-changed': { severity: 'info', heading: 'Limits', subject: 'limits' },
-  'freeze-lifted': { severity: 'info', heading: 'Limits', subject: 'limits' },
-  'forecast-reached': { severity: 'warning', heading: 'Limits', subject: 'limits' },
-  'grant-ending': { severity: 'warning', heading: 'Limits', subject: 'limits' },
-  'limit-tightened': { severity: 'warning', heading: 'Limits', subject: 'limits' },
-  'limit-loosened': { severity: 'info', heading: 'Limits', subject: 'limits' },
-  'limit-described': { severity: 'info', heading: 'Limits', subject: 'limits' },
-  'grant-given': { severity: 'info', heading: 'Limits', subject: 'limits' },
-  'grant-changed': { severity: 'info', heading: 'Limits', subject: 'limits' },
-  'request-decided': { severity: 'info', heading: 'Requests', subject: 'decided' },
+  'request-waiting': ['action', 'Waiting for you', 'requests'],
+  'break-glass-review': ['action', 'Waiting for you', 'reviews'],
+  'jobs-rejected': ['warning', 'Jobs', 'rejected'],
+  'jobs-warned': ['warning', 'Jobs', 'warned'],
+  'break-glass-opened': ['warning', 'Break-glass', 'brokenGlass'],
+  'break-glass-used': ['warning', 'Break-glass', 'brokenGlass'],
+  'break-glass-changed': ['info', 'Break-glass', 'changedGlass'],
+  'freeze-set': ['warning', 'Limits', 'freezes'],
+  'freeze-changed': ['info', 'Limits', 'limits'],
+  'freeze-lifted': ['info', 'Limits', 'limits'],
+  'forecast-reached': ['warning', 'Limits', 'limits'],
+  'grant-ending': ['warning', 'Limits', 'limits'],
+  'limit-tightened': ['warning', 'Limits', 'limits'],
+  'limit-loosened': ['info', 'Limits', 'limits'],
+  'limit-described': ['info', 'Limits', 'limits'],
+  'grant-given': ['info', 'Limits', 'limits'],
+  'grant-changed': ['info', 'Limits', 'limits'],
+  'request-decided': ['info', 'Requests', 'decided'],
 } as const satisfies Readonly<Record<string, KindRow>>;
 
 export type NoticeKind = keyof typeof KINDS;
-export const kindRow = (kind: NoticeKind): KindRow => KINDS[kind];
 
 /** Parts of a subject line, in this order. */
 const SUBJECT_PARTS = {
@@ -61,7 +52,7 @@ const SUBJECT_PARTS = {
 
 /** `1 request waits, 3 jobs of group acme/payments rejected, 2 changes of limits` */
 export function headlineText(notices: readonly Notice[]): string {
-  const byPart = Map.groupBy(notices, ({ kind }) => KINDS[kind].subject);
+  const byPart = Map.groupBy(notices, ({ kind }) => KINDS[kind][2]);
   if (byPart.has('brokenGlass')) byPart.delete('changedGlass');
   return Object.entries(SUBJECT_PARTS)
     .flatMap(([part, text]) => {
@@ -97,19 +88,13 @@ export interface Notice {
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
   /** A level of a limit: the message's outcome is recorded next to its counter. */
   readonly alert?: { readonly key: CounterKey; readonly level: AlertedLevel };
-  /** Parts of the cursor that advance with this notice, even if the run sends no other. */
-  readonly checkpoints?: readonly Checkpoint[];
 }
 
 /** A job and the path of its page. */
-export interface Example {
+interface Example {
   readonly text: string;
   readonly page: string;
 }
-
-export type Checkpoint =
-  | { readonly kind: 'tally'; readonly day: string; readonly subject: string; readonly counts: JobCounts }
-  | { readonly kind: 'break-glass'; readonly id: string; readonly used: number };
 
 export interface JobCounts {
   readonly rejected?: number;

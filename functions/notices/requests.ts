@@ -101,29 +101,30 @@ const requestFacts = ({ limit, amount, from, until, edit, requestedBy }: LimitRe
   requestedBy: cutName(requestedBy),
 });
 
+/** `ann asks for 200 EUR more for the CI budget of group acme/payments, 21 Nov 2026 to 30 Nov 2026: "…"` */
 function requestText(request: LimitRequest, context: NoticeContext): string {
-  if (request.edit !== undefined) return editText(request, context);
-  const { subject, limit: id, amount, from, until, requestedBy, reason, ticket } = request;
+  const { subject, limit: id, requestedBy, reason, edit, amount, from, until, ticket } = request;
   const limit = limitsOn(context.limits, subject).find((each) => each.id === id);
   const what = limit === undefined ? `limit ${cutName(id)}` : limitName(limit);
-  const more = `${askedText(amount, limit, context)} more for the ${what} of ${subjectLabel(subject, context.directory)}`;
-  const days = `${whenText(from, context)} to ${whenText(until, context)}`;
-  return `${cutName(requestedBy)} asks for ${more}, ${days}: ${quoteText(reason)}${ticket === undefined ? '' : ` (${cutName(ticket)})`}`;
+  const label = subjectLabel(subject, context.directory);
+  const wish =
+    edit === undefined
+      ? `for ${askedText(amount, limit, context)} more for the ${what} of ${label}, ${whenText(from, context)} to ${whenText(until, context)}`
+      : `to ${editText(edit, context)}`;
+  const cause = `${quoteText(reason)}${ticket === undefined ? '' : ` (${cutName(ticket)})`}`;
+  return `${cutName(requestedBy)} asks ${wish}: ${cause}`;
 }
 
-/** `ann asks to change amount of money-month of group acme/payments from 500.00 EUR to 900.00 EUR: "…"` */
-function editText({ edit, requestedBy, reason }: EditRequest, context: NoticeContext): string {
-  const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
+/** `change amount of money-month of group acme/payments from 500.00 EUR to 900.00 EUR, with 2 more differences` */
+function editText({ rows, count }: EditRequest['edit'], context: NoticeContext): string {
+  const row = rows.find(({ field }) => field === 'amount') ?? rows[0];
+  if (row === undefined) return 'change limits';
   const value = (side: ChangeRow['from']): string =>
-    typeof side === 'number' && row?.unit !== undefined
+    typeof side === 'number' && row.unit !== undefined
       ? wholeAmountText(side, row.unit, context)
       : cutName(String(side ?? 'nothing'));
-  const what =
-    row === undefined
-      ? 'change limits'
-      : `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${value(row.from)} to ${value(row.to)}`;
-  const more = edit.count > 1 ? `, with ${countText(edit.count - 1, 'more difference')}` : '';
-  return `${cutName(requestedBy)} asks to ${what}${more}: ${quoteText(reason)}`;
+  const more = count > 1 ? `, with ${countText(count - 1, 'more difference')}` : '';
+  return `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${value(row.from)} to ${value(row.to)}${more}`;
 }
 
 /** Requests write money and minutes without a unit. */

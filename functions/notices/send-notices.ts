@@ -1,13 +1,7 @@
 import { counterName } from '../../policies/claim.ts';
 import { readRequests } from '../core/limits/requests.ts';
 import { approvalPath } from '../core/notify/approval-link.ts';
-import {
-  type ChatChannel,
-  ChatError,
-  type ChatMessage,
-  findChannel,
-  readChatChannels,
-} from '../core/notify/chat.ts';
+import { ChatError, findChannel, readChatChannels } from '../core/notify/chat.ts';
 import { REQUESTS_PAGE } from '../core/notify/console-links.ts';
 import { NotifyError } from '../core/notify/message.ts';
 import { type Recipient, recipientKey } from '../core/notify/recipient.ts';
@@ -53,7 +47,7 @@ const TIMEOUT_MS = 5_000;
  * 5. Keep notes in merge requests, and write the cursor again if they changed. GitLab may be slow, so they come last.
  *
  * At least once: a crash before the cursor is written sends the same notices again, under the same ids. If the topic stops taking
- * messages, the cursor keeps which notices were taken.
+ * messages, the cursor keeps which notices were taken; jobs that were rejected meanwhile make a new notice.
  *
  * @throws {NotifyError} The topic did not take a message; the next run sends the rest.
  * @throws {LimitsError | LedgerError | DirectoryError} A read failed; nothing was sent.
@@ -120,7 +114,7 @@ async function decisionPages({ approvals, log }: NoticesDeps, nowMs: number): Pr
   if (approvals === undefined) return () => REQUESTS_PAGE;
   const { instance, keys } = approvals;
   const read = await keys().catch((error: unknown): readonly string[] => {
-    log.warn('approval key not read', { error: error instanceof Error ? error.name : '' });
+    log.warn('approval key not read', { error: nameOf(error) });
     return [];
   });
   return (request, { root }) =>
@@ -133,17 +127,15 @@ interface SentMessage {
   readonly notices: readonly Notice[];
 }
 
-interface SentMessages {
-  readonly sent: readonly SentMessage[];
-  readonly waiting: number;
-  readonly failure?: NotifyError;
-}
-
 /** Sends one message per recipient, in the order of their first notices, until the topic refuses one. */
 async function sendMessages(
   notices: readonly Notice[],
   { notify, consoleUrl }: NoticesDeps,
-): Promise<SentMessages> {
+): Promise<{
+  readonly sent: readonly SentMessage[];
+  readonly waiting: number;
+  readonly failure?: NotifyError;
+}> {
   const byRecipient = [...Map.groupBy(notices, ({ to }) => recipientKey(to)).values()];
   const sent: SentMessage[] = [];
   for (const own of byRecipient.slice(0, MESSAGES_MAX)) {
@@ -170,43 +162,36 @@ async function sendChats(
   messages: readonly SentMessage[],
   { chat, clock, consoleUrl, log }: NoticesDeps,
 ): Promise<readonly (readonly ChannelOutcome[])[]> {
-  const outcomes: ChannelOutcome[][] = [];
-  if (chat === undefined || messages.length === 0) return outcomes;
+  if (chat === undefined || messages.length === 0) return [];
+  const lines = await chat.lines().catch((error: unknown): readonly string[] => {
+    log.warn('chat webhooks not read', { error: nameOf(error) });
+    return [];
+  });
+  const { channels, unreadable } = readChatChannels(lines);
+  if (unreadable.length > 0) log.warn('chat webhooks unreadable', { lines: unreadable.join(',') });
   const endMs = clock.monotonicMs() + CHAT_RUN_MS;
-  const counts = { sent: 0, failed: 0, late: 0 };
-  try {
-    const { channels, unreadable } = readChatChannels(await chat.lines());
-    if (unreadable.length > 0) log.warn('chat webhooks unreadable', { lines: unreadable.join(',') });
-    for (const { to, notices } of messages) {
-      const channel = findChannel(to, channels);
-      const isLate = clock.monotonicMs() >= endMs;
-      if (channel !== undefined && isLate) counts.late += 1;
-      if (channel === undefined || isLate) {
-        outcomes.push([]);
-        continue;
-      }
-      const isTaken = await isSent(chatDigest(notices, consoleUrl), channel);
-      counts[isTaken ? 'sent' : 'failed'] += 1;
-      const outcome = isTaken ? 'taken' : 'failed';
-      outcomes.push([{ channel: channel.service, outcome, atMs: clock.nowMs() }]);
+  const outcomes: ChannelOutcome[][] = [];
+  for (const { to, notices } of messages) {
+    const channel = findChannel(to, channels);
+    if (channel === undefined || clock.monotonicMs() >= endMs) {
+      outcomes.push([]);
+      continue;
     }
-  } catch (error) {
-    log.warn('chat webhooks not read', { error: error instanceof Error ? error.name : '' });
+    const { service } = channel;
+    const outcome = await chat.sender.send(chatDigest(notices, consoleUrl), channel).then(
+      () => 'taken' as const,
+      (error: unknown) => {
+        const code = error instanceof ChatError ? error.code : nameOf(error);
+        log.warn('chat not sent', { channel: channel.channel, service, code });
+        return 'failed' as const;
+      },
+    );
+    outcomes.push([{ channel: service, outcome, atMs: clock.nowMs() }]);
   }
-  if (counts.sent + counts.failed + counts.late > 0) log.info('chats sent', counts);
   return outcomes;
-
-  async function isSent(message: ChatMessage, to: ChatChannel): Promise<boolean> {
-    try {
-      await chat?.sender.send(message, to);
-      return true;
-    } catch (error) {
-      if (!(error instanceof ChatError)) throw error;
-      log.warn('chat not sent', { channel: to.channel, service: to.service, code: error.code });
-      return false;
-    }
-  }
 }
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown failure');
 
 /** Never throws: a lost record must not repeat a sent message. */
 async function recordAlerts(
@@ -219,8 +204,7 @@ async function recordAlerts(
     try {
       await alerts.add({ of: 'forecasts', key: alert.key }, [{ ...alert.level, channels }]);
     } catch (error) {
-      const name = error instanceof Error ? error.name : 'unknown failure';
-      log.warn('alert not recorded', { counter: counterName(alert.key), error: name });
+      log.warn('alert not recorded', { counter: counterName(alert.key), error: nameOf(error) });
     }
   }
 }

@@ -14,13 +14,7 @@ import { findLimit } from '../core/thresholds/levels.ts';
 import { thresholdAlerts } from '../core/thresholds/threshold-alerts.ts';
 import { placeAskOf, placeBy } from '../core/usage/contribution.ts';
 import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
-import {
-  type OnTransitions,
-  type RollUpDeps,
-  rollUp,
-  type StreamAnswer,
-  TellTransitions,
-} from '../core/usage/roll-up.ts';
+import { type RollUpDeps, rollUp, type StreamAnswer, thresholdTeller } from '../core/usage/roll-up.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { runnerNames } from '../core/usage/usage.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
@@ -48,8 +42,8 @@ const directoryOf = ({ subject }: CounterKey) => {
 };
 
 /** A stream has room for two readers in all, and settlement is the other: thresholds ride along here. */
-function alertsTo(topicArn: string): OnTransitions {
-  const alert = thresholdAlerts({
+const alertsTo = (topicArn: string) =>
+  thresholdAlerts({
     findLimit: async (key) =>
       findLimit(key, await limitsFor([key.subject]), await directoryOf(key), systemClock.nowMs()),
     notify: snsNotifier({ topicArn }),
@@ -60,8 +54,6 @@ function alertsTo(topicArn: string): OnTransitions {
     consoleUrl: config.consoleUrl,
     readDailyUse: dailyUseOf({ store, zone: config.zone, clock: systemClock }),
   });
-  return (steps) => alert(steps.map(({ after }) => after));
-}
 
 const objects = config.export && s3Objects(config.export);
 
@@ -83,7 +75,7 @@ const deps: RollUpDeps = {
       exportImages(event, { instance: config.gitlabInstance, objects, clock: systemClock, log: consoleLog }),
   }),
   ...(config.thresholdsTopicArn !== undefined && {
-    thresholds: new TellTransitions(alertsTo(config.thresholdsTopicArn), consoleLog),
+    tellThresholds: thresholdTeller(alertsTo(config.thresholdsTopicArn), consoleLog),
   }),
 };
 

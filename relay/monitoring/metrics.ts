@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { decisionMs, type EventOf, noticeOf, type RelayEvent, type RelayObserver } from '../events.ts';
 import * as names from '../names.ts';
 

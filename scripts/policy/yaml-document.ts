@@ -11,7 +11,6 @@ const DECIMALS: ReadonlySet<string> = new Set([
   // The rest are keys of fixtures.
   'spent',
   'held',
-  'fitted',
   'cost',
 ]);
 /** A file that is no YAML has a fault in each of its lines, and the parser quotes them. */
@@ -41,6 +40,17 @@ export class DocumentError extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join('\n'));
     this.problems = problems;
+  }
+}
+
+/** Notes the problems of a document that is invalid, so that others are read all the same. */
+export function collectProblems<Value>(problems: string[], read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
   }
 }
 

@@ -27,9 +27,6 @@ export function coloursWanted(
   return isTerminal && env.TERM !== 'dumb';
 }
 
-/** Columns a text takes on a terminal: colours take none. */
-export const widthOf = (text: string): number => [...text.replace(COLOURS, '')].length;
-
 /** Cleans untrusted names, so that a terminal does not interpret them. */
 export const printable = (text: string): string => plainLines(text.replaceAll('\t', ' '), '�');
 

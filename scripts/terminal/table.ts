@@ -1,4 +1,5 @@
-import { printablePainted, widthOf } from './paint.ts';
+import stringWidth from 'string-width';
+import { printablePainted } from './paint.ts';
 
 export interface TerminalColumn {
   /** Above the column. Either all columns have one, or none has. */
@@ -35,8 +36,29 @@ export function table(
     columns,
   );
   const lines = hasTitles ? [columns.map(({ title }) => paintTitle(title ?? '')), ...shown] : shown;
-  const widths = columns.map((_, index) => Math.max(0, ...lines.map((line) => widthOf(line[index] ?? ''))));
+  const widths = columns.map((_, index) =>
+    Math.max(0, ...lines.map((line) => stringWidth(line[index] ?? ''))),
+  );
   return lines.map((line) => `${rowText(line, columns, widths, width)}\n`).join('');
+}
+
+/** The first rows, a screen or two, with a line about the others. @param all - says how to see them: `--json` */
+export function firstRows(
+  columns: Parameters<typeof table>[0],
+  rows: readonly (readonly string[])[],
+  { max = 40, width, dim, all = '--json' }: FirstRows,
+): string {
+  const more = rows.length - max;
+  const rest = more > 0 ? dim(`… and ${more} more: ${all} has them all\n`) : '';
+  return `${table(columns, rows.slice(0, max), width, dim)}${rest}`;
+}
+
+interface FirstRows {
+  /** @default 40 */
+  readonly max?: number;
+  readonly width: number;
+  readonly dim: (text: string) => string;
+  readonly all?: string;
 }
 
 function evenDecimals(
@@ -71,7 +93,7 @@ function rowText(
     .slice(0, -1)
     .map((column, index) => padded(row[index] ?? '', widths[index] ?? 0, column.align));
   const last = columns.length - 1;
-  const used = before.reduce((sum, cell) => sum + widthOf(cell) + GAP.length, 0);
+  const used = before.reduce((sum, cell) => sum + stringWidth(cell) + GAP.length, 0);
   const room = Math.max(Math.max(width, COLUMNS_MIN) - used, 8);
   const text = row[last] ?? '';
   const shown =
@@ -80,14 +102,19 @@ function rowText(
 }
 
 function padded(text: string, width: number, align: TerminalColumn['align']): string {
-  const fill = ' '.repeat(Math.max(0, width - widthOf(text)));
+  const fill = ' '.repeat(Math.max(0, width - stringWidth(text)));
   return align === 'right' ? `${fill}${text}` : `${text}${fill}`;
 }
 
 /** A text with colours is left whole: cutting it could leave the terminal painted. */
 export function cutToColumns(text: string, columns: number): string {
-  if (widthOf(text) <= columns || text.includes('\u001b')) return text;
-  return `${[...text].slice(0, Math.max(0, columns - 1)).join('')}…`;
+  if (stringWidth(text) <= columns || text.includes('\u001b')) return text;
+  let cut = '';
+  for (const character of text) {
+    if (stringWidth(cut + character) > columns - 1) break;
+    cut += character;
+  }
+  return `${cut}…`;
 }
 
 /** Breaks a text between words; lines after the first are indented. A word longer than a line is left whole. */
@@ -96,7 +123,7 @@ export function wrapped(text: string, columns: number, indent = ''): string {
   const lines: string[] = [];
   let line = words[0] ?? '';
   for (const word of words.slice(1)) {
-    if (widthOf(line) + 1 + widthOf(word) <= columns) line = `${line} ${word}`;
+    if (stringWidth(line) + 1 + stringWidth(word) <= columns) line = `${line} ${word}`;
     else {
       lines.push(line);
       line = `${indent}${word}`;

@@ -5,13 +5,10 @@ import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import type { LedgerKeys } from '../../functions/core/store/keys.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../functions/core/usage/roll-up.ts';
-import {
-  MemoryRollupStore,
-  type RollupFault,
-  type RollupStore,
-} from '../../functions/core/usage/rollup-store.ts';
+import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { usageOf } from '../../functions/core/usage/usage.ts';
 import type { Directory } from '../../policies/directory.ts';
+import { MemoryRollupStore, type RollupFault } from '../support/ledger/memory-rollup-store.ts';
 import { type Findings, must } from './findings.ts';
 import { type DecidedJob, type UsageLine, usageLines } from './rulebook/charges.ts';
 

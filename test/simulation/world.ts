@@ -17,7 +17,6 @@ import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
-import type { RollupFault } from '../../functions/core/usage/rollup-store.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import {
@@ -29,6 +28,7 @@ import {
 import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';
 import { type HandClock, handClock } from '../../scripts/local/clock.ts';
 import { seededRandom } from '../../scripts/local/random.ts';
+import type { RollupFault } from '../support/ledger/memory-rollup-store.ts';
 import { ExpectedAnswers, type ExpectedTurn } from './answers.ts';
 import { versionText } from './birth.ts';
 import { Books } from './books.ts';

@@ -56,9 +56,6 @@ const GroupSumSchema = z
   })
   .openapi('GroupSum', { description: 'Sum of the rows’ `metered`, compared with the group above them.' });
 
-export type GroupSum = z.infer<typeof GroupSumSchema>;
-export type UsedInMonth = GroupSum['total'];
-
 const MeteredSchema = z
   .object({ ...usedInMonth, sinceDay: text('First day of the month, as `2026-11-01`.') })
   .openapi('Metered', { description: 'Use of this month, whether a budget counts it or not.' });
@@ -274,6 +271,8 @@ const BudgetAgreementSchema = z
     ),
   })
   .openapi('BudgetAgreement', { description: 'Comparison of counter, usage and records of a budget.' });
+
+export type BudgetAgreement = z.infer<typeof BudgetAgreementSchema>;
 
 export const SubjectViewSchema = z
   .object({

@@ -2,12 +2,10 @@
  * Lists visible groups, and other subjects with a budget, in pages.
  *
  * Reads per page, for any number of groups: the pointer of the limits, the counters of shown rows, and eight weeks of their
- * usage from sheets. The order uses the snapshot of all counters, and fresh counters of the leaders. Without a snapshot it
- * reads each counter, of at most {@link RANKED_MAX} places and once in {@link RECENT_MS} per process.
+ * usage from sheets. The order uses the snapshot of all counters, or the sheet of the month. Without a snapshot it reads each
+ * counter, of at most {@link RANKED_MAX} places.
  */
-import { keepLatest } from '../../../policies/keep-latest.ts';
 import { limitAt } from '../../../policies/limits/limits.ts';
-import { isMoney } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { firstOfMonth } from '../../core/usage/sums.ts';
 import {
@@ -19,47 +17,20 @@ import {
   viewOf,
 } from '../reading/context.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
+import { readSums } from '../reading/read-sums.ts';
 import { ancestorsOf, subjectLabelOf, userLabels } from '../reading/scope.ts';
 import { readDays, today } from '../reading/usage-days.ts';
+import { figuresOf } from '../report/read-spend.ts';
 import { compareRisks, riskOf } from '../status/risk.ts';
-import {
-  type CountedLimit,
-  type CountedLimits,
-  isBudget,
-  leading,
-  limitModes,
-  limitsInForce,
-} from '../status/subject-limits.ts';
-import {
-  groupRows,
-  isGroup,
-  levelSum,
-  matchingPlaces,
-  meteredOf,
-  type RowPlace,
-  subjectOfPlace,
-} from './group-rows.ts';
+import { type CountedLimit, isBudget, leading, limitModes, limitsInForce } from '../status/subject-limits.ts';
+import { groupRows, isGroup, levelSum, matchingPlaces, type RowPlace, subjectOfPlace } from './group-rows.ts';
 import type { GroupRow, Overview, OverviewQuery } from './model.ts';
 
 const ROWS = { usual: 50, max: 100 };
 /** Their counters are some 300 requests to the table; further groups come last, by path. */
 const RANKED_MAX = 20_000;
-const RECENT_MS = 60_000;
 /** Each row costs eight weeks of days: only the places with the largest share are ordered by risk. */
 const FORECAST_MAX = 100;
-/** Groups without a budget that are metered for the order, topmost first: their use includes all below them. */
-const METERED_MAX = 200;
-const METERED_KEPT_MAX = 10 * METERED_MAX;
-const METERED_RECENT_MS = 5 * 60_000;
-
-/** A place, and the budgets that order it. */
-interface Candidate {
-  readonly place: RowPlace;
-  /** Those that reject jobs; without any, those that only warn. */
-  readonly budgets: readonly CountedLimit[];
-  /** The limit that counts its spend. */
-  readonly money: CountedLimit | undefined;
-}
 
 interface PlaceOrder {
   readonly ordered: readonly RowPlace[];
@@ -72,9 +43,6 @@ interface PlaceOrder {
 export function overviewOf(
   reading: ReadContext,
 ): (asked: OverviewQuery, caller: Caller) => Promise<Overview> {
-  const metered = new Map<string, { readonly micros: number; readonly atMs: number }>();
-  const candidates = keptCandidates(reading);
-
   return async (asked, caller) => {
     const view = await viewOf(reading, caller);
     const { set, scope, directory, places, nowMs } = view;
@@ -112,22 +80,18 @@ export function overviewOf(
     const places = matchingPlaces(asked, view);
     if (asked.sort === 'name' || asked.under !== undefined)
       return { ordered: places, orderedAtMs: nowMs, unranked: 0 };
-    const [some, rest] = rankedFirst(places);
-    const all = candidates(some, view);
-    const { counters, sinceMs } = await reading.counters.recent(all.flatMap(countersOf), RECENT_MS);
     if (asked.sort === 'spent') {
-      const unbudgeted = all.filter(({ place, money }) => money === undefined && isGroup(place));
-      const spentBy = await spentWithout(unbudgeted, view);
-      const ordered = descending(all, ({ place, money }) =>
-        money === undefined
-          ? (spentBy.get(subjectOfPlace(place)) ?? -1)
-          : (counters.get(money.counter.name)?.committed ?? 0),
-      );
-      const unranked = rest.length + unbudgeted.length - spentBy.size;
-      return { ordered: [...ordered, ...rest], orderedAtMs: sinceMs, unranked };
+      const { spentBy, isComplete } = await monthSpend(places, view, reading);
+      const ordered = descending(places, (place) => spentBy.get(subjectOfPlace(place)) ?? 0);
+      return { ordered, orderedAtMs: nowMs, unranked: isComplete ? 0 : places.filter(isGroup).length };
     }
-    const byShare = descending(all, ({ budgets }) =>
-      budgets.reduce((most, budget) => Math.max(most, shareOf(budget, counters, nowMs)), -1),
+    const [some, rest] = rankedFirst(places);
+    const budgetsOf = leadingBudgets(view, reading);
+    const budgets = new Map(some.map((place) => [place, budgetsOf(place)]));
+    const keys = [...budgets.values()].flat().map(({ counter }) => counter);
+    const { counters, sinceMs } = await reading.counters.recent(keys);
+    const byShare = descending(some, (place) =>
+      Math.max(-1, ...(budgets.get(place) ?? []).map((budget) => shareOf(budget, counters, nowMs))),
     );
     const order = { orderedAtMs: sinceMs, unranked: rest.length };
     if (offsetOf(asked.cursor) >= FORECAST_MAX) return { ordered: [...byShare, ...rest], ...order };
@@ -145,67 +109,55 @@ export function overviewOf(
       ...order,
     };
   }
-
-  /** Spend of groups without a money budget, by subject. */
-  async function spentWithout(
-    unbudgeted: readonly Candidate[],
-    { directory, nowMs }: CallerView,
-  ): Promise<ReadonlyMap<string, number>> {
-    const nearest = unbudgeted
-      .map(({ place }) => subjectOfPlace(place))
-      .map((subject) => ({ subject, depth: ancestorsOf(subject, directory).length }))
-      .sort((a, b) => a.depth - b.depth)
-      .slice(0, METERED_MAX)
-      .map(({ subject }) => subject);
-    const isOld = (subject: string): boolean =>
-      (metered.get(subject)?.atMs ?? Number.NEGATIVE_INFINITY) <= nowMs - METERED_RECENT_MS;
-    const from = firstOfMonth(reading.zone, nowMs);
-    const span = { from, to: today(reading.zone, nowMs) };
-    const usage = await readDays(nearest.filter(isOld), span, reading.usage);
-    for (const [subject, days] of usage) {
-      const { settledMicros, heldMicros } = meteredOf(days, from);
-      keepLatest(metered, subject, { micros: settledMicros + heldMicros, atMs: nowMs }, METERED_KEPT_MAX);
-    }
-    return new Map(
-      nearest.flatMap((subject) => {
-        const known = metered.get(subject);
-        return known === undefined ? [] : [[subject, known.micros] as const];
-      }),
-    );
-  }
 }
 
-/** Candidates of groups are kept while limits and groups are the same. */
-function keptCandidates({ policy, countedLimits }: ReadContext) {
-  let known: { readonly counted: CountedLimits; readonly byGroup: Map<RowPlace, Candidate> } | undefined;
-  return (places: readonly RowPlace[], view: CallerView): readonly Candidate[] => {
-    const { limits, directory, nowMs } = view;
-    const counted = countedLimits(limits, directory, nowMs);
-    if (known?.counted !== counted) known = { counted, byGroup: new Map() };
-    const { byGroup } = known;
-    const modeOf = limitModes(policy, limits);
-    const candidateOf = (place: RowPlace): Candidate => {
-      const subject = subjectOfPlace(place);
-      const having = isGroup(place)
-        ? counted.ofGroup(place)
-        : limitsInForce(subject, view).map(counted.counted);
-      const all = having.filter(({ limit }) => isBudget(limit));
-      const ancestors = ancestorsOf(subject, directory);
-      const budgets = leading(all, ({ limit }) => modeOf(limit, ancestors));
-      return { place, budgets, money: all.find(({ limit }) => isMoney(limit.kind)) };
-    };
-    return places.map((place) => {
-      const candidate = byGroup.get(place) ?? candidateOf(place);
-      if (isGroup(place)) byGroup.set(place, candidate);
-      return candidate;
-    });
+/** Spend of this month by subject: of groups from sheets, of others from their days. @throws {LedgerError} */
+async function monthSpend(
+  places: readonly RowPlace[],
+  { nowMs }: CallerView,
+  { zone, usage, sheets }: ReadContext,
+): Promise<{ readonly spentBy: ReadonlyMap<string, number>; readonly isComplete: boolean }> {
+  const spentBy = new Map<string, number>();
+  const add = (subject: string, micros: number): void => {
+    spentBy.set(subject, (spentBy.get(subject) ?? 0) + micros);
+  };
+  const to = today(zone, nowMs);
+  const span = { from: firstOfMonth(zone, nowMs), to };
+  const rows = new Map(places.filter(isGroup).map((place) => [place.id, subjectOfPlace(place)]));
+  const others = places.filter((place) => !isGroup(place)).map(subjectOfPlace);
+  const [{ rowsMissing }, days] = await Promise.all([
+    readSums(
+      { ...span, kind: 'group', rows, byDay: false },
+      { usage, today: to, ...withoutAbsent({ sheets }) },
+      (id, sum) => {
+        const { micros, heldMicros } = figuresOf(sum);
+        add(rows.get(id) ?? '', micros + heldMicros);
+      },
+    ),
+    readDays(others, span, usage),
+  ]);
+  for (const [subject, all] of days)
+    for (const { settledMicros, heldMicros } of all) add(subject, settledMicros + heldMicros);
+  return { spentBy, isComplete: rowsMissing === 0 };
+}
+
+/** Returns a function for the budgets that order a place: those that reject jobs; without any, those that only warn. */
+function leadingBudgets(view: CallerView, { policy, countedLimits }: ReadContext) {
+  const { limits, directory, nowMs } = view;
+  const counted = countedLimits(limits, directory, nowMs);
+  const modeOf = limitModes(policy, limits);
+  return (place: RowPlace): readonly CountedLimit[] => {
+    const subject = subjectOfPlace(place);
+    const having = isGroup(place)
+      ? counted.ofGroup(place)
+      : limitsInForce(subject, view).map(counted.counted);
+    const ancestors = ancestorsOf(subject, directory);
+    return leading(
+      having.filter(({ limit }) => isBudget(limit)),
+      ({ limit }) => modeOf(limit, ancestors),
+    );
   };
 }
-
-const countersOf = ({ budgets, money }: Candidate) => {
-  const keys = budgets.map(({ counter }) => counter);
-  return money === undefined || budgets.includes(money) ? keys : [...keys, money.counter];
-};
 
 /** (settled + held) / amount; -1: unlimited. */
 export function shareOf({ limit, counter }: CountedLimit, counters: CountersByName, nowMs: number): number {
@@ -214,13 +166,13 @@ export function shareOf({ limit, counter }: CountedLimit, counters: CountersByNa
   return amount === 0 ? 1 : (counters.get(counter.name)?.committed ?? 0) / amount;
 }
 
-/** Candidates come in order of paths, and a stable sort keeps it for equal figures. */
+/** Places come in order of paths, and a stable sort keeps it for equal figures. */
 const descending = (
-  all: readonly Candidate[],
-  figureOf: (candidate: Candidate) => number,
+  places: readonly RowPlace[],
+  figureOf: (place: RowPlace) => number,
 ): readonly RowPlace[] =>
-  all
-    .map((candidate) => ({ place: candidate.place, figure: figureOf(candidate) }))
+  places
+    .map((place) => ({ place, figure: figureOf(place) }))
     .sort((a, b) => b.figure - a.figure)
     .map(({ place }) => place);
 

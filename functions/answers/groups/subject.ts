@@ -11,10 +11,8 @@ import { runnerClassNames } from '../../../policies/price.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { isForecastable, SPENT_KINDS, UNIT_OF } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { RecountOutcome } from '../../core/ledger/checkpoints.ts';
 import { zoneOfSubject } from '../../core/limits/plan-edits.ts';
 import { mayDo } from '../../core/limits/rights.ts';
-import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../core/usage/budget-agreement.ts';
 import { firstOfMonth, groupSum } from '../../core/usage/sums.ts';
 import { rejectedJobs } from '../job/recorded-job.ts';
 import { visibleHistory } from '../limits/edits.ts';
@@ -27,6 +25,7 @@ import type { LimitRow } from '../status/model.ts';
 import { aheadOf, testedSpan, usedOn } from '../status/outlook.ts';
 import { refusalsNow } from '../status/risk.ts';
 import { allSubjectLimits, isBudget, limitsInForce } from '../status/subject-limits.ts';
+import { agreementOf } from './agreement.ts';
 import { firstToRunOut, groupRows, meteredOf } from './group-rows.ts';
 import type { BurnUpChart, SubjectQuery, SubjectRights, SubjectView } from './model.ts';
 import { usageView } from './usage.ts';
@@ -99,7 +98,7 @@ export const subjectViewOf =
         return note === undefined ? [] : [{ ...note, limit: id }];
       }),
       ...(burnUp !== undefined && { burnUp }),
-      agreements: rows.flatMap((row) => agreementOf(row, usage, reading, recount) ?? []),
+      agreements: rows.flatMap((row) => agreementOf(row, { days: usage, zone, nowMs, recount }) ?? []),
       usage: { ...used, rejections: { ...used.rejections, latest } },
       grants: grantRows(havings, nowMs),
       freezes: freezeRows(subject, view),
@@ -118,20 +117,6 @@ export const subjectViewOf =
       may: subjectRightsOf(subject, caller, view),
     };
   };
-
-/** Returns undefined if the limit's use does not add up over days. */
-function agreementOf(
-  row: LimitRow,
-  usage: readonly DayUsage[],
-  { zone, clock }: ReadContext,
-  recount: RecountOutcome | undefined,
-): BudgetAgreement | undefined {
-  const { settled, held } = row;
-  const span = row.inForce ? agreementDays(row, zone, clock.nowMs()) : undefined;
-  if (span === undefined || settled === undefined || held === undefined) return undefined;
-  const days = usage.filter(({ number }) => number >= span.from && number <= span.to);
-  return budgetAgreement({ ...row, settled, held }, { days, usageZone: zone, recount });
-}
 
 /** Returns undefined if the subject does not exist. */
 function kindOf(

@@ -1,7 +1,7 @@
 /**
  * All limits in force that a caller sees.
  *
- * 1. Read one counter per limit; if there are several pages, counters at most a minute old or copies.
+ * 1. Read one counter per limit; if there are several pages, copies of counters.
  * 2. Forecast the {@link FORECAST_MAX} fullest, from eight weeks of days, and read which budgets refuse jobs.
  * 3. Rank, count and filter by the risk of the rows.
  * 4. Read the counters of the page again, and the alerts that owners got.
@@ -40,7 +40,6 @@ const FORECAST_MAX = 400;
 const LEADING_MAX = 300;
 export const BUDGET_ROWS_MAX = 1_000;
 const ROWS = { usual: 100, max: BUDGET_ROWS_MAX };
-const RECENT_MS = 60_000;
 
 export const budgetsOf =
   (reading: ReadContext) =>
@@ -60,7 +59,7 @@ export const budgetsOf =
     const isOnePage = all.length <= (asked.max ?? ROWS.usual);
     const { counters, isCopied } = isOnePage
       ? { counters: await reading.counters.fresh(keysOf(all)), isCopied: false }
-      : await reading.counters.recent(keysOf(all), RECENT_MS);
+      : await reading.counters.recent(keysOf(all));
 
     const fullest = fullestFirst(usedAtLeast(all, asked.percentMin, counters, nowMs), counters, nowMs);
     const usage = await usageOf(fullest.filter(isForecast).slice(0, FORECAST_MAX), tested, nowMs, reading);

@@ -1,6 +1,5 @@
 /** Reads counters in parts, e.g. to order thousands of groups. Keep one per process. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { keepLatest } from '../../../policies/keep-latest.ts';
 import { HOUR_MS } from '../../../policies/limits/calendar.ts';
 import type { Counter, Ledger } from '../../core/ledger/ledger.ts';
 import {
@@ -20,8 +19,8 @@ export interface NamedKey extends CounterKey {
 export interface CurrentCounters {
   /** As they are now. @throws {LedgerError} */
   fresh(keys: readonly CounterKey[]): Promise<ReadonlyMap<string, Counter>>;
-  /** Returns counters up to this age; others are read. Large sets come from the older snapshot of counters. */
-  recent(keys: readonly (CounterKey | NamedKey)[], ageMsMax: number): Promise<RecentCounters>;
+  /** Large sets come from the snapshot of counters, which is up to an hour old. */
+  recent(keys: readonly (CounterKey | NamedKey)[]): Promise<RecentCounters>;
 }
 
 interface RecentCounters {
@@ -66,8 +65,6 @@ const layered = (first: CountersByName, second: CountersByName): CountersByName 
 
 /** Twenty parallel requests of a hundred keys. */
 const PART_KEYS = 2_000;
-/** About 20 MB; above it the oldest are read again. */
-const REMEMBERED_MAX = 100_000;
 
 /** Ten requests of a hundred keys: fewer counters are read fresh. */
 const FROM_SNAPSHOT_MIN = 1_000;
@@ -91,8 +88,6 @@ export function countersNow({ ledger, clock, counterSnapshots }: CountersNowDeps
     const { snapshot } = kept;
     return snapshot?.complete === true && nowMs - snapshot.atMs <= SNAPSHOT_AGE_MS_MAX ? snapshot : undefined;
   };
-  const remembered = new Map<string, { readonly counter: Counter; readonly atMs: number }>();
-
   async function fresh(keys: readonly CounterKey[]): Promise<ReadonlyMap<string, Counter>> {
     const distinct = [...new Map(keys.map((key) => [counterName(key), key])).values()];
     const found = new Map<string, Counter>();
@@ -105,39 +100,15 @@ export function countersNow({ ledger, clock, counterSnapshots }: CountersNowDeps
 
   return {
     fresh,
-    async recent(keys, ageMsMax) {
-      const nowMs = clock.nowMs();
-      const counters = new Map<string, Counter>();
-      let missing: { readonly key: CounterKey; readonly name: string }[] = [];
-      let sinceMs = nowMs;
-      for (const key of keys) {
-        const name = 'name' in key ? key.name : counterName(key);
-        const known = remembered.get(name);
-        if (known === undefined || known.atMs <= nowMs - ageMsMax) {
-          missing.push({ key, name });
-          continue;
-        }
-        counters.set(name, known.counter);
-        sinceMs = Math.min(sinceMs, known.atMs);
-      }
-      const snapshot = missing.length < FROM_SNAPSHOT_MIN ? undefined : await snapshotNow();
-      if (snapshot !== undefined) {
-        sinceMs = Math.min(sinceMs, snapshot.atMs);
-        // A counter that a complete snapshot should have and lacks was never used.
-        missing = missing.filter(({ key, name }) => !snapshot.counters.has(name) && !isInSnapshot(key));
-      }
-      if (missing.length > 0) {
-        const read = await fresh(missing.map(({ key }) => key));
-        for (const [name, counter] of read) {
-          keepLatest(remembered, name, { counter, atMs: nowMs }, REMEMBERED_MAX);
-          counters.set(name, counter);
-        }
-      }
-      return {
-        counters: snapshot === undefined ? counters : layered(counters, snapshot.counters),
-        sinceMs,
-        isCopied: snapshot !== undefined,
-      };
+    async recent(keys) {
+      const snapshot = keys.length < FROM_SNAPSHOT_MIN ? undefined : await snapshotNow();
+      if (snapshot === undefined)
+        return { counters: await fresh(keys), sinceMs: clock.nowMs(), isCopied: false };
+      // A counter that a complete snapshot should have and lacks was never used.
+      const nameOf = (key: CounterKey | NamedKey) => ('name' in key ? key.name : counterName(key));
+      const missing = keys.filter((key) => !snapshot.counters.has(nameOf(key)) && !isInSnapshot(key));
+      const counters = layered(await fresh(missing), snapshot.counters);
+      return { counters, sinceMs: snapshot.atMs, isCopied: true };
     },
   };
 }

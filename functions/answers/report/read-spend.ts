@@ -11,6 +11,7 @@ import {
   type SheetSum,
   sumWithout,
 } from '../../core/sheets/sheet-rows.ts';
+import type { JobKey } from '../../core/sheets/sheet-store.ts';
 import { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from '../../core/usage/usage.ts';
 import { readSums, rowIdOf, type SumReading, type SumSource, sumSheets } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
@@ -83,9 +84,13 @@ async function readRows(
   ]);
   (ofOwn ?? read).each((_, sum) => addSum(total, sum), new Set([own]));
   const costs = new Map<number, number>();
-  read.eachCost((id, micros) => {
-    if (!isOwn || id !== own) costs.set(id, (costs.get(id) ?? 0) + micros);
-  });
+  read.each(
+    (id, sum) => {
+      if (!isOwn || id !== own) costs.set(id, (costs.get(id) ?? 0) + (sum[MICROS] ?? 0));
+    },
+    undefined,
+    MICROS + 1,
+  );
   const rowsOf = (ids: ReadonlySet<number>): ReadonlyMap<number, SpendSum> => {
     const rows = new Map(
       [...ids].map((id) => [id, { sum: emptySum(), trend: new Float64Array(trend ? points : 0) }]),
@@ -157,24 +162,23 @@ interface ListAsk {
   readonly top: number;
 }
 
-interface FiguredRow {
-  readonly name: string;
-  readonly subject?: string;
-  readonly sum: SheetSum;
-  readonly before: SheetSum;
-  readonly trend: Iterable<number>;
-}
-
 /** @param then - sums of the previous period */
 export function listedRows(
   { by, subject, rows, top }: ListAsk,
   now: SpendSums,
   then: SpendSums | undefined,
 ): Pick<SpendReport, 'rows' | 'other' | 'total' | 'queue'> {
-  const isTime = rows.kind === undefined;
-  const ids = isTime ? timesOf(by, now.span).map((_, place) => place) : placeIds(rows, now, then);
-  const shownIds = isTime || rows.inOrder ? ids : ids.slice(0, top);
-  const shown = isTime ? timeRows(by, now, then) : placeRows(shownIds, rows, now, then);
+  const times = rows.kind === undefined ? timesOf(by, now.span) : undefined;
+  const ids = times?.map((_, place) => place) ?? placeIds(rows, now, then);
+  const shownIds = times !== undefined || rows.inOrder ? ids : ids.slice(0, top);
+  const [sums, before] = [now.rowsOf(new Set(shownIds)), then?.rowsOf(new Set(shownIds))];
+  const shown = shownIds.map((id) => ({
+    name: times?.[id] ?? rows.nameOf(id),
+    of: rows.subjectOf(id),
+    sum: sums.get(id)?.sum ?? emptySum(),
+    before: before?.get(id)?.sum ?? emptySum(),
+    trend: times === undefined ? [...(sums.get(id)?.trend ?? [])] : [],
+  }));
   const withBefore = (sum: SheetSum) => {
     const { micros, jobs, seconds } = figuresOf(sum);
     return then === undefined ? {} : { before: { micros, jobs, seconds } };
@@ -187,9 +191,8 @@ export function listedRows(
   const hidden = ids.length - shown.length;
   return {
     rows: shown.map(
-      ({ name, subject: of, sum, before, trend }): SpendRow => ({
-        ...{ name, ...withoutAbsent({ subject: of }), ...figuresOf(sum), ...withBefore(before) },
-        trend: [...trend],
+      ({ name, of, sum, before, trend }): SpendRow => ({
+        ...{ name, ...withoutAbsent({ subject: of }), ...figuresOf(sum), ...withBefore(before), trend },
       }),
     ),
     other: {
@@ -235,17 +238,6 @@ const queueOf = (sum: SheetSum): SpendReport['queue'] =>
     return toSeconds !== undefined && Number.isFinite(toSeconds) ? { toSeconds, jobs } : { jobs };
   });
 
-function timeRows(by: SpendKey, now: SpendSums, then: SpendSums | undefined): FiguredRow[] {
-  const none = new Set<number>();
-  const [sums, before] = [now.rowsOf(none), then?.rowsOf(none)];
-  return timesOf(by, now.span).map((name, place) => ({
-    name,
-    sum: sums.get(place)?.sum ?? emptySum(),
-    before: before?.get(place)?.sum ?? emptySum(),
-    trend: [],
-  }));
-}
-
 /** Most expensive first, times in their order. */
 function placeIds(
   { inOrder, nameOf }: CandidateRows,
@@ -260,47 +252,16 @@ function placeIds(
   );
 }
 
-function placeRows(
-  ids: readonly number[],
-  { nameOf, subjectOf }: CandidateRows,
-  now: SpendSums,
-  then: SpendSums | undefined,
-): FiguredRow[] {
-  const shown = new Set(ids);
-  const [sums, before] = [now.rowsOf(shown), then?.rowsOf(shown)];
-  return ids.map((id) => {
-    const subject = subjectOf(id);
-    return {
-      name: nameOf(id),
-      ...(subject !== undefined && { subject }),
-      sum: sums.get(id)?.sum ?? emptySum(),
-      before: before?.get(id)?.sum ?? emptySum(),
-      trend: sums.get(id)?.trend ?? [],
-    };
-  });
-}
-
 /** Labels the rest that no row has. */
 function otherLabel(by: SpendKey, subject: string, hidden: number): string {
   const isAll = subject === 'instance';
-  const more = (noun: string): string => `${hidden} more ${noun}${hidden === 1 ? '' : 's'}, and `;
-  const rest = (noun: string, text: string): string =>
-    hidden === 0 ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : `${more(noun)}${text}`;
-  switch (by) {
-    case 'group':
-      return rest('group', isAll ? 'jobs of no group that is listed' : 'projects right in this group');
-    case 'project':
-      return rest('project', 'jobs of no project that is known here');
-    case 'day':
-    case 'month':
-      return 'On no day of this period';
-    case 'class':
-      if (isAll)
-        return hidden === 0
-          ? 'Classes the policy has no more'
-          : `${hidden} more ${hidden === 1 ? 'class' : 'classes'}`;
-      break;
-  }
-  const key = by === 'class' ? 'runner class' : JOB_KEY_TEXTS[by];
-  return hidden === 0 ? `Jobs not told apart by ${key}` : `${hidden} more, and jobs not told apart by ${key}`;
+  const rest = {
+    group: isAll ? 'jobs of no group that is listed' : 'projects right in this group',
+    project: 'jobs of no project that is known here',
+    class: isAll ? 'classes the policy has no more' : 'jobs not told apart by runner class',
+    ...{ day: 'on no day of this period', month: 'on no day of this period' },
+  };
+  const text =
+    by in rest ? rest[by as keyof typeof rest] : `jobs not told apart by ${JOB_KEY_TEXTS[by as JobKey]}`;
+  return hidden === 0 ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : `${hidden} more, and ${text}`;
 }

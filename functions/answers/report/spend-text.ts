@@ -1,47 +1,27 @@
 /** A report and a list of all groups as CSV: the amounts of a column add up, so there is no line of totals. */
 
 import { amountText, countText, durationText } from '../../../policies/unit-texts.ts';
+import { emptySum } from '../../core/sheets/sheet-rows.ts';
 import { csv, csvField, decimal, type FocusFields, focusCharge } from '../statement/csv.ts';
 import { hasOthers, type SpendFigures, type SpendLine, type SpendList, type SpendReport } from './model.ts';
+import { figuresOf } from './read-spend.ts';
 
-const COUNTS = [
-  ['rejected', 'rejected'],
-  ['ranRejected', 'ran_rejected'],
-  ['neverRan', 'never_ran'],
-  ['endUnknown', 'end_unknown'],
-  ['unmetered', 'unmetered'],
-  ['bypass', 'bypass'],
-  ['exempt', 'exempt'],
-  ['estimated', 'estimated'],
-  ['overEstimate', 'over_estimate'],
-  ['ran', 'ran'],
-  ['retriesKnown', 'retries_known'],
-  ['retries', 'retries'],
-  ['retryMicros', 'retry_cost'],
-  ['queuedKnown', 'queued_known'],
-  ['queuedSeconds', 'queued_seconds'],
-] as const satisfies readonly (readonly [keyof SpendFigures, string])[];
+/** Figures after the first columns of both files, named like `ran_rejected`. */
+const { micros: _, heldMicros: _held, jobs: _jobs, seconds: _seconds, ...NO_COUNTS } = figuresOf(emptySum());
+const COUNTS = Object.keys(NO_COUNTS) as readonly (keyof typeof NO_COUNTS)[];
+const COUNT_COLUMNS = COUNTS.map((name) =>
+  name === 'retryMicros' ? 'retry_cost' : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+);
 
 const counts = (row: SpendFigures): readonly string[] =>
-  COUNTS.map(([name]) => (name === 'retryMicros' ? decimal(row[name]) : String(row[name])));
+  COUNTS.map((name) => (name === 'retryMicros' ? decimal(row[name]) : String(row[name])));
 
 /** The rows with `other` as the last one. */
 export function spendCsv(report: SpendReport): string {
   const { fromDay, toDay, by, currency, rows, other } = report;
   const all = [...rows, ...(hasOthers(report) ? [{ ...other, name: other.label }] : [])];
   return csv([
-    [
-      'from',
-      'to',
-      by,
-      'jobs',
-      'seconds',
-      'cost',
-      'held',
-      'cost_before',
-      'currency',
-      ...COUNTS.map(([, name]) => name),
-    ],
+    ['from', 'to', by, 'jobs', 'seconds', 'cost', 'held', 'cost_before', 'currency', ...COUNT_COLUMNS],
     ...all.map((row) => [
       ...[fromDay, toDay, csvField(row.name), String(row.jobs), String(row.seconds)],
       ...[decimal(row.micros), decimal(row.heldMicros)],
@@ -55,7 +35,7 @@ export function spendCsv(report: SpendReport): string {
 export function groupsCsv({ fromDay, toDay, currency, lines }: SpendList, isFirst: boolean): string {
   const head = [
     ...['from', 'to', 'group', 'group_id', 'top_level_group', 'jobs', 'seconds', 'cost', 'held'],
-    ...['cost_with_subgroups', 'cost_before', 'currency', ...COUNTS.map(([, name]) => name)],
+    ...['cost_with_subgroups', 'cost_before', 'currency', ...COUNT_COLUMNS],
   ];
   return csv([
     ...(isFirst ? [head] : []),
@@ -98,12 +78,7 @@ function focusFields(line: SpendLine, list: SpendList): FocusFields {
   };
 }
 
-const NOTHING: SpendLine = {
-  ...{ path: '', withBelowMicros: 0, beforeMicros: 0, micros: 0, heldMicros: 0, jobs: 0, seconds: 0 },
-  ...{ rejected: 0, ranRejected: 0, neverRan: 0, endUnknown: 0, unmetered: 0, bypass: 0, exempt: 0 },
-  ...{ estimated: 0, overEstimate: 0, ran: 0, retriesKnown: 0, retries: 0, retryMicros: 0 },
-  ...{ queuedKnown: 0, queuedSeconds: 0 },
-};
+const NOTHING: SpendLine = { path: '', withBelowMicros: 0, beforeMicros: 0, ...figuresOf(emptySum()) };
 
 // Texts about retries and queue times, for page and terminal. Missing values are unknown, not 0.
 

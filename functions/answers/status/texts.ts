@@ -6,7 +6,7 @@ import { joinedText } from '../../../policies/text/plain-text.ts';
 import { UNIT_OF } from '../../../policies/unit.ts';
 import { amountText, bareAmountText, UNIT_TEXTS } from '../../../policies/unit-texts.ts';
 import type { Oversubscription } from '../../core/limits/edit-model.ts';
-import type { AgreementCause, BudgetAgreement } from '../../core/usage/budget-agreement.ts';
+import type { BudgetAgreement } from '../groups/model.ts';
 import type { AlertRow, LimitRow } from './model.ts';
 
 /** `next alert at 90 %`; undefined: no alerts. */
@@ -47,17 +47,16 @@ export function lastAlertOf(row: LimitRow, currency: string): LastAlert | undefi
 
 function alertText(alert: AlertRow, { unit, zone }: LimitRow, currency: string): string {
   const { addressee, level, limitAmount, withdrawn, channels } = alert;
-  const [taken, failed] = [channels.filter((each) => !isFailed(each)), channels.filter(isFailed)];
-  const at = levelText(level);
   const of = withdrawn ? ` of ${amountText(limitAmount, unit, currency)}, before the limit was changed,` : '';
-  const namesOf = (some: AlertRow['channels']) => joined(some.map(({ channel }) => CHANNELS[channel]));
-  const [first] = taken;
-  if (first === undefined) {
-    const since = failed.map(({ channel, atMs }) => `${CHANNELS[channel]} since ${instantText(atMs, zone)}`);
-    return `${addressee} not told at ${at}${of}: no answer from ${joined(since)}`;
-  }
-  const told = `${addressee} told at ${at}${of} by ${namesOf(taken)} on ${instantText(first.atMs, zone)}`;
-  return failed.length === 0 ? told : `${told}; not by ${namesOf(failed)}`;
+  const taken = channels.filter((each) => !isFailed(each));
+  const ways = [...taken, ...channels.filter(isFailed)].map(({ channel, outcome, atMs }) => {
+    const when = instantText(atMs, zone);
+    return outcome === 'failed'
+      ? `no answer from ${CHANNELS[channel]} since ${when}`
+      : `by ${CHANNELS[channel]} on ${when}`;
+  });
+  const told = taken.length > 0 ? 'told' : 'not told';
+  return `${addressee} ${told} at ${levelText(level)}${of}${taken.length > 0 ? '' : ':'} ${ways.join('; ')}`;
 }
 
 const joined = (words: readonly string[]): string => joinedText(words, 'and');
@@ -139,27 +138,24 @@ export function agreementText(
 ): { readonly tone: 'fits' | 'differs'; readonly text: string } {
   const difference = (amount: number): string =>
     `${amountText(Math.abs(amount), unit, currency)} ${amount > 0 ? 'more' : 'less'}`;
-  const beyond = records?.counterBeyond;
   const when = records && instantText(records.recountedAtMs, zone);
-  if (cause === undefined && beyond === 0)
-    return { tone: 'fits', text: `Counter = usage = statement (recounted ${when}).` };
   const usage =
     cause === undefined
       ? 'Counter = usage.'
       : `The counter has ${difference(counterAmount - usageAmount)} than the days of usage: ${CAUSES[cause]}.`;
-  const statement =
-    records === undefined
-      ? 'Not recounted in this period yet; that takes a day, and a week in a large table.'
-      : beyond === undefined
-        ? `The recount of ${when} found more differences than it lists: see tollgate rebuild.`
-        : beyond === 0
-          ? `Counter = statement (recounted ${when}).`
-          : `It had ${difference(beyond)} than the records that statements are made of (recounted ${when}): see tollgate rebuild.`;
-  const fits = cause === undefined && (records === undefined || beyond === 0);
+  const beyond = records?.counterBeyond;
+  let statement = `Counter = statement (recounted ${when}).`;
+  if (records === undefined)
+    statement = 'Not recounted in this period yet; that takes a day, and a week in a large table.';
+  else if (beyond !== 0)
+    statement = `It had ${beyond === undefined ? 'another amount' : difference(beyond)} than the records that statements are made of (recounted ${when}): see tollgate rebuild.`;
+  if (cause === undefined && beyond === 0)
+    return { tone: 'fits', text: `Counter = usage = statement (recounted ${when}).` };
+  const fits = cause === undefined && records === undefined;
   return { tone: fits ? 'fits' : 'differs', text: `${usage} ${statement}` };
 }
 
-const CAUSES: Readonly<Record<AgreementCause, string>> = {
+const CAUSES: Readonly<Record<NonNullable<BudgetAgreement['cause']>, string>> = {
   other_zone: 'the limit begins its days in another time zone than usage does',
   not_added_up: 'jobs that were decided just now, or corrections by hand',
   not_counted: 'jobs from before this limit counted, or from while it was off',

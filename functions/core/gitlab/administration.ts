@@ -18,7 +18,6 @@ const accessTokenSchema = z.object({
 });
 
 const metadataSchema = z.object({
-  /** E.g. `19.4.1-ee`. */
   version: z.string().regex(/^\d+\.\d+/),
   /** The code, which says nothing of a licence. */
   enterprise: z.boolean().optional(),
@@ -40,14 +39,12 @@ const licenceSchema = z
 /** Only flags that were set. */
 const flagsSchema = z.array(z.object({ name: z.string(), state: z.enum(['on', 'off', 'conditional']) }));
 
-/** All flags this build knows. */
 const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
 
 const settingsSchema = z.object({ silent_mode_enabled: z.boolean().optional() });
 
-/** Description of the temporary controller of a canary run. */
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 const controllerSchema = z.object({
@@ -129,7 +126,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
   const hooks = (groupId: number): string => `/groups/${groupId}/hooks`;
   const hook = (groupId: number, hookId: number): string => `${hooks(groupId)}/${hookId}`;
   return {
-    /** The token itself. */
     self: () => calls.read('access token', accessTokenSchema, '/personal_access_tokens/self'),
     metadata: () => calls.read('metadata', metadataSchema, '/metadata'),
     licence: () => calls.read('licence', licenceSchema, '/license'),
@@ -156,7 +152,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       return calls.change('scopes', z.unknown(), 'POST', `${controller(id)}/scopes/${path}`);
     },
 
-    /** Active ones; never their values. */
     tokens: (id: number) =>
       calls.list('controller tokens', controllerTokenSchema, `${controller(id)}/tokens`),
     /** GitLab returns the token only here. */
@@ -189,7 +184,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
         new URLSearchParams({ per_page: '20' }),
       ),
 
-    /** Runners of the instance that have all these tags. */
     instanceRunners: (tags: readonly string[]) =>
       calls.list('runners', runnerSchema, '/runners/all', {
         type: 'instance_type',

@@ -140,8 +140,6 @@ export function eachSum({ bytes, later }: Pick<Sheet, 'bytes' | 'later'>, visit:
 
 type RowVisit = (id: number, sum: SheetSum) => void;
 
-export const hasRows = (bytes: Uint8Array): boolean => bytes.length > 1;
-
 /** Selects rows of a sheet. */
 export interface RowFilter {
   /** By id. @default every row */

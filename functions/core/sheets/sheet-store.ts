@@ -107,8 +107,6 @@ const WRITING = 'wr';
 /** Parts of `later`, which have numbers of their own: programs from before it do not ask for them. */
 const LATER_PARTS = 'lp';
 const LATER_FROM = 500;
-/** The first of these is read with the head of so many sheets, there or not: one request takes a hundred keys. */
-const GUESSED_MAX = 50;
 /** Number of bytes of packed names. */
 const NAMES = 'na';
 const DAYS = 'da';
@@ -133,30 +131,21 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
     );
   return {
     async read(names, what = 'all') {
-      const isAll = what === 'all';
-      const guess = isAll && names.length <= GUESSED_MAX ? [0, LATER_FROM] : [0];
-      const wanted = names.flatMap((name, index) => guess.map((part) => ({ name, index, part })));
-      const found = await get(wanted);
-      const heads = found.filter((_, at) => wanted[at]?.part === 0);
-      const numbers = heads.map((head) => (head === undefined ? [] : partNumbers(head, isAll)));
-      const missing = names.flatMap((name, index) =>
-        (numbers[index] ?? []).flatMap((part) => (guess.includes(part) ? [] : [{ name, index, part }])),
+      const heads = await get(names.map((name) => ({ name, part: 0 })));
+      const wanted = names.flatMap((name, index) =>
+        partNumbers(heads[index], what === 'all').map((part) => ({ name, index, part })),
       );
-      const more = missing.length === 0 ? [] : await get(missing);
-      const items = new Map<string, Item>();
-      for (const [at, { index, part }] of [...wanted, ...missing].entries()) {
-        const item = at < found.length ? found[at] : more[at - found.length];
-        if (item !== undefined) items.set(`${index} ${part}`, item);
-      }
+      const found = wanted.length === 0 ? [] : await get(wanted);
+      const parts = wanted.map(({ index, part }, at) => ({ index, part, item: found[at] }));
+      const partsOf = Map.groupBy(parts, ({ index }) => index);
       return names.map((name, index) => {
         const head = heads[index];
-        const parts = (numbers[index] ?? []).map((part) => ({ part, item: items.get(`${index} ${part}`) }));
-        if (head === undefined || parts.some(({ item }) => item?.[WRITING]?.S !== head[WRITING]?.S))
+        const own = partsOf.get(index) ?? [];
+        if (head === undefined || own.some(({ item }) => item?.[WRITING]?.S !== head[WRITING]?.S))
           return undefined;
-        return decode(name, head, {
-          bytes: bytesOf(parts.filter(({ part }) => part < LATER_FROM)),
-          later: bytesOf(parts.filter(({ part }) => part >= LATER_FROM)),
-        });
+        const some = (isLater: boolean) =>
+          own.flatMap(({ part, item }) => (part >= LATER_FROM === isLater ? [item] : []));
+        return decode(name, head, bytesOf([head, ...some(false)]), bytesOf(some(true)));
       });
     },
     async write(sheet) {
@@ -192,25 +181,22 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
 
 const isDay = (span: string): boolean => span.length > '2026-11'.length;
 
-/** Item numbers of a sheet, without its head, number 0. */
-function partNumbers(head: Item, isAll: boolean): readonly number[] {
-  const count = (name: string, none: number): number => Number(head[name]?.N ?? none);
+/** Numbers of a sheet's items besides its head. */
+function partNumbers(head: Item | undefined, isAll: boolean): readonly number[] {
+  const count = (name: string): number => Number(head?.[name]?.N ?? 0);
+  const later = isAll ? count(LATER_PARTS) : 0;
   return [
-    ...Array.from({ length: count(PARTS, 1) }, (_, part) => part),
-    ...Array.from({ length: isAll ? count(LATER_PARTS, 0) : 0 }, (_, part) => LATER_FROM + part),
+    ...Array.from({ length: Math.max(0, count(PARTS) - 1) }, (_, part) => part + 1),
+    ...Array.from({ length: later }, (_, part) => LATER_FROM + part),
   ];
 }
 
-function bytesOf(parts: readonly { readonly item: Item | undefined }[]): Uint8Array {
-  const all = parts.map(({ item }) => item?.[BYTES]?.B ?? new Uint8Array());
+function bytesOf(parts: readonly (Item | undefined)[]): Uint8Array {
+  const all = parts.map((item) => item?.[BYTES]?.B ?? new Uint8Array());
   return all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all);
 }
 
-function decode(
-  { kind, span }: SheetName,
-  head: Item,
-  { bytes, later }: Readonly<Record<'bytes' | 'later', Uint8Array>>,
-): Sheet {
+function decode({ kind, span }: SheetName, head: Item, bytes: Uint8Array, later: Uint8Array): Sheet {
   const names = head[NAMES]?.N === undefined ? undefined : Number(head[NAMES].N);
   const days = head[DAYS]?.S;
   return {

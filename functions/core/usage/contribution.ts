@@ -190,7 +190,9 @@ function tallyOf(record: JobRecord, runner: () => string): Map<string, number> {
       set('seconds', durationSeconds);
       const micros = costMicros(facts.microsPerMinute, durationSeconds, facts.round);
       set('settledMicros', micros);
-      for (const [name, count] of queueCounts({ ...queueFactsOf(facts), micros })) set(name, count);
+      const { retryCount, queuedSeconds } = facts;
+      const isRetry = retryCount === undefined ? undefined : retryCount > 0;
+      for (const [name, count] of queueCounts(isRetry, queuedSeconds, micros)) set(name, count);
       const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);
       if (bucket !== undefined) set(bucket, 1);
       break;
@@ -208,11 +210,6 @@ function tallyOf(record: JobRecord, runner: () => string): Map<string, number> {
   }
   return tally;
 }
-
-const queueFactsOf = ({ retryCount, queuedSeconds }: JobFacts) => ({
-  isRetry: retryCount === undefined ? undefined : retryCount > 0,
-  queuedSeconds,
-});
 
 const rejecting = ({ violations }: JobRecord): ReadonlySet<string> =>
   new Set(violations.slice(0, RULES_MAX).map(({ rule }) => rule));

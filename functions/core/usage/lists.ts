@@ -125,7 +125,7 @@ function changedLists(changes: readonly UsageChange[]): ReadonlyMap<string, Chan
 }
 
 /** Pages show twenty rejections; a job that was admitted later, or whose record is gone, leaves a gap. */
-export const REJECTIONS_MAX = 50;
+const REJECTIONS_MAX = 50;
 
 type RejectedJob = LatestRejections['jobs'][number];
 

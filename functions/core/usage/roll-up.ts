@@ -20,8 +20,8 @@ const UNREADABLE_PATIENCE_MS = 10 * 60_000;
 
 export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
-  /** Sends threshold alerts. @default none */
-  readonly thresholds?: TellTransitions;
+  /** Sends threshold alerts. Never throws; returns how many counters still wait. @default none */
+  readonly tellThresholds?: (counters: readonly Counter[]) => Promise<number>;
   /** Takes the counters that changed. @default there is no snapshot */
   readonly snapshots?: Pick<CounterSnapshots, 'append'>;
   readonly metrics?: Metrics;
@@ -36,192 +36,123 @@ export interface StreamAnswer {
 
 /** One batch of the table's stream: records into usage, estimates and top lists, counters to thresholds and snapshot, decisions outside. */
 export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAnswer> {
-  const { images, unreadable } = readImages(event, deps.keys);
+  const { log, metrics } = deps;
+  const { records, counters, unreadable } = readImages(event, deps.keys);
   const youngMs = deps.clock.nowMs() - UNREADABLE_PATIENCE_MS;
   const again = unreadable.filter(({ writtenAtMs }) => writtenAtMs > youngMs);
   const passedOver = unreadable.length - again.length;
-  if (again.length > 0) deps.log.error('stream images not readable', { images: again.length });
-  if (passedOver > 0) deps.log.error('stream images not readable, passed over', { images: passedOver });
-  const failed = new Set([
-    ...again.map(({ sequence }) => sequence),
-    ...(await appendCounters(images, deps)),
-    ...(await countImages(images, deps)),
-  ]);
-  const exported = await deps.exportImages?.(event);
-  for (const sequence of exported?.again ?? []) failed.add(sequence);
-  const untold = (await deps.thresholds?.tell(stepsOf(images))) ?? 0;
-  const leftOut = passedOver + untold + (exported?.lost ?? 0);
-  if (leftOut > 0) deps.metrics?.add(METRIC_ROLLUP_LEFT_OUT, leftOut);
-  deps.metrics?.flush();
-  return { batchItemFailures: [...failed].map((itemIdentifier) => ({ itemIdentifier })) };
-}
-
-async function countImages(images: readonly Image[], deps: RollUpDeps): Promise<readonly string[]> {
-  const records = images.flatMap((image) => (image.kind === 'record' ? [image.record] : []));
-  const { failedJobIds } = await countRecords(records, deps);
-  if (failedJobIds.size > 0) deps.log.warn('jobs not counted yet', { jobs: failedJobIds.size });
-  return images.flatMap((image) =>
-    image.kind === 'record' && failedJobIds.has(image.record.jobId) ? [image.sequence] : [],
+  if (again.length > 0) log.error('stream images not readable', { images: again.length });
+  if (passedOver > 0) log.error('stream images not readable, passed over', { images: passedOver });
+  const appended = await appendCounters(counters, deps);
+  const { failedJobIds } = await countRecords(
+    records.map(({ record }) => record),
+    deps,
   );
+  if (failedJobIds.size > 0) log.warn('jobs not counted yet', { jobs: failedJobIds.size });
+  const uncounted = records.filter(({ record }) => failedJobIds.has(record.jobId));
+  const exported = await deps.exportImages?.(event);
+  const unsent = (await deps.tellThresholds?.(counters.map(({ counter }) => counter))) ?? 0;
+  const leftOut = passedOver + unsent + (exported?.lost ?? 0);
+  if (leftOut > 0) metrics?.add(METRIC_ROLLUP_LEFT_OUT, leftOut);
+  metrics?.flush();
+  const failed = [...again, ...(appended ? [] : counters.slice(0, 1)), ...uncounted];
+  const sequences = new Set([...failed.map(({ sequence }) => sequence), ...(exported?.again ?? [])]);
+  return { batchItemFailures: [...sequences].map((itemIdentifier) => ({ itemIdentifier })) };
 }
 
 /** All or nothing: a batch that is delivered again is appended again. */
 async function appendCounters(
-  images: readonly Image[],
+  counters: Images['counters'],
   { snapshots, log }: RollUpDeps,
-): Promise<readonly string[]> {
+): Promise<boolean> {
   const latest = new Map<string, Counter>();
-  for (const image of images)
-    if (image.kind === 'counter' && isInSnapshot(image.after.key))
-      latest.set(counterName(image.after.key), image.after);
-  const [first] = images;
-  if (first === undefined || latest.size === 0) return [];
+  for (const { counter } of counters)
+    if (isInSnapshot(counter.key)) latest.set(counterName(counter.key), counter);
+  const [first] = counters;
+  if (first === undefined || latest.size === 0) return true;
   try {
     await snapshots?.append([...latest.values()], first.sequence);
-    return [];
+    return true;
   } catch (error) {
     if (!(error instanceof LedgerError && error.retryable)) throw error;
     log.warn('counters not appended to the snapshot yet', { counters: latest.size });
-    return [first.sequence];
+    return false;
   }
 }
 
-const stepsOf = (images: readonly Image[]): readonly CounterStep[] =>
-  images.flatMap((image) => {
-    if (image.kind !== 'counter') return [];
-    const { before, after } = image;
-    return [before === undefined ? { after } : { before, after }];
-  });
-
-// Extracts the rollup's items from a batch of the table's stream.
-
-type Image =
-  | {
-      readonly kind: 'record';
-      readonly sequence: string;
-      readonly record: JobRecord;
-    }
-  | {
-      readonly kind: 'counter';
-      readonly sequence: string;
-      /** Absent: there was none. */
-      readonly before?: Counter;
-      readonly after: Counter;
-    };
-
-interface UnreadableImage {
-  readonly sequence: string;
-  /** Unix ms, to the second; 0: the stream did not say. */
-  readonly writtenAtMs: number;
-}
-
+/** Records and counters of a batch, in order. */
 interface Images {
-  readonly images: readonly Image[];
-  /** Ours that could not be read. */
-  readonly unreadable: readonly UnreadableImage[];
+  readonly records: { readonly sequence: string; readonly record: JobRecord }[];
+  readonly counters: { readonly sequence: string; readonly counter: Counter }[];
+  /** Ours that could not be read. `writtenAtMs` is 0 if the stream did not say. */
+  readonly unreadable: { readonly sequence: string; readonly writtenAtMs: number }[];
 }
 
 /**
- * Records and counters of this instance, in order. What garbage collection removed, and what others keep in the table, is
+ * Reads the records and counters of this instance. What garbage collection removed, and what others keep in the table, is
  * left out: the event source filters most of it already.
  *
  * @param event - as Lambda passes it on: `{Records: [{eventName, dynamodb: {SequenceNumber, NewImage, …}}]}`.
  */
 function readImages(event: unknown, keys: LedgerKeys): Images {
-  const images: Image[] = [];
-  const unreadable: UnreadableImage[] = [];
-  for (const entry of listOf(fieldOf(event, 'Records'))) {
+  const images: Images = { records: [], counters: [], unreadable: [] };
+  const all = fieldOf(event, 'Records');
+  for (const entry of Array.isArray(all) ? all : []) {
     const change = fieldOf(entry, 'dynamodb');
     const sequence = fieldOf(change, 'SequenceNumber');
-    const after = itemOf(fieldOf(change, 'NewImage'));
-    if (typeof sequence !== 'string' || after === undefined || !isOurs(after, keys)) continue;
+    const image = fieldOf(change, 'NewImage');
+    if (typeof sequence !== 'string' || !isRecord(image)) continue;
+    // The shape of attribute values is DynamoDB's own.
+    const item = image as Item;
+    if (!isOurs(item, keys)) continue;
     try {
-      if (isNewer(after)) throw new RangeError('written by a newer program');
-      const image = imageOf(sequence, itemOf(fieldOf(change, 'OldImage')), after, keys);
-      if (image !== undefined) images.push(image);
+      if (isNewer(item)) throw new RangeError('written by a newer program');
+      const read = decodeItem(item, keys);
+      if (read?.kind === 'counter') images.counters.push({ sequence, counter: read.counter });
+      if (read?.kind !== 'record') continue;
+      const { jobId, rev } = read.record;
+      if (!Number.isSafeInteger(jobId) || !Number.isSafeInteger(rev) || rev < 1)
+        throw new RangeError('a record without job id or rev');
+      images.records.push({ sequence, record: read.record });
     } catch {
       const writtenAt = fieldOf(change, 'ApproximateCreationDateTime');
-      unreadable.push({ sequence, writtenAtMs: typeof writtenAt === 'number' ? writtenAt * 1000 : 0 });
+      images.unreadable.push({ sequence, writtenAtMs: typeof writtenAt === 'number' ? writtenAt * 1000 : 0 });
     }
   }
-  return { images, unreadable };
-}
-
-function imageOf(sequence: string, old: Item | undefined, now: Item, keys: LedgerKeys): Image | undefined {
-  const after = decodeItem(now, keys);
-  if (after?.kind === 'record') {
-    const { jobId, rev } = after.record;
-    if (!Number.isSafeInteger(jobId) || !Number.isSafeInteger(rev) || rev < 1)
-      throw new RangeError('a record without job id or rev');
-    return { kind: 'record', sequence, record: after.record };
-  }
-  if (after?.kind !== 'counter') return undefined;
-  const before = old === undefined ? undefined : decodeItem(old, keys);
-  return {
-    kind: 'counter',
-    sequence,
-    ...(before?.kind === 'counter' && { before: before.counter }),
-    after: after.counter,
-  };
+  return images;
 }
 
 const isOurs = (item: Item, keys: LedgerKeys): boolean =>
   (item[SK]?.S === RECORD_SK || item[SK]?.S === COUNTER_SK) && (item[PK]?.S ?? '').startsWith(keys.prefix);
 
 const fieldOf = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : undefined);
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-/** The shape of attribute values is DynamoDB's own. */
-const itemOf = (value: unknown): Item | undefined => (isRecord(value) ? (value as Item) : undefined);
 
-/** A counter's step from one write to the next; without `before` its first. */
-export interface CounterStep {
-  readonly before?: Counter;
-  readonly after: Counter;
-}
-
-/**
- * Called with the steps of a batch's counters, in order. After a failure, the last step of each counter is
- * passed again.
- */
-export type OnTransitions = (steps: readonly CounterStep[]) => Promise<unknown>;
-
-/** Counters with unsent alerts; any more wait for the counter's next step. */
+/** Counters with unsent alerts; any more wait until they change again. */
 const WAITING_MAX = 2_000;
 
 /**
  * Sends threshold alerts independently of the counting of records: a failing topic does not delay usage.
- * Unsent alerts go out with a later batch. Alerts are about levels, so only the last step of a counter is
- * kept; if the process ends, the counter's next step sends it.
+ * Unsent alerts go out with a later batch. Alerts are about levels, so only the last state of a counter is
+ * kept; if the process ends, the counter's next change sends it.
  */
-export class TellTransitions {
-  readonly #onTransitions: OnTransitions;
-  readonly #log: Log;
-  readonly #waiting = new Map<string, CounterStep>();
-
-  constructor(onTransitions: OnTransitions, log: Log) {
-    this.#onTransitions = onTransitions;
-    this.#log = log;
-  }
-
-  /** Never throws. @returns how many counters still wait. */
-  async tell(steps: readonly CounterStep[]): Promise<number> {
-    const due = [...this.#waiting.values(), ...steps];
-    if (due.length === 0) return 0;
+export function thresholdTeller(
+  alert: (counters: readonly Counter[]) => Promise<unknown>,
+  log: Log,
+): NonNullable<RollUpDeps['tellThresholds']> {
+  const waiting = new Map<string, Counter>();
+  return async (counters) => {
+    if (waiting.size + counters.length === 0) return 0;
     try {
-      await this.#onTransitions(due);
-      this.#waiting.clear();
+      await alert([...waiting.values(), ...counters]);
+      waiting.clear();
     } catch (error) {
-      for (const step of steps) this.#wait(step);
-      this.#log.warn('owners not told of thresholds', {
-        counters: this.#waiting.size,
-        error: error instanceof Error ? error.name : 'unknown',
-      });
+      for (const counter of counters) {
+        const name = counterName(counter.key);
+        if (waiting.has(name) || waiting.size < WAITING_MAX) waiting.set(name, counter);
+      }
+      const cause = error instanceof Error ? error.name : 'unknown';
+      log.warn('owners not told of thresholds', { counters: waiting.size, error: cause });
     }
-    return this.#waiting.size;
-  }
-
-  #wait(step: CounterStep): void {
-    const name = counterName(step.after.key);
-    if (this.#waiting.has(name) || this.#waiting.size < WAITING_MAX) this.#waiting.set(name, step);
-  }
+    return waiting.size;
+  };
 }

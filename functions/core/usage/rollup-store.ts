@@ -1,4 +1,3 @@
-import { systemClock } from '../environment/environment.ts';
 import {
   decodeEstimates,
   ESTIMATES_REV,
@@ -8,14 +7,12 @@ import {
 } from '../estimates/estimates-item.ts';
 import type { Consistency } from '../ledger/store.ts';
 import { type BatchGetDeps, batchGet, putItem, putOf, transactItems } from '../store/calls.ts';
-import { escapePart, type Key, ROLLUP_SK, unescapePart } from '../store/keys.ts';
-import { MemoryTable } from '../store/memory-table.ts';
+import { escapePart, type Key, ROLLUP_SK } from '../store/keys.ts';
 import {
   absent,
   atRev,
   type InstanceTable,
   type Item,
-  keyOf,
   numberIs,
   PK,
   SK,
@@ -24,7 +21,7 @@ import {
   type UpdateWrite,
   versioned,
 } from '../store/operation.ts';
-import { answered, isConflict, isThrottle, LedgerError } from '../store/table-failure.ts';
+import { answered, isConflict, isThrottle, type TableFailure, unavailable } from '../store/table-failure.ts';
 import type { Contribution } from './contribution.ts';
 import {
   isQueueName,
@@ -33,7 +30,6 @@ import {
   readQueueLine,
   type UsageKey,
   type UsageTally,
-  usageName,
 } from './usage.ts';
 
 export type RollupStore = Pick<DynamoRollupStore, keyof DynamoRollupStore>;
@@ -68,38 +64,21 @@ export interface TopProjects {
   readonly rev: number;
 }
 
-// Converts the rollup's data to DynamoDB items and back. All have the sort key `rollup`, which no ledger
-// item has.
+// Converts the rollup's data to DynamoDB items and back. All have the sort key `rollup`, which no ledger item has.
 
-export interface RollupKeys {
-  /** `gitlab.example.com#job#4711`, `rollup`: next to the job's record. */
-  contribution(jobId: number): Key;
-  /** `gitlab.example.com#usage#group/101|2026-11-21`, `rollup` */
-  usage(key: UsageKey): Key;
-  /** `gitlab.example.com#top#group/101|2026-11-21`, `rollup` */
-  top(key: UsageKey): Key;
-  /** `gitlab.example.com#rejections#group/101`, `rollup` */
-  rejections(subject: string): Key;
-  estimates(projectId: number): Key;
+export function rollupKeys(instance: string) {
+  const key = (path: string): Key => ({ pk: `${instance}#${path}`, sk: ROLLUP_SK });
+  return {
+    /** Next to the job's record. */
+    contribution: (jobId: number): Key => key(`job#${jobId}`),
+    usage: ({ subject, day }: UsageKey): Key => key(`usage#${escapePart(subject)}|${day}`),
+    top: ({ subject, day }: UsageKey): Key => key(`top#${escapePart(subject)}|${day}`),
+    rejections: (subject: string): Key => key(`rejections#${escapePart(subject)}`),
+    estimates: (projectId: number): Key => estimatesKey(instance, projectId),
+  };
 }
 
-export const rollupKeys = (instance: string): RollupKeys => {
-  const named = (kind: string, { subject, day }: UsageKey): Key => ({
-    pk: `${instance}#${kind}#${escapePart(subject)}|${day}`,
-    sk: ROLLUP_SK,
-  });
-  return {
-    contribution: (jobId) => ({ pk: `${instance}#job#${jobId}`, sk: ROLLUP_SK }),
-    usage: (key) => named('usage', key),
-    top: (key) => named('top', key),
-    rejections: (subject) => ({ pk: `${instance}#rejections#${escapePart(subject)}`, sk: ROLLUP_SK }),
-    estimates: (projectId) => estimatesKey(instance, projectId),
-  };
-};
-
-const CONTRIBUTION_REV = 'r';
-const TOP_REV = 'r';
-const REJECTIONS_REV = 'r';
+const REV = 'r';
 /** Two years and a month: a year can be compared with the one before. */
 const USAGE_DAYS = 762;
 /** A subject without a rejection for so long has no list; records of jobs go after some months, too. */
@@ -119,7 +98,7 @@ export function encodeContribution(key: Key, after: Contribution, expiresAtSecon
   const counts = [...after.tally].filter(([name]) => queue === undefined || !isQueueName(name));
   return {
     ...keyed(key),
-    [CONTRIBUTION_REV]: number(after.rev),
+    [REV]: number(after.rev),
     g: number(after.generation),
     se: { BOOL: after.settled },
     d: text(after.day),
@@ -135,7 +114,7 @@ export function decodeContribution(jobId: number, item: Item): Contribution {
   const queue = item.q?.S;
   return {
     jobId,
-    rev: Number(item[CONTRIBUTION_REV]?.N),
+    rev: Number(item[REV]?.N),
     generation: Number(item.g?.N),
     settled: item.se?.BOOL === true,
     day: item.d?.S ?? '',
@@ -152,37 +131,35 @@ const decodeTally = (item: Item | undefined): UsageTally =>
     }),
   );
 
+/** The second number of a pair is a cost or an instant. */
+type Pairs = readonly (readonly [number, number])[];
+const pairsIn = (text = '[]'): Pairs => JSON.parse(text) as Pairs;
+
 const encodeTop = (key: Key, top: TopProjects): Item => ({
   ...keyed(key),
-  [TOP_REV]: number(top.rev),
+  [REV]: number(top.rev),
   p: text(JSON.stringify(top.projects.map(({ projectId, micros }) => [projectId, micros]))),
   [TTL_ATTRIBUTE]: number(usageExpiresAtSeconds(top.key)),
 });
 
-function decodeTop(key: UsageKey, item: Item | undefined): TopProjects {
-  const projects = JSON.parse(item?.p?.S ?? '[]') as readonly (readonly [number, number])[];
-  return {
-    key,
-    projects: projects.map(([projectId, micros]) => ({ projectId, micros })),
-    rev: Number(item?.[TOP_REV]?.N ?? 0),
-  };
-}
+const decodeTop = (key: UsageKey, item: Item | undefined): TopProjects => ({
+  key,
+  projects: pairsIn(item?.p?.S).map(([projectId, micros]) => ({ projectId, micros })),
+  rev: Number(item?.[REV]?.N ?? 0),
+});
 
 const encodeRejections = (key: Key, { jobs, rev }: LatestRejections): Item => ({
   ...keyed(key),
-  [REJECTIONS_REV]: number(rev),
+  [REV]: number(rev),
   j: text(JSON.stringify(jobs.map(({ jobId, atMs }) => [jobId, atMs]))),
   [TTL_ATTRIBUTE]: number(Math.ceil((jobs[0]?.atMs ?? 0) / 1000) + REJECTIONS_DAYS * DAY_SECONDS),
 });
 
-function decodeRejections(subject: string, item: Item | undefined): LatestRejections {
-  const jobs = JSON.parse(item?.j?.S ?? '[]') as readonly (readonly [number, number])[];
-  return {
-    subject,
-    jobs: jobs.map(([jobId, atMs]) => ({ jobId, atMs })),
-    rev: Number(item?.[REJECTIONS_REV]?.N ?? 0),
-  };
-}
+const decodeRejections = (subject: string, item: Item | undefined): LatestRejections => ({
+  subject,
+  jobs: pairsIn(item?.j?.S).map(([jobId, atMs]) => ({ jobId, atMs })),
+  rev: Number(item?.[REV]?.N ?? 0),
+});
 
 // The rollup in the ledger's table. Lost races and throttles are values; everything else is `ledger_unavailable`.
 
@@ -196,22 +173,22 @@ const WRITE_TIMEOUT_MS = 3_000;
  */
 export class DynamoRollupStore {
   readonly #deps: BatchGetDeps & InstanceTable;
-  readonly #keys: RollupKeys;
+  readonly #keys: ReturnType<typeof rollupKeys>;
+  readonly #failure: TableFailure;
 
   constructor(options: BatchGetDeps & InstanceTable) {
     this.#deps = options;
     this.#keys = rollupKeys(options.instance);
+    this.#failure = unavailable(options.table);
   }
 
-  async readContributions(jobIds: readonly number[], consistency?: Consistency) {
-    const items = await this.#read(
-      jobIds.map((jobId) => this.#keys.contribution(jobId)),
+  readContributions(jobIds: readonly number[], consistency?: Consistency) {
+    return this.#read(
+      jobIds,
+      this.#keys.contribution,
+      (jobId, item) => item && decodeContribution(jobId, item),
       consistency,
     );
-    return jobIds.map((jobId, index) => {
-      const item = items[index];
-      return item && decodeContribution(jobId, item);
-    });
   }
 
   /** `contended`: retry the whole; another write was concurrent, or the table is busy. */
@@ -220,30 +197,36 @@ export class DynamoRollupStore {
       ...contributions.map(({ after, replacesRev, expiresAtSeconds }) =>
         putOf(
           encodeContribution(this.#keys.contribution(after.jobId), after, expiresAtSeconds),
-          replacesRev === undefined ? absent() : numberIs(CONTRIBUTION_REV, '=', replacesRev),
+          replacesRev === undefined ? absent() : numberIs(REV, '=', replacesRev),
         ),
       ),
-      ...usage.map(({ key, delta }) => this.#addUsage(key, delta)),
+      ...usage.map(
+        ({ key, delta }): UpdateWrite => ({
+          kind: 'update',
+          key: this.#keys.usage(key),
+          setIfAbsent: versioned,
+          set: { [TTL_ATTRIBUTE]: { N: String(usageExpiresAtSeconds(key)) } },
+          add: Object.fromEntries(delta),
+        }),
+      ),
     ];
-    const { outcome } = await this.#answered(`write ${writes.length} items to`, () =>
+    const { outcome } = await answered(`write ${writes.length} items`, this.#failure, () =>
       transactItems(this.#deps.table, writes, new TimeLimit(WRITE_TIMEOUT_MS)),
     );
     return outcome === 'written' ? 'committed' : 'contended';
   }
 
-  async readUsage(keys: readonly UsageKey[]): Promise<readonly UsageTally[]> {
-    return (await this.#read(keys.map((key) => this.#keys.usage(key)))).map(decodeTally);
+  readUsage(keys: readonly UsageKey[]): Promise<readonly UsageTally[]> {
+    return this.#read(keys, this.#keys.usage, (_, item) => decodeTally(item));
   }
 
-  async readEstimates(
-    projectIds: readonly number[],
-    consistency?: Consistency,
-  ): Promise<readonly StoredEstimates[]> {
-    const items = await this.#read(
-      projectIds.map((projectId) => this.#keys.estimates(projectId)),
+  readEstimates(projectIds: readonly number[], consistency?: Consistency) {
+    return this.#read(
+      projectIds,
+      this.#keys.estimates,
+      (_, item) => decodeEstimates(item ?? {}),
       consistency,
     );
-    return items.map((item) => decodeEstimates(item ?? {}));
   }
 
   writeEstimates(projectId: number, { history, rev }: StoredEstimates, nowMs: number): Promise<boolean> {
@@ -251,46 +234,25 @@ export class DynamoRollupStore {
     return this.#put(item, ESTIMATES_REV, rev);
   }
 
-  async readTop(keys: readonly UsageKey[], consistency?: Consistency): Promise<readonly TopProjects[]> {
-    const items = await this.#read(
-      keys.map((key) => this.#keys.top(key)),
-      consistency,
-    );
-    return keys.map((key, index) => decodeTop(key, items[index]));
+  readTop(keys: readonly UsageKey[], consistency?: Consistency): Promise<readonly TopProjects[]> {
+    return this.#read(keys, this.#keys.top, decodeTop, consistency);
   }
 
   writeTop(top: TopProjects): Promise<boolean> {
-    return this.#put(encodeTop(this.#keys.top(top.key), { ...top, rev: top.rev + 1 }), TOP_REV, top.rev);
+    return this.#put(encodeTop(this.#keys.top(top.key), { ...top, rev: top.rev + 1 }), REV, top.rev);
   }
 
-  async readRejections(
-    subjects: readonly string[],
-    consistency?: Consistency,
-  ): Promise<readonly LatestRejections[]> {
-    const items = await this.#read(
-      subjects.map((subject) => this.#keys.rejections(subject)),
-      consistency,
-    );
-    return subjects.map((subject, index) => decodeRejections(subject, items[index]));
+  readRejections(subjects: readonly string[], consistency?: Consistency) {
+    return this.#read(subjects, this.#keys.rejections, decodeRejections, consistency);
   }
 
   writeRejections(latest: LatestRejections): Promise<boolean> {
     const item = encodeRejections(this.#keys.rejections(latest.subject), { ...latest, rev: latest.rev + 1 });
-    return this.#put(item, REJECTIONS_REV, latest.rev);
-  }
-
-  #addUsage(usageKey: UsageKey, delta: UsageTally): UpdateWrite {
-    return {
-      kind: 'update',
-      key: this.#keys.usage(usageKey),
-      setIfAbsent: versioned,
-      set: { [TTL_ATTRIBUTE]: { N: String(usageExpiresAtSeconds(usageKey)) } },
-      add: Object.fromEntries(delta),
-    };
+    return this.#put(item, REV, latest.rev);
   }
 
   #put(item: Item, revName: string, rev: number): Promise<boolean> {
-    return this.#answered('put an item into', async () => {
+    return answered('write an item of usage', this.#failure, async () => {
       const limit = new TimeLimit(WRITE_TIMEOUT_MS);
       try {
         const { outcome } = await putItem(this.#deps.table, item, limit, atRev(revName, rev));
@@ -302,74 +264,15 @@ export class DynamoRollupStore {
     });
   }
 
-  #read(
-    keys: readonly Key[],
+  async #read<Name, Value>(
+    names: readonly Name[],
+    keyOf: (name: Name) => Key,
+    decode: (name: Name, item: Item | undefined) => Value,
     consistency: Consistency = 'consistent',
-  ): Promise<readonly (Item | undefined)[]> {
-    return this.#answered(`read ${keys.length} items of`, () =>
-      batchGet(keys, READ_TIMEOUT_MS, this.#deps, { consistent: consistency === 'consistent' }),
+  ): Promise<readonly Value[]> {
+    const items = await answered(`read ${names.length} items of usage`, this.#failure, () =>
+      batchGet(names.map(keyOf), READ_TIMEOUT_MS, this.#deps, { consistent: consistency === 'consistent' }),
     );
-  }
-
-  #answered<T>(doing: string, call: () => Promise<T>): Promise<T> {
-    return answered(
-      doing,
-      (what, why) =>
-        new LedgerError(
-          'ledger_unavailable',
-          `could not ${what} table ${this.#deps.table.tableName} (${why})`,
-        ),
-      call,
-    );
+    return names.map((name, index) => decode(name, items[index]));
   }
 }
-
-// The rollup's store on a table in memory, with the faults a real one has.
-
-/** `lost-before`: never applied; `lost-after`: applied, and the answer is lost. */
-export type RollupFault = 'contended' | 'lost-before' | 'lost-after';
-
-export class MemoryRollupStore extends DynamoRollupStore {
-  readonly #fault: () => RollupFault | undefined;
-  readonly #table: MemoryTable;
-  readonly #usagePrefix: string;
-
-  /** @param options.fault - asked once per commit. */
-  constructor({
-    instance,
-    fault,
-  }: { readonly instance: string; readonly fault?: () => RollupFault | undefined }) {
-    const table = new MemoryTable();
-    super({ table, instance, clock: systemClock, random: () => 0 });
-    this.#table = table;
-    this.#usagePrefix = rollupKeys(instance).usage({ subject: '', day: '' }).pk.slice(0, -1);
-    this.#fault = fault ?? (() => undefined);
-  }
-
-  override async commit(writes: RollupWrites): Promise<'committed' | 'contended'> {
-    const fault = this.#fault();
-    if (fault === 'contended') return 'contended';
-    if (fault === 'lost-before') throw lost();
-    const outcome = await super.commit(writes);
-    if (fault === 'lost-after') throw lost();
-    return outcome;
-  }
-
-  /** Everything counted, by `usageName`; what came to nothing is left out. */
-  usage(): ReadonlyMap<string, UsageTally> {
-    return new Map(
-      this.#table.items().flatMap((item) => {
-        const { pk } = keyOf(item);
-        if (!pk.startsWith(this.#usagePrefix)) return [];
-        const path = pk.slice(this.#usagePrefix.length);
-        const end = path.lastIndexOf('|');
-        const key = { subject: unescapePart(path.slice(0, end)), day: path.slice(end + 1) };
-        const tally = decodeTally(item);
-        return tally.size === 0 ? [] : [[usageName(key), tally] as const];
-      }),
-    );
-  }
-}
-
-const lost = (): LedgerError =>
-  new LedgerError('ledger_unavailable', 'commit: no answer from the in-memory rollup (injected fault)');

@@ -10,35 +10,22 @@ import {
   OTHER_RUNNERS,
   UNASKED_ON_PREFIX,
   UNKNOWN_RUNNER,
-  type Usage,
   type UsageTally,
 } from './usage.ts';
 
-/** Covers the days of this calendar month so far, in the zone of usage. */
-export interface UsedInMonth {
-  readonly settledMicros: number;
-  readonly heldMicros: number;
-  readonly seconds: number;
-  readonly jobs: number;
-}
+/** Days of this calendar month so far, in the zone of usage. */
+const USED = ['settledMicros', 'heldMicros', 'seconds', 'jobs'] as const;
+export type UsedInMonth = Readonly<Record<(typeof USED)[number], number>>;
 
-export interface GroupSum {
-  /** Use of the group and everything below it. */
-  readonly total: UsedInMonth;
-  /** `total` without the groups that are listed. Below 0 where groups were moved here with their usage. */
-  readonly rest: UsedInMonth;
-  readonly restLabel: string;
-}
+export type GroupSum = ReturnType<typeof groupSum>;
 
 /** @param below - how many groups there are right below it, listed or not */
-export function groupSum(
-  subject: string,
-  total: UsedInMonth,
-  listed: readonly UsedInMonth[],
-  below: number,
-): GroupSum {
-  const rest = usedTogether([total, ...listed.map(negated)]);
-  return { total: usedTogether([total]), rest, restLabel: labelOf(subject, rest, listed.length < below) };
+export function groupSum(subject: string, total: UsedInMonth, listed: readonly UsedInMonth[], below: number) {
+  const parts = usedTogether(listed);
+  /** `total` without the groups that are listed. Below 0 where groups were moved here with their usage. */
+  const rest = valuesOf((name) => total[name] - parts[name]);
+  const restLabel = labelOf(subject, rest, listed.length < below);
+  return { total: valuesOf((name) => total[name]), rest, restLabel };
 }
 
 function labelOf(subject: string, rest: UsedInMonth, isPart: boolean): string {
@@ -47,28 +34,15 @@ function labelOf(subject: string, rest: UsedInMonth, isPart: boolean): string {
   return isPart ? 'Other groups, and projects right in this group' : 'Projects right in this group';
 }
 
-export function usedTogether(
-  days: readonly Pick<Usage, 'settledMicros' | 'heldMicros' | 'seconds' | 'jobs'>[],
-): UsedInMonth {
-  const sum = (name: keyof UsedInMonth): number => days.reduce((total, day) => total + day[name], 0);
-  return {
-    settledMicros: sum('settledMicros'),
-    heldMicros: sum('heldMicros'),
-    seconds: sum('seconds'),
-    jobs: sum('jobs'),
-  };
-}
+const valuesOf = (of: (name: keyof UsedInMonth) => number): UsedInMonth =>
+  Object.fromEntries(USED.map((name) => [name, of(name)])) as UsedInMonth;
+
+export const usedTogether = (days: readonly UsedInMonth[]): UsedInMonth =>
+  valuesOf((name) => days.reduce((total, day) => total + day[name], 0));
 
 /** First day of the month it is, as a `dayNumber`. */
 export const firstOfMonth = (zone: string, nowMs: number): number =>
   dayNumber(dayIn(zone, periodAt('month', zone, nowMs).startMs));
-
-const negated = ({ settledMicros, heldMicros, seconds, jobs }: UsedInMonth): UsedInMonth => ({
-  settledMicros: -settledMicros,
-  heldMicros: -heldMicros,
-  seconds: -seconds,
-  jobs: -jobs,
-});
 
 // Counts the jobs that ran with and without an admission request. It uses usage items, so each job counts
 // once.
@@ -99,25 +73,20 @@ export interface Coverage extends CoverageCounts {
 export function coverageOfDays(
   days: Iterable<{ readonly day: string; readonly tally: UsageTally }>,
 ): Coverage {
-  const whole = new CoverageSum();
-  const runners = new Map<CoveredRunner, CoverageSum>();
+  let whole: CoverageCounts = { ran: 0, unasked: 0 };
+  const runners = new Map<CoveredRunner, CoverageCounts>();
   let ranRejected = 0;
   for (const { day, tally } of days) {
-    whole.add(day, tally.get('ran') ?? 0, tally.get('unasked') ?? 0);
+    whole = withJobs(whole, day, tally.get('ran') ?? 0, tally.get('unasked') ?? 0);
     ranRejected += tally.get('ranRejected') ?? 0;
     for (const [name, jobs] of tally) {
       if (!isRunnerName(name)) continue;
       const runner = runnerIn(name);
-      const sum = runners.get(runner) ?? new CoverageSum();
-      runners.set(runner, sum);
-      sum.add(day, jobs, name.startsWith(UNASKED_ON_PREFIX) ? jobs : 0);
+      const unasked = name.startsWith(UNASKED_ON_PREFIX) ? jobs : 0;
+      runners.set(runner, withJobs(runners.get(runner), day, jobs, unasked));
     }
   }
-  return {
-    ...whole.counts(),
-    ranRejected,
-    runners: new Map([...runners].map(([runner, sum]) => [runner, sum.counts()])),
-  };
+  return { ...whole, ranRejected, runners };
 }
 
 function runnerIn(name: string): CoveredRunner {
@@ -126,22 +95,15 @@ function runnerIn(name: string): CoveredRunner {
   return runner === UNKNOWN_RUNNER ? 'unknown' : Number(runner);
 }
 
-class CoverageSum {
-  #ran = 0;
-  #unasked = 0;
-  #lastUnaskedDay: string | undefined;
-
-  add(day: string, ran: number, unasked: number): void {
-    this.#ran += ran;
-    this.#unasked += unasked;
-    if (unasked > 0 && day > (this.#lastUnaskedDay ?? '')) this.#lastUnaskedDay = day;
-  }
-
-  counts(): CoverageCounts {
-    return {
-      ran: this.#ran,
-      unasked: this.#unasked,
-      ...(this.#lastUnaskedDay !== undefined && { lastUnaskedDay: this.#lastUnaskedDay }),
-    };
-  }
-}
+const withJobs = (
+  { ran, unasked, lastUnaskedDay = '' }: CoverageCounts = { ran: 0, unasked: 0 },
+  day: string,
+  more: number,
+  moreUnasked: number,
+): CoverageCounts => {
+  const lastDay = moreUnasked > 0 && day > lastUnaskedDay ? day : lastUnaskedDay;
+  return {
+    ...{ ran: ran + more, unasked: unasked + moreUnasked },
+    ...(lastDay !== '' && { lastUnaskedDay: lastDay }),
+  };
+};

@@ -8,40 +8,41 @@ export interface UsageKey {
 /** `group/101|2026-11-21`. Days have no `|`. */
 export const usageName = ({ subject, day }: UsageKey): string => `${subject}|${day}`;
 
-/** Totals of a day's jobs, each as its record stands now. */
-export interface Usage {
-  readonly jobs: number;
+/** Counts of a day's jobs that readers see, each as the job's record stands now. */
+const USAGE_COUNTS = [
+  'jobs',
   /** Not rejected. */
-  readonly admitted: number;
-  readonly rejected: number;
+  'admitted',
+  'rejected',
   /** Part of `rejected`: ran all the same, in dry run or past us. They are charged, and no part of `bypass`. */
-  readonly ranRejected: number;
+  'ranRejected',
   /** Admitted, and given back because they never ran. */
-  readonly released: number;
+  'released',
   /** Admitted, and GitLab does not know them any more. */
-  readonly expired: number;
+  'expired',
   /** Ended, and GitLab says it ran: asked about or not. */
-  readonly ran: number;
+  'ran',
   /** Part of `ran`: without an admission request. */
-  readonly unasked: number;
+  'unasked',
+  /** Duration of settled jobs. */
+  'seconds',
+  /** Charges of ended jobs, including corrections. */
+  'settledMicros',
+  /** Held amounts of live jobs. */
+  'heldMicros',
+  // Jobs that did not ask, by cause.
+  'unmetered',
+  'bypass',
+  'exempt',
+] as const;
+
+export interface Usage extends Readonly<Record<(typeof USAGE_COUNTS)[number], number>> {
   /** Keyed by rule; a job that several rules rejected counts under each. */
   readonly rejectedBy: ReadonlyMap<string, number>;
   /** The same for those that ran all the same. */
   readonly ranRejectedBy: ReadonlyMap<string, number>;
   /** Keyed by the rule or limit that only watches; a job counts under each. What is only warned of is left out. */
   readonly watchedBy: ReadonlyMap<string, number>;
-  /** Duration of settled jobs. */
-  readonly seconds: number;
-  /** Charges of ended jobs, including corrections. */
-  readonly settledMicros: number;
-  /** Held amounts of live jobs. */
-  readonly heldMicros: number;
-  /** Jobs that did not ask, by cause. */
-  readonly unmetered: number;
-  readonly bypass: number;
-  readonly exempt: number;
-  /** Actual ÷ held duration of settled jobs, per cent, as the upper bound of a bucket; absent without such jobs. */
-  readonly holdRatioPercent?: { readonly p50: number; readonly p90: number };
 }
 
 /** Jobs whose top-level group at the decision was this group. */
@@ -67,28 +68,13 @@ export const RAN_REJECTED_BY_PREFIX = 'y:';
 export const WATCHED_BY_PREFIX = 'w:';
 
 export function usageOf(tally: UsageTally): Usage {
-  const count = (name: string): number => tally.get(name) ?? 0;
-  const p50 = ratioPercent(tally, 0.5);
-  const p90 = ratioPercent(tally, 0.9);
+  const counts = {} as Record<(typeof USAGE_COUNTS)[number], number>;
+  for (const name of USAGE_COUNTS) counts[name] = tally.get(name) ?? 0;
   return {
-    jobs: count('jobs'),
-    admitted: count('admitted'),
-    rejected: count('rejected'),
-    ranRejected: count('ranRejected'),
-    released: count('released'),
-    expired: count('expired'),
-    ran: count('ran'),
-    unasked: count('unasked'),
+    ...counts,
     rejectedBy: byRule(tally, REJECTED_BY_PREFIX),
     ranRejectedBy: byRule(tally, RAN_REJECTED_BY_PREFIX),
     watchedBy: byRule(tally, WATCHED_BY_PREFIX),
-    seconds: count('seconds'),
-    settledMicros: count('settledMicros'),
-    heldMicros: count('heldMicros'),
-    unmetered: count('unmetered'),
-    bypass: count('bypass'),
-    exempt: count('exempt'),
-    ...(p50 !== undefined && p90 !== undefined && { holdRatioPercent: { p50, p90 } }),
   };
 }
 
@@ -179,29 +165,12 @@ export function ratioBucket(actualSeconds: number, estimateSeconds: number): str
   return `${RATIO_PREFIX}${index < 0 ? BOUNDS_PERCENT.length : index}`;
 }
 
-const BUCKETS = Array.from({ length: BOUNDS_PERCENT.length + 1 }, (_, index) => `${RATIO_PREFIX}${index}`);
 const NUMBER_OF_BUCKET = new RegExp(`^${RATIO_PREFIX}(\\d+)$`);
 
 /** Returns true if the bucket's jobs took longer than their holds. Undefined for an unknown bucket. */
 export function isOverEstimate(name: string): boolean | undefined {
   const index = NUMBER_OF_BUCKET.exec(name)?.[1];
   return index === undefined ? undefined : (BOUNDS_PERCENT[Number(index)] ?? Number.POSITIVE_INFINITY) > 100;
-}
-
-/**
- * The upper bound, per cent, of the bucket in which this share of the jobs is reached: 100 means that this share took no
- * longer than held. Infinity above 500 %; undefined without jobs.
- */
-function ratioPercent(counts: UsageTally, share: number): number | undefined {
-  const buckets = BUCKETS.map((name) => counts.get(name) ?? 0);
-  const jobs = buckets.reduce((sum, count) => sum + count, 0);
-  if (jobs === 0) return undefined;
-  let seen = 0;
-  const reached = buckets.findIndex((count) => {
-    seen += count;
-    return seen >= jobs * share;
-  });
-  return BOUNDS_PERCENT[reached] ?? Number.POSITIVE_INFINITY;
 }
 
 // Queue times of jobs, counted in buckets, because buckets add up and quantiles do not.
@@ -211,95 +180,54 @@ export const QUEUE_BOUNDS_SECONDS = [10, 60, 300, 900, 3_600, Number.POSITIVE_IN
 
 export const QUEUE_BUCKETS = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
 
-/** GitLab's values about one job's queue. Undefined: not sent. */
-interface QueueFacts {
-  readonly isRetry: boolean | undefined;
-  readonly queuedSeconds: number | undefined;
-  readonly micros: number;
-}
-
-/** Missing values are not counted: known jobs are `firstRuns` with `retries`, and the sum of the buckets. */
-export function queueCounts({ isRetry, queuedSeconds, micros }: QueueFacts): readonly [string, number][] {
+/**
+ * Counts one job's queue. What GitLab did not send is not counted: known jobs are `firstRuns` with `retries`, and the sum of
+ * the buckets.
+ */
+export function queueCounts(
+  isRetry: boolean | undefined,
+  queuedSeconds: number | undefined,
+  micros: number,
+): readonly [string, number][] {
   const counts: [string, number][] = [];
   if (isRetry !== undefined) counts.push([isRetry ? 'retries' : 'firstRuns', 1]);
   if (isRetry === true) counts.push(['retryMicros', micros]);
-  if (queuedSeconds !== undefined)
-    counts.push([queueBucket(queuedSeconds), 1], ['queuedSeconds', queuedSeconds]);
+  if (queuedSeconds !== undefined) {
+    const bucket = QUEUE_BOUNDS_SECONDS.findIndex((bound) => queuedSeconds <= bound);
+    counts.push([`p${bucket}`, 1], ['queuedSeconds', queuedSeconds]);
+  }
   return counts.filter(([, count]) => count !== 0);
 }
-
-const queueBucket = (queuedSeconds: number): string =>
-  `p${QUEUE_BOUNDS_SECONDS.findIndex((bound) => queuedSeconds <= bound)}`;
 
 /**
  * Encodes one job's counts compactly: `0,64` is a first run after 64 s, `1,` a retry with an unknown queue
  * time. Full names would double the size of a contribution.
- *
- * @returns undefined if there is nothing, or if the tally does not fit this form.
  */
 export function queueLine(tally: UsageTally): string | undefined {
-  const facts = {
-    isRetry: tally.has('retries') ? true : tally.has('firstRuns') ? false : undefined,
-    queuedSeconds: QUEUE_BUCKETS.some((name) => tally.has(name))
-      ? (tally.get('queuedSeconds') ?? 0)
-      : undefined,
-    micros: microsOf(tally),
-  };
-  const counts = queueCounts(facts);
-  const told = QUEUE_NAMES.filter((name) => tally.has(name));
-  if (counts.length === 0 || told.length !== counts.length) return undefined;
-  if (counts.some(([name, count]) => tally.get(name) !== count)) return undefined;
-  const tried = facts.isRetry === undefined ? '' : facts.isRetry ? '1' : '0';
-  return `${tried},${facts.queuedSeconds ?? ''}`;
+  const tried = tally.has('retries') ? '1' : tally.has('firstRuns') ? '0' : '';
+  const isKnown = QUEUE_BUCKETS.some((name) => tally.has(name));
+  if (tried === '' && !isKnown) return undefined;
+  return `${tried},${isKnown ? (tally.get('queuedSeconds') ?? 0) : ''}`;
 }
 
 /** @param tally - of the same job, without these counts. */
 export function readQueueLine(text: string, tally: UsageTally): readonly [string, number][] {
   const [tried = '', seconds = ''] = text.split(',');
-  return queueCounts({
-    isRetry: tried === '' ? undefined : tried === '1',
-    queuedSeconds: seconds === '' ? undefined : Number(seconds),
-    micros: microsOf(tally),
-  });
+  const isRetry = tried === '' ? undefined : tried === '1';
+  return queueCounts(isRetry, seconds === '' ? undefined : Number(seconds), tally.get('settledMicros') ?? 0);
 }
-
-const microsOf = (tally: UsageTally): number => tally.get('settledMicros') ?? 0;
 
 const QUEUE_NAMES = ['firstRuns', 'retries', 'retryMicros', 'queuedSeconds', ...QUEUE_BUCKETS] as const;
 
 export const isQueueName = (name: string): boolean => QUEUE_NAMES.some((each) => each === name);
 
 const COUNTS = [
-  'jobs',
-  'admitted',
-  'rejected',
-  'ranRejected',
-  'released',
-  'expired',
-  'ran',
-  'unasked',
-  'seconds',
-  'settledMicros',
-  'heldMicros',
-  'unmetered',
-  'bypass',
-  'exempt',
-  'corrections',
-  'firstRuns',
-  'retries',
-  'retryMicros',
-  'queuedSeconds',
-  ROOT_JOBS,
+  ...[...USAGE_COUNTS, ...QUEUE_NAMES, 'corrections', ROOT_JOBS],
   ...BELOW_COUNTS.map(([, below]) => below),
-  ...QUEUE_BUCKETS,
 ];
 const PREFIXES = [
-  FORMER_ROOT_PREFIX,
-  REJECTED_BY_PREFIX,
-  RAN_REJECTED_BY_PREFIX,
-  WATCHED_BY_PREFIX,
-  ASKED_ON_PREFIX,
-  UNASKED_ON_PREFIX,
+  ...[FORMER_ROOT_PREFIX, REJECTED_BY_PREFIX, RAN_REJECTED_BY_PREFIX, WATCHED_BY_PREFIX],
+  ...[ASKED_ON_PREFIX, UNASKED_ON_PREFIX],
 ];
 const TALLY_NAME = new RegExp(`^(?:(?:${COUNTS.join('|')}|${RATIO_PREFIX}\\d+)$|${PREFIXES.join('|')})`);
 

@@ -1,7 +1,12 @@
 import { atOnce } from '../../../functions/core/environment/environment.ts';
-import { type FleetRunner, GitLabError, type RunnerManager } from '../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { patiently } from '../../../functions/core/gitlab/rest-call.ts';
-import { createFleet, type FleetGitLab } from '../../../functions/core/gitlab/runners.ts';
+import {
+  createFleet,
+  type FleetGitLab,
+  type FleetRunner,
+  type RunnerManager,
+} from '../../../functions/core/gitlab/runners.ts';
 import { callsTo, type GitLabPlace } from '../truth/gitlab-flags.ts';
 import type { Progress } from '../truth/progress.ts';
 

@@ -15,13 +15,19 @@ import { table, wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked } from '../api/console-client.ts';
 import { type BudgetContext, withApi } from '../api/open-api.ts';
-import { jobAsked, leftSection } from '../check/live-check.ts';
+import { leftSection } from '../check/check-sections.ts';
+import { jobAsked } from '../check/live-check.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
-import { PLACE_FLAGS, placeInLedger, readNow, readRunFlags, withClass } from '../evaluation/place-flags.ts';
+import {
+  PLACE_FLAGS,
+  placeInLedger,
+  readRunFlags,
+  readTimeout,
+  withClass,
+} from '../evaluation/place-flags.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
 import type { OpenLedger } from '../open-ledger.ts';
-import { parseDuration } from '../pipeline/durations.ts';
 import { runnerVariablesOf } from '../pipeline/variables.ts';
 import { RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
 
@@ -82,7 +88,7 @@ sent by GitLab. No counter is changed.`,
     3: 'wrong usage or an invalid document',
   },
   run: async ({ flags }, io) => {
-    const nowMs = readNow(flags.now, io.nowMs);
+    const nowMs = flags.now ?? io.nowMs();
     let unseen: readonly string[] = [];
     const by = decidedBy(flags, io);
     const ask = async (api: ApiClient, books?: BudgetContext) => {
@@ -231,12 +237,6 @@ function canIText(answer: CanIAnswer, note: string, columns: number, paint: Pain
   ]
     .filter((part) => part !== '')
     .join('\n');
-}
-
-function readTimeout(given: string): number {
-  const seconds = parseDuration(given);
-  if (seconds !== undefined && seconds > 0) return seconds;
-  throw new UsageError(`--timeout "${given}": expected a duration such as 1h or 90m`);
 }
 
 /** Messages do not quote values, because they may be secrets. */

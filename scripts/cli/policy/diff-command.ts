@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { relative, resolve } from 'node:path';
-import {
-  type ComparedRules,
-  compareRules,
-  type RuleDifference,
-} from '../../../functions/answers/backtest/compare-rules.ts';
+import { type ComparedRules, compareRules } from '../../../functions/answers/backtest/compare-rules.ts';
 import type { BacktestRules } from '../../../functions/answers/backtest/question.ts';
+import { NO_LIMITS } from '../../../functions/core/limits/change-rows.ts';
+import { type Directory, directoryOf } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.ts';
 import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
@@ -21,8 +19,7 @@ import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { limitChanges } from './diff/diff-limits.ts';
-import { policyChanges } from './diff/diff-policies.ts';
-import { jumpsBetween, jumpText, type LaterPriceJump } from './diff/price-jumps-between.ts';
+import { jumpsBetween, jumpText, policyChanges, type Side } from './diff/diff-policies.ts';
 import type { PolicyChange, PolicyEffect } from './diff/values.ts';
 
 const policyDiff = command({
@@ -76,173 +73,82 @@ interface DiffFlags extends LedgerFlags, RulesFlags {
   readonly json: boolean;
 }
 
-async function diff(words: readonly string[], values: DiffFlags, io: TerminalIo): Promise<ExitCode> {
-  const files = rulesFiles(values, io);
-  const { changes, jumps, rules } =
-    values.base === undefined ? betweenFiles(words, files, io) : sinceBase(values.base, words, files, io);
-  const recorded =
-    values.since === undefined ? undefined : await replayRecorded(values.since, values, rules(), io);
-  const refused = jumps.length > 0 && !values.force;
-  if (values.json)
+async function diff(words: readonly string[], flags: DiffFlags, io: TerminalIo): Promise<ExitCode> {
+  const files = rulesFiles(flags, io);
+  const [old, recent] =
+    flags.base === undefined
+      ? namedVersions(words, flags.since !== undefined, files, io)
+      : [versionAt(flags.base, words, files, io), readVersion(files)];
+  const directory = old.limits === undefined ? directoryOf([]) : readDirectory(files.directory);
+  const [from, to] = [rulesOf(old, directory), rulesOf(recent, directory)];
+  const nowMs = io.nowMs();
+  const between = { from: from.limits, to: to.limits, directory, nowMs };
+  const changes = [...policyChanges(from, to, nowMs), ...limitChanges(between)];
+  const jumps = jumpsBetween(from, to, nowMs);
+  const recorded = flags.since === undefined ? undefined : await replay(flags.since, flags, from, to, io);
+  if (flags.json)
     io.out(`${JSON.stringify({ different: changes.length > 0, changes, jumps, ...recorded })}\n`);
   else {
     tell(changes, io);
-    if (recorded !== undefined)
-      io.out(`\n${recordedText(recorded.recorded, recorded.ledger).map(printable).join('\n')}\n`);
-    if (!values.force) tellJumps(jumps, io);
+    if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
+    for (const jump of flags.force ? [] : jumps)
+      io.err(`${printable(jumpText(jump))}: correct it, write allow_jump: true there, or say --force\n`);
   }
-  return refused || (values['exit-code'] && changes.length > 0) ? EXIT.wouldReject : EXIT.ok;
+  const isRefused = jumps.length > 0 && !flags.force;
+  return isRefused || (flags['exit-code'] && changes.length > 0) ? EXIT.wouldReject : EXIT.ok;
 }
 
-async function replayRecorded(
-  since: string,
-  flags: LedgerFlags,
-  [from, to]: readonly [BacktestRules, BacktestRules],
-  io: TerminalIo,
-): Promise<{ readonly recorded: ComparedRules; readonly ledger: string }> {
-  const span = readSpan(since, undefined, io.nowMs(), rollupZone(io));
-  // Only --since needs the modules of the ledger.
-  const { openLedger } = await import('../open-ledger.ts');
-  const ledger = await standIn(io, openLedger)(flags, io);
-  const progress = progressOf('jobs asked again', io);
-  try {
-    const recorded = await compareRules(ledger.store, { ...span, from, to, onJob: progress.step });
-    return { recorded, ledger: ledger.description };
-  } finally {
-    progress.done();
-    await ledger.close();
-  }
+/** Documents as they were at one time; without limits only policies are compared. */
+interface Version {
+  readonly policy: YamlDocument;
+  readonly limits?: YamlDocument;
 }
 
-const EFFECTS: readonly PolicyEffect[] = ['tightens', 'loosens', 'could loosen', 'neutral'];
-
-function tell(changes: readonly PolicyChange[], io: TerminalIo): void {
-  if (changes.length === 0) {
-    io.out('no difference\n');
-    return;
-  }
-  const paint = paintWhen(io.colours);
-  const rows = changes.map(({ at, what, effect }) => [
-    painted(effect, paint),
-    printable(at),
-    printable(what),
-  ]);
-  const counts = EFFECTS.flatMap((effect) => {
-    const count = changes.filter((each) => each.effect === effect).length;
-    return count === 0 ? [] : [`${count} ${effect}`];
-  });
-  const changed = changes.length === 1 ? '1 change' : `${changes.length} changes`;
-  io.out(`${table([{}, {}, {}], rows, io.columns)}\n${changed}: ${counts.join(', ')}\n`);
+function rulesOf({ policy: document, limits }: Version, directory: Directory): BacktestRules & Side {
+  const policy = policyIn(document).model;
+  const set = limits === undefined ? NO_LIMITS : limitsIn(limits, policy, directory).model;
+  return { policy, limits: set, directory, document: document.value };
 }
 
-function tellJumps(jumps: readonly LaterPriceJump[], io: TerminalIo): void {
-  for (const jump of jumps)
-    io.err(`${printable(jumpText(jump))}: correct it, write allow_jump: true there, or say --force\n`);
-}
-
-function painted(effect: PolicyEffect, paint: Paint): string {
-  switch (effect) {
-    case 'tightens':
-      return paint.warn(effect);
-    case 'loosens':
-      return paint.bad(effect);
-    case 'could loosen':
-      return paint.strong(effect);
-    case 'neutral':
-      return paint.dim(effect);
-  }
-}
-
-/** Differences of two documents, or two pairs. */
-interface DiffedDocuments {
-  readonly changes: readonly PolicyChange[];
-  readonly jumps: readonly LaterPriceJump[];
-  /** Rules before and after; loaded on demand. */
-  readonly rules: () => readonly [BacktestRules, BacktestRules];
-}
+const readVersion = ({ policy, limits }: RulesFiles): Version => ({
+  policy: readYaml(policy),
+  limits: readYaml(limits),
+});
 
 /** Two policies, or two limits documents. @throws {UsageError} for anything else. */
-export function betweenFiles(words: readonly string[], files: RulesFiles, io: TerminalIo): DiffedDocuments {
+function namedVersions(
+  words: readonly string[],
+  needsLimits: boolean,
+  files: RulesFiles,
+  io: TerminalIo,
+): readonly [Version, Version] {
   const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
   if (old === undefined || recent === undefined)
     throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
-  const [one, other] = [isLimits(old), isLimits(recent)];
+  const [one, other] = [old, recent].map(
+    ({ value }) =>
+      isRecord(value) && value.rules === undefined && (value.limits ?? value.rollout) !== undefined,
+  );
   if (one !== other)
     throw new UsageError(`${words.join(' ')}: one is a policy, the other has limits; expected two of a kind`);
-  const limits = () => readYaml(files.limits);
-  if (!one) {
-    const rules = () => rulesOf([old, recent], [limits(), limits()], files);
-    return { ...policiesBetween(old, recent, io), rules };
+  if (one) {
+    const policy = readYaml(files.policy);
+    return [
+      { policy, limits: old },
+      { policy, limits: recent },
+    ];
   }
-  const policy = readYaml(files.policy);
-  return {
-    changes: limitsBetween([old, recent], [policy], files, io),
-    jumps: [],
-    rules: () => rulesOf([policy, policy], [old, recent], files),
-  };
+  const limits = needsLimits ? { limits: readYaml(files.limits) } : {};
+  return [
+    { policy: old, ...limits },
+    { policy: recent, ...limits },
+  ];
 }
 
-const isLimits = ({ value }: YamlDocument): boolean =>
-  isRecord(value) && value.rules === undefined && (value.limits ?? value.rollout) !== undefined;
-
-/** Policy and limits of a commit against those here. */
-export function sinceBase(
-  ref: string,
-  words: readonly string[],
-  files: RulesFiles,
-  io: TerminalIo,
-): DiffedDocuments {
+/** Policy and limits of a commit. */
+function versionAt(ref: string, words: readonly string[], files: RulesFiles, io: TerminalIo): Version {
   if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
-  const policies = [documentAt(ref, files.policy, io), readYaml(files.policy)] as const;
-  const limits = [documentAt(ref, files.limits, io), readYaml(files.limits)] as const;
-  const { changes, jumps } = policiesBetween(...policies, io);
-  return {
-    changes: [...changes, ...limitsBetween(limits, policies, files, io)],
-    jumps,
-    rules: () => rulesOf(policies, limits, files),
-  };
-}
-
-function rulesOf(
-  policies: readonly [YamlDocument, YamlDocument],
-  limits: readonly [YamlDocument, YamlDocument],
-  files: RulesFiles,
-): readonly [BacktestRules, BacktestRules] {
-  const directory = readDirectory(files.directory);
-  const side = (index: 0 | 1): BacktestRules => {
-    const policy = policyIn(policies[index]).model;
-    return { policy, limits: limitsIn(limits[index], policy, directory).model, directory };
-  };
-  return [side(0), side(1)];
-}
-
-function policiesBetween(
-  old: YamlDocument,
-  recent: YamlDocument,
-  io: TerminalIo,
-): Omit<DiffedDocuments, 'rules'> {
-  const [from, to] = [old, recent].map((document) => ({
-    policy: policyIn(document).model,
-    document: document.value,
-  }));
-  if (from === undefined || to === undefined) return { changes: [], jumps: [] };
-  const nowMs = io.nowMs();
-  return { changes: policyChanges(from, to, nowMs), jumps: jumpsBetween(from, to, nowMs) };
-}
-
-/** Each with the policy it was used with: the classes it names may be gone by now. */
-function limitsBetween(
-  [old, recent]: readonly [YamlDocument, YamlDocument],
-  [oldPolicy, policy = oldPolicy]: readonly [YamlDocument, YamlDocument?],
-  files: RulesFiles,
-  io: TerminalIo,
-): readonly PolicyChange[] {
-  return limitChanges({
-    from: limitsIn(old, policyIn(oldPolicy).model).model,
-    to: limitsIn(recent, policyIn(policy).model).model,
-    directory: readDirectory(files.directory),
-    nowMs: io.nowMs(),
-  });
+  return { policy: documentAt(ref, files.policy, io), limits: documentAt(ref, files.limits, io) };
 }
 
 const TIMEOUT_MS = 20_000;
@@ -253,7 +159,7 @@ const BYTES_MAX = 64 * 1024 * 1024;
  *
  * @throws {UsageError} if git does not know the ref or the file there.
  */
-export function documentAt(ref: string, file: string, { root }: Pick<TerminalIo, 'root'>): YamlDocument {
+function documentAt(ref: string, file: string, { root }: Pick<TerminalIo, 'root'>): YamlDocument {
   // Anything else could be an option of git's, or a second path.
   if (!/^[\w][\w./@{}^~+-]*$/.test(ref))
     throw new UsageError(`--base "${ref}": expected a commit, branch or tag`);
@@ -277,25 +183,70 @@ export function documentAt(ref: string, file: string, { root }: Pick<TerminalIo,
   }
 }
 
-/** Results of both policies for recorded jobs, one sentence per line. */
-export function recordedText(
-  { jobs, unrecorded, variablesLost, newlyRejected, newlyAdmitted, byRule }: ComparedRules,
-  ledger: string,
-): readonly string[] {
-  return [
-    `${shadowCount(jobs)} recorded jobs (${ledger}) asked again: ${shadowCount(newlyRejected)} would newly be rejected by a rule, ${shadowCount(newlyAdmitted)} no longer.`,
-    ...byRule.map(differenceText),
-    ...(unrecorded > 0
-      ? [`${shadowCount(unrecorded)} more could not be asked: their records do not have what rules look at.`]
-      : []),
-    ...(variablesLost > 0
-      ? [
-          `${shadowCount(variablesLost)} had variables, which are never kept: rules that read them say what they said then.`,
-        ]
-      : []),
-    'What depends on counters is not compared: see tollgate backtest.',
-  ];
+async function replay(
+  since: string,
+  flags: LedgerFlags,
+  from: BacktestRules,
+  to: BacktestRules,
+  io: TerminalIo,
+) {
+  const span = readSpan(since, undefined, io.nowMs(), rollupZone(io));
+  // Only --since needs the modules of the ledger.
+  const { openLedger } = await import('../open-ledger.ts');
+  const ledger = await standIn(io, openLedger)(flags, io);
+  const progress = progressOf('jobs asked again', io);
+  try {
+    const recorded = await compareRules(ledger.store, { ...span, from, to, onJob: progress.step });
+    return { recorded, ledger: ledger.description };
+  } finally {
+    progress.done();
+    await ledger.close();
+  }
 }
 
-const differenceText = ({ rule, change, jobs, examples }: RuleDifference): string =>
-  `  ${rule}: ${shadowCount(jobs)} ${change === 'rejects' ? 'newly rejected' : 'no longer rejected'}, e.g. ${examples.join(', ')}`;
+/** Results of both policies for recorded jobs. */
+function recordedText(
+  { jobs, unrecorded, variablesLost, newlyRejected, newlyAdmitted, byRule }: ComparedRules,
+  ledger: string,
+): string {
+  const lines = [
+    `${shadowCount(jobs)} recorded jobs (${ledger}) asked again: ${shadowCount(newlyRejected)} would newly be rejected by a rule, ${shadowCount(newlyAdmitted)} no longer.`,
+    ...byRule.map(({ rule, change, jobs: count, examples }) => {
+      const what = change === 'rejects' ? 'newly rejected' : 'no longer rejected';
+      return `  ${rule}: ${shadowCount(count)} ${what}, e.g. ${examples.join(', ')}`;
+    }),
+    unrecorded > 0 &&
+      `${shadowCount(unrecorded)} more could not be asked: their records do not have what rules look at.`,
+    variablesLost > 0 &&
+      `${shadowCount(variablesLost)} had variables, which are never kept: rules that read them say what they said then.`,
+    'What depends on counters is not compared: see tollgate backtest.',
+  ];
+  return lines.flatMap((line) => (line === false ? [] : printable(line))).join('\n');
+}
+
+const EFFECTS: readonly (readonly [PolicyEffect, keyof Paint])[] = [
+  ['tightens', 'warn'],
+  ['loosens', 'bad'],
+  ['could loosen', 'strong'],
+  ['neutral', 'dim'],
+];
+
+function tell(changes: readonly PolicyChange[], io: TerminalIo): void {
+  if (changes.length === 0) {
+    io.out('no difference\n');
+    return;
+  }
+  const paint = paintWhen(io.colours);
+  const painted = new Map(EFFECTS.map(([effect, tone]) => [effect, paint[tone](effect)]));
+  const rows = changes.map(({ at, what, effect }) => [
+    painted.get(effect) ?? '',
+    printable(at),
+    printable(what),
+  ]);
+  const counts = EFFECTS.flatMap(([effect]) => {
+    const count = changes.filter((each) => each.effect === effect).length;
+    return count === 0 ? [] : [`${count} ${effect}`];
+  });
+  const changed = changes.length === 1 ? '1 change' : `${changes.length} changes`;
+  io.out(`${table([{}, {}, {}], rows, io.columns)}\n${changed}: ${counts.join(', ')}\n`);
+}

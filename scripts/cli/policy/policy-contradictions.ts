@@ -2,7 +2,7 @@ import { compileWildcard } from '../../../policies/match/wildcard.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { ruleEffect } from './diff/rule-directions.ts';
-import type { PolicyEffect } from './diff/values.ts';
+import { leaves, type PolicyEffect } from './diff/values.ts';
 import type { ImportedRule, ImportedRunner, ImportNote } from './import-rules.ts';
 import { entriesAt, entryOf, type WrittenEntry } from './written-document.ts';
 
@@ -98,8 +98,8 @@ function effectOf(
   const from = IMAGE_KINDS.has(imported.kind) ? withoutCovered(all, to) : all;
   // Every image of the policy is among those of the Runner.
   if (Array.isArray(from) && from.length === 0) return 'loosens';
-  if (isSameSet(from, to)) return 'neutral';
-  return ruleEffect(imported.kind, { path, from, to }, imported.checks);
+  if (leaves(from, to).length === 0) return 'neutral';
+  return ruleEffect(imported.kind, { path, from, to });
 }
 
 const IMAGE_KINDS: ReadonlySet<string> = new Set(['image', 'services']);
@@ -115,12 +115,6 @@ function withoutCovered(from: unknown, to: unknown): unknown {
 
 /** YAML reads `1000` as a number and `"1000"` as a text; both are meant. */
 const textsIn = (value: unknown): unknown => (Array.isArray(value) ? value.map(String) : value);
-
-const isSameSet = (one: unknown, other: unknown): boolean =>
-  Array.isArray(one) &&
-  Array.isArray(other) &&
-  one.every((each) => other.includes(each)) &&
-  other.every((each) => one.includes(each));
 
 /** `cpu` of a policy stands for `cpu_limit` and `cpu_request`. */
 function valueAt(written: WrittenEntry, [key = '', second]: readonly string[]): unknown {

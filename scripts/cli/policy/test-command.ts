@@ -1,16 +1,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DocumentError } from '../../policy/yaml-document.ts';
+import { collectProblems, DocumentError } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, severalWords, text, whole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import type { RulesFlags } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
-import type { Fixture } from './fixtures/fixture.ts';
-import { BaseDocumentReader, readFixtures } from './fixtures/read-fixtures.ts';
+import { readFixtures } from './fixtures/read-fixtures.ts';
 import { junitXml, runJson, tellRun } from './fixtures/report.ts';
-import { passed, runFixtures } from './fixtures/run-fixtures.ts';
+import { runFixtures } from './fixtures/run-fixtures.ts';
 
 /** More files than real fixtures have. */
 const FILES_MAX = 10_000;
@@ -31,7 +30,7 @@ A file of fixtures; policies/policy.test.yaml is an example:
                field of an admission request, project_id or projectId. An image may be {name, pull_policy,
                docker: {user}, kubernetes: {user}}. null: GitLab sends no such field
     counters   [{group: 101, limit: money-month, spent: 7.40, held: 0.10}] in the units of limits.yaml. Subjects:
-               instance: true, group, project, runner_class, user. fitted: the part that counts in mode shadow or warn.
+               instance: true, group, project, runner_class, user.
                {pipeline: 7, started: 3}: jobs of the pipeline that were admitted before, which gives it its grace.
                {breakglass: outage, used: 20}: jobs it admitted in the current period
     limits     entries of limits.yaml in place of those on the same subject with the same id. Likewise group_defaults,
@@ -71,60 +70,30 @@ interface TestFlags extends RulesFlags {
   readonly json: boolean;
 }
 
-async function test(words: readonly string[], values: TestFlags, io: TerminalIo): Promise<ExitCode> {
-  const percentMin = values['coverage-min'];
-  const shown = (file: string): string => shortPath(file, io.cwd);
-  const run = await runFixtures(readAll(fixtureFiles(words, io), values, io));
-  if (values.junit !== undefined)
-    writeUserFile(resolve(io.cwd, values.junit), junitXml(run, shown), `--junit "${values.junit}"`);
-  const covered = run.coveragePercent >= percentMin;
-  if (values.json) io.out(`${JSON.stringify(runJson(run, shown))}\n`);
-  else tellRun(run, shown, io);
-  if (!covered) io.err(`coverage is ${run.coveragePercent} %; --coverage-min wants ${percentMin} %\n`);
-  return covered && run.results.every(passed) ? EXIT.ok : EXIT.wouldReject;
-}
-
 /** @throws {DocumentError} with the problems of all files, before anything runs. */
-function readAll(files: readonly string[], flags: RulesFlags, io: TerminalIo): readonly Fixture[] {
-  const reader = new BaseDocumentReader();
-  const given = rulesFiles(flags, io);
-  const absolute = {
-    policy: flags.policy && given.policy,
-    limits: flags.limits && given.limits,
-    directory: flags.directory && given.directory,
-  };
-  const own = rulesFiles({}, io);
+async function test(words: readonly string[], flags: TestFlags, io: TerminalIo): Promise<ExitCode> {
+  const { 'coverage-min': percentMin, junit } = flags;
+  const shown = (file: string): string => shortPath(file, io.cwd);
   const problems: string[] = [];
-  const fixtures = files.flatMap((file) => {
-    try {
-      return readFixtures(file, absolute, own, reader);
-    } catch (error) {
-      if (!(error instanceof DocumentError)) throw error;
-      problems.push(...error.problems.filter((problem) => !problems.includes(problem)));
-      return [];
-    }
-  });
-  if (problems.length > 0) throw new DocumentError(problems);
-  return fixtures;
+  const fixtures = fixtureFiles(words, io).flatMap(
+    (file) => collectProblems(problems, () => readFixtures(file, flags, io)) ?? [],
+  );
+  if (problems.length > 0) throw new DocumentError([...new Set(problems)]);
+  const run = await runFixtures(fixtures);
+  if (junit !== undefined) writeUserFile(resolve(io.cwd, junit), junitXml(run, shown), `--junit "${junit}"`);
+  if (flags.json) io.out(`${JSON.stringify(runJson(run, shown))}\n`);
+  else tellRun(run, shown, io);
+  const isCovered = run.coveragePercent >= percentMin;
+  if (!isCovered) io.err(`coverage is ${run.coveragePercent} %; --coverage-min wants ${percentMin} %\n`);
+  return isCovered && run.failed === 0 ? EXIT.ok : EXIT.wouldReject;
 }
 
-const FIXTURE_NAME = /\.test\.ya?ml$/;
-
-/**
- * Files of fixtures: those that are named, all `*.test.yaml` of a folder that is named, else those under `policies/`.
- *
- * @throws {UsageError} if there is no such file, or none at all.
- */
-export function fixtureFiles(
-  words: readonly string[],
-  io: Pick<TerminalIo, 'cwd' | 'root'>,
-): readonly string[] {
-  const named = words.map((word) => resolve(io.cwd, word));
-  const files = (named.length === 0 ? [`${io.root}policies`] : named).flatMap(filesAt);
+/** Files that are named, all `*.test.yaml` of a folder that is named, else those under `policies/`. */
+function fixtureFiles(words: readonly string[], io: Pick<TerminalIo, 'cwd' | 'root'>): readonly string[] {
+  const named = words.length === 0 ? [`${io.root}policies`] : words;
+  const files = named.flatMap((word) => filesAt(resolve(io.cwd, word)));
   if (files.length === 0)
-    throw new UsageError(
-      `${words.join(' ') || `${io.root}policies`}: has no *.test.yaml; name a file of fixtures`,
-    );
+    throw new UsageError(`${named.join(' ')}: has no *.test.yaml; name a file of fixtures`);
   return [...new Set(files)];
 }
 
@@ -134,7 +103,7 @@ function filesAt(path: string): readonly string[] {
     throw new UsageError(`${path}: is not there; expected a file of fixtures or a folder`);
   if (!stats.isDirectory()) return [path];
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
-    .filter((name) => FIXTURE_NAME.test(name) && !name.includes('node_modules'))
+    .filter((name) => /\.test\.ya?ml$/.test(name) && !name.includes('node_modules'))
     .sort()
     .map((name) => join(path, name));
 }

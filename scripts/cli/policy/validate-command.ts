@@ -16,7 +16,7 @@ import {
   policyIn,
   readDirectory,
 } from '../../policy/read-documents.ts';
-import { readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
+import { collectProblems, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';
@@ -146,26 +146,16 @@ export interface Documents {
  */
 function readDocuments(files: RulesFiles): Documents {
   const problems: string[] = [];
-  const yaml = collect(problems, () => readYaml(files.policy));
-  const policy = yaml && collect(problems, () => policyIn(yaml));
-  const directory = collect(problems, () => readDirectory(files.directory));
+  const yaml = collectProblems(problems, () => readYaml(files.policy));
+  const policy = yaml && collectProblems(problems, () => policyIn(yaml));
+  const directory = collectProblems(problems, () => readDirectory(files.directory));
   const priced = policy?.model ?? (yaml && pricesAlone(yaml));
-  const limits = priced && collect(problems, () => locateLimits(files.limits, priced, directory));
+  const limits = priced && collectProblems(problems, () => locateLimits(files.limits, priced, directory));
   if (priced === undefined)
     problems.push(`${files.limits}: was not checked, since the runner classes are not known`);
   if (policy === undefined || limits === undefined || directory === undefined)
     throw new DocumentError(problems);
   return { policy, limits, directory };
-}
-
-function collect<Model>(problems: string[], read: () => Model): Model | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof DocumentError)) throw error;
-    problems.push(...error.problems);
-    return undefined;
-  }
 }
 
 /** Limits name runner classes: where only rules are wrong, they can be checked all the same. */

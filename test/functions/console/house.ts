@@ -21,13 +21,14 @@ import { dynamoPriceEditions } from '../../../functions/core/statements/price-ed
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../../functions/core/usage/roll-up.ts';
-import { MemoryRollupStore, type RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { type Directory, directoryOf } from '../../../policies/directory.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy } from '../../policies/documents.ts';
+import { MemoryRollupStore } from '../../support/ledger/memory-rollup-store.ts';
 import { Feed } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { memoryAlertRecords } from '../../support/tables/memory-alert-records.ts';
@@ -63,7 +64,7 @@ const userIdOf = (username: string): number => {
   return id;
 };
 
-export const aUser = (username: string, roles: Partial<Roles> = {}): User => ({
+const aUser = (username: string, roles: Partial<Roles> = {}): User => ({
   id: userIdOf(username),
   username,
   name: username,

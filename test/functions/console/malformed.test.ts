@@ -1,9 +1,7 @@
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../../functions/console/pages/create-pages.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
-import { createUploads } from '../../../functions/core/limits/limit-table.ts';
-import { memoryLimitTable } from '../../support/tables/memory-limit-table.ts';
 import { consoleHouse, LIMITS, servedTo, USERS } from './house.ts';
 
 const JSON_TYPE = 'application/json';
@@ -38,24 +36,19 @@ async function open() {
   await house.apply(LIMITS);
   const failed: string[] = [];
   const failures = { ...silentLog, error: (message: string) => failed.push(message) };
+  const { desk, read, policy, directory, clock } = house;
   const pages = createPages({
-    desk: house.desk,
-    read: house.read,
-    policy: house.policy,
-    directory: async () => house.directory,
-    uploads: createUploads({ table: memoryLimitTable(), clock: house.clock, newId: () => 'u1' }),
-    clock: house.clock,
-    zone: 'UTC',
-    origin: 'https://budget.example.com',
+    ...{ desk, read, policy, directory: async () => directory, clock, zone: 'UTC', origin: '' },
+    uploads: { keep: async () => 'u1', read: async () => undefined },
     log: failures,
   });
   const app = house.appFor(USERS.finance);
-  return { app, pages: new Hono().route('/', servedTo(USERS.finance, '/', pages)), failed };
+  return { app, pages: servedTo(USERS.finance, '/', pages), failed };
 }
 
 /** Every request that a 500 answers, which is an alarm for those on call. */
 async function failing(
-  app: Hono,
+  app: Pick<Hono, 'request'>,
   requests: Iterable<readonly [string, RequestInit]>,
 ): Promise<{ readonly sent: number; readonly broken: readonly string[] }> {
   const broken: string[] = [];
@@ -106,21 +99,9 @@ test('no form and no address of a page is so malformed that it is our failure', 
   const { pages, failed } = await open();
   const folders = ['/groups/', '/projects/', '/runner-classes/', '/jobs/', '/nowhere/'];
   const reads = [
-    ...[
-      '/',
-      '/instance',
-      '/jobs',
-      '/shadow',
-      '/coverage',
-      '/reports',
-      '/reports/focus.csv',
-      '/history',
-      '/requests',
-      '/ask',
-      '/edit',
-      '/import',
-      '/me',
-    ],
+    ...'/ /instance /jobs /shadow /coverage /reports /reports/focus.csv /history /requests /ask /edit /import /me'.split(
+      ' ',
+    ),
     ...folders.flatMap((folder) => IDS.map((id) => `${folder}${id}`)),
   ];
   const posts = ['/edit', '/ask', '/import', '/rollout/report', '/requests/%ff', '/requests/x', '/nowhere'];

@@ -126,19 +126,6 @@ test('a closed month never changes: what is told later is an adjustment of the n
   expect(of(january, 'group/200', '2027-01').adjustments).toEqual([]);
 });
 
-test('all that is due over the months is what the counters of the months come to', async () => {
-  const { january, deps } = await threeMonths();
-  for (const subject of ['group/100', 'group/200']) {
-    const due = january
-      .filter(({ statement }) => statement.subject === subject)
-      .reduce((sum, { statement }) => sum + statement.totals.dueMicros, 0);
-    const counters = await deps.ledger.readCounters(
-      ['2026-11', '2026-12', '2027-01'].map((period) => ({ subject, limit: 'money-month', period })),
-    );
-    expect(due).toBe(counters.reduce((sum, { settled }) => sum + settled, 0));
-  }
-});
-
 /** A job of a top-level group that the directory does not have any more. */
 async function formerGroup(facts: object = { rootId: 900, groupId: 900, groupIds: [900] }) {
   const house = await books();
@@ -173,31 +160,6 @@ test.each([
   expect(own?.statement.totals).toEqual(whole?.statement.totals);
 });
 
-test('a job from before the first statement is an adjustment of it', async () => {
-  const house = await books();
-  await house.ask([aJob(1)]);
-  house.clock.advance(12 * DAY_MS);
-  await house.ask([aJob(2)]);
-  await house.settle(2, 60);
-  await house.nightsUntil(1);
-  const [first, ...others] = await house.chain.of('group/100');
-  expect(others).toEqual([]);
-  expect(first?.statement).toMatchObject({
-    month: '2026-12',
-    totals: { jobs: 1, seconds: 60 },
-    adjustments: [],
-  });
-  await house.settle(1, 600);
-  await house.nightsUntil(2);
-  for (const subject of ['group/100', 'instance']) {
-    const second = of(await house.chain.of(subject), subject, '2027-01');
-    expect(second.adjustments).toMatchObject([{ month: '2026-12', jobs: 1, corrections: 0, seconds: 600 }]);
-    expect(second.totals).toMatchObject({ jobs: 0, dueMicros: second.totals.adjustmentMicros });
-  }
-  await house.nightsUntil(3);
-  expect(of(await house.chain.of('group/100'), 'group/100', '2027-02').adjustments).toEqual([]);
-});
-
 test('a statement names the group by its path, and by its last one after the group is deleted', async () => {
   const house = await books();
   await house.ask([aJob(1)]);
@@ -215,26 +177,6 @@ test('a statement names the group by its path, and by its last one after the gro
   expect(new Set(await groups('instance'))).toEqual(new Set(['all groups']));
 });
 
-test('late usage is an adjustment of the month of its day, also if it is free or counts no job', async () => {
-  const house = await books();
-  const late = (day: string, counts: Readonly<Record<string, number>>) =>
-    house.usage.commit({
-      contributions: [],
-      usage: [{ key: { subject: 'instance', day }, delta: new Map(Object.entries(counts)) }],
-    });
-  await house.ask([aJob(1)]);
-  await house.settle(1, 60);
-  await house.nightsUntil(1);
-  await late('2026-11-30', { seconds: 30 });
-  await late('2026-12-01', { ran: 1 });
-  await house.nightsUntil(2);
-  const [, , january] = await house.chain.of('instance');
-  expect(january?.statement.adjustments).toMatchObject([
-    { month: '2026-11', jobs: 0, seconds: 30, micros: 0 },
-    { month: '2026-12', jobs: 1, seconds: 0, micros: 0 },
-  ]);
-});
-
 test('a statement names the price lists that were in force in its month', async () => {
   const house = await books();
   const from = (version: string, month: number, day: number) => ({
@@ -250,19 +192,6 @@ test('a statement names the price lists that were in force in its month', async 
   }
   const versions = (await house.chain.of('instance')).map(({ statement }) => statement.priceVersions);
   expect(versions).toEqual([['b'], ['c', 'd']]);
-});
-
-test('two programs that close at once leave no gap, give no number twice and close no month twice', async () => {
-  const house = await books();
-  await house.ask([aJob(1), aJob(3, BETA)]);
-  await house.settle(1, 60);
-  await house.settle(3, 60);
-  house.clock.advance(20 * DAY_MS);
-  await Promise.all([house.close(), house.close(), house.close()]);
-  const closed = await house.all();
-  expect(closed.map(({ statement }) => statement.number).sort()).toEqual([1, 2, 3]);
-  await house.close();
-  expect(await house.all()).toEqual(closed);
 });
 
 test.each(['text', 'gone'] as const)(

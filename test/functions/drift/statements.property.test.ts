@@ -15,7 +15,6 @@ import {
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../../functions/core/usage/roll-up.ts';
-import { MemoryRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
@@ -24,6 +23,7 @@ import { periodAt } from '../../../policies/limits/period.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { someFacts } from '../../support/ledger/asks.ts';
+import { MemoryRollupStore } from '../../support/ledger/memory-rollup-store.ts';
 import { Feed } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { FULL } from '../../support/property-runs.ts';

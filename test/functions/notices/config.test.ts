@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readNoticesConfig } from '../../../functions/notices/config.ts';
+import { readNoticesConfig } from '../../../functions/core/environment/settings.ts';
 
 const ENV = {
   ...{ TOLLGATE_LEDGER_TABLE: 'ledger', TOLLGATE_GITLAB_INSTANCE: 'gitlab.example.com' },

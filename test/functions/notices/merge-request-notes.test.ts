@@ -36,7 +36,7 @@ async function noteHarness(options: NoteOptions = {}) {
   const notes: LocalNote[] = [];
   const calls: string[] = [];
   const logged: string[] = [];
-  const state: { fault: Fault; directoryReads: number } = { fault: () => undefined, directoryReads: 0 };
+  const state: { fault: Fault } = { fault: () => undefined };
   const gitlab = new Hono();
   noteRoutes(gitlab.basePath('/api/v4'), notes);
   const send: typeof fetch = async (input, init) => {
@@ -51,10 +51,7 @@ async function noteHarness(options: NoteOptions = {}) {
   const harness = await noticesHarness({
     ...{ limits: TIGHT, log },
     rules: { request_notes: agreed.map((group) => ({ group })), ...rules },
-    directory: async () => {
-      state.directoryReads += 1;
-      return directory;
-    },
+    directory: async () => directory,
     notes: {
       ...{ gitlabUrl: GITLAB_URL, fetch: send, random: () => 0 },
       tokenOf: async (group) => (hasToken && group === 101 ? TOKEN : undefined),
@@ -109,17 +106,6 @@ describe('the text', () => {
     expect(texts()[0]).toContain('**Declined** by `fritz`');
     expect(texts()[0]).not.toContain('Retry');
     expect(notes[0]?.body).not.toMatch(/close|merge it|@/);
-  });
-
-  test('changes in the same note when the grant is revoked', async () => {
-    const { approve, run, later, edit, texts } = await noteHarness();
-    const grant = await approve();
-    await run();
-    const [first] = texts();
-    await edit([{ kind: 'revoke', grant }]);
-    await later();
-    expect(texts()).toEqual([expect.stringContaining('**Approved** by `fritz`, but no longer in force')]);
-    expect(texts()[0]).not.toBe(first);
   });
 
   const projects = [...DIRECTORY.projectById].map(
@@ -188,15 +174,11 @@ describe('no note', () => {
 });
 
 describe('exactly one note', () => {
-  test('without calls of GitLab, and without reads where no limit changed', async () => {
-    const { approve, run, later, edit, calls, notes, state } = await noteHarness();
+  test('without more calls of GitLab after it is written', async () => {
+    const { approve, run, later, edit, calls, notes } = await noteHarness();
     await approve();
     await run();
     const made = calls.length;
-    await later();
-    const { directoryReads } = state;
-    await later();
-    expect(state.directoryReads).toBe(directoryReads);
     await edit([{ kind: 'set', subject: 'group/200', unit: 'money', amount: 5, per: 'month' }]);
     await later();
     expect(calls).toHaveLength(made);
@@ -266,11 +248,6 @@ describe('a GitLab that fails', () => {
     await run();
     expect(lastText()).toContain('Approved: dana asks for');
     expect(cursors.now()?.notes?.[id]).toMatchObject({ tries: 1 });
-    const asked = calls.length;
-    await later(5);
-    expect(calls).toHaveLength(asked);
-    await later(10);
-    expect(calls.length).toBeGreaterThan(asked);
     for (let more = 0; more < NOTE_TRIES_MAX; more += 1) await later();
     const last = calls.length;
     await later();
@@ -289,14 +266,6 @@ describe('a GitLab that fails', () => {
     state.fault = () => undefined;
     await later();
     expect(texts()).toEqual([expect.stringContaining('**Approved**')]);
-  });
-
-  test('is not called without a token; the next run tries again', async () => {
-    const { approve, run, calls, cursors } = await noteHarness({ hasToken: false });
-    const id = await approve();
-    await run();
-    expect(calls).toEqual([]);
-    expect(cursors.now()?.notes?.[id]).toMatchObject({ tries: 1 });
   });
 
   test('that limits the rate is called once per run, and a run ends in time', async () => {

@@ -153,19 +153,6 @@ test('a message reaches the topic as text and JSON, with attributes for filters'
   done();
 });
 
-test('a topic that refuses fails the run, and the next run sends everything', async () => {
-  const { deps, edit, done } = instanceOf('refused.example.com');
-  await edit(OWNED);
-  await sendNotices(deps);
-  await edit([lower]);
-  status = 403;
-  await expect(sendNotices(deps)).rejects.toThrow('[notify_unavailable]');
-  status = 200;
-  expect(await sendNotices(deps)).toMatchObject({ messages: 1 });
-  expect(await sendNotices(deps)).toMatchObject({ messages: 0 });
-  done();
-});
-
 test('a run that dies after its message sends it again, under the same id', async () => {
   const { deps, edit, done } = instanceOf('crash.example.com');
   await edit(OWNED);

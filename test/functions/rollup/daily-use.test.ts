@@ -1,7 +1,7 @@
 /** The days that a warning's forecast is made of: those of the limit's own subject, in the unit it counts. */
 import { expect, test } from 'vitest';
-import { MemoryRollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { dailyUseOf } from '../../../functions/rollup/daily-use.ts';
+import { MemoryRollupStore } from '../../support/ledger/memory-rollup-store.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 
 const KEY = { subject: 'group/101', limit: 'money-month', period: '2026-11' };

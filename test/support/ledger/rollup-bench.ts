@@ -5,9 +5,9 @@ import type { Write } from '../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { type RollUpDeps, rollUp } from '../../../functions/core/usage/roll-up.ts';
-import { MemoryRollupStore, type RollupFault } from '../../../functions/core/usage/rollup-store.ts';
 import { directoryOf } from '../../../policies/directory.ts';
 import { someFacts } from './asks.ts';
+import { MemoryRollupStore, type RollupFault } from './memory-rollup-store.ts';
 import { NOVEMBER_21_MS } from './test-clock.ts';
 
 export const INSTANCE = 'gitlab.example.com';

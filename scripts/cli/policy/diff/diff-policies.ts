@@ -1,14 +1,20 @@
-import { readDecimal, readInstant } from '../../../../policies/document/values.ts';
+import { readDecimal } from '../../../../policies/document/values.ts';
 import type { Policy } from '../../../../policies/policy.ts';
-import { pricesAt, priceVersions } from '../../../../policies/price.ts';
-import type { RolloutSettings } from '../../../../policies/rollout-step.ts';
+import {
+  type PriceJump,
+  type PriceTable,
+  priceJumps,
+  pricesAt,
+  priceVersions,
+} from '../../../../policies/price.ts';
 import type { Rule } from '../../../../policies/rule.ts';
-import { entriesAt, entriesOf, entryOf, rulesZone, type WrittenEntry } from '../written-document.ts';
+import { moneyText } from '../../../../policies/unit-texts.ts';
+import { entriesAt, entriesOf, entryOf, type WrittenEntry } from '../written-document.ts';
 import { ruleEffect } from './rule-directions.ts';
 import {
-  added,
+  amountDirection,
   type Direction,
-  durationCap,
+  durationIn,
   entriesDirection,
   type Leaf,
   leafText,
@@ -16,91 +22,10 @@ import {
   neutral,
   type PolicyChange,
   type PolicyEffect,
+  present,
   ranked,
-  removed,
   valueText,
 } from './values.ts';
-
-/** Everything that differs between two policies, prices first, then rules, then the rest. */
-export function policyChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
-  return [
-    ...sectionChanges('currency', from, to),
-    ...sectionChanges('zone', from, to),
-    ...priceChanges(from, to, nowMs),
-    ...sectionChanges('estimate', from, to),
-    ...sectionChanges('platform', from, to),
-    ...ruleChanges(from, to, nowMs),
-    ...rolloutChanges(from.policy.rollout, to.policy.rollout),
-    ...otherSections(from, to).flatMap((section) => sectionChanges(section, from, to)),
-  ];
-}
-
-/** Reported above, each in its own way. */
-const TOLD = ['currency', 'zone', 'prices', 'estimate', 'platform', 'rules', 'rollout'];
-
-const otherSections = (from: Side, to: Side): readonly string[] =>
-  [...new Set([from, to].flatMap(({ document }) => Object.keys(entryOf(document))))].filter(
-    (section) => !TOLD.includes(section),
-  );
-
-/** As the policy spells them, and whether a larger number makes a step ask for more. */
-const ROLLOUT_FIELDS = [
-  { name: 'days', field: 'days', more: true },
-  { name: 'report_days', field: 'reportDays', more: true },
-  { name: 'coverage', field: 'coveragePercent', more: true },
-  { name: 'would_fail', field: 'wouldFailPercent', more: false },
-] as const;
-
-/**
- * Compares effective values, so that an explicit default is no change. Steps are moved by people: no job
- * changes by them.
- */
-const rolloutChanges = (from: RolloutSettings, to: RolloutSettings): readonly PolicyChange[] =>
-  ROLLOUT_FIELDS.flatMap(({ name, field, more }): readonly PolicyChange[] => {
-    const [before, after] = [from[field], to[field]];
-    if (before === after) return [];
-    const asks = after > before === more ? 'more' : 'less';
-    return [
-      { at: `rollout.${name}`, what: `${before} → ${after} (a step asks for ${asks})`, effect: 'neutral' },
-    ];
-  });
-
-/** A longer estimate holds more money, so that fewer jobs fit. */
-const longerHoldsMore: Direction = (from, to) => {
-  const effect = durationCap(from ?? '1h', to ?? '1h');
-  return effect === 'loosens' ? 'tightens' : effect === 'tightens' ? 'loosens' : effect;
-};
-
-/** Keyed by the path of the changed value. */
-const SECTIONS: Readonly<Record<string, Direction>> = {
-  'estimate.default': longerHoldsMore,
-  'estimate.timeout': longerHoldsMore,
-  'platform.groups': entriesDirection('loosens'),
-  'platform.projects': entriesDirection('loosens'),
-  variables: neutral,
-  trust_variables: ranked(true, false),
-};
-
-function sectionChanges(section: string, from: Side, to: Side): readonly PolicyChange[] {
-  return leaves(entryOf(from.document)[section], entryOf(to.document)[section], [section]).map((leaf) => ({
-    at: leaf.path.join('.'),
-    what: leafText(leaf),
-    effect: sectionEffect(leaf),
-  }));
-}
-
-function sectionEffect({ path, from, to }: Leaf): PolicyEffect {
-  const [section] = path;
-  const direction = SECTIONS[path.join('.')];
-  if (direction !== undefined)
-    return direction(
-      from ?? (section === 'trust_variables' ? false : undefined),
-      to ?? (section === 'trust_variables' ? false : undefined),
-    );
-  if (section === 'disclose') return 'neutral';
-  if (path.join('.') === 'platform') return from === undefined ? 'loosens' : 'tightens';
-  return section === 'platform' ? 'neutral' : 'could loosen';
-}
 
 /** A policy, and as it was written. */
 export interface Side {
@@ -108,26 +33,71 @@ export interface Side {
   readonly document: unknown;
 }
 
-/** Rules that came, went, changed or moved, by id, in the order of the new document. */
+/** Everything that differs between two policies: prices, rules, then the rest. */
+export const policyChanges = (from: Side, to: Side, nowMs: number): readonly PolicyChange[] => [
+  ...priceChanges(from, to, nowMs),
+  ...ruleChanges(from, to, nowMs),
+  ...changesOf(
+    leaves(withoutParts(from.document), withoutParts(to.document)),
+    '',
+    ({ path }) => SECTIONS[path.join('.')] ?? SECTIONS[`${path[0]}.*`],
+  ),
+];
+
+const withoutParts = (document: unknown): WrittenEntry => ({
+  ...entryOf(document),
+  prices: undefined,
+  rules: undefined,
+});
+
+const changesOf = (
+  differing: readonly Leaf[],
+  at: string,
+  directionOf: (leaf: Leaf) => Direction | undefined,
+): readonly PolicyChange[] =>
+  differing.map((leaf) => ({
+    at: `${at}${leaf.path.join('.')}`,
+    what: leafText(leaf),
+    effect: directionOf(leaf)?.(leaf.from, leaf.to) ?? 'could loosen',
+  }));
+
+/** A longer estimate holds more money, so that fewer jobs fit. */
+const longerHoldsMore = amountDirection(durationIn, 'tightens', 'could loosen');
+
+/** By path; `*` is everything in a section. */
+const SECTIONS: Readonly<Record<string, Direction>> = {
+  'estimate.default': longerHoldsMore,
+  'estimate.timeout': longerHoldsMore,
+  platform: present('loosens'),
+  'platform.groups': entriesDirection('loosens'),
+  'platform.projects': entriesDirection('loosens'),
+  'platform.*': neutral,
+  variables: neutral,
+  trust_variables: (from = false, to = false) => ranked(true, false)(from, to),
+  'disclose.*': neutral,
+  // Steps are moved by people: no job changes by them.
+  'rollout.*': neutral,
+};
+
+/** Rules that came, went or changed, by id, in the order of the new document. */
 function ruleChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
   const [before, after] = [rulesOf(from), rulesOf(to)];
-  const zones = { from: rulesZone(from.document), to: rulesZone(to.document) };
-  const gone = [...before.values()]
-    .filter(({ rule }) => !after.has(rule.id))
-    .map(
-      ({ rule }): PolicyChange => ({
-        at: `rules.${rule.id}`,
-        what: `removed (${labelOf(rule)})`,
-        effect: goneEffect(rule),
-      }),
-    );
-  const there = [...after.values()].flatMap((each): readonly PolicyChange[] => {
-    const earlier = before.get(each.rule.id);
-    if (earlier !== undefined) return changed(earlier, each, { nowMs, zones });
-    const effect = each.rule.mode === 'enforce' ? 'tightens' : 'neutral';
-    return [{ at: `rules.${each.rule.id}`, what: `added (${labelOf(each.rule)})`, effect }];
+  const whole = ({ id, kind, mode }: Rule, word: string, effect: PolicyEffect): PolicyChange => ({
+    at: `rules.${id}`,
+    what: `${word} (${kind}, ${mode})`,
+    effect: mode === 'enforce' ? effect : 'neutral',
   });
-  return [...gone, ...there, ...orderChange([...before.keys()], [...after.keys()])];
+  return [
+    ...[...before.values()].flatMap(({ rule }) =>
+      after.has(rule.id) ? [] : whole(rule, 'removed', 'loosens'),
+    ),
+    ...[...after.values()].flatMap((each) => {
+      const earlier = before.get(each.rule.id);
+      return earlier === undefined
+        ? whole(each.rule, 'added', 'tightens')
+        : changedRule(earlier, each, nowMs);
+    }),
+  ];
 }
 
 interface WrittenRule {
@@ -140,106 +110,80 @@ function rulesOf({ policy, document }: Side): ReadonlyMap<string, WrittenRule> {
   return new Map(policy.rules.map((rule) => [rule.id, { rule, written: written[rule.order] ?? {} }]));
 }
 
-const labelOf = ({ kind, mode }: Rule): string => `${kind}, ${mode}`;
-
-const goneEffect = ({ mode }: Rule): PolicyEffect => (mode === 'enforce' ? 'loosens' : 'neutral');
-
-function changed(
-  from: WrittenRule,
-  to: WrittenRule,
-  using: Omit<ExemptionsContext, 'enforced'>,
-): readonly PolicyChange[] {
-  const at = `rules.${to.rule.id}`;
-  if (from.rule.kind !== to.rule.kind)
-    return [{ at: `${at}.kind`, what: `${from.rule.kind} → ${to.rule.kind}`, effect: 'could loosen' }];
-  const enforced = from.rule.mode === 'enforce' || to.rule.mode === 'enforce';
+function changedRule(from: WrittenRule, to: WrittenRule, nowMs: number): readonly PolicyChange[] {
+  const { id, kind } = to.rule;
+  if (from.rule.kind !== kind)
+    return [{ at: `rules.${id}.kind`, what: `${from.rule.kind} → ${kind}`, effect: 'could loosen' }];
   const fields = leaves({ ...from.written, exempt: undefined }, { ...to.written, exempt: undefined });
-  return [
-    ...fields.map((leaf): PolicyChange => {
-      const isMode = leaf.path[0] === 'mode';
-      // A rule in shadow mode before and after has no effect on jobs.
-      const effect = isMode || enforced ? ruleEffect(to.rule.kind, leaf, to.written) : 'neutral';
-      return { at: [at, ...leaf.path].join('.'), what: leafText(leaf), effect };
-    }),
-    ...exemptionChanges(at, exemptOf(from), exemptOf(to), { ...using, enforced }),
+  const changes = [
+    ...changesOf(fields, `rules.${id}.`, (leaf) => () => ruleEffect(kind, leaf)),
+    ...exemptionChanges(`rules.${id}.exempt`, exemptionsOf(from), exemptionsOf(to), nowMs),
   ];
+  if (from.rule.mode === 'enforce' || to.rule.mode === 'enforce') return changes;
+  // A rule that does not reject before and after has no effect on jobs; its mode is told all the same.
+  return changes.map((each) => (each.at.endsWith('.mode') ? each : { ...each, effect: 'neutral' }));
 }
 
-const exemptOf = ({ written }: WrittenRule): readonly unknown[] => entriesOf(written.exempt);
-
-/** All violations are reported, so the order only affects which is first. */
-function orderChange(before: readonly string[], after: readonly string[]): readonly PolicyChange[] {
-  const common = (ids: readonly string[], others: readonly string[]): string => {
-    const known = new Set(others);
-    return ids.filter((id) => known.has(id)).join('\n');
-  };
-  if (common(before, after) === common(after, before)) return [];
-  return [{ at: 'rules', what: 'stand in another order', effect: 'neutral' }];
+interface Exemption {
+  readonly written: WrittenEntry;
+  readonly untilMs: number;
 }
 
-/** Keys about duration and reason, not about jobs. */
-const ABOUT: ReadonlySet<string> = new Set(['reason', 'until', 'zone', 'ticket']);
-
-interface ExemptionsContext {
-  /** The rule rejects before or after the change. */
-  readonly enforced: boolean;
-  readonly nowMs: number;
-  /** IANA zones of the two policies. */
-  readonly zones: { readonly from: string; readonly to: string };
+/** By the jobs that are exempt; of several for the same jobs, the one that ends last. */
+function exemptionsOf({ rule, written }: WrittenRule): ReadonlyMap<string, Exemption> {
+  const all = entriesOf(written.exempt).map(entryOf);
+  // The platform's own exemptions stand before those of the document.
+  const parsed = rule.exempt.slice(rule.exempt.length - all.length);
+  const exemptions = all.map((each, index) => ({
+    written: each,
+    untilMs: parsed[index]?.untilMs ?? Number.POSITIVE_INFINITY,
+  }));
+  return new Map(
+    exemptions
+      .toSorted((one, other) => one.untilMs - other.untilMs)
+      .map((each) => {
+        const { reason: _, until: __, zone: ___, ticket: ____, ...whom } = each.written;
+        return [valueText(whom), each];
+      }),
+  );
 }
 
-/** Exemptions that came, went, or last longer or shorter; one is the same if it is for the same jobs. */
 function exemptionChanges(
-  rule: string,
-  from: readonly unknown[],
-  to: readonly unknown[],
-  { enforced, nowMs, zones }: ExemptionsContext,
+  at: string,
+  from: ReadonlyMap<string, Exemption>,
+  to: ReadonlyMap<string, Exemption>,
+  nowMs: number,
 ): readonly PolicyChange[] {
-  const at = `${rule}.exempt`;
-  const gone = removed(from, to).map(entryOf);
-  const came = added(from, to).map(entryOf);
-  const told = (effect: PolicyEffect): PolicyEffect => (enforced ? effect : 'neutral');
-  const changes: PolicyChange[] = [];
-  for (const each of came) {
-    const index = gone.findIndex((other) => leaves(forWhom(each), forWhom(other)).length === 0);
-    const [earlier] = index === -1 ? [] : gone.splice(index, 1);
-    if (earlier === undefined) {
-      const effect = told(endMs(each, zones.to) <= nowMs ? 'neutral' : 'loosens');
-      changes.push({ at, what: `+ ${valueText(each)}`, effect });
-    } else {
-      for (const leaf of leaves(earlier, each)) {
-        const isEnd = leaf.path[0] === 'until' || leaf.path[0] === 'zone';
-        const effect = isEnd
-          ? told(untilEffect(endMs(earlier, zones.from), endMs(each, zones.to), nowMs))
-          : 'neutral';
-        changes.push({
-          at: `${at}[${valueText(forWhom(each))}].${leaf.path.join('.')}`,
-          what: leafText(leaf),
-          effect,
-        });
-      }
-    }
-  }
-  for (const each of gone) {
-    const over = endMs(each, zones.from) <= nowMs;
-    const what = `- ${valueText(each)}${over ? ' (was over)' : ''}`;
-    changes.push({ at, what, effect: told(over ? 'neutral' : 'tightens') });
-  }
-  return changes;
+  return [...new Set([...from.keys(), ...to.keys()])].flatMap((whom) => {
+    const [before, after] = [from.get(whom), to.get(whom)];
+    // What is over exempts no job.
+    const [was, is] = [before, after].map((each) => Math.max(each?.untilMs ?? 0, nowMs));
+    const effect = was === is ? 'neutral' : Number(is) > Number(was) ? 'loosens' : 'tightens';
+    if (before !== undefined && after !== undefined)
+      return changesOf(leaves(before.written, after.written), `${at}[${whom}].`, ({ path: [key] }) =>
+        key === 'until' || key === 'zone' ? () => effect : neutral,
+      );
+    const came = after?.written;
+    return { at, what: leafText({ from: before && [before.written], to: came && [came] }), effect };
+  });
 }
 
-const forWhom = (exemption: WrittenEntry): WrittenEntry =>
-  Object.fromEntries(Object.entries(exemption).filter(([key]) => !ABOUT.has(key)));
-
-function untilEffect(before: number, after: number, nowMs: number): PolicyEffect {
-  if (before === after || (before <= nowMs && after <= nowMs)) return 'neutral';
-  return after > before ? 'loosens' : 'tightens';
+/** One version of the prices, as it was written. */
+interface Version {
+  readonly name: string;
+  readonly written: WrittenEntry;
+  readonly classes: ReadonlyMap<string, WrittenEntry>;
 }
 
-const endMs = ({ until, zone }: WrittenEntry, ofPolicy: string): number =>
-  (typeof until === 'string'
-    ? readInstant(until, 'end', typeof zone === 'string' ? zone : ofPolicy)
-    : undefined) ?? Number.POSITIVE_INFINITY;
+function versionsOf({ document }: Side): readonly [Version, ...Version[]] {
+  const { prices } = entryOf(document);
+  const [first, ...later] = (Array.isArray(prices) ? entriesOf(prices) : [prices]).map((each): Version => {
+    const { classes: _, ...written } = entryOf(each);
+    const classes = entriesAt(each, 'classes').map((one) => [String(one.name), one] as const);
+    return { name: String(written.version), written, classes: new Map(classes) };
+  });
+  return [first ?? { name: '', written: {}, classes: new Map() }, ...later];
+}
 
 /**
  * Compares two price tables, version by version. A new version is compared with its predecessor, so that
@@ -247,100 +191,39 @@ const endMs = ({ until, zone }: WrittenEntry, ofPolicy: string): number =>
  */
 function priceChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
   const [before, after] = [versionsOf(from), versionsOf(to)];
-  const [one, other] = [before[0], after[0]];
-  if (one !== undefined && other !== undefined && before.length === 1 && after.length === 1)
-    return versionChanges('prices', one, other);
+  if (before.length === 1 && after.length === 1) return versionChanges('prices', before[0], after[0]);
   const inForce = priceVersions(from.policy.prices).indexOf(pricesAt(from.policy.prices, nowMs));
-  const gone = before.flatMap((each, index): PolicyChange[] => {
-    if (after.some(({ version }) => version === each.version)) return [];
-    const over = index < inForce;
-    const what = over ? 'removed (was over)' : 'removed';
-    return [{ at: placeOf(each), what, effect: over ? 'neutral' : 'could loosen' }];
+  const gone = before.flatMap(({ name }, index): PolicyChange[] => {
+    if (after.some((each) => each.name === name)) return [];
+    const effect = index < inForce ? 'neutral' : 'could loosen';
+    return [{ at: `prices[${name}]`, what: 'removed', effect }];
   });
-  return [...gone, ...after.flatMap((each, index) => comparedOf(each, after[index - 1], before))];
+  const there = after.flatMap((each, index): readonly PolicyChange[] => {
+    const at = `prices[${each.name}]`;
+    const same = before.find(({ name }) => name === each.name);
+    if (same !== undefined) return versionChanges(at, same, each);
+    const what = each.written.from === undefined ? 'added' : `added (from ${String(each.written.from)})`;
+    const follows = after[index - 1] ?? before[0];
+    return [{ at, what, effect: 'neutral' }, ...classChanges(at, follows, each)];
+  });
+  return [...gone, ...there];
 }
-
-function comparedOf(
-  each: Version,
-  precedes: Version | undefined,
-  before: readonly Version[],
-): readonly PolicyChange[] {
-  const at = placeOf(each);
-  const same = before.find(({ version }) => version === each.version);
-  if (same !== undefined) return versionChanges(at, same, each);
-  const from = each.written.from === undefined ? '' : ` (from ${String(each.written.from)})`;
-  const added: PolicyChange = { at, what: `added${from}`, effect: 'neutral' };
-  const follows = precedes ?? before[0];
-  return follows === undefined ? [added] : [added, ...classChanges(at, follows, each)];
-}
-
-/** One version of the prices, as it was written. */
-interface Version {
-  readonly version: string;
-  readonly written: WrittenEntry;
-  readonly classes: ReadonlyMap<string, WrittenEntry>;
-}
-
-function versionsOf({ document }: Side): readonly Version[] {
-  const { prices } = entryOf(document);
-  return (Array.isArray(prices) ? entriesOf(prices) : [prices]).map(entryOf).map((written) => ({
-    version: String(written.version),
-    written,
-    classes: new Map(entriesAt(written, 'classes').map((each) => [String(each.name), each])),
-  }));
-}
-
-const placeOf = ({ version }: Version): string => `prices[${version}]`;
 
 const versionChanges = (at: string, from: Version, to: Version): readonly PolicyChange[] => [
-  ...leaves({ ...from.written, classes: undefined }, { ...to.written, classes: undefined }, [at]).map(
-    (leaf): PolicyChange => ({
-      at: leaf.path.join('.'),
-      what: leafText(leaf),
-      effect: ['version', 'allow_jump'].includes(leaf.path[1] ?? '') ? 'neutral' : 'could loosen',
-    }),
+  ...changesOf(leaves(from.written, to.written), `${at}.`, ({ path: [key] }) =>
+    key === 'version' || key === 'allow_jump' ? neutral : undefined,
   ),
   ...classChanges(at, from, to),
 ];
 
-function classChanges(at: string, from: Version, to: Version): readonly PolicyChange[] {
-  const gone = [...from.classes.keys()].filter((name) => !to.classes.has(name));
-  const changed = [...to.classes].flatMap(([name, written]): readonly PolicyChange[] => {
-    const earlier = from.classes.get(name);
-    if (earlier === undefined) return [{ at: `${at}.${name}`, what: 'added', effect: 'could loosen' }];
-    return leaves(earlier, written).map((leaf) => ({
-      at: `${at}.${name}.${leaf.path.join('.')}`,
-      what: leafText(leaf),
-      effect: classEffect(leaf),
-    }));
-  });
-  return [
-    ...gone.map((name): PolicyChange => ({ at: `${at}.${name}`, what: 'removed', effect: 'could loosen' })),
-    ...changed,
-    ...classOrder(at, [...from.classes.keys()], [...to.classes.keys()]),
-  ];
-}
-
-/** The first class that matches wins. */
-function classOrder(
-  at: string,
-  before: readonly string[],
-  after: readonly string[],
-): readonly PolicyChange[] {
-  const left = before.filter((name) => after.includes(name));
-  const kept = after.filter((name) => before.includes(name));
-  if (left.join('\n') === kept.join('\n')) return [];
-  return [{ at: `${at}.classes`, what: `${left.join(', ')} → ${kept.join(', ')}`, effect: 'could loosen' }];
-}
-
 const MICROS = 1_000_000;
 
-/** A higher price buys fewer minutes. */
-const rate: Direction = (from = 0, to = 0) => {
-  const [before, after] = [readDecimal(from, MICROS), readDecimal(to, MICROS)];
-  if (!before.ok || !after.ok) return 'could loosen';
-  return after.amount === before.amount ? 'neutral' : after.amount > before.amount ? 'tightens' : 'loosens';
-};
+/** A higher price buys fewer minutes, and none is one of 0. */
+const rate: Direction = (from = 0, to = 0) =>
+  amountDirection((value) => {
+    const read = readDecimal(value, MICROS);
+    return read.ok ? read.amount : undefined;
+  }, 'tightens')(from, to);
 
 const OF_CLASS: Readonly<Record<string, Direction>> = {
   rate_per_minute: rate,
@@ -349,5 +232,45 @@ const OF_CLASS: Readonly<Record<string, Direction>> = {
   round: ranked('second', 'minute'),
 };
 
-const classEffect = ({ path, from, to }: Leaf): PolicyEffect =>
-  (OF_CLASS[path[0] ?? ''] ?? (() => 'could loosen' as const))(from, to);
+function classChanges(at: string, from: Version, to: Version): readonly PolicyChange[] {
+  const names = [...new Set([...from.classes.keys(), ...to.classes.keys()])];
+  const changed = names.flatMap((name): readonly PolicyChange[] => {
+    const [before, after] = [from.classes.get(name), to.classes.get(name)];
+    if (before === undefined || after === undefined)
+      return [{ at: `${at}.${name}`, what: before ? 'removed' : 'added', effect: 'could loosen' }];
+    return changesOf(leaves(before, after), `${at}.${name}.`, ({ path: [key = ''] }) => OF_CLASS[key]);
+  });
+  // The first class that matches wins.
+  const [left, kept] = [from, to].map(({ classes }) =>
+    [...classes.keys()].filter((name) => from.classes.has(name) && to.classes.has(name)).join(', '),
+  );
+  if (left === kept) return changed;
+  return [...changed, { at: `${at}.classes`, what: `${left} → ${kept}`, effect: 'could loosen' }];
+}
+
+/** A rate that would be many times another one the moment the new policy is in force, or later. */
+export interface LaterPriceJump extends PriceJump {
+  /** Version of the new prices. */
+  readonly version: string;
+}
+
+/**
+ * The jumps from what a job pays by one policy to what it pays by another, now and whenever later prices begin, unless
+ * the new prices confirm them with `allow_jump`.
+ */
+export function jumpsBetween(from: Side, to: Side, nowMs: number): readonly LaterPriceJump[] {
+  const [before, after] = [from.policy.prices, to.policy.prices];
+  const confirmed = versionsOf(to).filter(({ written }) => written.allow_jump === true);
+  const startsIn = ({ later = [] }: PriceTable) => later.map(({ fromMs }) => fromMs);
+  const starts = [...startsIn(before), ...startsIn(after)].filter((atMs) => atMs > nowMs);
+  const found = [nowMs, ...starts].flatMap((atMs) => {
+    const { version, ...recent } = pricesAt(after, atMs);
+    if (confirmed.some(({ name }) => name === version)) return [];
+    return priceJumps(pricesAt(before, atMs), { ...recent, version }).map((jump) => ({ ...jump, version }));
+  });
+  return [...new Map(found.map((jump) => [jumpText(jump), jump])).values()];
+}
+
+/** `rate_per_minute of class large goes from 0.60 to 600.00 (prices 1)`. */
+export const jumpText = ({ rate: of, runnerClass, fromMicros, toMicros, version }: LaterPriceJump): string =>
+  `${of} of class ${runnerClass} goes from ${moneyText(fromMicros)} to ${moneyText(toMicros)} (prices ${version})`;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../../../policies/document/reading.ts';
 import { readDurationSeconds } from '../../../../policies/document/values.ts';
-import { parseQuantity } from '../../../../policies/kubernetes/quantity.ts';
 
 /** Effect of a change on jobs. `could loosen`: the direction cannot be decided from the fields, so a reviewer must look. */
 export type PolicyEffect = 'tightens' | 'loosens' | 'neutral' | 'could loosen';
@@ -14,13 +13,6 @@ export interface PolicyChange {
   readonly what: string;
   readonly effect: PolicyEffect;
 }
-
-const OPPOSITE: Readonly<Record<PolicyEffect, PolicyEffect>> = {
-  tightens: 'loosens',
-  loosens: 'tightens',
-  neutral: 'neutral',
-  'could loosen': 'could loosen',
-};
 
 /** A value that differs: a scalar, or a list as a whole. `undefined`: not there. */
 export interface Leaf {
@@ -36,42 +28,28 @@ export function leaves(from: unknown, to: unknown, path: readonly string[] = [])
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
     return keys.flatMap((key) => leaves(from[key], to[key], [...path, key]));
   }
-  if (isDeepStrictEqual(from, to)) return [];
-  if (Array.isArray(from) && Array.isArray(to) && sameEntries(from, to)) return [];
-  return [{ path, from, to }];
+  const isSame = Array.isArray(from) && Array.isArray(to) ? isSameSet(from, to) : isDeepStrictEqual(from, to);
+  return isSame ? [] : [{ path, from, to }];
 }
 
 /** Entries of `to` that `from` has not. */
-export const added = (from: unknown, to: unknown): readonly unknown[] => {
-  const before = new Set(entries(from).map(keyOf));
-  return entries(to).filter((each) => !before.has(keyOf(each)));
-};
+const added = (from: unknown, to: unknown): readonly unknown[] =>
+  entries(to).filter((each) => !entries(from).some((other) => isDeepStrictEqual(each, other)));
 
-export const removed = (from: unknown, to: unknown): readonly unknown[] => added(to, from);
-
-const sameEntries = (from: unknown, to: unknown): boolean =>
-  added(from, to).length === 0 && removed(from, to).length === 0;
+const isSameSet = (one: unknown, other: unknown): boolean =>
+  added(one, other).length === 0 && added(other, one).length === 0;
 
 const entries = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-const keyOf = (value: unknown): string =>
-  JSON.stringify(value, (_, each: unknown) =>
-    isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
-  );
 
 const TEXT_CHARACTERS_MAX = 120;
 
 /** `shadow → enforce`; a list shows what came (+) and went (-). */
-export function leafText({ from, to }: Leaf): string {
-  if (Array.isArray(from) || Array.isArray(to)) {
-    const [plus, minus] = [added(from, to), removed(from, to)];
-    const text = [
-      ...minus.map((each) => `- ${valueText(each)}`),
-      ...plus.map((each) => `+ ${valueText(each)}`),
-    ];
-    if (text.length > 0) return text.join(', ');
-  }
-  return `${valueText(from)} → ${valueText(to)}`;
+export function leafText({ from, to }: Omit<Leaf, 'path'>): string {
+  const parts = [
+    ...added(to, from).map((each) => `- ${valueText(each)}`),
+    ...added(from, to).map((each) => `+ ${valueText(each)}`),
+  ];
+  return parts.length > 0 ? parts.join(', ') : `${valueText(from)} → ${valueText(to)}`;
 }
 
 /** In YAML's short form, shortened. */
@@ -92,7 +70,22 @@ function written(value: unknown): string {
 /** Classifies a changed value. */
 export type Direction = (from: unknown, to: unknown) => PolicyEffect;
 
+const OPPOSITE: Readonly<Record<PolicyEffect, PolicyEffect>> = {
+  tightens: 'loosens',
+  loosens: 'tightens',
+  neutral: 'neutral',
+  'could loosen': 'could loosen',
+};
+
 export const neutral: Direction = () => 'neutral';
+
+/** Only that it comes or goes has a direction. @param came - the effect of a value where there was none. */
+export const present =
+  (came: PolicyEffect): Direction =>
+  (from, to) => {
+    if (from === undefined) return came;
+    return to === undefined ? OPPOSITE[came] : 'could loosen';
+  };
 
 /**
  * Compares two lists by their entries. If entries came and others went, the list could allow more: patterns are not compared by
@@ -103,8 +96,9 @@ export const neutral: Direction = () => 'neutral';
 export const entriesDirection =
   (more: PolicyEffect): Direction =>
   (from, to) => {
-    const [came, went] = [added(from, to).length > 0, removed(from, to).length > 0];
-    if (came && went) return 'could loosen';
+    const isOther = [from, to].some((value) => !isEmpty(value) && !Array.isArray(value));
+    const [came, went] = [added(from, to).length > 0, added(to, from).length > 0];
+    if (isOther || (came && went)) return 'could loosen';
     if (!came && !went) return 'neutral';
     return came ? more : OPPOSITE[more];
   };
@@ -113,35 +107,34 @@ export const entriesDirection =
 export const conditions =
   (more: PolicyEffect): Direction =>
   (from, to) => {
-    if (isEmpty(from)) return isEmpty(to) ? 'neutral' : OPPOSITE[more];
-    return isEmpty(to) ? more : entriesDirection(more)(from, to);
+    const [isAll, becomesAll] = [isEmpty(from), isEmpty(to)];
+    if (isAll !== becomesAll) return isAll ? OPPOSITE[more] : more;
+    return isAll ? 'neutral' : entriesDirection(more)(from, to);
   };
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
 /** Words from the mildest to the strictest; an absent one is the mildest, unless it is listed as `undefined`. */
 export const ranked =
   (...words: readonly unknown[]): Direction =>
-  (from, to) => {
-    const rank = (value: unknown): number => Math.max(0, words.indexOf(value));
-    const difference = rank(to) - rank(from);
-    return difference === 0 ? 'neutral' : difference > 0 ? 'tightens' : 'loosens';
-  };
+  (from, to) =>
+    further(Math.max(0, words.indexOf(from)), Math.max(0, words.indexOf(to)), 'tightens');
 
-/** A cap: a larger one lets more pass, and none lets everything pass. */
-const cap =
-  (read: (value: unknown) => number | bigint | undefined): Direction =>
+const further = (from: number | bigint, to: number | bigint, up: PolicyEffect): PolicyEffect =>
+  from === to ? 'neutral' : to > from ? up : OPPOSITE[up];
+
+/** Compares amounts. @param larger - the effect of more. @param came - the effect of an amount where there was none. */
+export const amountDirection =
+  (
+    read: (value: unknown) => number | bigint | undefined,
+    larger: PolicyEffect,
+    came: PolicyEffect = 'tightens',
+  ): Direction =>
   (from, to) => {
-    if (from === undefined) return 'tightens';
-    if (to === undefined) return 'loosens';
     const [before, after] = [read(from), read(to)];
-    if (before === undefined || after === undefined) return 'could loosen';
-    return before === after ? 'neutral' : after > before ? 'loosens' : 'tightens';
+    if (before === undefined || after === undefined) return present(came)(from, to);
+    return further(before, after, larger);
   };
 
-export const numberCap = cap((value) => (typeof value === 'number' ? value : undefined));
-
-export const durationCap = cap((value) => readDurationSeconds(String(value)));
-
-export const quantityCap = cap((value) => parseQuantity(String(value))?.nanos);
-
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+export const durationIn = (value: unknown): number | undefined => readDurationSeconds(String(value));

@@ -87,24 +87,6 @@ test('what one request cannot read is counted by the next ones, to the same figu
   expect(answers.at(-1)).toEqual(whole);
 });
 
-test('a cursor of another edit, or of somebody else, begins anew', async () => {
-  const house = await lived();
-  const { backtest } = house.reading(slowly(house));
-  const first = counted(await backtest([edit(210)], house.set, USERS.owner));
-  const again = counted(await backtest([edit(60)], house.set, USERS.owner, first.next));
-  const foreign = counted(await backtest([edit(210)], house.set, USERS.finance, first.next));
-  const made = counted(await backtest([edit(210)], house.set, USERS.owner, 'none'));
-  for (const answer of [again, foreign, made])
-    expect(answer).toEqual({ ...first, next: expect.not.stringMatching(`^${first.next}$`) });
-});
-
-test('a limit that is new begins with what its period used before', async () => {
-  const house = await lived();
-  const made: LimitEdit = { kind: 'set', subject: 'group/104', unit: 'minutes', amount: 2_100, per: 'month' };
-  const whole = counted(await house.reading().backtest([made], house.set, USERS.owner));
-  expect(whole.all).toMatchObject({ jobs: 40, wouldFail: 5 });
-});
-
 test('nobody counts the jobs of a group that is not theirs, nor of one above', async () => {
   const house = await lived();
   const { backtest } = house.reading();
@@ -128,27 +110,4 @@ test('so often a minute and no more, each for themselves', async () => {
   expect((await backtest([edit(60)], house.set, { ...USERS.finance, id: 8 })).outcome).toBe('counted');
   house.clock.advance(60_000);
   expect((await backtest([edit(60)], house.set, USERS.owner)).outcome).toBe('counted');
-});
-
-test('where no recent job is known nothing is claimed', async () => {
-  const house = consoleHouse();
-  await house.apply(LIMITS);
-  const set = (await house.desk.live())?.pointer.set;
-  const answer = counted(await house.read.backtest([edit(60)], set, USERS.owner));
-  expect(answer).toMatchObject({ complete: false, all: { jobs: 0 }, jobsRead: 0 });
-  expect(answer.fromMs).toBe(answer.untilMs);
-});
-
-test('a default for a pattern is judged like a limit of each group that has it', async () => {
-  const house = await lived();
-  const pattern: LimitEdit = {
-    kind: 'set',
-    subject: 'groups/acme/payments/*',
-    unit: 'starts',
-    amount: 25,
-    per: 'month',
-  };
-  const { all } = counted(await house.reading().backtest([pattern], house.set, USERS.finance));
-  expect(all.jobs).toBe(40);
-  expect(all.wouldFail).toBe(house.policy.rules.some(({ kind }) => kind === 'window') ? 15 : 0);
 });

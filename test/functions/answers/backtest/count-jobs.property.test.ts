@@ -186,24 +186,6 @@ test('pages of any size come to the figures of one pass', async () => {
   expect(most, 'counts took several pages').toBeGreaterThan(1);
 });
 
-test('few jobs are counted in one request, which reads each block of ids once', async () => {
-  const records = Array.from({ length: 500 }, (_, index) =>
-    aRecord(index + 1, NOW_MS - 1_000_000 + index * 1_000),
-  );
-  const counting = {
-    before: { starts: 400, hourly: 1_000, jobs: 1_000 },
-    after: { starts: 100, hourly: 1_000, jobs: 1_000 },
-  };
-  const { all, bySubject, jobsRead, pages, reads } = await inPages(records, counting, () => ({}));
-  const figures = { jobs: 500, wouldFail: 400, wouldFailNow: 100, failed: 0, unasked: 0 };
-  expect({ all, bySubject, jobsRead, pages, reads }).toEqual({
-    ...{ all: figures, jobsRead: 500, pages: 1 },
-    bySubject: { 'group/104': figures, 'group/101': figures },
-    // Two blocks above the newest id, and one of jobs.
-    reads: 3,
-  });
-});
-
 test('a job that nobody asked about takes its room and is not judged', async () => {
   const records = Array.from({ length: 500 }, (_, index) =>
     aRecord(index + 1, NOW_MS - 1_000_000 + index * 1_000, index < 50 ? { unchecked: 'unmetered' } : {}),

@@ -85,14 +85,6 @@ test('however little may be read, what it says it has from an instant on is all 
   );
 });
 
-test('what was decided before the days asked about is not looked for', async () => {
-  const records = Array.from({ length: 20_000 }, (_, index) => aRecord(index + 1, index * 60_000));
-  const { reads, monotonicMs } = reading(records, [20_000]);
-  const found = await readRecentRecords(reads, 19_000 * 60_000, { ...WIDE, monotonicMs });
-  expect(found.fromMs).toBe(Number.NEGATIVE_INFINITY);
-  expect(found.idsRead).toBeLessThan(4_000);
-});
-
 test('a job that waited for long does not make the rest look new', async () => {
   const records = Array.from({ length: 3_000 }, (_, index) => aRecord(index + 1, index * 60_000));
   // Created first of those that are read, and started last.
@@ -115,11 +107,4 @@ test('where the ids made a leap, what lies below it is found by an id that is kn
   expect((await read([25_000_000, 1_000_400])).records).toHaveLength(700 + 401);
   expect((await read([25_000_000, 1_000_899])).records).toHaveLength(1_600);
   expect((await read([25_000_000])).records).toHaveLength(700);
-});
-
-test('where nobody knows a job nothing is read', async () => {
-  const { reads, monotonicMs, calls } = reading([], []);
-  const found = await readRecentRecords(reads, 0, { ...WIDE, monotonicMs });
-  expect(found).toEqual({ records: [], fromMs: Number.POSITIVE_INFINITY, idsRead: 0 });
-  expect(calls).toEqual([]);
 });

@@ -119,16 +119,6 @@ test('shows a topic that takes no message, with the time of its first failure, u
   expect(await says()).toMatch(/^told: /);
 });
 
-test('a new period starts without alerts', async () => {
-  const { moved, says, row, clock } = await house();
-  await moved(460);
-  clock.advance(20 * 86_400_000);
-  expect(await row()).toMatchObject({ alerts: [], period: { key: '2026-12' } });
-  expect(await says()).toBeUndefined();
-  await moved(260, '2026-12');
-  expect(await says()).toMatch(/^told: payments-leads told at 50 %.* Dec 2026/);
-});
-
 test('an alert of the amount before a raise is shown as withdrawn, and the levels of the raised limit are new', async () => {
   const { moved, says, row, apply } = await house();
   await moved(460);
@@ -140,11 +130,4 @@ test('an alert of the amount before a raise is shown as withdrawn, and the level
   await moved(510);
   expect(await says()).toMatch(/^told: payments-leads told at 50 % by mail/);
   expect((await row()).alerts?.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
-});
-
-test('a reached level without a record is not shown as sent', async () => {
-  const { says, counts } = await house();
-  // The rollup has not seen the step yet, or the limit was lowered.
-  counts('group/101', 'money-month', '2026-11', 300 * EUR);
-  expect(await says()).toBe('unknown: 50 % reached, no message about it is noted');
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BudgetsQuery } from '../../../../functions/answers/limits/budgets-model.ts';
 import { refusingText } from '../../../../functions/answers/status/texts.ts';
-import { directoryOf } from '../../../../policies/directory.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const PERIOD = '2026-11';
@@ -25,18 +24,6 @@ async function live(packed: object = {}) {
     ).rows.map(({ subject, id }) => `${subject} ${id}`);
   return { ...house, of };
 }
-
-test('the fullest come first, and no percent is said before it is used', async () => {
-  const { read } = await live();
-  const { rows } = await read.budgets({ sort: 'fullest' }, USERS.finance);
-  expect(rows.map(({ path, id, percent }) => [path, id, percent])).toEqual([
-    ['acme/payments/cards', 'money-month', 100],
-    ['acme/payments', 'money-month', 99],
-    ['acme', 'money-month', 50],
-    ['acme/payments/cards', 'jobs-now', 0],
-    ['beta', 'money-month', 0],
-  ]);
-});
 
 test('a personal namespace has its default limits where it is asked for, and does not fill the list of all', async () => {
   const { of } = await live();
@@ -63,32 +50,6 @@ test('nobody is told of what is not theirs', async () => {
   ]);
   expect(await of({ holding: 'group/200' }, 'viewer')).toEqual([]);
   expect(await of({}, 'none')).toEqual([]);
-});
-
-test('pages have each limit once, in the order of all, and as they stand now', async () => {
-  const house = await live();
-  const whole = await house.of({});
-  const paged: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await house.read.budgets(
-      { sort: 'fullest', max: 2, ...(cursor && { cursor }) },
-      USERS.finance,
-    );
-    expect(page.total).toBe(whole.length);
-    paged.push(...page.rows.map(({ subject, id }) => `${subject} ${id}`));
-    cursor = page.next;
-  } while (cursor !== undefined);
-  expect(paged).toEqual(whole);
-  house.counts('group/104', 'money-month', PERIOD, 1_500_000);
-  expect((await house.read.budgets({ sort: 'fullest', max: 2 }, USERS.finance)).rows[0]).toMatchObject({
-    percent: 50,
-  });
-});
-
-test('only what is used so far is listed where that is asked', async () => {
-  const { of } = await live();
-  expect(await of({ percentMin: 99 })).toEqual(['group/104 money-month', 'group/101 money-month']);
 });
 
 test('starts of a day run out like money, those of an hour come and go', async () => {
@@ -235,26 +196,6 @@ test('the page before and the page after are known, in any order', async () => {
     ]);
   }
   expect(new Set(seen).size).toBe(10);
-});
-
-test('where nobody keeps copies a page of ten thousand groups reads the days of the four hundred fullest', async () => {
-  const groups = Array.from({ length: 10_000 }, (_, id) => ({
-    id: id + 1,
-    path: `g${id + 1}`,
-    personal: false,
-  }));
-  const house = consoleHouse({
-    directory: directoryOf(groups),
-    packed: { group_defaults: [{ groups: '*', money: 100, per: 'month' }] },
-  });
-  house.counts('group/7000', 'money-month', PERIOD, 120_000_000);
-  const asked = { sort: 'trouble', caps: true, max: 50 } as const;
-  const { rows, total } = await house.read.budgets(asked, USERS.finance);
-  expect([rows[0]?.subject, rows.length, total]).toEqual(['group/7000', 50, 10_000]);
-  // Ten thousand counters, the days of the four hundred fullest, the page’s counters again.
-  expect(house.reads.batches).toBe(5 + 12 + 1);
-  await house.read.budgets({ ...asked, cursor: '50' }, USERS.finance);
-  expect(house.reads.batches).toBe(18 + 13);
 });
 
 test('a limit is counted, chosen and shown by one forecast', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { bypassRemedy, coverageShareText } from '../../../../functions/answers/groups/coverage.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
@@ -62,148 +62,82 @@ async function someCoverage() {
   return house;
 }
 
-describe('coverage', () => {
-  test('asked ÷ ran: in all, by group, by runner, those that pass by most first', async () => {
-    const { read } = await someCoverage();
-    const view = await read.coverage({}, USERS.finance);
-    expect(view).toMatchObject({
-      subject: 'instance',
-      fromDay: '2026-11-15',
-      toDay: '2026-11-21',
-      total: { ran: 7, asked: 3, bypass: 4, share: 3 / 7, lastBypassDay: '2026-11-21', ranRejected: 0 },
-      otherGroups: { ran: 0, asked: 0, bypass: 0 },
-      runnersTotal: 3,
-      runnersBypassing: 2,
-      unknownRunner: { ran: 0 },
-      otherRunners: { ran: 0 },
-    });
-    expect(view?.groups.map(({ path, ran, bypass }) => [path, ran, bypass])).toEqual([
-      ['acme', 6, 3],
-      ['beta', 1, 1],
-    ]);
-    expect(view?.runners).toMatchObject([
-      { runnerId: 42, ran: 3, asked: 0, bypass: 3, share: 0, reason: 'never_asks' },
-      { runnerId: 43, ran: 2, asked: 1, bypass: 1, share: 0.5, reason: 'asks_at_times' },
-      { runnerId: 41, ran: 2, asked: 2, bypass: 0, share: 1 },
-    ]);
-    expect(view?.runners[2]).not.toHaveProperty('remedy');
+test('asked ÷ ran: in all, by group, by runner, those that pass by most first', async () => {
+  const { read } = await someCoverage();
+  const view = await read.coverage({}, USERS.finance);
+  expect(view).toMatchObject({
+    subject: 'instance',
+    fromDay: '2026-11-15',
+    toDay: '2026-11-21',
+    total: { ran: 7, asked: 3, bypass: 4, share: 3 / 7, lastBypassDay: '2026-11-21', ranRejected: 0 },
+    otherGroups: { ran: 0, asked: 0, bypass: 0 },
+    runnersTotal: 3,
+    runnersBypassing: 2,
+    unknownRunner: { ran: 0 },
+    otherRunners: { ran: 0 },
   });
+  expect(view?.groups.map(({ path, ran, bypass }) => [path, ran, bypass])).toEqual([
+    ['acme', 6, 3],
+    ['beta', 1, 1],
+  ]);
+  expect(view?.runners).toMatchObject([
+    { runnerId: 42, ran: 3, asked: 0, bypass: 3, share: 0, reason: 'never_asks' },
+    { runnerId: 43, ran: 2, asked: 1, bypass: 1, share: 0.5, reason: 'asks_at_times' },
+    { runnerId: 41, ran: 2, asked: 2, bypass: 0, share: 1 },
+  ]);
+  expect(view?.runners[2]).not.toHaveProperty('remedy');
+});
 
-  test('a viewer sees the jobs of their own subtree only, also on runners that others share', async () => {
-    const { read } = await someCoverage();
-    const view = await read.coverage({}, USERS['viewer of another subtree']);
-    expect(view).toMatchObject({ subject: 'group/200', total: { ran: 1, bypass: 1 }, runnersTotal: 1 });
-    expect(view?.runners).toMatchObject([{ runnerId: 42, ran: 1, bypass: 1 }]);
-    expect(view?.groups.map(({ subject }) => subject)).toEqual(['group/200']);
-    expect(await read.coverage({ group: 101 }, USERS['viewer of another subtree'])).toBeUndefined();
-    expect(await read.coverage({ group: 100 }, USERS.viewer)).toBeUndefined();
-    expect(await read.coverage({ group: 104 }, USERS.viewer)).toMatchObject({ total: { ran: 6, bypass: 3 } });
-    expect(await read.coverage({ group: 4711 }, USERS.finance)).toBeUndefined();
-  });
+test('a viewer sees the jobs of their own subtree only, also on runners that others share', async () => {
+  const { read } = await someCoverage();
+  const view = await read.coverage({}, USERS['viewer of another subtree']);
+  expect(view).toMatchObject({ subject: 'group/200', total: { ran: 1, bypass: 1 }, runnersTotal: 1 });
+  expect(view?.runners).toMatchObject([{ runnerId: 42, ran: 1, bypass: 1 }]);
+  expect(view?.groups.map(({ subject }) => subject)).toEqual(['group/200']);
+  expect(await read.coverage({ group: 101 }, USERS['viewer of another subtree'])).toBeUndefined();
+  expect(await read.coverage({ group: 100 }, USERS.viewer)).toBeUndefined();
+  expect(await read.coverage({ group: 104 }, USERS.viewer)).toMatchObject({ total: { ran: 6, bypass: 3 } });
+  expect(await read.coverage({ group: 4711 }, USERS.finance)).toBeUndefined();
+});
 
-  test('jobs out of the controller’s scope count neither as asked nor as passed by', async () => {
-    const { read, ran, clock } = await coverageHouse();
-    const scope = {
-      controllerId: 1,
-      state: 'enabled',
-      readAtMs: clock.nowMs(),
-      runners: new Map([[41, 0]]),
-    } as const;
-    await ran(41, [1], {}, scope);
-    await ran(42, [2], {}, scope);
-    expect(await read.coverage({}, USERS.finance)).toMatchObject({ total: { ran: 1, bypass: 1 } });
+test('where no job at all was asked about, no runner is the cause', async () => {
+  const { read, ran } = await coverageHouse();
+  expect(await read.coverage({}, USERS.finance)).toMatchObject({
+    total: { ran: 0 },
+    groups: [],
+    runners: [],
   });
+  await ran(42, [1]);
+  expect((await read.coverage({}, USERS.finance))?.note).toContain('tollgate controller status');
+  expect((await (await someCoverage()).read.coverage({}, USERS.finance))?.note).toBeUndefined();
+});
 
-  test('a job without a runner is unknown, and no runner is blamed for it', async () => {
-    const { read, ran } = await coverageHouse();
-    await ran(undefined, [1]);
-    expect(await read.coverage({}, USERS.finance)).toMatchObject({
-      total: { ran: 1, bypass: 1 },
-      runners: [],
-      runnersTotal: 0,
-      unknownRunner: { ran: 1, asked: 0, bypass: 1 },
-    });
+test('what GitLab says of a runner stands beside it, and says what to do', async () => {
+  const { deps } = await someCoverage();
+  const known = new Map<number, RunnerDetail>([[42, { description: 'old host', version: '17.11.3' }]]);
+  const read = createConsoleRead({ ...deps, runnerDetails: async () => known });
+  const view = await read.coverage({}, USERS.finance);
+  expect(view?.runners[0]).toMatchObject({
+    description: 'old host',
+    version: '17.11.3',
+    reason: 'too_old',
   });
-
-  test('where no job at all was asked about, no runner is the cause', async () => {
-    const { read, ran } = await coverageHouse();
-    expect(await read.coverage({}, USERS.finance)).toMatchObject({
-      total: { ran: 0 },
-      groups: [],
-      runners: [],
-    });
-    await ran(42, [1]);
-    expect((await read.coverage({}, USERS.finance))?.note).toContain('tollgate controller status');
-    expect((await (await someCoverage()).read.coverage({}, USERS.finance))?.note).toBeUndefined();
-  });
-
-  test('days before those asked for do not count', async () => {
-    const { read, ran, clock } = await coverageHouse();
-    await ran(42, [1]);
-    clock.advance(2 * 86_400_000);
-    expect(await read.coverage({ days: 2 }, USERS.finance)).toMatchObject({ total: { ran: 0 } });
-    expect(await read.coverage({ days: 3 }, USERS.finance)).toMatchObject({ total: { ran: 1 } });
-  });
-
-  test('the runners of a page, and the way to the others', async () => {
-    const { read } = await someCoverage();
-    const first = await read.coverage({ max: 2 }, USERS.finance);
-    expect(first?.runners.map(({ runnerId }) => runnerId)).toEqual([42, 43]);
-    const second = await read.coverage({ max: 2, cursor: first?.next ?? '' }, USERS.finance);
-    expect(second?.runners.map(({ runnerId }) => runnerId)).toEqual([41]);
-    expect(second).not.toHaveProperty('next');
-  });
-
-  test('what GitLab says of a runner stands beside it, and says what to do', async () => {
-    const { deps } = await someCoverage();
-    const known = new Map<number, RunnerDetail>([[42, { description: 'old host', version: '17.11.3' }]]);
-    const read = createConsoleRead({ ...deps, runnerDetails: async () => known });
-    const view = await read.coverage({}, USERS.finance);
-    expect(view?.runners[0]).toMatchObject({
-      description: 'old host',
-      version: '17.11.3',
-      reason: 'too_old',
-    });
-    expect(view?.runners[1]).not.toHaveProperty('version');
-  });
+  expect(view?.runners[1]).not.toHaveProperty('version');
 });
 
 const NEVER = { asked: 0, bypass: 9 };
 
-describe('remedies', () => {
-  test.each([
-    ['17.0.0', 'too_old', 'upgrade'],
-    ['18.8.9', 'too_old', 'upgrade'],
-    ['18.9.0', 'never_asks', 'environment variable FF_USE_JOB_ROUTER=true'],
-    ['18.10.2-ee', 'never_asks', 'environment variable FF_USE_JOB_ROUTER=true'],
-    ['18.11.0~pre.1', 'never_asks', '[runners.feature_flags]'],
-    ['v19.4.1', 'never_asks', '[runners.feature_flags]'],
-  ])('%s that never asks: %s', (version, reason, words) => {
-    expect(bypassRemedy(NEVER, { version })).toMatchObject({
-      reason,
-      remedy: expect.stringContaining(words),
-    });
-  });
-
-  test.each([undefined, '', 'unknown', '18', 'main-2026.11'])(
-    '%j tells no version: both ways are told',
-    (version) => {
-      const told = bypassRemedy(NEVER, version === undefined ? {} : { version });
-      expect(told).toMatchObject({ reason: 'never_asks' });
-      for (const words of ['not known', '[runners.feature_flags]', 'environment variable', 'upgrade'])
-        expect(told?.remedy).toContain(words);
-    },
-  );
-
-  test('one that asks at times has the flag somewhere; one that always asks needs nothing', () => {
-    expect(bypassRemedy({ asked: 1, bypass: 1 }, { version: '19.4.0' })?.reason).toBe('asks_at_times');
-    expect(bypassRemedy({ asked: 1, bypass: 1 }, { version: '18.8.0' })?.reason).toBe('too_old');
-    const tellsOfFallback = (detail: RunnerDetail): boolean =>
-      bypassRemedy({ asked: 1, bypass: 1 }, detail)?.remedy.includes('From about 19.2') === true;
-    expect([{ version: '19.1.0' }, { version: '19.2.0' }, {}].map(tellsOfFallback)).toEqual([
-      ...[false, true, true],
-    ]);
-    expect(bypassRemedy({ asked: 5, bypass: 0 }, { version: '17.0.0' })).toBeUndefined();
+test.each([
+  ['17.0.0', 'too_old', 'upgrade'],
+  ['18.8.9', 'too_old', 'upgrade'],
+  ['18.9.0', 'never_asks', 'environment variable FF_USE_JOB_ROUTER=true'],
+  ['18.10.2-ee', 'never_asks', 'environment variable FF_USE_JOB_ROUTER=true'],
+  ['18.11.0~pre.1', 'never_asks', '[runners.feature_flags]'],
+  ['v19.4.1', 'never_asks', '[runners.feature_flags]'],
+])('%s that never asks: %s', (version, reason, words) => {
+  expect(bypassRemedy(NEVER, { version })).toMatchObject({
+    reason,
+    remedy: expect.stringContaining(words),
   });
 });
 

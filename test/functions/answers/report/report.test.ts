@@ -6,7 +6,7 @@ import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord } from '../../../support/ledger/rollup-bench.ts';
 import { spendBooks } from '../../../support/reports/spend-books.ts';
 import { twoYearsOfGroups } from '../../../support/reports/two-years-of-groups.ts';
-import { aJob, USERS } from '../../console/house.ts';
+import { USERS } from '../../console/house.ts';
 
 const DAY_MS = 86_400_000;
 const API = { projectId: 1, groupId: 104, runnerClass: 'small' };
@@ -83,7 +83,7 @@ test('what is not listed is one row', async () => {
   const { spend } = await someBooks();
   expect(await spend({ top: 1, compare: false })).toMatchObject({
     rows: [{ name: 'beta' }],
-    other: { rows: 1, micros: 3_500_000, label: '1 more group, and jobs of no group that is listed' },
+    other: { rows: 1, micros: 3_500_000, label: '1 more, and jobs of no group that is listed' },
   });
 });
 
@@ -175,19 +175,6 @@ test('a report names the keys that it can be asked by', async () => {
   expect(await keys({ group: '104' }, 'finance')).toEqual(['hour']);
   expect(await keys({ project: 1 }, 'finance')).toEqual(['group', 'project', 'hour']);
   expect(await keys({}, 'viewer')).toEqual(['hour', 'user']);
-});
-
-test('a job that settles is in the report, as it is on the statement', async () => {
-  const books = spendBooks();
-  await books.ask([aJob(1)]);
-  await books.ledger.settle([{ jobId: 1, durationSeconds: 90, endedAtMs: books.clock.nowMs() }]);
-  await books.roll();
-  await books.pack();
-  const answer = await books.read.spend({ group: '104' }, USERS.viewer);
-  const statement = await books.read.statement({ month: '2026-11', group: '104' }, USERS.viewer);
-  if (answer.outcome !== 'reported' || statement.outcome !== 'stated') throw new Error('not told');
-  expect(answer.report.total.micros).toBe(150_000);
-  expect(statement.statement.totals.micros).toBe(150_000);
 });
 
 test('periods that are named, and those before them', () => {

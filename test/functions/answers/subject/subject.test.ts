@@ -112,32 +112,6 @@ test('what is not theirs looks as if it were not there', async () => {
     expect(await read.subject(subject, {}, USERS.viewer), subject).toBeDefined();
 });
 
-test.each([
-  ['none', 0],
-  ['binding', 1],
-  ['all', 1],
-] as const)(
-  'of limits above their own a viewer is told what the job page tells: %s',
-  async (disclose, count) => {
-    const { read } = await live({ disclose: { default: disclose } });
-    const view = await read.subject('group/101', {}, USERS.viewer);
-    expect(view?.limitsAbove).toHaveLength(count);
-    expect(view?.above).toEqual([]);
-    expect((await read.subject('group/101', {}, USERS.finance))?.limitsAbove).toEqual([]);
-  },
-);
-
-test('the log of a group has nothing of others, not even of the same edit', async () => {
-  const { read, apply } = await live();
-  await apply([{ kind: 'set', subject: 'group/200', limit: 'money-month', amount: 120 }]);
-  const { entries } = await read.history({ max: 20 }, USERS.viewer);
-  expect(entries).toHaveLength(1);
-  expect(new Set(entries[0]?.rows?.map(({ subject }) => subject))).toEqual(
-    new Set(['group/101', 'group/104']),
-  );
-  expect(await read.history({ subject: 'group/200', max: 20 }, USERS.viewer)).toEqual({ entries: [] });
-});
-
 test('a limit is shown as far as it goes: by the rule of its kind and the rollout of its group', async () => {
   const house = await live({
     rules: [

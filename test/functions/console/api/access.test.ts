@@ -6,204 +6,134 @@ import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../house.ts';
 
 type Who = keyof typeof USERS;
 const EVERYBODY = Object.keys(USERS) as Who[];
+const ASKED = {
+  ...{ subject: 'group/104', limit: 'money-month', amount: '1', reason: 'r' },
+  ...{ from: '2026-11-20', until: '2026-12-01' },
+};
+const GLASS = { subject: 'group/104', jobs: 3, until: '2026-11-23', reason: 'r' };
 
 /** A house in which everything that routes name is there, of acme/payments or below. */
 async function furnished() {
   const house = consoleHouse();
   await house.apply(LIMITS);
   await house.apply([
-    {
-      kind: 'grant',
-      subject: 'group/104',
-      limit: 'money-month',
-      amount: 1,
-      from: '2026-11-01',
-      until: '2026-12-01',
-      reason: 'r',
-    },
+    { kind: 'grant', ...ASKED, from: '2026-11-01' },
     { kind: 'freeze', subject: 'group/104', reason: 'r' },
-    { kind: 'breakglass', subject: 'group/104', users: [7], jobs: 3, until: '2026-11-23', reason: 'r' },
+    { kind: 'breakglass', ...GLASS, users: [7] },
   ]);
   await house.ask([aJob(4711)]);
   const live = await house.desk.live();
-  const document = live?.document as unknown as {
-    grants: { id: string }[];
-    freezes: { id: string }[];
-    breakglass: { id: string }[];
-  };
-  const asked = {
-    subject: 'group/104',
-    limit: 'money-month',
-    amount: '1',
-    from: '2026-11-20',
-    until: '2026-12-01',
-    reason: 'r',
-  };
-  const filed = await house.desk.request(asked, {
-    actor: 'vera',
-    rights: [{ role: 'viewer', groups: [101] }],
+  const idIn = (list: string): string =>
+    ((live?.document ?? {}) as Record<string, { readonly id: string }[]>)[list]?.[0]?.id ?? '';
+  const filed = await house.desk.request(ASKED, {
+    ...{ actor: 'vera', rights: [{ role: 'viewer', groups: [101] }] },
   });
   if (filed.outcome !== 'filed') throw new Error(JSON.stringify(filed));
-  const ids = {
-    grant: document.grants[0]?.id ?? '',
-    freeze: document.freezes[0]?.id ?? '',
-    glass: document.breakglass[0]?.id ?? '',
-    request: filed.request.id,
-  };
-  return { house, set: live?.pointer.set ?? '', ids, asked };
+  const ids = { grant: idIn('grants'), freeze: idIn('freezes'), glass: idIn('breakglass') };
+  return { house, set: live?.pointer.set ?? '', ids: { ...ids, request: filed.request.id } };
 }
 
 type Furnished = Awaited<ReturnType<typeof furnished>>;
 
-interface Call {
-  readonly path: string;
-  readonly body?: object | string;
-  /** What somebody of another subtree meets: nothing there, or a list without what is not theirs. */
-  readonly elsewhere: 'not there' | 'left out' | 'same';
-}
+/** What somebody of another subtree meets: nothing there, or a list without what is not theirs. */
+type Elsewhere = 'not there' | 'left out' | 'same';
+type Call = readonly [path: string, elsewhere: Elsewhere, body?: object | string];
 
 const WHY = { why: 'because' };
+const EDITS = [{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: 2 }];
+const OF_CARDS = { subjects: ['group/104'], ...WHY };
 
 /** One call of each route, about acme/payments or below. */
-const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
-  'GET /openapi.json': () => ({ path: '/openapi.json', elsewhere: 'same' }),
-  'GET /me': () => ({ path: '/me', elsewhere: 'same' }),
-  'GET /groups': () => ({ path: '/groups', elsewhere: 'left out' }),
-  'GET /groups/:id': () => ({ path: '/groups/101', elsewhere: 'not there' }),
-  'GET /projects/:id': () => ({ path: '/projects/1', elsewhere: 'not there' }),
-  'GET /runner-classes/:name': () => ({ path: '/runner-classes/large', elsewhere: 'not there' }),
-  'GET /instance': () => ({ path: '/instance', elsewhere: 'not there' }),
-  'GET /budgets': () => ({ path: '/budgets?below=group/104', elsewhere: 'left out' }),
-  'GET /limits/own': () => ({ path: '/limits/own?subject=group/104', elsewhere: 'left out' }),
-  'GET /exceptions': () => ({ path: '/exceptions?subject=group/104', elsewhere: 'left out' }),
-  'GET /usage': () => ({ path: '/usage?subject=group/104', elsewhere: 'not there' }),
-  'GET /jobs/:word': () => ({ path: '/jobs/4711', elsewhere: 'not there' }),
-  'POST /check': () => ({
-    path: '/check',
-    body: { project: 1, jobs: [{ name: 'unit', tags: [] }] },
-    elsewhere: 'not there',
-  }),
-  'GET /shadow': () => ({ path: '/shadow?group=101', elsewhere: 'left out' }),
-  'GET /rollout': () => ({ path: '/rollout', elsewhere: 'left out' }),
-  'POST /rollout/forecast': () => ({
-    path: '/rollout/forecast',
-    body: { subjects: ['group/104'] },
-    elsewhere: 'not there',
-  }),
-  'POST /rollout/moves': () => ({
-    path: '/rollout/moves',
-    body: { subjects: ['group/104'], direction: 'next', ...WHY },
-    elsewhere: 'not there',
-  }),
-  'POST /rollout/reports': () => ({
-    path: '/rollout/reports',
-    body: { subjects: ['group/104'], told: true, ...WHY },
-    elsewhere: 'not there',
-  }),
-  'GET /coverage': () => ({ path: '/coverage?group=104', elsewhere: 'not there' }),
-  'GET /report': () => ({ path: '/report?group=104', elsewhere: 'not there' }),
-  'GET /report.csv': () => ({ path: '/report.csv?group=104', elsewhere: 'not there' }),
-  'GET /statements/:month': () => ({ path: '/statements/2026-11?group=104', elsewhere: 'not there' }),
-  'GET /closed-statements': () => ({ path: '/closed-statements?group=104', elsewhere: 'not there' }),
-  'GET /closed-statements/numbers': () => ({ path: '/closed-statements/numbers', elsewhere: 'not there' }),
-  'GET /prices': () => ({ path: '/prices?from=0&until=1', elsewhere: 'not there' }),
-  'GET /reconciliation': () => ({ path: '/reconciliation', elsewhere: 'same' }),
-  'GET /limits': () => ({ path: '/limits', elsewhere: 'same' }),
-  'GET /limits/history': () => ({ path: '/limits/history', elsewhere: 'left out' }),
-  'POST /limits/preview': () => ({
-    path: '/limits/preview',
-    body: { edits: [{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: 2 }] },
-    elsewhere: 'not there',
-  }),
-  'POST /limits/backtest': () => ({
-    path: '/limits/backtest',
-    body: { edits: [{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: 2 }] },
-    elsewhere: 'not there',
-  }),
-  'POST /limits/edits': () => ({
-    path: '/limits/edits',
-    body: { edits: [{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: 2 }], ...WHY },
-    elsewhere: 'not there',
-  }),
-  'GET /limits.csv': () => ({ path: '/limits.csv', elsewhere: 'not there' }),
-  'POST /limits/import': () => ({
-    path: '/limits/import?why=because',
-    body: 'group_id,unit,limit,period\r\n104,money,2,month\r\n',
-    elsewhere: 'not there',
-  }),
-  'POST /grants': ({ asked }) => ({ path: '/grants', body: asked, elsewhere: 'not there' }),
-  'POST /grants/:id/revoke': ({ ids }) => ({
-    path: `/grants/${ids.grant}/revoke`,
-    body: WHY,
-    elsewhere: 'not there',
-  }),
-  'POST /freezes': () => ({
-    path: '/freezes',
-    body: { subject: 'group/104', reason: 'again' },
-    elsewhere: 'not there',
-  }),
-  'POST /freezes/:id/lift': ({ ids }) => ({
-    path: `/freezes/${ids.freeze}/lift`,
-    body: WHY,
-    elsewhere: 'not there',
-  }),
-  'GET /breakglass': () => ({ path: '/breakglass', elsewhere: 'left out' }),
-  'POST /breakglass': () => ({
-    path: '/breakglass',
-    body: { subject: 'group/104', users: [8], jobs: 1, until: '2026-11-23', reason: 'r' },
-    elsewhere: 'not there',
-  }),
-  'POST /breakglass/:id/end': ({ ids }) => ({
-    path: `/breakglass/${ids.glass}/end`,
-    body: WHY,
-    elsewhere: 'not there',
-  }),
-  'POST /breakglass/:id/review': ({ ids }) => ({
-    path: `/breakglass/${ids.glass}/review`,
-    body: { note: 'seen' },
-    elsewhere: 'not there',
-  }),
-  'GET /requests': () => ({ path: '/requests', elsewhere: 'left out' }),
-  'POST /requests': ({ asked }) => ({ path: '/requests', body: asked, elsewhere: 'not there' }),
-  'POST /requests/:id/decision': ({ ids }) => ({
-    path: `/requests/${ids.request}/decision`,
-    body: { verdict: 'decline', note: 'no' },
-    elsewhere: 'not there',
-  }),
+const CALLS: Readonly<Record<string, Call | ((of: Furnished) => Call)>> = {
+  'GET /openapi.json': ['/openapi.json', 'same'],
+  'GET /me': ['/me', 'same'],
+  'GET /groups': ['/groups', 'left out'],
+  'GET /groups/:id': ['/groups/101', 'not there'],
+  'GET /projects/:id': ['/projects/1', 'not there'],
+  'GET /runner-classes/:name': ['/runner-classes/large', 'not there'],
+  'GET /instance': ['/instance', 'not there'],
+  'GET /budgets': ['/budgets?below=group/104', 'left out'],
+  'GET /limits/own': ['/limits/own?subject=group/104', 'left out'],
+  'GET /exceptions': ['/exceptions?subject=group/104', 'left out'],
+  'GET /usage': ['/usage?subject=group/104', 'not there'],
+  'GET /jobs/:word': ['/jobs/4711', 'not there'],
+  'POST /check': ['/check', 'not there', { project: 1, jobs: [{ name: 'unit', tags: [] }] }],
+  'GET /shadow': ['/shadow?group=101', 'left out'],
+  'GET /rollout': ['/rollout', 'left out'],
+  'POST /rollout/forecast': ['/rollout/forecast', 'not there', { subjects: ['group/104'] }],
+  'POST /rollout/moves': ['/rollout/moves', 'not there', { ...OF_CARDS, direction: 'next' }],
+  'POST /rollout/reports': ['/rollout/reports', 'not there', { ...OF_CARDS, told: true }],
+  'GET /coverage': ['/coverage?group=104', 'not there'],
+  'GET /report': ['/report?group=104', 'not there'],
+  'GET /report.csv': ['/report.csv?group=104', 'not there'],
+  'GET /statements/:month': ['/statements/2026-11?group=104', 'not there'],
+  'GET /closed-statements': ['/closed-statements?group=104', 'not there'],
+  'GET /closed-statements/numbers': ['/closed-statements/numbers', 'not there'],
+  'GET /prices': ['/prices?from=0&until=1', 'not there'],
+  'GET /reconciliation': ['/reconciliation', 'same'],
+  'GET /limits': ['/limits', 'same'],
+  'GET /limits/history': ['/limits/history', 'left out'],
+  'POST /limits/preview': ['/limits/preview', 'not there', { edits: EDITS }],
+  'POST /limits/backtest': ['/limits/backtest', 'not there', { edits: EDITS }],
+  'POST /limits/edits': ['/limits/edits', 'not there', { edits: EDITS, ...WHY }],
+  'GET /limits.csv': ['/limits.csv', 'not there'],
+  'POST /limits/import': [
+    '/limits/import?why=because',
+    'not there',
+    'group_id,unit,limit,period\r\n104,money,2,month\r\n',
+  ],
+  'POST /grants': ['/grants', 'not there', ASKED],
+  'POST /grants/:id/revoke': ({ ids }) => [`/grants/${ids.grant}/revoke`, 'not there', WHY],
+  'POST /freezes': ['/freezes', 'not there', { subject: 'group/104', reason: 'again' }],
+  'POST /freezes/:id/lift': ({ ids }) => [`/freezes/${ids.freeze}/lift`, 'not there', WHY],
+  'GET /breakglass': ['/breakglass', 'left out'],
+  'POST /breakglass': ['/breakglass', 'not there', { ...GLASS, users: [8] }],
+  'POST /breakglass/:id/end': ({ ids }) => [`/breakglass/${ids.glass}/end`, 'not there', WHY],
+  'POST /breakglass/:id/review': ({ ids }) => [
+    `/breakglass/${ids.glass}/review`,
+    'not there',
+    { note: 'seen' },
+  ],
+  'GET /requests': ['/requests', 'left out'],
+  'POST /requests': ['/requests', 'not there', ASKED],
+  'POST /requests/:id/decision': ({ ids }) => [
+    `/requests/${ids.request}/decision`,
+    'not there',
+    { verdict: 'decline', note: 'no' },
+  ],
+};
+const callOf = (route: string, of: Furnished): Call => {
+  const call = CALLS[route];
+  if (call === undefined) throw new Error(`no call of ${route}`);
+  return typeof call === 'function' ? call(of) : call;
 };
 
 /** The door is open to owners, and the desk asks for more: this freeze is finance's, not their own. */
 const MORE_THAN_OWNER: readonly string[] = ['POST /freezes/:id/lift'];
 
-const routes = (): readonly string[] => {
+const anApi = () => {
   const { desk, read, policy, clock } = consoleHouse();
-  const api = createApi({ desk, read, policy, clock, directory: async () => undefined, log: silentLog });
-  return [
-    ...new Set(
-      api.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
-    ),
-  ];
+  return createApi({ desk, read, policy, clock, directory: async () => undefined, log: silentLog });
 };
 
 async function send(who: Who, route: string, of: Furnished): Promise<Response> {
-  const call = CALLS[route]?.(of);
-  if (call === undefined) throw new Error(`no call of ${route}`);
-  const [method = ''] = route.split(' ');
-  const isFile = typeof call.body === 'string';
-  return of.house.appFor(USERS[who]).request(`/api/v1${call.path}`, {
-    method,
+  const [path, , body] = callOf(route, of);
+  const isFile = typeof body === 'string';
+  return of.house.appFor(USERS[who]).request(`/api/v1${path}`, {
+    method: route.split(' ')[0] ?? '',
     headers: { 'content-type': isFile ? 'text/csv' : 'application/json', 'if-match': `"${of.set}"` },
-    ...(call.body !== undefined && { body: isFile ? String(call.body) : JSON.stringify(call.body) }),
+    ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
   });
 }
 
 test('every route stands in the table, and the table has no others', () => {
-  expect(routes().toSorted()).toEqual(Object.keys(ACCESS).toSorted());
+  const routes = anApi().routes.filter(({ method }) => method !== 'ALL');
+  const named = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+  expect([...named].toSorted()).toEqual(Object.keys(ACCESS).toSorted());
 });
 
 test('a route that nobody wrote into the table is denied to everybody', async () => {
-  const { desk, read, policy, clock } = consoleHouse();
-  const api = createApi({ desk, read, policy, clock, directory: async () => undefined, log: silentLog });
+  const api = anApi();
   api.get('/secrets', (c) => c.text('secret'));
   const app = servedTo(USERS.admin, '/api/v1', api);
   expect((await app.request('/api/v1/secrets')).status).toBe(403);
@@ -222,7 +152,7 @@ test.each(cases)('%s as %s: what the table says, and nothing of another subtree'
     expect(text).toContain('"forbidden"');
     return;
   }
-  const elsewhere = CALLS[route]?.(of).elsewhere;
+  const [, elsewhere] = callOf(route, of);
   if (who.endsWith('another subtree') && elsewhere !== 'same') {
     expect(response.status).toBe(elsewhere === 'left out' ? 200 : 404);
     for (const theirs of ['acme', 'payments-leads', 'group/104', of.ids.grant, of.ids.request])

@@ -1,16 +1,11 @@
 /** A job asks the console by its own token, which a GitLab of its own signed. */
-import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { ACCESS } from '../../../../functions/console/api/create-api.ts';
-import { createConsoleApp } from '../../../../functions/console/app.ts';
-import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
-import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
-import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
-import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
-import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 import { signed, startJobIssuer } from '../../core/signin/job-issuer.ts';
 import { aJob, consoleHouse, LIMITS } from '../house.ts';
+import { signedInConsole } from '../signed-in.ts';
 
 const ORIGIN = 'https://budget.example.com';
 const CHECK = '/api/v1/check';
@@ -24,37 +19,13 @@ afterEach(async () => {
 async function opened() {
   const house = consoleHouse();
   await house.apply(LIMITS);
-  const { clock, desk, read, policy } = house;
-  const gitlab = await startJobIssuer(() => clock.nowMs());
+  const gitlab = await startJobIssuer(() => house.clock.nowMs());
   ends.push(gitlab.stop);
   const logged: string[] = [];
   const note = (message: string, fields: object = {}): void =>
     void logged.push(JSON.stringify({ message, ...fields }));
   const log = { info: note, warn: note, error: note };
-  const signIn = createSignIn({
-    issuer: gitlab.url,
-    clientId: 'tollgate',
-    clientSecret: async () => 'secret',
-    redirectUrl: `${ORIGIN}/signin/callback`,
-    ...{ fetch, clock, log, random: randomBytes },
-    sessions: memorySessionStore(),
-    roles: { read: async () => undefined },
-    addressOf: () => 'somewhere',
-  });
-  const directory = async () => house.directory;
-  const uploads = createUploads({ table: memoryLimitTable(), clock, newId: () => 'u1' });
-  const pages = createPages({
-    desk,
-    read,
-    policy,
-    directory,
-    uploads,
-    clock,
-    zone: 'UTC',
-    origin: ORIGIN,
-    log,
-  });
-  const app = createConsoleApp({ desk, read, signIn, policy, clock, log, directory, pages });
+  const { app } = await signedInConsole(house, { issuer: gitlab.url, fetch, log, here: ORIGIN });
   const send = (token: string, path: string, init: RequestInit) =>
     app.request(path, {
       ...init,
@@ -113,51 +84,48 @@ test('clocks that differ by some seconds do not matter, and one of the last hour
     expect((await of.ask(of.gitlab.token(of.claims(times)))).status).toBe(200);
 });
 
-test.each<[string, (of: Opened) => string, RegExp]>([
-  [
-    'made out to somebody else',
-    ({ gitlab, claims }) => gitlab.token(claims({ aud: 'https://vault' })),
-    /made out/,
-  ],
-  [
-    'made out to us with a path',
-    ({ gitlab, claims }) => gitlab.token(claims({ aud: `${ORIGIN}/` })),
-    /made out/,
-  ],
-  ['made out to nobody', ({ gitlab, claims }) => gitlab.token(claims({ aud: undefined })), /made out/],
-  [
-    'of another GitLab',
-    ({ gitlab, claims }) => gitlab.token(claims({ iss: 'https://evil.example' })),
-    /another GitLab/,
-  ],
-  [
-    'of an issuer that begins like ours',
-    ({ gitlab, claims }) => gitlab.token(claims({ iss: `${gitlab.url}.evil.example` })),
-    /another GitLab/,
-  ],
-  ['expired', (of) => of.gitlab.token(of.claims({ exp: inSeconds(of, -31) })), /expired/],
-  [
-    'older than an hour, though it lasts for a day',
-    (of) => of.gitlab.token(of.claims({ iat: inSeconds(of, -3_700), exp: inSeconds(of, 86_400) })),
-    /older than an hour/,
-  ],
-  ['of tomorrow', (of) => of.gitlab.token(of.claims({ nbf: inSeconds(of, 86_400) })), /not valid yet/],
-  ['without an end', ({ gitlab, claims }) => gitlab.token(claims({ exp: undefined })), /lacks/],
+/** Claims that differ from those of a good token. */
+const CLAIMS: readonly (readonly [string, (of: Opened) => object, RegExp])[] = [
+  ['made out to somebody else', () => ({ aud: 'https://vault' }), /made out/],
+  ['made out to us with a path', () => ({ aud: `${ORIGIN}/` }), /made out/],
+  ['made out to nobody', () => ({ aud: undefined }), /made out/],
+  ['of another GitLab', () => ({ iss: 'https://evil.example' }), /another GitLab/],
+  ['of one that begins like ours', (of) => ({ iss: `${of.gitlab.url}.evil.example` }), /another GitLab/],
+  ['expired', (of) => ({ exp: inSeconds(of, -31) }), /expired/],
+  ['too old', (of) => ({ iat: inSeconds(of, -3_700), exp: inSeconds(of, 86_400) }), /older than an hour/],
+  ['of tomorrow', (of) => ({ nbf: inSeconds(of, 86_400) }), /not valid yet/],
+  ['without an end', () => ({ exp: undefined }), /lacks/],
+  ['of a person who signs in', () => ({ job_project_id: undefined }), /in which project/],
+  ['with ids that are none', () => ({ job_project_id: '1/../2', project_id: '1/../2' }), /in which project/],
+  ['larger than any', () => ({ x: 'x'.repeat(20_000) }), /longer/],
+];
+/** Header and claims of a good token but for its header. */
+const unsigned = ({ gitlab, claims }: Opened, header: object): string =>
+  gitlab
+    .token(claims(), { ...header })
+    .split('.')
+    .slice(0, 2)
+    .join('.');
+const FOREIGN = {
+  ...{ alg: 'RS256', kid: 'x', jku: 'https://evil.example/keys' },
+  jwk: other.publicKey.export({ format: 'jwk' }),
+};
+
+test.each<readonly [string, (of: Opened) => string, RegExp]>([
+  ...CLAIMS.map(
+    ([name, more, why]) => [name, (of: Opened) => of.gitlab.token(of.claims(more(of))), why] as const,
+  ),
   [
     'signed by nobody',
     ({ claims }) => `${part({ alg: 'none' })}.${part(claims())}.`,
     /cannot be read|does not sign/,
   ],
-  [
-    'signed by nobody, in the name of a key',
-    ({ gitlab, claims }) => `${gitlab.token(claims(), { alg: 'none' }).split('.').slice(0, 2).join('.')}.`,
-    /cannot be read|does not sign/,
-  ],
+  ['signed by nobody, by a key', (of) => `${unsigned(of, { alg: 'none' })}.`, /cannot be read|does not sign/],
   [
     'signed with the public key as a secret',
-    ({ gitlab, claims }) => {
-      const text = gitlab.token(claims(), { alg: 'HS256' }).split('.').slice(0, 2).join('.');
-      return `${text}.${createHmac('sha256', gitlab.publicPem()).update(text).digest('base64url')}`;
+    (of) => {
+      const text = unsigned(of, { alg: 'HS256' });
+      return `${text}.${createHmac('sha256', of.gitlab.publicPem()).update(text).digest('base64url')}`;
     },
     /does not sign/,
   ],
@@ -170,25 +138,11 @@ test.each<[string, (of: Opened) => string, RegExp]>([
     /not signed with a key/,
   ],
   [
-    'with a key of its own in the header, and where to find it',
-    ({ claims }) =>
-      signed(
-        {
-          alg: 'RS256',
-          kid: 'x',
-          jku: 'https://evil.example/keys',
-          jwk: other.publicKey.export({ format: 'jwk' }),
-        },
-        claims(),
-        other.privateKey,
-      ),
+    'with its own key in the header',
+    ({ claims }) => signed(FOREIGN, claims(), other.privateKey),
     /not signed with a key/,
   ],
-  [
-    'without the name of its key',
-    ({ gitlab, claims }) => gitlab.token(claims(), { kid: undefined }),
-    /not signed/,
-  ],
+  ['without the name of its key', (of) => of.gitlab.token(of.claims(), { kid: undefined }), /not signed/],
   [
     'altered behind the signature',
     ({ gitlab, claims }) => {
@@ -197,17 +151,6 @@ test.each<[string, (of: Opened) => string, RegExp]>([
     },
     /not signed with a key/,
   ],
-  [
-    'of a person who signs in, and of no job',
-    ({ gitlab, claims }) => gitlab.token(claims({ job_project_id: undefined })),
-    /in which project/,
-  ],
-  [
-    'with ids that are none',
-    ({ gitlab, claims }) => gitlab.token(claims({ job_project_id: '1/../2', project_id: '1/../2' })),
-    /in which project/,
-  ],
-  ['larger than any', ({ gitlab, claims }) => gitlab.token(claims({ x: 'x'.repeat(20_000) })), /longer/],
 ])('a token %s is refused, and the answer says why', async (_, made, why) => {
   const of = await opened();
   const { status, text } = await of.ask(made(of));
@@ -357,16 +300,8 @@ test('more jobs than a pipeline has, and more than is read, are refused whole', 
   const jobs = (count: number) => ({ jobs: Array.from({ length: count }, () => job) });
   expect((await ask(token, CHECK, jobs(1_000))).status).toBe(200);
   expect((await ask(token, CHECK, jobs(1_001))).status).toBe(422);
-  expect(
-    (
-      await ask(token, CHECK, {
-        jobs: [
-          { ...job, parallel: 600 },
-          { ...job, parallel: 600 },
-        ],
-      })
-    ).status,
-  ).toBe(422);
+  const twice = { ...job, parallel: 600 };
+  expect((await ask(token, CHECK, { jobs: [twice, twice] })).status).toBe(422);
   expect((await ask(token, CHECK, { jobs: [{ ...job, projectId: 2 }] })).status).toBe(422);
   const large = { jobs: [job], ref: 'x'.repeat(300_000) };
   expect((await ask(token, CHECK, large)).status).toBe(413);

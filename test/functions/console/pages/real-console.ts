@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, systemClock } from '../../../../functions/core/environment/environment.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
-import type { Message } from '../../../../functions/core/notify/message.ts';
 import { directoryOf } from '../../../../policies/directory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { limitsOn } from '../../../../policies/limits/limits.ts';
@@ -14,7 +13,10 @@ import { openLocalLedger } from '../../../../scripts/local/ledger-source.ts';
 import { startLocalConsole } from '../../../../scripts/local/local-console.ts';
 import { startUsageCounter } from '../../../../scripts/local/past-month.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
-import { NOW_MS, ZONE } from './rows.ts';
+
+/** 21 Nov 2026, 11:00 in Berlin. */
+const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
+const ZONE = 'Europe/Berlin';
 
 export interface RealConsole {
   readonly url: string;
@@ -47,10 +49,7 @@ const LIMITS = {
   ],
 };
 
-export async function openRealConsole(
-  onTrouble: (text: string) => void,
-  onMail: (message: Message) => void = () => {},
-): Promise<RealConsole> {
+export async function openRealConsole(onTrouble: (text: string) => void): Promise<RealConsole> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
   // One day for all of it: no month ends in between.
   const clock: LedgerClock = { ...systemClock, nowMs: () => NOW_MS };
@@ -65,7 +64,7 @@ export async function openRealConsole(
     zone: ZONE,
     clock,
     onTrouble,
-    onMail,
+    onMail: () => {},
   });
   const place = { whose: () => ({ instance: 'gitlab.example.com' }), dataDir, fresh: false };
   const ledger = await openLocalLedger({ ...place, clock });

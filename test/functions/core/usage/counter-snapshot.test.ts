@@ -190,15 +190,6 @@ test('after more than a day without a fold it is not believed, and begins again'
   expect(await snapshots().read()).toMatchObject({ complete: true });
 });
 
-test('a round that began before it does not complete it', async () => {
-  const { clock, snapshots } = deployment();
-  const startedAtMs = clock.nowMs();
-  clock.advance(1);
-  await snapshots().fold();
-  await snapshots().recounted(startedAtMs);
-  expect(await snapshots().read()).toMatchObject({ complete: false });
-});
-
 test('without room for all counters it is not complete, and has none of them', async () => {
   const { run, deliverAll, snapshots, begun } = deployment({ countersMax: 3 });
   for (const group of [1, 2, 3, 4, 5]) await run(group, 2);
@@ -253,17 +244,16 @@ test('of a limit the last two periods are kept, of two copies the later one, wit
   ]);
 });
 
-test('a batch that could not be appended is delivered again from its first item', async () => {
+test('a batch that could not be appended is delivered again from its first counter', async () => {
   const { run, shards } = deployment();
   await run(1, 1);
   const refusing = rollupBench({
     snapshots: { append: () => Promise.reject(new LedgerError('ledger_unavailable', 'no table')) },
   });
   for (const batch of shards.filter((shard) => shard.some(({ dynamodb }) => 'NewImage' in dynamodb))) {
-    const hasCounter = JSON.stringify(batch).includes('"counter"');
+    const counters = batch.filter((each) => JSON.stringify(each).includes('"counter"'));
     const { batchItemFailures } = await refusing.deliver(batch);
-    expect(batchItemFailures).toEqual(
-      hasCounter ? [{ itemIdentifier: batch[0]?.dynamodb.SequenceNumber }] : [],
-    );
+    const first = counters.map((each) => ({ itemIdentifier: each.dynamodb.SequenceNumber })).slice(0, 1);
+    expect(batchItemFailures).toEqual(first);
   }
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { noteRejections, REJECTIONS_MAX } from '../../../../functions/core/usage/lists.ts';
+import { noteRejections } from '../../../../functions/core/usage/lists.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { blocked } from '../../../support/ledger/asks.ts';
 import { aRecord, Feed, rollupBench } from '../../../support/ledger/rollup-bench.ts';
@@ -25,17 +25,6 @@ test('a rejected job is on the list of every group above it, of its project and 
     expect(jobs.map(({ jobId }) => jobId)).toEqual([3, 2]);
   const [other] = await store.readRejections(['group/999']);
   expect(other).toEqual({ subject: 'group/999', jobs: [], rev: 0 });
-});
-
-test('a list keeps the latest rejections, up to its bound', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  for (let job = 1; job <= REJECTIONS_MAX + 5; job += 1) feed.push(rejected(job, NOVEMBER_21_MS + job));
-  await deliver(feed.records);
-  const [list] = await store.readRejections(['instance']);
-  expect(list?.jobs).toHaveLength(REJECTIONS_MAX);
-  expect(list?.jobs[0]?.jobId).toBe(REJECTIONS_MAX + 5);
-  expect(list?.jobs.at(-1)?.jobId).toBe(6);
 });
 
 test('two readers that write the same list at once lose no rejection', async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Metric } from '../../../../functions/core/contract/emf-document.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { encodeCounter } from '../../../../functions/core/ledger/items.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
@@ -7,12 +6,10 @@ import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
 import type { Metrics } from '../../../../functions/core/metrics.ts';
 import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { applyRecords, countRecords } from '../../../../functions/core/usage/count-records.ts';
-import { TellTransitions } from '../../../../functions/core/usage/roll-up.ts';
+import { thresholdTeller } from '../../../../functions/core/usage/roll-up.ts';
 import type { RollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { runnerNames, usageOf } from '../../../../functions/core/usage/usage.ts';
-import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
-import { historiesOf } from '../../../../policies/run-history.ts';
-import { blocked, counter, someFacts } from '../../../support/ledger/asks.ts';
+import { counter } from '../../../support/ledger/asks.ts';
 import {
   aRecord,
   directory,
@@ -95,60 +92,6 @@ test('whoever read a stale contribution, list or history writes nothing by it, a
   expect(top).toMatchObject({ projects: [{ projectId: 7 }], rev: 2 });
 });
 
-test('a rejected job counts once under each rule that rejected it, however often the rule was broken', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  const { dueAtMs: _due, ...rest } = aRecord();
-  const other = { ...blocked, rule: 'slots' };
-  feed.push({ ...rest, state: 'REJECTED', endedAtMs: 1, violations: [blocked, blocked, other] });
-  await deliver(feed.records);
-  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
-  const { jobs, rejected, admitted, rejectedBy } = usageOf(tally ?? new Map());
-  expect({ jobs, rejected, admitted }).toEqual({ jobs: 1, rejected: 1, admitted: 0 });
-  expect([...rejectedBy].sort()).toEqual([
-    ['budget', 1],
-    ['slots', 1],
-  ]);
-});
-
-test('a begun minute that costs a whole one is charged as the ledger charges it', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  const facts = someFacts({ microsPerMinute: 60, round: 'minute' });
-  feed.push(settled({ ...aRecord(), facts }, 61));
-  await deliver(feed.records);
-  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
-  expect(usageOf(tally ?? new Map()).settledMicros).toBe(120);
-});
-
-test('how well holds foretold is told as the share of jobs that took no longer', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  for (let jobId = 1; jobId <= 10; jobId += 1) {
-    const facts = someFacts({ estimateSeconds: 100 });
-    feed.push(settled({ ...aRecord({ jobId }), facts }, jobId === 10 ? 1_000 : jobId * 10));
-  }
-  await deliver(feed.records);
-  const [tally] = await store.readUsage([{ subject: 'instance', day: DAY }]);
-  expect(usageOf(tally ?? new Map()).holdRatioPercent).toEqual({ p50: 50, p90: 90 });
-});
-
-test('each settled run is learned once, for its name and its class, also when its image comes again', async () => {
-  const { store, deliver } = rollupBench();
-  const feed = new Feed();
-  const record: JobRecord = aRecord();
-  feed.push(record);
-  feed.push(settled(record, 42), record);
-  await deliver(feed.records);
-  await deliver(feed.records);
-  await deliver(feed.records.slice(1));
-  const [stored] = await store.readEstimates([7]);
-  expect(historiesOf(stored?.history ?? new Map(), 'unit', 'small')).toMatchObject([
-    { lastSeconds: [42], runs: 1 },
-  ]);
-  expect(historiesOf(stored?.history ?? new Map(), 'unit', 'large')).toEqual([]);
-});
-
 test('the projects of a group are listed by what they cost, and follow it down', async () => {
   const { store, deliver } = rollupBench();
   const feed = new Feed();
@@ -189,28 +132,24 @@ const aCounter = (committed: number): Counter => ({
   rev: committed,
 });
 
-const counterChange = (sequence: string, before: number | undefined, after: number, prefix = keys) => ({
+const counterChange = (sequence: string, after: number) => ({
   eventName: 'MODIFY',
-  dynamodb: {
-    SequenceNumber: sequence,
-    NewImage: encodeCounter(aCounter(after), prefix),
-    ...(before !== undefined && { OldImage: encodeCounter(aCounter(before), prefix) }),
-  },
+  dynamodb: { SequenceNumber: sequence, NewImage: encodeCounter(aCounter(after), keys) },
 });
 
 test('a topic that refuses holds up no usage, and what it refused is told once it takes messages', async () => {
   const told: number[] = [];
   let refuses = true;
-  const thresholds = new TellTransitions(async (steps) => {
-    if (refuses) throw new Error('nobody takes messages');
-    told.push(...steps.map(({ after }) => after.committed));
+  const tellThresholds = thresholdTeller(async (counters) => {
+    if (refuses) throw new Error('the topic is closed');
+    told.push(...counters.map(({ committed }) => committed));
   }, silentLog);
   const measured: number[] = [];
   const metrics: Metrics = { add: (_, value) => void measured.push(value), flush: () => {} };
-  const { deliver, store } = rollupBench({ thresholds, metrics });
+  const { deliver, store } = rollupBench({ tellThresholds, metrics });
   const feed = new Feed();
   feed.push(aRecord());
-  const answer = await deliver([...feed.records, counterChange('2', 1, 2), counterChange('3', 2, 3)]);
+  const answer = await deliver([...feed.records, counterChange('2', 2), counterChange('3', 3)]);
   expect(answer).toEqual({ batchItemFailures: [] });
   expect(store.usage().size).toBe(6);
   expect(measured).toEqual([1]);
@@ -263,42 +202,6 @@ test.each([
   const expired: JobRecord = { ...rest, state: 'EXPIRED', endedAtMs: 1, flagged: true, claims };
   const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'), runnerNames());
   expect(usageOf(tally)).toMatchObject({ expired: 1, settledMicros, heldMicros: 0 });
-});
-
-test.each([
-  { flagged: true, settledMicros: 600, guarantee: 'charged with its hold costs it' },
-  { flagged: false, settledMicros: 0, guarantee: 'freed costs nothing' },
-])('an expired job that no budget is over and is $guarantee', ({ flagged, settledMicros }) => {
-  const { dueAtMs: _due, ...rest } = aRecord();
-  const atOnce = { counter: counter('group/100'), unit: 'jobs', fitted: true, checked: true } as const;
-  for (const claims of [[], [{ ...atOnce, held: 1, counted: 0, corrected: 0 }]]) {
-    const expired: JobRecord = { ...rest, state: 'EXPIRED', endedAtMs: 1, flagged, claims };
-    const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'), runnerNames());
-    expect(usageOf(tally)).toMatchObject({ expired: 1, settledMicros, heldMicros: 0 });
-  }
-});
-
-test('an image of a newer program is tried again while a deployment may be under way, then counted and passed over', async () => {
-  let nowMs = NOVEMBER_21_MS;
-  const added: [Metric, number][] = [];
-  const { deliver, store } = rollupBench({
-    clock: { nowMs: () => nowMs, sleep: async () => {} },
-    metrics: { add: (name, amount) => added.push([name, amount]), flush: () => {} },
-  });
-  const feed = new Feed();
-  feed.push(aRecord());
-  const [image] = feed.records;
-  if (image === undefined) throw new Error('the feed has no image');
-  const NewImage = { ...image.dynamodb.NewImage, v: { N: '2' } };
-  const newer = {
-    ...image,
-    dynamodb: { ...image.dynamodb, NewImage, ApproximateCreationDateTime: NOVEMBER_21_MS / 1000 },
-  };
-  expect(await deliver([newer])).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
-  nowMs += 11 * 60_000;
-  expect(await deliver([newer])).toEqual({ batchItemFailures: [] });
-  expect(added).toEqual([[METRIC_ROLLUP_LEFT_OUT, 1]]);
-  expect(store.usage().size).toBe(0);
 });
 
 test.each(['2026-11-21', '2026-11', '2026'])(

@@ -183,11 +183,11 @@ test('where GitLab has only numbered pages, a job that comes again on the next o
   local.faults.refuseKeyset = true;
   let lists = 0;
   const take = local.faults.takeRest.bind(local.faults);
-  local.faults.takeRest = (nowMs) => {
+  local.faults.takeRest = () => {
     lists += 1;
     // The list of runners, a runner, its managers, the refusal, the first page; then a job starts.
     if (lists === 6) ran('team/app', 1, 1, 1);
-    return take(nowMs);
+    return take();
   };
   const { out } = await init('--dry-run', '--json');
   expect(JSON.parse(out)).toMatchObject({ jobs: 150 });
@@ -197,7 +197,7 @@ test('where GitLab has only numbered pages, a job that comes again on the next o
 function setOutageAfter(local: ReturnType<typeof initBench>['local'], calls: number): () => void {
   const { faults } = local;
   const take = faults.takeRest.bind(faults);
-  faults.takeRest = (nowMs) => (local.counters.rest.calls > calls ? { status: 403 } : take(nowMs));
+  faults.takeRest = () => (local.counters.rest.calls > calls ? { status: 403 } : take());
   return () => {
     faults.takeRest = take;
   };

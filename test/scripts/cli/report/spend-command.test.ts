@@ -3,9 +3,9 @@ import { silentLog } from '../../../../functions/core/environment/environment.ts
 import type { JobEnd } from '../../../../functions/core/ledger/ledger.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { readDirectory } from '../../../../scripts/policy/read-documents.ts';
+import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 import { runCommand, surrounded } from '../stand-ins.ts';
 
@@ -38,12 +38,6 @@ async function run(bench: Awaited<ReturnType<typeof house>>, args: string[], agr
 
 const shown = async (bench: Awaited<ReturnType<typeof house>>): Promise<number | undefined> =>
   (await bench.ledger.readCounters([KEY]))[0]?.committed;
-
-test('books without drift are told so', async () => {
-  const { code, out } = await run(await house(false), []);
-  expect(code).toBe(EXIT.ok);
-  expect(out).toContain('No drift.\n1 counters of the test ledger, counted from 2 job records');
-});
 
 test('drift is told per counter, with what it shows and what its records make, and nothing is written', async () => {
   const bench = await house(true);
