@@ -57,7 +57,7 @@ export function bookOfDeployments({ handoverMs, changes, editions }: KeptPrices)
   return {
     sinceMs: chain[0]?.seenAtMs ?? 0,
     editions: editions.length,
-    at: (atMs) => {
+    at: (atMs: number) => {
       const now = chain.findLast(({ seenAtMs }) => seenAtMs <= atMs) ?? chain[0];
       const near = chain.filter((each, index) => {
         const endMs = chain[index + 1]?.seenAtMs ?? Number.POSITIVE_INFINITY;
