@@ -22,7 +22,7 @@ import { type DirectoryDraft, type GroupTree, rowOf } from './draft.ts';
  * GitLab calls per run of the sync. 400 sequential calls take two minutes at 300 ms each, and stay below
  * GitLab's default rate limits per user (200 listings of groups a minute, 2 000 of projects in ten).
  */
-export const CALLS_MAX = 400;
+const CALLS_MAX = 400;
 /** The schedule comes every five minutes; Lambda's own time is longer, for what is written at the end. */
 const RUN_MS = 150_000;
 
