@@ -119,20 +119,11 @@ function sideBySide(panels: readonly Panel[]): readonly (readonly Panel[])[] {
 }
 
 function panelWidget(panel: Panel, width: number, deps: WidgetDeps): IWidget {
-  const place = { title: panel.title, width, height: HEIGHT };
-  switch (panel.kind) {
-    case 'graph':
-      return graphWidget(panel, width, deps);
-    case 'top-ten':
-      return new LogQueryWidget({
-        ...place,
-        logGroupNames: [deps.logGroupName],
-        queryLines: [panel.query.join('\n')],
-        view: LogQueryVisualizationType.TABLE,
-      });
-    case 'words':
-      return new TextWidget({ markdown: `### ${panel.title}\n${panel.markdown}`, width, height: HEIGHT });
-  }
+  if (panel.kind === 'graph') return graphWidget(panel, width, deps);
+  return new LogQueryWidget({
+    ...{ title: panel.title, width, height: HEIGHT, logGroupNames: [deps.logGroupName] },
+    ...{ queryLines: [panel.query.join('\n')], view: LogQueryVisualizationType.TABLE },
+  });
 }
 
 function graphWidget(graph: Graph, width: number, deps: WidgetDeps): IWidget {

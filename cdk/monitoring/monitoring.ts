@@ -2,7 +2,6 @@ import { Duration, Tags } from 'aws-cdk-lib';
 import { Dashboard, PeriodOverride } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import { DUE_INDEX } from '../../functions/names.ts';
 import type { Programs } from '../constructs/programs.ts';
 import type { RelayService } from '../constructs/relay-service.ts';
 import type { Settings } from '../settings/deployment.ts';
@@ -79,13 +78,10 @@ export class Monitoring extends Construct {
 function dimensionsOf({ table, relay, programs }: MonitoringProps): MetricsOptions['dimensions'] {
   const of: Record<string, Readonly<Record<string, string>>> = {
     table: { TableName: table.tableName },
-    'due-index': { TableName: table.tableName, GlobalSecondaryIndexName: DUE_INDEX },
     'relay-service': { ClusterName: relay.cluster.clusterName, ServiceName: relay.service.serviceName },
-    'log/relay': { LogGroupName: relay.logGroup.logGroupName },
   };
   for (const [name, program] of Object.entries(programs.all)) {
     of[`function/${name}`] = { FunctionName: program.fn.functionName };
-    of[`log/${name}`] = { LogGroupName: program.logGroup.logGroupName };
   }
   for (const [name, { deadLetters }] of Object.entries(programs.readers)) {
     of[`dead-letters/${name}`] = { QueueName: deadLetters.queueName };

@@ -22,10 +22,8 @@ export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount
 /** The resource of an AWS metric. */
 export type MetricSubject =
   | `function/${ProgramName}`
-  | `log/${ProgramName | 'relay'}`
   | `dead-letters/${'settle-stream' | 'rollup'}`
   | 'table'
-  | 'due-index'
   | 'relay-service';
 
 /** One metric with one statistic. Ours have no subject: their only dimension is the deployment. */
@@ -39,7 +37,7 @@ export type Series =
       readonly statistic: Statistic;
     };
 
-type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS' | 'AWS/Logs';
+type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS';
 
 type OwnMetric = (typeof FUNCTION_METRICS | typeof RELAY_METRICS)[number];
 
@@ -80,11 +78,11 @@ const lambda = (program: ProgramName, name: string, statistic: Statistic = 'Sum'
   of: `function/${program}`,
   statistic,
 });
-const table = (name: string, of: 'table' | 'due-index' = 'table'): Series => ({
+const table = (name: string): Series => ({
   from: 'aws',
   namespace: 'AWS/DynamoDB',
   name,
-  of,
+  of: 'table',
   statistic: 'Sum',
 });
 const letters = (reader: 'settle-stream' | 'rollup'): Series => ({
@@ -101,14 +99,6 @@ const relay = (name: string): Series => ({
   of: 'relay-service',
   statistic: 'Maximum',
 });
-const logBytes = (of: ProgramName | 'relay'): Series => ({
-  from: 'aws',
-  namespace: 'AWS/Logs',
-  name: 'IncomingBytes',
-  of: `log/${of}`,
-  statistic: 'Sum',
-});
-
 /** Every series there is, by the word that formulas use for it. */
 export const SERIES = {
   ...OWN_SERIES,
@@ -155,34 +145,14 @@ export const SERIES = {
   readThrottles: table('ReadThrottleEvents'),
   writeThrottles: table('WriteThrottleEvents'),
   conflicts: table('TransactionConflict'),
-  writeUnits: table('ConsumedWriteCapacityUnits'),
-  indexWriteUnits: table('ConsumedWriteCapacityUnits', 'due-index'),
-  readUnits: table('ConsumedReadCapacityUnits'),
-  indexReadUnits: table('ConsumedReadCapacityUnits', 'due-index'),
 
   relayCpu: relay('CPUUtilization'),
   relayMemory: relay('MemoryUtilization'),
 
-  admitMs: lambda('admit', 'Duration'),
-  settleMs: lambda('settle', 'Duration'),
-  settleStreamMs: lambda('settle-stream', 'Duration'),
-  rollupMs: lambda('rollup', 'Duration'),
-  sweepMs: lambda('sweep', 'Duration'),
-  directoryMs: lambda('directory', 'Duration'),
-  ssmLimitsMs: lambda('ssm-limits', 'Duration'),
-  consoleMs: lambda('console', 'Duration'),
   consoleMsP99: lambda('console', 'Duration', 'p99'),
-  settleCalls: lambda('settle', 'Invocations'),
-  settleStreamCalls: lambda('settle-stream', 'Invocations'),
   rollupCalls: lambda('rollup', 'Invocations'),
   consoleCalls: lambda('console', 'Invocations'),
   consoleRefused: lambda('console', 'Url4xxCount'),
-  relayLogBytes: logBytes('relay'),
-  admitLogBytes: logBytes('admit'),
-  settleLogBytes: logBytes('settle'),
-  settleStreamLogBytes: logBytes('settle-stream'),
-  rollupLogBytes: logBytes('rollup'),
-  consoleLogBytes: logBytes('console'),
 } as const satisfies Readonly<Record<string, Series>>;
 
 export type SeriesName = keyof typeof SERIES;

@@ -85,90 +85,36 @@ function consoleOn(
     error: (message, { path } = {}) =>
       onTrouble(`console: ${message}${path === undefined ? '' : ` (${path})`}`),
   };
+  const { limits: table, ledger: jobs, usage, sheets, recounts, chain, sessions, store } = ledger;
   const desk = createLimitsDesk({
-    table: ledger.limits,
-    policy,
-    packed: limitsDocument,
-    directory,
-    ledger: ledger.ledger,
-    clock,
-    newId,
-    zone,
+    ...{ table, policy, packed: limitsDocument, directory, ledger: jobs, clock, newId, zone },
   });
+  const { instance, description } = ledger;
   const read = createConsoleRead({
-    desk,
-    limitTable: ledger.limits,
-    packedLimits: limits,
-    policy,
-    ledger: ledger.ledger,
-    usage: ledger.usage,
-    sheets: ledger.sheets,
-    recounts: ledger.recounts,
-    books: {
-      instance: ledger.instance,
-      description: ledger.description,
-      jobs: ledger.store,
-      chain: ledger.chain,
-    },
+    ...{ desk, limitTable: table, packedLimits: limits, policy, ledger: jobs, usage, sheets, recounts },
+    ...{ books: { instance, description, jobs: store, chain }, zone, clock, consoleUrl: url },
     recentJobIds: async () => {
-      const live = await ledger.ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX);
+      const live = await jobs.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX);
       return [...live.map(({ jobId }) => jobId), ...knownJobIds];
     },
     runnerDetails: async () => PAST_RUNNERS,
     userNames: async () => new Map(people.map(({ id, username }) => [id, username])),
     // The file stands for GitLab's list, and is always current.
     places: async () => placesOf(known, clock.nowMs()),
-    zone,
-    clock,
-    consoleUrl: url,
   });
-  const rest = {
-    baseUrl: gitlab.url,
-    token: async () => gitlab.token,
-    fetch,
-    clock: systemClock,
-  };
+  const rest = { baseUrl: gitlab.url, token: async () => gitlab.token, fetch, clock: systemClock };
+  const { clientId, deviceClientId } = gitlab;
   const signIn = createSignIn({
-    issuer: gitlab.url,
-    clientId: gitlab.clientId,
-    deviceClientId: gitlab.deviceClientId,
-    clientSecret: async () => gitlab.clientSecret,
-    redirectUrl: `${url}${CALLBACK_PATH}`,
-    fetch,
-    sessions: ledger.sessions,
-    roles: gitlabRoles(roles, rest),
-    clock: systemClock,
-    random: randomBytes,
-    addressOf: () => 'this machine',
-    log,
+    ...{ issuer: gitlab.url, clientId, deviceClientId, clientSecret: async () => gitlab.clientSecret },
+    ...{ redirectUrl: `${url}${CALLBACK_PATH}`, fetch, sessions, roles: gitlabRoles(roles, rest) },
+    ...{ clock: systemClock, random: randomBytes, addressOf: () => 'this machine', log },
     render: renderNotice,
   });
-  const uploads = createUploads({ table: ledger.limits, clock, newId });
-  const tellOwner = tellOwnerBy({ notify: new MemoryNotifier(onMail), ledger: ledger.ledger, origin: url });
+  const tellOwner = tellOwnerBy({ notify: new MemoryNotifier(onMail), ledger: jobs, origin: url });
+  const shared = { desk, read, policy, directory, clock, tellOwner, origin: url, log };
   const pages = createPages({
-    desk,
-    read,
-    policy,
-    directory,
-    uploads,
-    sessions: ownSessions(ledger.sessions, systemClock),
-    tellOwner,
-    clock,
-    zone,
-    origin: url,
-    log,
+    ...{ ...shared, zone, uploads: createUploads({ table, clock, newId }) },
+    sessions: ownSessions(sessions, systemClock),
   });
-  return createConsoleApp({
-    desk,
-    read,
-    policy,
-    directory,
-    clock,
-    tellOwner,
-    origin: url,
-    signIn,
-    pages,
-    assets: createAssets(),
-    log,
-  });
+  return createConsoleApp({ ...shared, signIn, pages, assets: createAssets() });
 }

@@ -10,7 +10,7 @@ import { silentLog } from '../../functions/core/environment/environment.ts';
 import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-hooks.ts';
 import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
 import { inboxBody } from '../../functions/core/ledger/items.ts';
-import type { AcceptsEnd, EndOutcome, JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
 import { DUE_SHARDS } from '../../functions/core/store/keys.ts';
@@ -56,7 +56,7 @@ export async function openLocalEnds(options: LocalEndsOptions) {
   const { rules, clock, seed, onTrouble } = options;
   const { ledger, store, keys, marks, reported, stream } = options.ledger;
   const groups = (await rules.directoryFor([]))?.groupByPath;
-  const settled = new SettledJobs();
+  const settled = settledJobs();
   const signingToken = newSigningToken();
   let received = 0;
   const inbox: InboxStore = {
@@ -66,14 +66,9 @@ export async function openLocalEnds(options: LocalEndsOptions) {
       return first;
     },
   };
+  const secrets = async () => [signingToken];
   const settleServer = await serveOnLoopback(
-    createSettleApp({
-      inbox,
-      secrets: async () => [signingToken],
-      clock,
-      random: Math.random,
-      log: silentLog,
-    }),
+    createSettleApp({ inbox, secrets, clock, random: Math.random, log: silentLog }),
   );
   const played = playGitLab({
     clock,
@@ -174,36 +169,32 @@ interface SettledBy {
   readonly healed: number;
 }
 
-class SettledJobs {
-  readonly #counts = { webhook: 0, sweep: 0, healed: 0 };
+function settledJobs() {
+  const counts = { webhook: 0, sweep: 0, healed: 0 };
   /** Jobs whose last webhook was lost. */
-  readonly #lost = new Set<number>();
-
-  webhookLost(jobId: number): void {
-    this.#lost.add(jobId);
-  }
-
-  /** Returns the same ledger; jobs that it settles count for this program. */
-  countFor(program: 'webhook' | 'sweep', ledger: Ledger): Ledger {
-    const counted =
-      <Job extends { readonly jobId: number }>(
-        call: (jobs: readonly Job[], accepts?: AcceptsEnd<Job>) => Promise<readonly EndOutcome[]>,
-      ) =>
-      async (jobs: readonly Job[], accepts?: AcceptsEnd<Job>): Promise<readonly EndOutcome[]> => {
-        const outcomes = await call(jobs, accepts);
-        jobs.forEach(({ jobId }, index) => {
-          if (outcomes[index] !== 'applied') return;
-          this.#counts[program] += 1;
-          if (this.#lost.delete(jobId) && program === 'sweep') this.#counts.healed += 1;
-        });
-        return outcomes;
-      };
-    return { ...ledger, settle: counted(ledger.settle), recordBypass: counted(ledger.recordBypass) };
-  }
-
-  get counts(): SettledBy {
-    return { ...this.#counts };
-  }
+  const lost = new Set<number>();
+  type Settle = Ledger['settle'];
+  /** Jobs that this call settles count for a program. */
+  const counted =
+    (program: 'webhook' | 'sweep', call: Settle): Settle =>
+    async (jobs, accepts) => {
+      const outcomes = await call(jobs, accepts);
+      jobs.forEach(({ jobId }, index) => {
+        if (outcomes[index] !== 'applied') return;
+        counts[program] += 1;
+        if (lost.delete(jobId) && program === 'sweep') counts.healed += 1;
+      });
+      return outcomes;
+    };
+  return {
+    counts,
+    webhookLost: (jobId: number): void => void lost.add(jobId),
+    countFor: (program: 'webhook' | 'sweep', ledger: Ledger): Ledger => ({
+      ...ledger,
+      settle: counted(program, ledger.settle),
+      recordBypass: counted(program, ledger.recordBypass as Settle) as Ledger['recordBypass'],
+    }),
+  };
 }
 
 /** A batch that fails more often is left to the sweep. */
@@ -284,51 +275,32 @@ const FLUSH_EVERY_MS = 100;
 
 /**
  * The ends of a pilot's jobs: this machine gets no webhooks of the real GitLab, so each job is taken to run as long as
- * estimated. Otherwise nothing would ever be released.
+ * estimated. Otherwise nothing would ever be released. Jobs that the fallback admitted are charged when the relay
+ * reports them.
  */
-export class EstimatedEnds {
-  readonly #ledger: Ledger;
-  readonly #running = new Map<number, JobEnd>();
-  #ended: JobEnd[] = [];
-  #settling: Promise<unknown> = Promise.resolve();
-  readonly #timer = setInterval(() => this.#flush(), FLUSH_EVERY_MS);
-
-  constructor(ledger: Ledger) {
-    this.#ledger = ledger;
-  }
-
-  get running(): number {
-    return this.#running.size;
-  }
-
-  /** Starts a job. Jobs that the fallback admitted are charged when the relay reports them. */
-  start(jobId: number, estimateSeconds: number): void {
-    const runsMs = estimateSeconds * 1000;
-    this.#running.set(jobId, { jobId, durationSeconds: estimateSeconds, endedAtMs: Date.now() + runsMs });
-    setTimeout(() => this.#end(jobId), runsMs).unref();
-  }
-
-  /** Ends the jobs that still run, and settles everything. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    for (const jobId of [...this.#running.keys()]) this.#end(jobId);
-    this.#flush();
-    await this.#settling;
-  }
-
-  #end(jobId: number): void {
-    const end = this.#running.get(jobId);
-    if (end === undefined) return;
-    this.#running.delete(jobId);
-    this.#ended.push(end);
-  }
-
-  #flush(): void {
-    if (this.#ended.length === 0) return;
-    const ends = this.#ended;
-    this.#ended = [];
-    this.#settling = this.#settling.then(() => this.#ledger.settle(ends));
-  }
+export function estimatedEnds({ settle }: Pick<Ledger, 'settle'>) {
+  const running = new Map<number, JobEnd>();
+  let settling: Promise<unknown> = Promise.resolve();
+  const flush = (untilMs: number): void => {
+    const ends = [...running.values()].filter(({ endedAtMs }) => endedAtMs <= untilMs);
+    if (ends.length === 0) return;
+    for (const { jobId } of ends) running.delete(jobId);
+    settling = settling.then(() => settle(ends));
+  };
+  const timer = setInterval(() => flush(Date.now()), FLUSH_EVERY_MS);
+  return {
+    running: () => running.size,
+    start(jobId: number, estimateSeconds: number): void {
+      const endedAtMs = Date.now() + estimateSeconds * 1000;
+      running.set(jobId, { jobId, durationSeconds: estimateSeconds, endedAtMs });
+    },
+    /** Ends the jobs that still run, and settles everything. */
+    async close(): Promise<void> {
+      clearInterval(timer);
+      flush(Number.POSITIVE_INFINITY);
+      await settling;
+    },
+  };
 }
 
 const LEFTOVERS_AT_ONCE = 100;

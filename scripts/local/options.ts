@@ -1,7 +1,7 @@
 import type { KnownInstance } from '../../functions/core/ledger/instances.ts';
 import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
-import { readChoice, readFlags, readWhole } from '../terminal/flags.ts';
+import { parseInput, readChoice, text, toggle, whole } from '../terminal/flags.ts';
 
 export interface StartOptions {
   /** A real router instead of the local one. */
@@ -71,36 +71,33 @@ Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
 /** @throws {UsageError} naming the flag, the value and the expected one. */
 export function parseOptions(args: readonly string[], root: string): StartOptions | 'help' {
   if (args.includes('--help') || args.includes('-h')) return 'help';
-  const { values } = readFlags(args, {
-    ...{ router: 'text', 'token-file': 'text', gitlab: 'text', proto: 'text' },
-    ...{ 'allow-plaintext-router': 'switch', forever: 'switch', console: 'switch' },
-    ...{ memory: 'switch', fresh: 'switch' },
-    ...{ pipeline: 'text', jobs: 'text', rate: 'text', transport: 'text', seed: 'text' },
-    ...{ policy: 'text', limits: 'text', directory: 'text' },
-  });
+  const [word, off] = [text('<text>', ''), toggle('')];
+  const number = (min: number, max: number) => text('<number>', '', whole(min, max));
+  const flags = {
+    ...{ router: word, 'token-file': word, gitlab: word, proto: word },
+    ...{ 'allow-plaintext-router': off, forever: off, console: off, memory: off, fresh: off },
+    ...{ pipeline: word, jobs: number(1, 1_000_000), rate: number(1, 10_000), transport: word },
+    ...{ seed: number(0, 2 ** 32 - 1), policy: word, limits: word, directory: word },
+  };
+  const values = parseInput(args, flags, {}).flags;
   const { router, json, console, forever } = values;
   if (router !== undefined && values['token-file'] === undefined)
     throw new UsageError("--router needs --token-file with the controller's token (glrct-…)");
-  const misplaced =
-    router === undefined
-      ? (['token-file', 'gitlab', 'proto'] as const)
-      : (['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'] as const);
-  for (const flag of misplaced) {
-    if (values[flag] === undefined || values[flag] === false) continue;
+  const isLocal = router === undefined;
+  const misplaced = isLocal
+    ? (['token-file', 'gitlab', 'proto'] as const)
+    : (['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'] as const);
+  const flag = misplaced.find((each) => values[each] !== undefined && values[each] !== false);
+  if (flag !== undefined)
     throw new UsageError(
-      router === undefined
+      isLocal
         ? `--${flag} belongs to --router <url>`
         : `--${flag} has no meaning with --router: GitLab sends the jobs`,
     );
-  }
-  if (console && (router !== undefined || json))
-    throw new UsageError(
-      `--console has no meaning with --${json ? 'json' : 'router'}: the console is for people, next to the local run`,
-    );
+  if (console && (!isLocal || json))
+    throw new UsageError(`--console has no meaning with --${json ? 'json' : 'router'}: it is for people`);
   if (forever && values.jobs !== undefined)
     throw new UsageError('--jobs has no meaning with --forever: it goes on until Ctrl-C');
-  const whole = (flag: 'jobs' | 'rate' | 'seed', min: number, max: number): number | undefined =>
-    values[flag] === undefined ? undefined : readWhole(flag, values[flag], min, max);
   return {
     ...{ router, json, console, forever, memory: values.memory, fresh: values.fresh },
     tokenFile: values['token-file'],
@@ -108,13 +105,13 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     protoFile: values.proto,
     allowPlaintextRouter: values['allow-plaintext-router'],
     pipeline: values.pipeline,
-    jobs: whole('jobs', 1, 1_000_000),
-    rate: whole('rate', 1, 10_000) ?? 20,
+    jobs: values.jobs,
+    rate: values.rate ?? 20,
     transport: readChoice('transport', values.transport ?? 'ws', ['ws', 'grpc']),
     policyFile: values.policy ?? `${root}policies/policy.yaml`,
     limitsFile: values.limits ?? `${root}policies/limits.yaml`,
     directoryFile: values.directory ?? (router === undefined ? `${root}policies/directory.yaml` : undefined),
-    seed: whole('seed', 0, 2 ** 32 - 1) ?? 1,
+    seed: values.seed ?? 1,
   };
 }
 
@@ -149,7 +146,10 @@ export const whoseJobs =
     const before = known.find((each) => each.routerHost === routerHost);
     if (gitlabUrl !== undefined) {
       const instance = new URL(gitlabUrl).hostname;
-      if (before !== undefined && before.instance !== instance) throw renamed(instance, before, routerHost);
+      if (before !== undefined && before.instance !== instance)
+        throw new UsageError(
+          `--gitlab says ${instance}, and the books here know the router ${routerHost} as that of ${before.instance}. Leave --gitlab away to go on with them, or say --fresh to start over (it empties .tollgate/)`,
+        );
       return { instance, gitlabUrl, routerHost };
     }
     if (before !== undefined) {
@@ -158,17 +158,6 @@ export const whoseJobs =
     }
     if (ROUTER_BELOW_GITLAB.test(pathname)) return { instance: routerHost, routerHost };
     throw new UsageError(
-      `--gitlab is missing: ${routerHost} is the job router's host, and books are kept under GitLab's; expected e.g. --gitlab https://${likelyHost(routerHost)}`,
+      `--gitlab is missing: ${routerHost} is the job router's host, and books are kept under GitLab's; expected e.g. --gitlab https://${routerHost.replace(/^kas\.(?:gitlab\.)?/, 'gitlab.')}`,
     );
   };
-
-const renamed = (instance: string, before: KnownInstance, routerHost: string): UsageError =>
-  new UsageError(
-    `--gitlab says ${instance}, and the books here know the router ${routerHost} as that of ${before.instance}. Leave --gitlab away to go on with them, or say --fresh to start over (it empties .tollgate/)`,
-  );
-
-/** A hint for the error text: GitLab's charts name `kas.example.com` next to `gitlab.example.com`. */
-const likelyHost = (routerHost: string): string =>
-  routerHost.startsWith('kas.')
-    ? `gitlab.${routerHost.replace(/^kas\.(?:gitlab\.)?/, '')}`
-    : 'gitlab.example.com';

@@ -3,11 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decide } from '../../functions/core/admission/decide.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
 import type { RunnerDetail } from '../../functions/core/gitlab/kept-answers.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { recordItem } from '../../functions/core/ledger/items.ts';
-import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
@@ -15,13 +13,10 @@ import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import type { Directory, DirectoryProject } from '../../policies/directory.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
-import type { Limit } from '../../policies/limits/limit.ts';
 import { type LimitSet, limitsOfGroup, limitsOn } from '../../policies/limits/limits.ts';
-import type { PeriodKind } from '../../policies/limits/period.ts';
 import type { RanOutcome } from '../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { unitRow } from '../../policies/unit.ts';
-import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import {
   drawPipeline,
@@ -42,15 +37,6 @@ export interface PastMonthOptions extends CountUsageDeps {
   readonly nowMs: number;
   /** Called before some days are written, with the number of missing days that are written. */
   readonly onDays?: (done: number, total: number) => void;
-  /** @default this process's */
-  readonly monotonicMs?: () => number;
-}
-
-export interface PastMonth {
-  /** Jobs written now; 0: the month was there already. */
-  readonly jobs: number;
-  /** Days not written in time; the next start continues. */
-  readonly daysLeft: number;
 }
 
 export const PAST_DAYS = 30;
@@ -58,47 +44,36 @@ export const PAST_DAYS = 30;
 const WAVE_HOURS = [9, 14] as const;
 /** Days counted together: about a hundred jobs, as many as a stream's batch. */
 const DAYS_AT_ONCE = 6;
-/** On a machine that is too busy for the whole month the run starts without the rest. */
-const LOAD_MS_MAX = 8_000;
 const DEADLINE_MS = 30_000;
 const TIMEOUT_MS = 10_000;
 
-/** Loads the missing days of the 30 before today, the last ones first. */
-export async function loadPastMonth(options: PastMonthOptions): Promise<PastMonth> {
-  const { rulesFor, directory, nowMs, onDays, monotonicMs = systemClock.monotonicMs } = options;
-  const days = await missingDays(options);
-  if (days.length === 0) return { jobs: 0, daysLeft: 0 };
-  const untilMs = monotonicMs() + LOAD_MS_MAX;
+/** Loads the missing days of the 30 before today, the last ones first. @returns the number of jobs written now */
+export async function loadPastMonth(options: PastMonthOptions): Promise<number> {
+  const { ledger, rulesFor, directory, nowMs, onDays } = options;
+  const projects = pastProjects(directory);
+  if (projects.length === 0) return 0;
+  const today = Math.floor(nowMs / DAY_MS);
+  const days = Array.from({ length: PAST_DAYS }, (_, index) => today - 1 - index);
+  const firsts = await ledger.store.readRecords(days.map(firstJobId), { timeoutMs: TIMEOUT_MS });
+  const missing = days.filter((_, index) => firsts[index] === undefined);
+  if (missing.length === 0) return 0;
   const rules = await rulesFor(
-    pastProjects(directory).map(({ id, groupId }) => ({ jobId: 1, projectId: id, namespaceId: groupId })),
+    projects.map(({ id, groupId }) => ({ jobId: 1, projectId: id, namespaceId: groupId })),
   );
   const scales = scalesOf(directory, rules.limits, nowMs);
   let jobs = 0;
-  let daysLeft = days.length;
-  while (daysLeft > 0 && monotonicMs() < untilMs) {
-    onDays?.(days.length - daysLeft, days.length);
-    const some = days.slice(Math.max(0, daysLeft - DAYS_AT_ONCE), daysLeft);
+  for (let done = 0; done < missing.length; done += DAYS_AT_ONCE) {
+    onDays?.(done, missing.length);
+    const some = missing.slice(done, done + DAYS_AT_ONCE);
     const planned = some.map((day) => ({ day, jobs: jobsOfDay(day, directory, scales) }));
     // The first job of a day marks it as loaded, so it comes last. Repeating a job changes nothing.
-    jobs += await live(
-      planned.map((each) => ({ ...each, jobs: each.jobs.slice(1) })),
-      options,
-    );
-    jobs += await live(
-      planned.map((each) => ({ ...each, jobs: each.jobs.slice(0, 1) })),
-      options,
-    );
-    daysLeft -= some.length;
+    for (const part of [[1, undefined] as const, [0, 1] as const])
+      jobs += await live(
+        planned.map((each) => ({ ...each, jobs: each.jobs.slice(...part) })),
+        options,
+      );
   }
-  return { jobs, daysLeft };
-}
-
-async function missingDays({ ledger, directory, nowMs }: PastMonthOptions): Promise<readonly number[]> {
-  if (directory.projectById.size === 0) return [];
-  const today = Math.floor(nowMs / DAY_MS);
-  const days = Array.from({ length: PAST_DAYS }, (_, index) => today - PAST_DAYS + index);
-  const firsts = await ledger.store.readRecords(days.map(firstJobId), { timeoutMs: TIMEOUT_MS });
-  return days.filter((_, index) => firsts[index] === undefined);
+  return jobs;
 }
 
 /** Decides, charges and counts jobs. @returns the number of their records. */
@@ -106,20 +81,21 @@ async function live(
   days: readonly { readonly day: number; readonly jobs: readonly PastJob[] }[],
   options: PastMonthOptions,
 ): Promise<number> {
-  const { ledger } = options;
+  const { store, keys } = options.ledger;
   for (const { day, jobs } of days)
     for (const [wave, hour] of WAVE_HOURS.entries()) {
       const planned = jobs.filter(({ request }) => request.jobId % WAVE_HOURS.length === wave);
       await liveWave(planned, day * DAY_MS + hour * 3_600_000, options);
     }
   const ids = days.flatMap(({ jobs }) => jobs.map(({ request }) => request.jobId));
-  const records = (await ledger.store.readRecords(ids, { timeoutMs: TIMEOUT_MS })).filter(
+  const records = (await store.readRecords(ids, { timeoutMs: TIMEOUT_MS })).filter(
     (record) => record !== undefined,
   );
-  await countUsage(
-    records.map((record) => insertOf(record, ledger.keys)),
-    options,
-  );
+  const inserts = records.map((record) => ({
+    eventName: 'INSERT',
+    dynamodb: { SequenceNumber: String(record.jobId), NewImage: recordItem(record, keys) },
+  }));
+  await countUsage(inserts, options);
   return records.length;
 }
 
@@ -129,52 +105,21 @@ async function liveWave(
   { ledger: { store }, rulesFor }: PastMonthOptions,
 ): Promise<void> {
   const clock: LedgerClock = { ...systemClock, nowMs: () => atMs };
-  const ledger = createLedger({ store, clock });
-  const asking = planned.filter(({ unasked }) => !unasked);
-  const requests = asking.map(({ request }) => request);
-  const deps = { ledger, currentRules: rulesFor, clock, log: silentLog };
-  const decisions = await decide(requests, clock.monotonicMs() + DEADLINE_MS, deps);
-  const ran = asking.filter((_, index) => decisions[index]?.outcome === 'admitted');
-  await ledger.settle(
-    ran.map(({ request: { jobId }, runsSeconds, outcome, retryCount, queuedSeconds }) => ({
-      ...{ jobId, outcome, retryCount, queuedSeconds, durationSeconds: runsSeconds },
-      endedAtMs: atMs + Math.ceil(runsSeconds * 1_000),
-    })),
-  );
-  const bypassing = planned.filter(({ unasked }) => unasked);
-  const currentRules = () => rulesFor(bypassing.map(({ request }) => request));
-  await settleTruths(
-    bypassing.map((job) => endOf(job, atMs)),
-    { ...deps, currentRules },
-  );
+  const deps = { ledger: createLedger({ store, clock }), currentRules: rulesFor, clock, log: silentLog };
+  const asking = planned.filter(({ unasked }) => !unasked).map(({ request }) => request);
+  const decisions = await decide(asking, clock.monotonicMs() + DEADLINE_MS, deps);
+  const rejected = new Set(asking.filter((_, index) => decisions[index]?.outcome !== 'admitted'));
+  const ran = planned.filter(({ request }) => !rejected.has(request));
+  const truths = ran.map(({ request, runsSeconds, outcome, retryCount, queuedSeconds }) => {
+    const { jobId, projectId, projectPath, jobName, pipelineId, ref, runnerTags, runnerId } = request;
+    return {
+      ...{ jobId, projectId, projectPath, jobName, pipelineId, ref, runnerTags, runnerId },
+      ...{ status: outcome, retryCount, queuedSeconds, startedAtMs: atMs, durationSeconds: runsSeconds },
+      finishedAtMs: atMs + Math.ceil(runsSeconds * 1_000),
+    };
+  });
+  await settleTruths(truths, { ...deps, currentRules: () => rulesFor(planned.map((job) => job.request)) });
 }
-
-/** The stream record of a job that is written once. */
-const insertOf = (record: JobRecord, keys: LocalLedger['keys']) => ({
-  eventName: 'INSERT',
-  dynamodb: { SequenceNumber: String(record.jobId), NewImage: recordItem(record, keys) },
-});
-
-/** GitLab's report of a job that ran without a decision. */
-const endOf = (
-  { request, runsSeconds, outcome, retryCount, queuedSeconds }: PastJob,
-  startedAtMs: number,
-): JobTruth => ({
-  jobId: request.jobId,
-  projectId: request.projectId ?? 0,
-  ...{ status: outcome, retryCount, queuedSeconds },
-  ...withoutAbsent({
-    projectPath: request.projectPath,
-    jobName: request.jobName,
-    pipelineId: request.pipelineId,
-    ref: request.ref,
-    runnerTags: request.runnerTags,
-  }),
-  runnerId: request.runnerId,
-  startedAtMs,
-  finishedAtMs: startedAtMs + Math.ceil(runsSeconds * 1_000),
-  durationSeconds: runsSeconds,
-});
 
 export interface CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'keys' | 'usage'>;
@@ -236,45 +181,15 @@ export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: Loca
   };
 }
 
-interface DrawnEnd {
+type Known = 'projectId' | 'projectPath' | 'jobName' | 'pipelineId' | 'ref' | 'runnerTags' | 'runnerId';
+
+interface PastJob {
+  readonly request: AdmissionRequest & Required<Pick<AdmissionRequest, Known>>;
+  readonly runsSeconds: number;
   readonly outcome: RanOutcome;
   /** Earlier runs of the same job. */
   readonly retryCount: number;
   readonly queuedSeconds: number;
-}
-
-const FAILS_SHARE = 0.06;
-const CANCELED_SHARE = 0.02;
-/** Share of failed jobs that are retried. */
-const RETRIED_SHARE = 0.75;
-const RETRIES_MAX = 2;
-/** Most jobs find a runner soon, and some wait in a long queue. */
-const QUEUED_MEDIAN_SECONDS = 18;
-const QUEUED_SIGMA = 1.6;
-
-/** Draws endings; a failed job may be followed by one or two retries. */
-function withEnds<Job extends object>(
-  jobs: readonly Job[],
-  random: () => number,
-): readonly (Job & DrawnEnd)[] {
-  const ended: (Job & DrawnEnd)[] = [];
-  for (const job of jobs) {
-    for (let retryCount = 0; retryCount <= RETRIES_MAX; retryCount += 1) {
-      const outcome = outcomeOf(random());
-      const queuedSeconds = Math.round(logNormal(QUEUED_MEDIAN_SECONDS, QUEUED_SIGMA, random));
-      ended.push({ ...job, outcome, retryCount, queuedSeconds });
-      if (outcome !== 'failed' || random() >= RETRIED_SHARE) break;
-    }
-  }
-  return ended;
-}
-
-const outcomeOf = (drawn: number): RanOutcome =>
-  drawn < FAILS_SHARE ? 'failed' : drawn < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success';
-
-interface PastJob extends DrawnEnd {
-  readonly request: AdmissionRequest & { readonly runnerId: number };
-  readonly runsSeconds: number;
   /** The job runs without a decision, because its runner bypasses the router. */
   readonly unasked: boolean;
 }
@@ -289,16 +204,20 @@ const IDS_A_DAY = 500;
 const BUDGET_SHARE = 0.25;
 /** Average cost of a job at the prices of policies/policy.yaml. */
 const USUAL_MICROS = 210_000;
-/** Bounds on the factor between these jobs and the workload's. */
+/** Bounds on the factor between these jobs and the usual ones. */
 const SCALE = { least: 0.05, most: 3 } as const;
 const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   small: [],
   medium: ['kubernetes'],
   large: ['large'],
 };
-
-/** Endings have their own seed: a change of one leaves the other unchanged. */
-const ENDS_SEED = 1_000_003;
+const FAILS_SHARE = 0.06;
+const CANCELED_SHARE = 0.02;
+/** Share of jobs that are the retry of a failed one. */
+const RETRIES_SHARE = 0.05;
+/** Most jobs find a runner soon, and some wait in a long queue. */
+const QUEUED_MEDIAN_SECONDS = 18;
+const QUEUED_SIGMA = 1.6;
 /** Users who can sign in here. */
 const PAST_USERS = [42, 43, 44] as const;
 
@@ -312,11 +231,7 @@ export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
 ]);
 
 /** One project in three has its own runners: one always bypasses the router, and one sometimes. */
-function runnerOf(
-  { runnerClass }: JobKind,
-  place: number,
-  index: number,
-): Pick<PastJob, 'unasked'> & { readonly runnerId: number } {
+function runnerOf({ runnerClass }: JobKind, place: number, index: number) {
   const ofItsOwn = place % 3 === 2;
   const turn = Math.floor(index / 2) % 4;
   if (runnerClass === 'large') return { runnerId: 2031, unasked: false };
@@ -334,7 +249,7 @@ export const firstJobId = (day: number): number => day * IDS_A_DAY;
 const pastProjects = ({ projectById }: Directory): readonly DirectoryProject[] =>
   [...projectById.values()].slice(0, PROJECTS_MAX);
 
-/** @param scales - how much longer the jobs of a project are than the workload's, by its id. */
+/** @param scales - how much longer the jobs of a project are than usual ones, by its id. */
 function jobsOfDay(
   day: number,
   directory: Directory,
@@ -342,88 +257,65 @@ function jobsOfDay(
 ): readonly PastJob[] {
   const projects = pastProjects(directory);
   const random = seededRandom(day);
-  const weight = weightOfDay(day) / Math.max(...WEEKDAY_WEIGHTS);
   // At least one: the first job marks the day as loaded.
-  const count = projects.length === 0 ? 0 : Math.max(1, Math.round(JOBS_A_DAY * weight));
-  const drawn: Drawn[] = [];
-  for (let pipeline = 0; drawn.length < count; pipeline += 1) {
+  const count = Math.max(1, Math.round((JOBS_A_DAY * weightOfDay(day)) / Math.max(...WEEKDAY_WEIGHTS)));
+  const jobs: PastJob[] = [];
+  for (let pipeline = 0; jobs.length < count; pipeline += 1) {
     const place = (pipeline + day) % projects.length;
     const project = projects[place];
     if (project === undefined) break;
-    const scale = scales.get(project.id) ?? 1;
-    const jobs = drawPipeline(0, random, (kind, atMs) => {
-      const runsSeconds = drawSeconds(kind, kind.medianSeconds, random) * scale;
-      return { project, place, pipeline, kind, runsSeconds, endsAtMs: atMs + runsSeconds * 1_000 };
-    });
-    drawn.push(...jobs);
+    const kinds: JobKind[] = [];
+    drawPipeline(0, random, (kind) => ({ endsAtMs: kinds.push(kind) }));
+    for (const kind of kinds) {
+      const runsSeconds = drawSeconds(kind, kind.medianSeconds, random) * (scales.get(project.id) ?? 1);
+      const { runnerId, unasked } = runnerOf(kind, place, jobs.length);
+      const drawn = random();
+      const canceled = drawn < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success';
+      const request = {
+        ...{ jobId: firstJobId(day) + jobs.length, jobName: kind.name, runnerId, variables: {} },
+        ...{
+          pipelineId: firstJobId(day) + pipeline,
+          pipelineSource: 'push',
+          ref: 'main',
+          refProtected: true,
+        },
+        ...{ projectId: project.id, projectPath: project.path, namespaceId: project.groupId },
+        rootNamespaceId: directory.chainById.get(project.groupId)?.[0]?.id ?? project.groupId,
+        ...{ image: 'alpine:3.22', runnerTags: TAGS[kind.runnerClass] },
+        userId: PAST_USERS[pipeline % PAST_USERS.length] ?? 0,
+        timeoutSeconds: Math.max(kind.timeoutSeconds, Math.ceil(runsSeconds) * 2),
+      };
+      jobs.push({
+        ...{ request, runsSeconds, unasked, outcome: drawn < FAILS_SHARE ? 'failed' : canceled },
+        retryCount: random() < RETRIES_SHARE ? 1 : 0,
+        queuedSeconds: Math.round(logNormal(QUEUED_MEDIAN_SECONDS, QUEUED_SIGMA, random)),
+      });
+    }
   }
-  const ended = withEnds(drawn, seededRandom(day + ENDS_SEED)).slice(0, count);
-  return ended.map(({ project, place, pipeline, kind, runsSeconds, ...end }, index): PastJob => {
-    const { outcome, retryCount, queuedSeconds } = end;
-    const { runnerId, unasked } = runnerOf(kind, place, index);
-    const request = {
-      jobId: firstJobId(day) + index,
-      jobName: kind.name,
-      pipelineId: firstJobId(day) + pipeline,
-      pipelineSource: 'push',
-      projectId: project.id,
-      projectPath: project.path,
-      namespaceId: project.groupId,
-      rootNamespaceId: directory.chainById.get(project.groupId)?.[0]?.id ?? project.groupId,
-      ref: 'main',
-      refProtected: true,
-      image: 'alpine:3.22',
-      runnerTags: TAGS[kind.runnerClass],
-      runnerId,
-      userId: PAST_USERS[pipeline % PAST_USERS.length] ?? 0,
-      timeoutSeconds: Math.max(kind.timeoutSeconds, Math.ceil(runsSeconds) * 2),
-      variables: {},
-    };
-    return { request, runsSeconds, unasked, outcome, retryCount, queuedSeconds };
-  });
+  return jobs.slice(0, count);
 }
 
-interface Drawn {
-  readonly project: DirectoryProject;
-  /** The place of the project among all. */
-  readonly place: number;
-  readonly pipeline: number;
-  readonly kind: JobKind;
-  readonly runsSeconds: number;
-}
-
-/** Amounts of a budget in a month, by period. A concurrency limit does not bound a month. */
-const IN_A_MONTH: Readonly<Partial<Record<PeriodKind, number>>> = {
-  day: WORKING_DAYS,
-  week: 4,
-  month: 1,
-  quarter: 1 / 3,
-  year: 1 / 12,
-  once: 1,
-};
-
-/** Returns a factor per project, so that the smallest budget above it suffices for all its projects. */
+/** Returns a factor per project, so that the smallest monthly budget above it suffices for all its projects. */
 function scalesOf(directory: Directory, limits: LimitSet, nowMs: number): ReadonlyMap<number, number> {
   const projects = pastProjects(directory);
-  const jobsEach = (JOBS_A_DAY * WORKING_DAYS) / Math.max(1, projects.length);
-  const under = (groupId: number): number =>
-    projects.filter((one) => directory.chainById.get(one.groupId)?.some(({ id }) => id === groupId)).length;
-  const ofAll = limitsOn(limits, 'instance').flatMap((limit) => sharesOf(limit, projects.length));
+  const jobsEach = (JOBS_A_DAY * WORKING_DAYS) / projects.length;
+  const chainOf = ({ groupId }: DirectoryProject) => directory.chainById.get(groupId) ?? [];
   return new Map(
     projects.map((project) => {
-      const shares = (directory.chainById.get(project.groupId) ?? []).flatMap((group) =>
-        limitsOfGroup(limits, group, nowMs).flatMap((limit) => sharesOf(limit, under(group.id))),
+      const above = chainOf(project).map((group) => ({
+        limits: limitsOfGroup(limits, group, nowMs),
+        projects: projects.filter((each) => chainOf(each).some(({ id }) => id === group.id)).length,
+      }));
+      const shares = [...above, { limits: limitsOn(limits, 'instance'), projects: projects.length }].flatMap(
+        (level) =>
+          level.limits.flatMap(({ unit, per, amount, mode }) =>
+            unitRow(unit).inCurrency && per === 'month' && mode === 'enforce' && typeof amount === 'number'
+              ? [amount / level.projects]
+              : [],
+          ),
       );
-      const scale = (Math.min(...ofAll, ...shares) * BUDGET_SHARE) / (jobsEach * USUAL_MICROS);
+      const scale = (Math.min(...shares) * BUDGET_SHARE) / (jobsEach * USUAL_MICROS);
       return [project.id, Math.min(SCALE.most, Math.max(SCALE.least, scale))];
     }),
   );
-}
-
-/** Returns each project's share of a month, if the limit is a budget of money that rejects. */
-function sharesOf({ unit, per, amount, mode }: Limit, projects: number): readonly number[] {
-  const months = per === undefined ? undefined : IN_A_MONTH[per];
-  if (!unitRow(unit).inCurrency || mode !== 'enforce' || typeof amount !== 'number' || months === undefined)
-    return [];
-  return [(amount * months) / projects];
 }

@@ -20,7 +20,6 @@ import {
   firstJobId,
   loadPastMonth,
   PAST_DAYS,
-  type PastMonth,
   type PastMonthOptions,
   startUsageCounter,
 } from './past-month.ts';
@@ -75,7 +74,7 @@ export async function startRunConsole(
       served.open(ledger, known);
       const people = served.people.map(({ username }) => username);
       return {
-        ...(month !== undefined && { month: monthText(month) }),
+        ...month,
         console: served.url,
         'sign in': `as ${people.join(', ')}; no password`,
         closes: options.console || options.forever ? INTERRUPTED : JOBS_THROUGH,
@@ -87,26 +86,25 @@ export async function startRunConsole(
 const INTERRUPTED = 'with Ctrl-C';
 const JOBS_THROUGH = 'when the jobs are through; npm start -- --console keeps it up until Ctrl-C';
 
+/** @returns a fact for people */
 async function pastMonth({
   loading,
   ...options
-}: Omit<PastMonthOptions, 'nowMs' | 'onDays'> & Pick<Screen, 'loading'>): Promise<PastMonth | undefined> {
+}: Omit<PastMonthOptions, 'nowMs' | 'onDays'> & Pick<Screen, 'loading'>): Promise<{
+  readonly month?: string;
+}> {
+  const days = `of the last ${PAST_DAYS} days`;
   try {
-    return await loadPastMonth({ ...options, nowMs: options.clock.nowMs(), onDays: loading });
+    const jobs = await loadPastMonth({ ...options, nowMs: options.clock.nowMs(), onDays: loading });
+    if (jobs === 0) return { month: `made-up jobs ${days}, there already` };
+    return { month: `${jobs} made-up jobs ${days}, for the console's pages; they count in the limits` };
   } catch (error) {
     // The jobs run without it.
     options.onTrouble(`the made-up month is not whole (${String(error)}); the next start goes on with it`);
-    return undefined;
+    return {};
   } finally {
     loading();
   }
-}
-
-function monthText({ jobs, daysLeft }: PastMonth): string {
-  const days = `of the last ${PAST_DAYS - daysLeft} days`;
-  if (jobs === 0 && daysLeft === 0) return `made-up jobs ${days}, there already`;
-  const said = `${jobs} made-up jobs ${days}, for the console's pages; they count in the limits`;
-  return daysLeft === 0 ? said : `${said} (${daysLeft} more days with the next start)`;
 }
 
 /** The days of usage begin where periods do. */

@@ -12,12 +12,12 @@ import { trustIn } from '../../relay/wire/schema-proof.ts';
 import { UsageError } from '../terminal/command.ts';
 import { publishedFact, serveAdmit } from './admit.ts';
 import { fastClock, SPEED } from './clock.ts';
-import { type AnsweredEvent, ExhaustionWatch } from './decision-line.ts';
+import { type AnsweredEvent, exhaustionWatch } from './decision-line.ts';
 import { WEBHOOK_FAULTS } from './gitlab/local-gitlab.ts';
 import type { LocalJob } from './gitlab/state.ts';
 import { ledgerFolder, readLeftOff, writeLedgerClock, writeLeftOff } from './ledger-folder.ts';
 import { openLocalLedger } from './ledger-source.ts';
-import { EstimatedEnds, openLocalEnds, SWEEP_EVERY_MS, settleLeftovers } from './local-ends.ts';
+import { estimatedEnds, openLocalEnds, SWEEP_EVERY_MS, settleLeftovers } from './local-ends.ts';
 import { type StartOptions, whoseJobs } from './options.ts';
 import { FIRST_RUN_JOB_ID } from './past-month.ts';
 import { choosePipeline, openLocalRouter } from './pipeline-router.ts';
@@ -76,16 +76,16 @@ export async function run(
   };
   // Reserves ids in case the run is killed before it writes its last one.
   if (local !== undefined) noteLeftOff(firstJobId + IDS_RESERVED);
-  const pilot = local === undefined ? new EstimatedEnds(ledger.ledger) : undefined;
+  const pilot = local === undefined ? estimatedEnds(ledger.ledger) : undefined;
 
   const tally = new DecisionTally();
-  const runningOut = new ExhaustionWatch(rules.policy.currency);
+  const newlyExhausted = exhaustionWatch(rules.policy.currency);
   let decided = 0;
   const answered = (event: AnsweredEvent): void => {
     decided += 1;
     tally.add(event);
     screen.answered(event, decided, local?.router.total);
-    for (const ranOut of runningOut.newIn(event)) screen.ranOut(ranOut);
+    for (const ranOut of newlyExhausted(event)) screen.ranOut(ranOut);
     const { request, decision } = event;
     if (request !== undefined && decision?.outcome === 'admitted')
       pilot?.start(request.jobId, decision.terms?.estimateSeconds ?? 0);
@@ -114,7 +114,7 @@ export async function run(
     timeMs: clock.nowMs(),
     decided,
     total: local?.router.total,
-    running: local?.ends.living() ?? pilot?.running ?? 0,
+    running: local?.ends.living() ?? pilot?.running() ?? 0,
   });
   let shown = '';
   const figures = repeat(screen.figuresEveryMs, async () => {
@@ -218,11 +218,11 @@ function newRelay(
   options: StartOptions,
   router: { readonly url: string; readonly token: string } | undefined,
   admitUrl: string,
-  rules: Rules,
+  { policy }: Rules,
   observe: RelayObserver,
 ): Relay {
-  const config = inFlags(() =>
-    readRelayConfig({
+  return inFlags(() => {
+    const { caFile, ...config } = readRelayConfig({
       [names.ENV_ROUTER_URL]: router?.url ?? options.router,
       [names.ENV_ROUTER_TOKEN]: router?.token,
       [names.ENV_ROUTER_TOKEN_FILE]: options.tokenFile,
@@ -230,31 +230,21 @@ function newRelay(
       [names.ENV_CA_FILE]: router === undefined ? process.env[names.ENV_CA_FILE] : undefined,
       [names.ENV_ALLOW_PLAINTEXT_ROUTER]: options.allowPlaintextRouter ? 'yes' : 'no',
       [names.ENV_ADMIT_URL]: admitUrl,
-    }),
-  );
-  const schema = inFlags(() => loadSchema(config.protoFile));
-  const token = 'file' in config.token ? fileToken(config.token.file) : literalToken(config.token.value);
-  // A deployed relay waits for its token; here a missing one is an error.
-  inFlags(() => token.read());
-  return createRelay({
-    router: createRouter({
-      target: config.router,
-      schema,
-      token,
-      userAgent: 'tollgate-local',
-      ...(config.caFile === undefined ? {} : { tls: { caFile: config.caFile } }),
-    }),
-    schema,
-    admitUrl: config.admitUrl,
-    fetch,
-    policy: rules.policy,
-    deadlineMs: router === undefined ? config.deadlineMs : LOCAL_DEADLINE_MS,
-    fallback: config.fallback,
-    // The local router has the schema of this repository; a real one's is unknown.
-    schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',
-    observe,
-    // The local router has stopped asking by then; a real one may be about to ask.
-    ...(router !== undefined && { leaveWaitingMs: 0 }),
+    });
+    const schema = loadSchema(config.protoFile);
+    const token = 'file' in config.token ? fileToken(config.token.file) : literalToken(config.token.value);
+    // A deployed relay waits for its token; here a missing one is an error.
+    token.read();
+    const tls = caFile === undefined ? {} : { tls: { caFile } };
+    return createRelay({
+      router: createRouter({ target: config.router, schema, token, userAgent: 'tollgate-local', ...tls }),
+      ...{ schema, policy, fetch, observe, admitUrl: config.admitUrl, fallback: config.fallback },
+      deadlineMs: router === undefined ? config.deadlineMs : LOCAL_DEADLINE_MS,
+      // The local router has the schema of this repository; a real one's is unknown.
+      schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',
+      // The local router has stopped asking by then; a real one may be about to ask.
+      ...(router !== undefined && { leaveWaitingMs: 0 }),
+    });
   });
 }
 
@@ -274,9 +264,9 @@ function inFlags<T>(read: () => T): T {
 function troubleText(event: RelayEvent): string | undefined {
   switch (event.type) {
     case 'backing_off':
-      return `no stream to the router: ${event.details}${withRemedy(event.remedy)}; next try in ${Math.round(event.delayMs)} ms`;
+      return `no stream to the router: ${remedied(event)}; next try in ${Math.round(event.delayMs)} ms`;
     case 'registration_failed':
-      return `registration failed: ${event.details}${withRemedy(event.remedy)}; admission goes on without it`;
+      return `registration failed: ${remedied(event)}; admission goes on without it`;
     case 'unreadable':
       return `a question could not be read: ${event.problem}`;
     case 'schema':
@@ -286,11 +276,9 @@ function troubleText(event: RelayEvent): string | undefined {
         ? 'nothing is rejected: most recent questions contradict the schema'
         : undefined;
     case 'rejection_withheld':
-      return `a rejection was withheld${event.code === undefined ? '' : ` (${event.code})`}: the schema is ${event.standing}`;
+      return `a rejection was withheld: the schema is ${event.standing}`;
     case 'own_fault':
       return `a part of the relay failed: ${event.place}, ${event.error}`;
-    case 'unknown_fields':
-      return `the schema does not explain: ${event.fields.join(' ')}`;
     case 'suspicious':
       return `job ${event.jobId}: variables contradict GitLab in ${event.fields.join(', ')}`;
     case 'admit_failed':
@@ -300,4 +288,5 @@ function troubleText(event: RelayEvent): string | undefined {
   }
 }
 
-const withRemedy = (remedy: string | undefined): string => (remedy === undefined ? '' : `; ${remedy}`);
+const remedied = ({ details, remedy }: { readonly details: string; readonly remedy?: string | undefined }) =>
+  remedy === undefined ? details : `${details}; ${remedy}`;

@@ -52,15 +52,8 @@ export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
     started: () => {},
     answered: ({ request, decision, answer, via, cause, latencyMs }) =>
       say({
-        type: 'decision',
-        jobId: request?.jobId,
-        job: request?.jobName,
-        project: request?.projectPath,
-        outcome: answer.outcome,
-        ...(answer.outcome === 'rejected' ? { reason: answer.reason } : {}),
-        via,
-        cause,
-        latencyMs: Math.round(latencyMs * 10) / 10,
+        ...{ type: 'decision', jobId: request?.jobId, job: request?.jobName, project: request?.projectPath },
+        ...{ ...answer, via, cause, latencyMs: Math.round(latencyMs * 10) / 10 },
         ...decisionFields(decision),
       }),
     ranOut: (ranOut) => say({ type: 'ran_out', ...ranOut }),
@@ -93,41 +86,38 @@ export function terminalScreen(
 ): Screen {
   const live = out.isTTY === true && env.TERM !== 'dumb';
   const colour = coloursWanted(out.isTTY === true, env);
-  const block = new LiveBlock(out);
+  const { say, show } = liveBlock((text) => out.write(text));
   // The last column stays free: some terminals break the line after it.
   const columns = (): number =>
     out.isTTY === true ? (out.columns || COLUMNS) - 1 : Number.POSITIVE_INFINITY;
-  const say = (line: string): void => block.say(line);
+  const cut = (text: string): string => cutToColumns(text, columns());
   const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
     colour ? styleText(style, text, { validateStream: false }) : text;
   return {
     figuresEveryMs: live ? LIVE_EVERY_MS : LINE_EVERY_MS,
     loading: (done, total) => {
-      if (done === undefined || total === undefined) return block.show([]);
+      if (done === undefined || total === undefined) return show([]);
       const loading = `month     ${total} days of made-up jobs for the console's pages …`;
-      if (live) block.show([cutToColumns(`${loading} ${done} written`, columns())]);
+      if (live) show([cut(`${loading} ${done} written`)]);
       else if (done === 0) say(loading);
     },
     started: (facts) => {
       for (const [name, value] of Object.entries(facts)) say(`${name.padEnd(9)} ${value}`);
-      say('');
-      say(decisionHeader(columns()));
+      say(`\n${decisionHeader}`);
     },
     answered: (answered, count, total) =>
       say(
         decisionLine(answered, total === undefined ? String(count) : `${count}/${total}`, colour, columns()),
       ),
-    ranOut: ({ text }) => say(paint(['bold', 'red'], cutToColumns(`▶ ${text}`, columns()))),
+    ranOut: ({ text }) => say(paint(['bold', 'red'], cut(`▶ ${text}`))),
     figures: (figures) => {
-      if (live) {
-        const lines = ['', ...liveLines(figures, currency)].map((line) => cutToColumns(line, columns()));
-        block.show(lines.map((line) => paint('bold', line)));
-      } else say(figureLine(figures, currency));
+      if (live) show(['', ...liveLines(figures, currency)].map((line) => paint('bold', cut(line))));
+      else say(figureLine(figures, currency));
     },
     trouble: (text) => say(`! ${printable(text)}`),
     mailed: ({ subject, text }) => say(`\n✉ ${printable(subject)}\n${indented(text)}\n`),
     finished: (summary) => {
-      block.show([]);
+      show([]);
       say(`\n${renderSummary(summary, currency, columns())}`);
     },
     closed: () =>
@@ -144,105 +134,54 @@ const indented = (text: string): string =>
     .join('\n');
 
 /** Changing lines at the bottom of a terminal, below the lines that stay. */
-export class LiveBlock {
-  readonly #out: { write(text: string): unknown };
-  #lines: readonly string[] = [];
-
-  constructor(out: { write(text: string): unknown }) {
-    this.#out = out;
-  }
-
-  say(line: string): void {
-    this.#out.write(`${this.#erased()}${line}\n${this.#drawn()}`);
-  }
-
-  show(lines: readonly string[]): void {
-    const erased = this.#erased();
-    this.#lines = lines;
-    this.#out.write(`${erased}${this.#drawn()}`);
-  }
-
+export function liveBlock(write: (text: string) => unknown) {
+  let lines: readonly string[] = [];
   /** Moves to the first changing line and erases to the end of the screen. */
-  #erased(): string {
-    return this.#lines.length === 0 ? '' : `\u001b[${this.#lines.length}F\u001b[J`;
-  }
-
-  #drawn(): string {
-    return this.#lines.map((line) => `${line}\n`).join('');
-  }
+  const erased = (): string => (lines.length === 0 ? '' : `\u001b[${lines.length}F\u001b[J`);
+  const drawn = (): string => lines.map((line) => `${line}\n`).join('');
+  return {
+    say: (line: string): void => void write(`${erased()}${line}\n${drawn()}`),
+    show(shown: readonly string[]): void {
+      const before = erased();
+      lines = shown;
+      write(`${before}${drawn()}`);
+    },
+  };
 }
 
 const BUDGETS_SHOWN = 3;
-const BAR_WIDTH = 20;
 
 /** The changing lines below the decisions. */
-export function liveLines(figures: Figures, currency: string): readonly string[] {
-  const { decided, total, running, timeMs, limits } = figures;
-  const budgets = busiestBudgets(limits, BUDGETS_SHOWN);
-  const width = (text: (budget: GroupBudget) => string): number =>
-    Math.max(0, ...budgets.map((budget) => text(budget).length));
-  const cells: readonly ((budget: GroupBudget) => string)[] = [
-    ({ subject }) => subject,
-    ({ spent, unit }) => bareAmountText(spent, unit),
-    ({ held, unit }) => bareAmountText(held, unit),
-    ({ limitAmount, unit }) => amountText(limitAmount, unit, currency),
-  ];
-  const [subject = 0, spent = 0, held = 0, limit = 0] = cells.map(width);
+function liveLines(figures: Figures, currency: string): readonly string[] {
+  const { decided, total, running, timeMs } = figures;
   const progress = total === undefined ? `${decided} decided` : `${decided} of ${total} decided`;
   return [
     `${progress}, ${running} ${running === 1 ? 'job runs' : 'jobs run'}, ${clockText(timeMs)} by the jobs' clock`,
-    ...budgets.map((budget) => {
-      const [a = '', b = '', c = '', d = ''] = cells.map((cell) => cell(budget));
-      return `${a.padEnd(subject)}  ${b.padStart(spent)} spent + ${c.padStart(held)} held of ${d.padStart(limit)}  ${splitBar(budget)}`;
-    }),
+    ...busiestBudgets(figures, currency),
   ];
 }
 
 /** The same on one line, for logs. */
 export function figureLine(figures: Figures, currency: string): string {
-  const budgets = busiestBudgets(figures.limits, BUDGETS_SHOWN).map(
-    ({ subject, spent, held, limitAmount, unit }) =>
-      `${subject} ${bareAmountText(spent, unit)} spent + ${bareAmountText(held, unit)} held of ${amountText(limitAmount, unit, currency)}`,
-  );
   const seconds = `${Math.round(figures.elapsedMs / 1000)} s`;
-  return [`~ ${seconds}`, ...budgets, `${figures.running} jobs run`].join(' · ');
+  return [`~ ${seconds}`, ...busiestBudgets(figures, currency), `${figures.running} jobs run`].join(' · ');
 }
 
-/** Spent, then held, then free. */
-function splitBar({ spent, held, limitAmount }: GroupBudget): string {
-  const cells = (amount: number): number =>
-    limitAmount === 0
-      ? BAR_WIDTH
-      : Math.min(BAR_WIDTH, Math.max(0, Math.round((amount / limitAmount) * BAR_WIDTH)));
-  const full = cells(spent);
-  const upTo = Math.max(full, cells(spent + held));
-  return '█'.repeat(full) + '▒'.repeat(upTo - full) + '░'.repeat(BAR_WIDTH - upTo);
-}
-
-/** `21 Nov 14:32`, in the machine's zone. */
+/** `21 Nov 2026, 14:32`, in the machine's zone. */
 const clockText = (timeMs: number): string =>
-  new Date(timeMs).toLocaleString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
+  new Date(timeMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
-interface GroupBudget extends LimitSummary {
-  readonly limitAmount: number;
+/** The budgets with the highest use, in words. */
+function busiestBudgets({ limits }: Figures, currency: string): readonly string[] {
+  return limits
+    .flatMap(({ subject, unit, mode, spent, held, limitAmount }) => {
+      if (unitRow(unit).inCurrency !== true || mode !== 'enforce' || limitAmount === 'unlimited') return [];
+      const [spentText, heldText] = [bareAmountText(spent, unit), bareAmountText(held, unit)];
+      const limitText = amountText(limitAmount, unit, currency);
+      const text = `${subject} ${spentText} spent + ${heldText} held of ${limitText}`;
+      return [{ text, share: limitAmount === 0 ? 1 : (spent + held) / limitAmount }];
+    })
+    .sort((a, b) => b.share - a.share)
+    .slice(0, BUDGETS_SHOWN)
+    .map(({ text }) => text);
 }
-
-/** Returns at most `count` budgets with the highest use, in the order of the document. */
-function busiestBudgets(limits: readonly LimitSummary[], count: number): readonly GroupBudget[] {
-  const budgets = limits.filter(
-    (limit): limit is GroupBudget =>
-      unitRow(limit.unit).inCurrency === true &&
-      limit.mode === 'enforce' &&
-      typeof limit.limitAmount === 'number',
-  );
-  const busiest = new Set(budgets.toSorted((a, b) => shareOf(b) - shareOf(a)).slice(0, count));
-  return budgets.filter((budget) => busiest.has(budget));
-}
-
-const shareOf = ({ spent, held, limitAmount }: GroupBudget): number =>
-  limitAmount === 0 ? 1 : (spent + held) / limitAmount;

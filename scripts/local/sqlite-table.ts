@@ -2,7 +2,7 @@
  * The ledger's table in a SQLite file that several programs may have open. One write operation, its conditions included,
  * is one SQLite transaction. The same transaction writes the changes into a journal, which is the table's stream.
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { Key } from '../../functions/core/store/keys.ts';
 import {
   type Answers,
@@ -68,11 +68,7 @@ export class SqliteTable implements ItemTable {
   readonly #items: SqliteItems;
   readonly #evaluation: TableEvaluation;
   readonly #readers = new Set<() => void>();
-  readonly #begin: StatementSync;
-  readonly #commit: StatementSync;
-  readonly #note: StatementSync;
-  readonly #trim: StatementSync;
-  readonly #noted: StatementSync;
+  readonly #sql: ReturnType<typeof tableStatements>;
 
   /** @throws {Error} if the file has another format, has no table and must not be created, or stays busy. */
   constructor({ file, makes, nowMs }: SqliteTableOptions) {
@@ -80,13 +76,7 @@ export class SqliteTable implements ItemTable {
     try {
       prepareFile(this.#database, makes);
       this.#items = new SqliteItems(this.#database, nowMs);
-      this.#begin = this.#database.prepare('BEGIN IMMEDIATE');
-      this.#commit = this.#database.prepare('COMMIT');
-      this.#note = this.#database.prepare('INSERT INTO journal (old_item, new_item) VALUES (?, ?)');
-      this.#trim = this.#database.prepare('DELETE FROM journal WHERE sequence <= ?');
-      this.#noted = this.#database.prepare(
-        'SELECT sequence, old_item, new_item FROM journal WHERE sequence > ? ORDER BY sequence LIMIT ?',
-      );
+      this.#sql = tableStatements(this.#database);
     } catch (error) {
       this.#database.close();
       throw error;
@@ -130,7 +120,7 @@ export class SqliteTable implements ItemTable {
       this.#readers.delete(wakeReader);
     };
     void lookForOthers();
-    const read = this.#noted;
+    const read = this.#sql.noted;
     return (async function* batches() {
       for (let since = Number(last?.last); ; ) {
         const rows = read.all(since, STREAM_BATCH_MAX);
@@ -159,10 +149,10 @@ export class SqliteTable implements ItemTable {
   }
 
   #inTransaction<T>(work: () => T): T {
-    this.#begin.run();
+    this.#sql.begin.run();
     try {
       const result = work();
-      this.#commit.run();
+      this.#sql.commit.run();
       return result;
     } catch (error) {
       // After some faults SQLite has rolled back on its own.
@@ -173,17 +163,25 @@ export class SqliteTable implements ItemTable {
 
   #write(changes: readonly ItemChange[]): void {
     for (const { before, after } of changes) {
-      const { lastInsertRowid } = this.#note.run(
-        before ? itemText(before) : null,
-        after ? itemText(after) : null,
-      );
+      const texts = [before, after].map((item) => (item ? itemText(item) : null));
+      const { lastInsertRowid } = this.#sql.note.run(...texts);
       const sequence = Number(lastInsertRowid);
       if (sequence % TRIM_EVERY !== 0) continue;
-      this.#trim.run(sequence - JOURNAL_MAX);
+      this.#sql.trim.run(sequence - JOURNAL_MAX);
       this.#items.forgetTokens();
     }
   }
 }
+
+const tableStatements = (database: DatabaseSync) => ({
+  begin: database.prepare('BEGIN IMMEDIATE'),
+  commit: database.prepare('COMMIT'),
+  note: database.prepare('INSERT INTO journal (old_item, new_item) VALUES (?, ?)'),
+  trim: database.prepare('DELETE FROM journal WHERE sequence <= ?'),
+  noted: database.prepare(
+    'SELECT sequence, old_item, new_item FROM journal WHERE sequence > ? ORDER BY sequence LIMIT ?',
+  ),
+});
 
 /** `at` is the order of scans: it rises with every new item. */
 const ITEMS_SCHEMA = `
@@ -246,52 +244,46 @@ function asTheTables(error: unknown): unknown {
 const BEHIND_ALL = Uint8Array.of(0);
 const LAST_CHARACTER = '\u{10ffff}';
 
+function itemStatements(database: DatabaseSync) {
+  const prepared = (sql: string) => database.prepare(sql);
+  const span = 'SELECT item FROM items WHERE pk = ? AND sk >= ? AND sk < ? ORDER BY sk';
+  const due = 'SELECT item FROM items WHERE due_pk = ? AND due_at < ? AND (due_at, pk, sk)';
+  return {
+    get: prepared('SELECT item FROM items WHERE pk = ? AND sk = ?'),
+    put: prepared(`INSERT INTO items (pk, sk, due_pk, due_at, item) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (pk, sk) DO UPDATE SET due_pk = excluded.due_pk, due_at = excluded.due_at, item = excluded.item`),
+    delete: prepared('DELETE FROM items WHERE pk = ? AND sk = ?'),
+    page: prepared('SELECT at, item FROM items WHERE at >= ? ORDER BY at LIMIT ?'),
+    span: { forwards: prepared(`${span} LIMIT ?`), backwards: prepared(`${span} DESC LIMIT ?`) },
+    due: {
+      forwards: prepared(`${due} > (?, ?, ?) ORDER BY due_at, pk, sk LIMIT ?`),
+      backwards: prepared(`${due} < (?, ?, ?) ORDER BY due_at DESC, pk DESC, sk DESC LIMIT ?`),
+    },
+    token: prepared('SELECT 1 FROM tokens WHERE token = ? AND at_ms > ?'),
+    remember: prepared('INSERT OR REPLACE INTO tokens (token, at_ms) VALUES (?, ?)'),
+    forget: prepared('DELETE FROM tokens WHERE at_ms <= ?'),
+    expire: prepared(`DELETE FROM items WHERE json_extract(item, '$.${TTL_ATTRIBUTE}.N') * 1000 <= ?`),
+  };
+}
+
 export class SqliteItems implements KeptItems {
   readonly #nowMs: () => number;
-  readonly #get: StatementSync;
-  readonly #put: StatementSync;
-  readonly #delete: StatementSync;
-  readonly #page: StatementSync;
-  readonly #span: Record<'forwards' | 'backwards', StatementSync>;
-  readonly #due: Record<'forwards' | 'backwards', StatementSync>;
-  readonly #token: StatementSync;
-  readonly #remember: StatementSync;
-  readonly #forget: StatementSync;
-  readonly #expire: StatementSync;
+  readonly #sql: ReturnType<typeof itemStatements>;
 
   constructor(database: DatabaseSync, nowMs: () => number) {
     this.#nowMs = nowMs;
-    const prepared = (sql: string): StatementSync => database.prepare(sql);
-    this.#get = prepared('SELECT item FROM items WHERE pk = ? AND sk = ?');
-    this.#put = prepared(`INSERT INTO items (pk, sk, due_pk, due_at, item) VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT (pk, sk) DO UPDATE SET due_pk = excluded.due_pk, due_at = excluded.due_at, item = excluded.item`);
-    this.#delete = prepared('DELETE FROM items WHERE pk = ? AND sk = ?');
-    this.#page = prepared('SELECT at, item FROM items WHERE at >= ? ORDER BY at LIMIT ?');
-    const span = 'SELECT item FROM items WHERE pk = ? AND sk >= ? AND sk < ? ORDER BY sk';
-    this.#span = {
-      forwards: prepared(`${span} LIMIT ?`),
-      backwards: prepared(`${span} DESC LIMIT ?`),
-    };
-    const due = 'SELECT item FROM items WHERE due_pk = ? AND due_at < ? AND (due_at, pk, sk)';
-    this.#due = {
-      forwards: prepared(`${due} > (?, ?, ?) ORDER BY due_at, pk, sk LIMIT ?`),
-      backwards: prepared(`${due} < (?, ?, ?) ORDER BY due_at DESC, pk DESC, sk DESC LIMIT ?`),
-    };
-    this.#token = prepared('SELECT 1 FROM tokens WHERE token = ? AND at_ms > ?');
-    this.#remember = prepared('INSERT OR REPLACE INTO tokens (token, at_ms) VALUES (?, ?)');
-    this.#forget = prepared('DELETE FROM tokens WHERE at_ms <= ?');
-    this.#expire = prepared(`DELETE FROM items WHERE json_extract(item, '$.${TTL_ATTRIBUTE}.N') * 1000 <= ?`);
+    this.#sql = itemStatements(database);
   }
 
   get({ pk, sk }: Key): Item | undefined {
-    const row = this.#get.get(pk, sk);
+    const row = this.#sql.get.get(pk, sk);
     return row && itemIn(row);
   }
 
   put(item: Item): void {
     const { pk, sk } = keyOf(item);
     const dueAt = item[DUE_AT]?.N;
-    this.#put.run(
+    this.#sql.put.run(
       pk,
       sk,
       item[DUE_PK]?.S ?? null,
@@ -301,7 +293,7 @@ export class SqliteItems implements KeptItems {
   }
 
   delete({ pk, sk }: Key): void {
-    this.#delete.run(pk, sk);
+    this.#sql.delete.run(pk, sk);
   }
 
   span({ pk, sk, dueBeforeMs, backwards, from, max }: ItemSpan): readonly Item[] {
@@ -310,7 +302,7 @@ export class SqliteItems implements KeptItems {
       const start = from
         ? [Number(from[DUE_AT]?.N), from[PK]?.S ?? '', from[SK]?.S ?? '']
         : [backwards ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY, '', ''];
-      return this.#due[direction].all(pk, dueBeforeMs, ...start, max).map(itemIn);
+      return this.#sql.due[direction].all(pk, dueBeforeMs, ...start, max).map(itemIn);
     }
     const end = from?.[SK]?.S;
     let [low, high]: [string, string | Uint8Array] = ['', BEHIND_ALL];
@@ -319,11 +311,11 @@ export class SqliteItems implements KeptItems {
     // The first key after another one is the same key with a zero byte.
     if (end !== undefined && !backwards) low = `${end}\0`;
     if (end !== undefined && backwards) high = end;
-    return this.#span[direction].all(pk, low, high, max).map(itemIn);
+    return this.#sql.span[direction].all(pk, low, high, max).map(itemIn);
   }
 
   page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
-    const rows = this.#page.all(from, max + 1);
+    const rows = this.#sql.page.all(from, max + 1);
     const next = rows[max]?.at;
     return {
       items: rows.slice(0, max).map(itemIn),
@@ -332,20 +324,20 @@ export class SqliteItems implements KeptItems {
   }
 
   isRepeated(token: string): boolean {
-    return this.#token.get(token, this.#nowMs() - TOKEN_MEMORY_MS) !== undefined;
+    return this.#sql.token.get(token, this.#nowMs() - TOKEN_MEMORY_MS) !== undefined;
   }
 
   remember(token: string): void {
-    this.#remember.run(token, this.#nowMs());
+    this.#sql.remember.run(token, this.#nowMs());
   }
 
   forgetTokens(): void {
-    this.#forget.run(this.#nowMs() - TOKEN_MEMORY_MS);
+    this.#sql.forget.run(this.#nowMs() - TOKEN_MEMORY_MS);
   }
 
   /** Deletes items that DynamoDB's TTL would have deleted by then. */
   collectGarbage(nowMs: number): void {
-    this.#expire.run(nowMs);
+    this.#sql.expire.run(nowMs);
   }
 }
 

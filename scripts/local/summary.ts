@@ -12,8 +12,8 @@ import {
 import { validAt } from '../../policies/limits/period.ts';
 import { type Unit, unitRow } from '../../policies/unit.ts';
 import { amountText } from '../../policies/unit-texts.ts';
-import { table } from '../terminal/table.ts';
-import { type AnsweredEvent, toWidth } from './decision-line.ts';
+import { right, table } from '../terminal/table.ts';
+import type { AnsweredEvent } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
 import { quantile } from './random.ts';
 
@@ -65,18 +65,14 @@ export class DecisionTally {
   readonly #latenciesMs: number[] = [];
   #fallback = 0;
 
-  add(answered: AnsweredEvent): void {
-    this.#latenciesMs.push(answered.latencyMs);
-    if (answered.via === 'fallback') this.#fallback += 1;
-    const decision = answered.decision;
+  add({ latencyMs, via, decision, answer }: AnsweredEvent): void {
+    this.#latenciesMs.push(latencyMs);
+    if (via === 'fallback') this.#fallback += 1;
     const name = (decision?.outcome === 'undecided' ? undefined : decision?.terms?.group) ?? '(unknown)';
-    const group = this.#groups.get(name) ?? {
-      admitted: 0,
-      rejected: 0,
-      rejectedBy: new Map<string, number>(),
-    };
+    const known = this.#groups.get(name);
+    const group = known ?? { admitted: 0, rejected: 0, rejectedBy: new Map<string, number>() };
     this.#groups.set(name, group);
-    group[answered.answer.outcome] += 1;
+    group[answer.outcome] += 1;
     if (decision?.outcome !== 'rejected') return;
     for (const { rule, reason } of decision.violations) {
       const key = `${reason.code} (${rule})`;
@@ -91,21 +87,23 @@ export class DecisionTally {
     ends: EndsSummary | undefined,
   ): Summary {
     const sorted = this.#latenciesMs.toSorted((a, b) => a - b);
-    const limits = now.map((limit) => ({ ...limit, spentThisRun: limit.spent - spentBefore(limit, before) }));
+    const at = (share: number): number => Math.round((quantile(sorted, share) || 0) * 10) / 10;
+    const keyOf = ({ subject, limit, period }: LimitSummary): string => `${subject} ${limit} ${period}`;
+    // A period that began during the run is not among them.
+    const spentBefore = new Map(before.map((limit) => [keyOf(limit), limit.spent]));
+    const limits = now.map((limit) => ({
+      ...limit,
+      spentThisRun: limit.spent - (spentBefore.get(keyOf(limit)) ?? 0),
+    }));
     const groups = [...this.#groups].toSorted(([a], [b]) => a.localeCompare(b));
     const total = (of: 'admitted' | 'rejected'): number =>
       groups.reduce((sum, [, group]) => sum + group[of], 0);
     return {
       decisions: sorted.length,
-      admitted: total('admitted'),
-      rejected: total('rejected'),
-      fallback: this.#fallback,
-      latencyMs: { p50: tenths(quantile(sorted, 0.5)), p99: tenths(quantile(sorted, 0.99)) },
-      groups: groups.map(([group, { admitted, rejected, rejectedBy }]) => ({
-        group,
-        ...moneyOf(group, limits),
-        admitted,
-        rejected,
+      ...{ admitted: total('admitted'), rejected: total('rejected'), fallback: this.#fallback },
+      latencyMs: { p50: at(0.5), p99: at(0.99) },
+      groups: groups.map(([group, { rejectedBy, ...counts }]) => ({
+        ...{ group, ...moneyOf(group, limits), ...counts },
         rejectedBy: Object.fromEntries([...rejectedBy].toSorted(([, a], [, b]) => b - a)),
       })),
       limits,
@@ -113,11 +111,6 @@ export class DecisionTally {
     };
   }
 }
-
-/** Returns 0 for a period that began during the run. */
-const spentBefore = ({ subject, limit, period }: LimitSummary, before: readonly LimitSummary[]): number =>
-  before.find((then) => then.subject === subject && then.limit === limit && then.period === period)?.spent ??
-  0;
 
 function moneyOf(group: string, limits: readonly LimitOfRun[]): Pick<GroupSummary, 'money'> {
   const own = limits.find(
@@ -127,8 +120,6 @@ function moneyOf(group: string, limits: readonly LimitOfRun[]): Pick<GroupSummar
   const { spent, spentThisRun, held, limitAmount } = own;
   return { money: { spent, spentThisRun, held, limitAmount } };
 }
-
-const tenths = (ms: number): number => (Number.isNaN(ms) ? 0 : Math.round(ms * 10) / 10);
 
 /** Reads every limit's counter for the current period; defaults of groups only if their counter moved. */
 export async function limitFigures(
@@ -161,18 +152,13 @@ export async function limitFigures(
 }
 
 function limitsNow(limits: LimitSet, directory: Directory | undefined, nowMs: number): readonly Limit[] {
-  const groups = new Map(
-    [...(directory?.groupById.values() ?? [])].map((group) => [
-      subjectKey({ kind: 'group', id: group.id }),
-      group,
-    ]),
-  );
-  return [...new Set([...limits.bySubject.keys(), ...groups.keys()])].flatMap((subject) => {
-    const group = groups.get(subject);
-    return group === undefined
-      ? validAt(limitsOn(limits, subject), nowMs)
-      : limitsOfGroup(limits, group, nowMs);
-  });
+  const groups = [...(directory?.groupById.values() ?? [])];
+  const known = new Set(groups.map(({ id }) => subjectKey({ kind: 'group', id })));
+  const others = [...limits.bySubject.keys()].filter((subject) => !known.has(subject));
+  return [
+    ...others.flatMap((subject) => validAt(limitsOn(limits, subject), nowMs)),
+    ...groups.flatMap((group) => limitsOfGroup(limits, group, nowMs)),
+  ];
 }
 
 /** Counters are named `group/101`; people know `acme/payments`. */
@@ -183,113 +169,44 @@ function labelOf(subject: string, directory: Directory | undefined): string {
   return subject;
 }
 
-/** From this width on the tables fit with all columns. */
-const WIDE_COLUMNS_MIN = 105;
-const SUBJECT_NARROW = 15;
-const BAR_WIDTH = 10;
-
 /**
  * The summary for people: a table of groups, a table of limits, how jobs were settled, and the latency.
  * @param columns of the terminal; `Infinity` for files.
  */
 export function renderSummary(summary: Summary, currency: string, columns: number): string {
-  const { p50, p99 } = summary.latencyMs;
+  const { groups, limits, ends, latencyMs } = summary;
+  const amountOf = (unit: Unit, amount: number | 'unlimited' = 'unlimited'): string =>
+    amount === 'unlimited' ? '–' : amountText(amount, unit, currency);
   return [
-    groupTable(summary.groups, currency, columns),
-    limitTable(summary.limits, currency, columns),
+    table(
+      ['group', right('spent'), right('this run'), right('admitted'), right('rejected'), 'rejected by'],
+      groups.map(({ group, money, admitted, rejected, rejectedBy }) => [
+        group,
+        amountOf('micros', money?.spent),
+        amountOf('micros', money?.spentThisRun),
+        ...[String(admitted), String(rejected)],
+        Object.entries(rejectedBy)
+          .map(([rule, count]) => `${count}× ${rule}`)
+          .join(', '),
+      ]),
+      columns,
+    ),
+    table(
+      ['limit', 'of', right('spent'), right('held'), right('limit'), right('used')],
+      limits.map(({ limit, subject, unit, spent, held, limitAmount }) => {
+        const used = limitAmount === 'unlimited' ? 0 : (spent + held) / limitAmount;
+        return [
+          ...[limit, subject, amountOf(unit, spent), amountOf(unit, held), amountOf(unit, limitAmount)],
+          Number.isFinite(used) ? `${Math.floor(used * 100)} %` : '',
+        ];
+      }),
+      columns,
+    ),
     `${summary.decisions} decisions: ${summary.admitted} admitted, ${summary.rejected} rejected, ${summary.fallback} by fallback.`,
-    ...(summary.ends === undefined ? [] : endsLines(summary.ends)),
-    `Question to answer: p50 ${p50} ms, p99 ${p99} ms.`,
+    ...(ends === undefined ? [] : endsLines(ends)),
+    `Question to answer: p50 ${latencyMs.p50} ms, p99 ${latencyMs.p99} ms.`,
   ].join('\n');
 }
-
-interface SummaryColumn<Row> {
-  readonly title?: string;
-  readonly align?: 'right';
-  /** Shown only in wide terminals. */
-  readonly isWide?: true;
-  cell(row: Row): string;
-}
-
-function summaryTable<Row>(
-  rows: readonly Row[],
-  all: readonly SummaryColumn<Row>[],
-  columns: number,
-): string {
-  const shown = all.filter(({ isWide }) => !isWide || columns >= WIDE_COLUMNS_MIN);
-  return table(
-    shown.map(({ title, align }) => ({ ...(title && { title }), ...(align && { align }) })),
-    rows.map((row) => shown.map(({ cell }) => cell(row))),
-    columns,
-  );
-}
-
-function groupTable(groups: readonly GroupSummary[], currency: string, columns: number): string {
-  const money = (amountOf: (money: NonNullable<GroupSummary['money']>) => number | 'unlimited') => {
-    return (group: GroupSummary): string => {
-      // An unlimited amount has no counter.
-      const amount = group.money && amountOf(group.money);
-      if (amount === undefined || (amount !== 'unlimited' && group.money?.limitAmount === 'unlimited'))
-        return '–';
-      return amount === 'unlimited' ? amount : amountText(amount, 'micros', currency);
-    };
-  };
-  const right = { align: 'right' } as const;
-  return summaryTable<GroupSummary>(
-    groups,
-    [
-      { title: 'group', cell: ({ group }) => group },
-      { title: 'spent', ...right, cell: money(({ spent }) => spent) },
-      { title: 'this run', ...right, isWide: true, cell: money(({ spentThisRun }) => spentThisRun) },
-      { title: 'held', ...right, cell: money(({ held }) => held) },
-      { title: 'limit', ...right, isWide: true, cell: money(({ limitAmount }) => limitAmount) },
-      { title: 'admitted', ...right, cell: ({ admitted }) => String(admitted) },
-      { title: 'rejected', ...right, cell: ({ rejected }) => String(rejected) },
-      {
-        title: 'rejected by',
-        cell: ({ rejectedBy }) =>
-          Object.entries(rejectedBy)
-            .map(([rule, count]) => `${count}× ${rule}`)
-            .join(', '),
-      },
-    ],
-    columns,
-  );
-}
-
-function limitTable(limits: readonly LimitSummary[], currency: string, columns: number): string {
-  const isWide = columns >= WIDE_COLUMNS_MIN;
-  const amount = ({ unit, limitAmount }: LimitSummary, value: number): string =>
-    limitAmount === 'unlimited' ? '–' : amountText(value, unit, currency);
-  const share = ({ spent, held, limitAmount }: LimitSummary): string => {
-    if (limitAmount === 'unlimited' || limitAmount === 0) return '';
-    const used = (spent + held) / limitAmount;
-    return `${isWide ? `${bar(used)} ` : ''}${Math.floor(used * 100)} %`;
-  };
-  const right = { align: 'right' } as const;
-  return summaryTable<LimitSummary>(
-    limits,
-    [
-      { title: 'limit', cell: ({ limit }) => limit },
-      { title: 'of', cell: ({ subject }) => (isWide ? subject : toWidth(subject, SUBJECT_NARROW)) },
-      { title: 'mode', isWide: true, cell: ({ mode }) => mode },
-      { title: 'spent', ...right, cell: (limit) => amount(limit, limit.spent) },
-      { title: 'held', ...right, cell: (limit) => amount(limit, limit.held) },
-      {
-        ...{ title: 'limit', ...right },
-        cell: (limit) =>
-          limit.limitAmount === 'unlimited' ? limit.limitAmount : amount(limit, limit.limitAmount),
-      },
-      { cell: share },
-    ],
-    columns,
-  );
-}
-
-const bar = (share: number): string => {
-  const full = Math.min(BAR_WIDTH, Math.max(0, Math.floor(share * BAR_WIDTH)));
-  return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
-};
 
 function endsLines({ webhook, sweep, healed, webhooks, sweeps, holdsLeft }: EndsSummary): readonly string[] {
   return [

@@ -3,8 +3,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { monitoringCounts } from '../../cdk/monitoring/alarms/alarms.ts';
-import { FUNCTION_METRICS } from '../../functions/names.ts';
-import { RELAY_METRICS, RELAY_WAITING_METRICS } from '../../relay/names.ts';
 import { alarmsOf, UNMEASURED, WATCHED } from './monitored.ts';
 import { DEFAULTS, type Synthesized, synthesize } from './synthesized.ts';
 
@@ -47,14 +45,6 @@ describe('what tollgate cost is told', () => {
       compositeAlarms: synthesized.resources('AWS::CloudWatch::CompositeAlarm').length,
       dashboards: synthesized.resources('AWS::CloudWatch::Dashboard').length,
     });
-  });
-
-  test('counts at most 36 metrics of ours that are always written, and none where they are switched off', () => {
-    const names = [...FUNCTION_METRICS, ...RELAY_METRICS].map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(monitoringCounts(shape).customMetrics).toBe(names.length - RELAY_WAITING_METRICS.length);
-    expect(names.length - RELAY_WAITING_METRICS.length).toBeLessThanOrEqual(36);
-    expect(monitoringCounts({ ...shape, metrics: false }).customMetrics).toBe(0);
   });
 
   test('is found out without loading the CDK', () => {

@@ -17,24 +17,8 @@ const own = (from: Synthesized, type: string, part = 'Notices'): readonly Resour
     .filter(([where]) => where.split('/')[1]?.startsWith(part))
     .map(([, resource]) => resource);
 
-test('owners are told by the clock, one run at a time, and late starts do not pile up', () => {
-  expect(own(synthesized, 'AWS::Events::Rule')[0]?.Properties.ScheduleExpression).toBe('rate(30 minutes)');
-  expect(own(synthesized, 'AWS::Lambda::Function')[0]?.Properties).toMatchObject({
-    ReservedConcurrentExecutions: 1,
-    Environment: { Variables: { TOLLGATE_CONSOLE_URL: 'https://budget.corp.test' } },
-  });
-  expect(own(synthesized, 'AWS::Lambda::EventInvokeConfig')[0]?.Properties).toMatchObject({
-    MaximumEventAgeInSeconds: 1800,
-    MaximumRetryAttempts: 0,
-  });
-});
-
 test('0 minutes: there is no such function', () => {
   expect(own(without, 'AWS::Lambda::Function')).toEqual([]);
-});
-
-test('without a console no program is told its address', () => {
-  expect(JSON.stringify(without.resources('AWS::Lambda::Function'))).not.toContain('TOLLGATE_CONSOLE_URL');
 });
 
 test('it may publish to one topic and write no more than how far it has told, and which forecasts', () => {

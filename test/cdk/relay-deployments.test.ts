@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DEPLOYMENT_FAILED } from '../../cdk/constructs/topics.ts';
-import { runbookPlace } from '../../cdk/monitoring/runbook.ts';
-import { joined, RUNBOOK_URL, WATCHED } from './monitored.ts';
+import { WATCHED } from './monitored.ts';
 import { type Resource, type Synthesized, synthesize } from './synthesized.ts';
 
 /** As the developer guide of ECS has it, with our service in it. */
@@ -49,14 +47,6 @@ describe('a deployment of the relays that ECS gives up', () => {
     expect(matched('SERVICE_DEPLOYMENT_FAILED', ours)).toBe(true);
     expect(matched('SERVICE_DEPLOYMENT_FAILED', 'another')).toBe(false);
     expect(matched('SERVICE_DEPLOYMENT_COMPLETED', ours)).toBe(false);
-  });
-
-  test('goes to those on call, with its reason and where to read on', () => {
-    const [{ Arn, InputTransformer }] = rule.Targets;
-    expect(Arn).toEqual({ Ref: expect.stringMatching(/^OperatorsTopic/) });
-    expect(Object.values(InputTransformer.InputPathsMap)).toEqual(['$.detail.reason']);
-    expect(joined(InputTransformer.InputTemplate)).toMatch(/^"TICKET: .*<detail-reason> What to do: /);
-    expect(InputTransformer.InputTemplate).toContain(runbookPlace(DEPLOYMENT_FAILED, RUNBOOK_URL));
   });
 
   test('by a role that may do nothing but that, while no service of AWS may publish by itself', () => {

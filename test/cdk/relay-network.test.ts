@@ -34,22 +34,6 @@ test('a new network is two public subnets in two zones, without a NAT gateway', 
   expect(made.assignPublicIp).toBe(true);
 });
 
-test('DynamoDB is reached inside AWS, by the endpoint that is free', () => {
-  network(NEW).template.hasResourceProperties('AWS::EC2::VPCEndpoint', {
-    VpcEndpointType: 'Gateway',
-    ServiceName: { 'Fn::Join': ['', ['com.amazonaws.', { Ref: 'AWS::Region' }, '.dynamodb']] },
-  });
-});
-
-test('both subnets have a way out, which is made before anything uses it', () => {
-  const { template } = network(NEW);
-  template.hasResource('AWS::EC2::Route', {
-    Properties: { DestinationCidrBlock: '0.0.0.0/0', GatewayId: { Ref: Match.anyValue() } },
-    DependsOn: Match.anyValue(),
-  });
-  template.resourceCountIs('AWS::EC2::SubnetRouteTableAssociation', 2);
-});
-
 test.each([
   { name: 'an account and region given', env: { account: '123456789012', region: 'eu-central-1' } },
   { name: 'none given', env: undefined },

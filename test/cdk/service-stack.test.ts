@@ -6,6 +6,7 @@ import {
   readDirectoryConfig,
   readDoctorConfig,
   readDriftConfig,
+  readNoticesConfig,
   readRequeueConfig,
   readRollupConfig,
   readSettleConfig,
@@ -14,9 +15,6 @@ import {
   readWatchdogConfig,
 } from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
-import { readNoticesConfig } from '../../functions/core/environment/settings.ts';
-import { JOBS_PATH } from '../../functions/settle/app.ts';
-
 import {
   BUNDLES,
   DEFAULTS,
@@ -69,16 +67,6 @@ describe('every function', () => {
     }
   });
 
-  test('has a log of its own that is not kept forever', () => {
-    const logs = standard.resources('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties);
-    expect(logs.every(({ RetentionInDays }) => RetentionInDays === 30)).toBe(true);
-    const named = standard
-      .resources('AWS::Lambda::Function')
-      .map(([, { Properties }]) => textOf(Properties.LoggingConfig));
-    expect(new Set(named).size).toBe(named.length);
-    for (const config of named) expect(config).toContain('"LogFormat":"JSON"');
-  });
-
   test.each([
     ['Admit', readAdmitConfig],
     ['Settle', readSettleConfig],
@@ -116,11 +104,6 @@ describe('every function', () => {
       expect(textOf(synthesized.stacks)).not.toContain('{{resolve:');
     }
   });
-
-  test('leaves traces only where they are wanted', () => {
-    expect(textOf(standard.stacks)).not.toContain('xray:');
-    expect(fn(closed, 'Admit').Properties.TracingConfig).toEqual({ Mode: 'Active' });
-  });
 });
 
 describe('the admit function', () => {
@@ -142,10 +125,6 @@ describe('the admit function', () => {
     expect(closed.resources('AWS::Lambda::Url').filter(([where]) => where.includes('/Admit'))).toEqual([]);
     expect(rightsOf(closed, 'RelayTaskTaskRole')).toContain('lambda:InvokeFunction"');
     expect(rightsOf(closed, 'RelayTaskTaskRole')).not.toContain('InvokeFunctionUrl');
-  });
-
-  test('is not ended while a relay may still wait for it', () => {
-    expect(fn(standard, 'Admit').Properties.Timeout).toBeGreaterThan(10);
   });
 });
 
@@ -173,28 +152,11 @@ describe('the settle endpoint', () => {
       .map(([where]) => where.split('/')[1]);
     expect(open.every((id) => id?.startsWith('SettleProgram'))).toBe(true);
   });
-
-  test('costs no more in a flood than its share of the account', () => {
-    expect(fn(standard, 'Settle').Properties.ReservedConcurrentExecutions).toBe(20);
-  });
-
-  test('answers before GitLab stops waiting', () => {
-    expect(fn(standard, 'Settle').Properties.Timeout).toBeLessThanOrEqual(10);
-  });
-
-  test('is told to people with the path that the program listens on', () => {
-    const outputs = textOf(standard.stacks.find(({ name }) => name.endsWith('Service'))?.template.Outputs);
-    expect(outputs).toContain(`"${JOBS_PATH.slice(1)}"`);
-  });
 });
 
 describe('the readers of the stream', () => {
   const mapping = (construct: string) =>
     one(standard, 'AWS::Lambda::EventSourceMapping', `${construct}Consumer`).Properties;
-
-  test('are two: a stream has room for no third', () => {
-    expect(standard.resources('AWS::Lambda::EventSourceMapping')).toHaveLength(2);
-  });
 
   test.each([
     ['SettleStream', ['INSERT'], [{ prefix: 'inbox' }], []],
@@ -242,42 +204,9 @@ describe('the readers of the stream', () => {
       expect(queue).toContain(`${construct}ConsumerDeadLetters`);
     },
   );
-
-  test('dead letters are encrypted and wait a fortnight', () => {
-    for (const [, { Properties }] of standard.resources('AWS::SQS::Queue')) {
-      expect(Properties).toMatchObject({
-        SqsManagedSseEnabled: true,
-        MessageRetentionPeriod: 14 * 24 * 3_600,
-      });
-    }
-  });
 });
 
 describe('what runs by the clock', () => {
-  const rule = (construct: string) => one(standard, 'AWS::Events::Rule', construct).Properties;
-
-  test('the sweep runs every minute, one at a time, and late starts do not pile up', () => {
-    expect(rule('Sweep').ScheduleExpression).toBe('rate(1 minute)');
-    expect(fn(standard, 'Sweep').Properties).toMatchObject({ Timeout: 90, ReservedConcurrentExecutions: 1 });
-    expect(one(standard, 'AWS::Lambda::EventInvokeConfig', 'SweepProgram').Properties).toMatchObject({
-      MaximumEventAgeInSeconds: 60,
-      MaximumRetryAttempts: 0,
-    });
-  });
-
-  test('a recount goes on every quarter of an hour and has the longest time there is', () => {
-    expect(rule('DriftCheck').ScheduleExpression).toBe('cron(8 * * * ? *)');
-    expect(fn(standard, 'DriftCheck').Properties.Timeout).toBe(900);
-  });
-
-  test('a watchdog is there only where one is wanted', () => {
-    expect(textOf(standard.stacks)).not.toContain('watchdog');
-    expect(one(closed, 'AWS::Events::Rule', 'Watchdog').Properties).toMatchObject({
-      State: 'ENABLED',
-      ScheduleExpression: 'rate(1 minute)',
-    });
-  });
-
   test.each([
     [false, ['@heartbeat', '@watchdog']],
     [true, ['@heartbeat', '@watchdog', '@yet-failed']],
@@ -314,30 +243,6 @@ describe('what runs by the clock', () => {
       'tollgate-private-watchdog',
     ]);
     expect(textOf(standard.resources('AWS::Lambda::Function'))).not.toContain('VpcConfig');
-  });
-});
-
-describe('topics', () => {
-  test('are encrypted', () => {
-    const topics = standard.resources('AWS::SNS::Topic');
-    expect(topics).toHaveLength(2);
-    for (const [, { Properties }] of topics) expect(Properties.KmsMasterKeyId).toBeDefined();
-  });
-
-  test('alarms can pass: CloudWatch may publish and use the key', () => {
-    const cloudwatch = '"Principal":{"Service":"cloudwatch.amazonaws.com"}';
-    expect(textOf(one(standard, 'AWS::KMS::Key', 'OperatorsKey').Properties)).toContain(cloudwatch);
-    expect(textOf(one(standard, 'AWS::SNS::TopicPolicy', 'OperatorsTopic').Properties)).toContain(cloudwatch);
-  });
-
-  test('those on call are subscribed', () => {
-    const subscribed = closed
-      .resources('AWS::SNS::Subscription')
-      .map(([, { Properties }]) => [Properties.Protocol, Properties.Endpoint]);
-    expect(subscribed).toEqual([
-      ['email', 'on-call@corp.test'],
-      ['https', 'https://chat.corp.test/hook'],
-    ]);
   });
 });
 

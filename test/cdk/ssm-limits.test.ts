@@ -22,22 +22,6 @@ test('a change of any parameter below the path, and of no other, starts the prog
   });
 });
 
-test('so does the clock: events are delivered by best effort', () => {
-  const schedules = all('AWS::Events::Rule').flatMap(({ Properties }) => Properties.ScheduleExpression ?? []);
-  expect(schedules).toEqual(['rate(5 minutes)']);
-});
-
-test('one run at a time, whose late starts do not pile up', () => {
-  expect(all('AWS::Lambda::Function')[0]?.Properties).toMatchObject({
-    ReservedConcurrentExecutions: 1,
-    Environment: { Variables: { TOLLGATE_LIMITS_PATH: PATH } },
-  });
-  expect(all('AWS::Lambda::EventInvokeConfig')[0]?.Properties).toMatchObject({
-    MaximumEventAgeInSeconds: 300,
-    MaximumRetryAttempts: 0,
-  });
-});
-
 test('it reads parameters of limits alone: it changes none, and may decrypt nothing', () => {
   const rights = JSON.stringify(all('AWS::IAM::Policy').map(({ Properties }) => Properties));
   const actions = [...rights.matchAll(/"(ssm|kms|secretsmanager):(\w+)"/g)].map(([, , action]) => action);

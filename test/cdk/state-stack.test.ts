@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ledgerTable } from '../../functions/core/store/operation.ts';
-import { TTL_ATTRIBUTE } from '../../functions/names.ts';
-import { DEFAULTS, PRIVATE, type Resource, SEVERAL, type Synthesized, synthesize } from './synthesized.ts';
+import { DEFAULTS, PRIVATE, type Resource, type Synthesized, synthesize } from './synthesized.ts';
 
 const tableOf = (synthesized: Synthesized): Resource => {
   const [only, ...others] = synthesized.resources('AWS::DynamoDB::Table');
@@ -17,27 +16,10 @@ describe('the books', () => {
     table = tableOf(synthesized);
   });
 
-  test('stay when their stack is deleted or the table would be replaced', () => {
-    expect(table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
-    expect(synthesized.stages[0]?.state.terminationProtection).toBe(true);
-  });
-
   test('keep their logical ids: under another one they would be another, empty table', () => {
     const ids = (type: string) => synthesized.resources(type).map(([where]) => where);
     expect(ids('AWS::DynamoDB::Table')).toEqual(['Tollgate-prod-State/LedgerTable9343E4AA']);
     expect(ids('AWS::S3::Bucket')).toEqual(['Tollgate-prod-State/ExportBucketFD42BCED']);
-  });
-
-  test('cannot be deleted by hand without lifting the protection', () => {
-    expect(table.Properties.DeletionProtectionEnabled).toBe(true);
-  });
-
-  test('can be restored to any second of the last weeks', () => {
-    expect(table.Properties.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true });
-  });
-
-  test('are encrypted with a key of the account', () => {
-    expect(table.Properties.SSESpecification).toMatchObject({ SSEEnabled: true });
   });
 
   test('have the keys, the index and the stream that the programs are tested on', () => {
@@ -53,19 +35,6 @@ describe('the books', () => {
       BillingMode: tested.BillingMode,
     });
     expect(StreamSpecification.StreamViewType).toBe(tested.StreamSpecification?.StreamViewType);
-  });
-
-  test('are freed of garbage', () => {
-    expect(table.Properties.TimeToLiveSpecification).toEqual({ AttributeName: TTL_ATTRIBUTE, Enabled: true });
-  });
-
-  test('share their stack with the export of decisions alone', () => {
-    const state = synthesized.stacks.find(({ name }) => name === 'Tollgate-prod-State');
-    expect(Object.values(state?.template.Resources ?? {}).map(({ Type }) => Type)).toEqual([
-      'AWS::DynamoDB::Table',
-      'AWS::S3::Bucket',
-      'AWS::S3::BucketPolicy',
-    ]);
   });
 });
 
@@ -83,14 +52,6 @@ test('a customer’s key encrypts the table and opens to every program that uses
   for (const [, { Properties }] of users) expect(JSON.stringify(Properties)).toContain(key);
 });
 
-test('several deployments of one account have books of their own', () => {
-  expect(
-    synthesize(SEVERAL)
-      .resources('AWS::DynamoDB::Table')
-      .map(([where]) => where.split('/')[0]),
-  ).toEqual(['Tollgate-prod-State', 'Tollgate-prod-emea-State', 'Tollgate-staging-State']);
-});
-
 describe('decisions outside the table', () => {
   const bucketOf = (synthesized: Synthesized): Resource | undefined =>
     synthesized.resources('AWS::S3::Bucket')[0]?.[1];
@@ -100,25 +61,6 @@ describe('decisions outside the table', () => {
         .resources('AWS::IAM::Policy')
         .filter(([, { Properties }]) => JSON.stringify(Properties).includes('"s3:')),
     );
-
-  test('stay when their stack is deleted, closed to the world, versioned, and go after 90 days', () => {
-    const bucket = bucketOf(synthesize(DEFAULTS));
-    expect(bucket).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
-    expect(bucket?.Properties).toMatchObject({
-      PublicAccessBlockConfiguration: {
-        BlockPublicAcls: true,
-        BlockPublicPolicy: true,
-        IgnorePublicAcls: true,
-        RestrictPublicBuckets: true,
-      },
-      VersioningConfiguration: { Status: 'Enabled' },
-      LifecycleConfiguration: {
-        Rules: [
-          { ExpirationInDays: 90, NoncurrentVersionExpiration: { NoncurrentDays: 90 }, Status: 'Enabled' },
-        ],
-      },
-    });
-  });
 
   test('are written by one program, which reads and deletes nothing', () => {
     const synthesized = synthesize(DEFAULTS);

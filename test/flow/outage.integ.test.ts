@@ -1,31 +1,21 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
-import { patientRouter } from '../support/flow/patient-router.ts';
+import { answers, flowRules, openFlow, question } from '../support/flow/flow.ts';
 import { until } from '../support/flow/until.ts';
 
-const INSTANCE = 'flow.example.com';
 const MONEY = { subject: 'group/100', limit: 'money-month', period: '' };
 
-/** A switch in front of the admit function: while it is off, every call gets a 503. */
-function switchable(app: Hono) {
+/** A relay before an admit function that can be switched off: then every call gets a 503. */
+async function switchable(rules: ReturnType<typeof flowRules>) {
   const state = { on: true };
-  const front = new Hono();
-  front.all('*', (c) => (state.on ? app.fetch(c.req.raw) : c.json({ problems: ['off'] }, 503)));
-  return { state, front };
+  const front = (app: Hono): Hono =>
+    new Hono().all('*', (c) => (state.on ? app.fetch(c.req.raw) : c.json({ problems: ['off'] }, 503)));
+  return { state, ...(await openFlow(rules, { front, deadlineMs: 2_000 })) };
 }
 
 test('while the function is down jobs run unmetered, and are charged when it is back', async () => {
-  const store = new MemoryStore({ instance: INSTANCE });
   const rules = flowRules([{ on: { group: 100 }, money: 5, per: 'month' }]);
-  const { app, ledger } = admitApp(store, rules);
-  const { state, front } = switchable(app);
-  const server = await listen(front);
-  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  const { relay, events } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
-  relay.start();
-  await router.until(() => router.waitingStreams() > 0);
+  const { state, router, ledger, relay, events } = await switchable(rules);
 
   state.on = false;
   const during = await Promise.all([1, 2, 3, 4, 5, 6].map((jobId) => router.admit(question(jobId))));
@@ -46,32 +36,17 @@ test('while the function is down jobs run unmetered, and are charged when it is 
   await until(async () => relay.status().breaker !== 'open');
   const after = await router.admit(question(7));
   expect(after).toMatchObject({ result: 'rejected', reason: expect.stringContaining('BUDGET_EXHAUSTED') });
-
-  await relay.stop();
-  await router.close();
-  await server.close();
 });
 
 test('an outage buys no free jobs for a project that the ledger has just refused', async () => {
-  const store = new MemoryStore({ instance: INSTANCE });
   const rules = flowRules([{ on: { project: 1001 }, money: 1, per: 'month' }]);
-  const { app } = admitApp(store, rules);
-  const { state, front } = switchable(app);
-  const server = await listen(front);
-  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  const { relay } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
-  relay.start();
-  await router.until(() => router.waitingStreams() > 0);
+  const { state, router } = await switchable(rules);
 
   expect((await router.admit(question(1, 1001))).result).toBe('admitted');
   expect((await router.admit(question(2, 1001))).result).toBe('rejected');
   state.on = false;
   expect((await router.admit(question(3, 1001))).result).toBe('rejected');
   expect((await router.admit(question(4, 1002))).result).toBe('admitted');
-
-  await relay.stop();
-  await router.close();
-  await server.close();
 });
 
 test('an image rule rejects while the function is down', async () => {
@@ -79,17 +54,11 @@ test('an image rule rejects while the function is down', async () => {
     [],
     [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['registry.example.com/**'] }],
   );
-  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  // Nothing listens on port 9 of this machine.
-  const { relay } = flowRelay(router.grpcUrl ?? '', 'http://127.0.0.1:9', rules, { deadlineMs: 2_000 });
-  relay.start();
-  await router.until(() => router.waitingStreams() > 0);
+  const { state, router } = await switchable(rules);
+  state.on = false;
 
   const result = await router.admit(question(1));
   expect(result).toMatchObject({ result: 'rejected', reason: expect.stringContaining('IMAGE_NOT_ALLOWED') });
-
-  await relay.stop();
-  await router.close();
 });
 
 const hungry = (jobId: number, projectId?: number) => ({
@@ -110,20 +79,11 @@ test.each([
   },
 ])('a group whose $what are used up gets nothing of an outage', async ({ limits, rules: more }) => {
   const rules = flowRules(limits, more);
-  const { app } = admitApp(new MemoryStore({ instance: INSTANCE }), rules);
-  const { state, front } = switchable(app);
-  const server = await listen(front);
-  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-  const { relay } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
-  relay.start();
-  await router.until(() => router.waitingStreams() > 0);
+  const { state, router } = await switchable(rules);
   expect((await router.admit(hungry(1))).result).toBe('admitted');
   expect((await router.admit(hungry(2))).result).toBe('rejected');
   state.on = false;
   const jobs = Array.from({ length: 10 }, (_, index) => hungry(10 + index, 1001 + (index % 2)));
   const during = await Promise.all(jobs.map((job) => router.admit(job)));
   expect(during.filter(({ result }) => result === 'admitted')).toEqual([]);
-  await relay.stop();
-  await router.close();
-  await server.close();
 });

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
-import { patientRouter } from '../support/flow/patient-router.ts';
+import { answers, flowRules, openFlow, question } from '../support/flow/flow.ts';
 import { until } from '../support/flow/until.ts';
 
 const LIMIT = 1;
@@ -10,14 +8,8 @@ test.each(['after_question', 'before_reading', 'after_answer'] as const)(
   'fault 1: a connection reset %s changes nothing: asked again the job has the same decision, and is charged once',
   async (point) => {
     const rules = flowRules([{ on: { group: 100 }, jobs: LIMIT }]);
-    const { app, ledger } = admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules);
-    const server = await listen(app);
-    const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
-    const { relay, events } = flowRelay(router.grpcUrl ?? '', server.url, rules);
-    relay.start();
-    await router.until(() => router.waitingStreams() > 0);
-
-    router.faults.cutStreams(point, { means: 'connection' });
+    const { router, ledger, events } = await openFlow(rules);
+    router.faults.cutStreams(point);
     const cut = await router.admit(question(1));
     expect(cut.result).toBe(point === 'after_answer' ? 'admitted' : 'failed');
     await router.until(() => events.some(({ type }) => type === 'backing_off'), { what: 'the way back' });
@@ -33,9 +25,5 @@ test.each(['after_question', 'before_reading', 'after_answer'] as const)(
     const counters = await ledger.readCounters([{ subject: 'group/100', limit: 'jobs-now', period: 'now' }]);
     expect(counters[0]?.committed).toBe(LIMIT);
     expect((await ledger.readRecord(1))?.generation).toBe(1);
-
-    await relay.stop();
-    await router.close();
-    await server.close();
   },
 );

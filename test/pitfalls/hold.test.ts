@@ -10,32 +10,6 @@ const estimating = (history: ProjectHistory) =>
   historyEstimator((projectId) => (projectId === 1 ? history : undefined));
 const HOUR = 3_600;
 
-test('a hold estimate above the whole budget has a code of its own, also on a counter that was never written', async () => {
-  const { ask, outcome, committed } = world({ limits: budget(1) });
-  const [decision] = await ask([aJob(1, { jobTags: ['large'] })]);
-  expect(decision).toMatchObject({
-    violations: [{ reason: { code: 'EXCEEDS_LIMIT_ALONE', limitAmount: ONE, asked: 6 * ONE } }],
-  });
-  expect(await committed('group/100')).toBe(0);
-  expect(await outcome(aJob(2))).toBe('admitted');
-});
-
-test('no history: the default of the policy is held, never more than the timeout, and never nothing', async () => {
-  const estimator = estimating(NO_HISTORY);
-  const { outcome, committed } = world({ limits: budget(10), estimator });
-  await outcome(aJob(1, { timeoutSeconds: 2 * HOUR }));
-  expect(await committed('group/100')).toBe(ONE);
-  await outcome(aJob(2, { timeoutSeconds: 60 }));
-  expect(await committed('group/100')).toBe(1.1 * ONE);
-});
-
-test('a history poisoned by one 20 h run: the next hold is at most four times the usual run, and fits', async () => {
-  const history = withRuns(NO_HISTORY, runsOf('unit', 120, 120, 120, 20 * HOUR));
-  const { ask } = world({ limits: budget(1), estimator: estimating(history) });
-  const [decision] = await ask([aJob(1, { timeoutSeconds: 24 * HOUR })]);
-  expect(decision).toMatchObject({ outcome: 'admitted', terms: { estimateSeconds: 480 } });
-});
-
 test('parallel: 50 — one history for all, as many admitted as fit, and what settles for less lets the others in', async () => {
   const history = withRuns(NO_HISTORY, runsOf('rspec 7/50', 300, 300, 300));
   const { ask, hear, committed, drift } = world({ limits: budget(10), estimator: estimating(history) });

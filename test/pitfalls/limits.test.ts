@@ -3,25 +3,6 @@ import { aJob, count, DAY_MS, ONE, ran, range, wordOf, world } from './world.ts'
 
 const budget = (group: number, money: unknown) => ({ on: { group }, money, per: 'month' });
 
-test('absent, 0 and unlimited: absent asks nothing here, 0 blocks even what is free, unlimited asks nothing and leaves the levels above', async () => {
-  const { outcome, edit } = world({ limits: [budget(100, 2)] });
-  const free = aJob(9, { jobTags: ['free'] });
-  expect(await outcome(aJob(1))).toBe('admitted');
-  edit({ limits: [budget(100, 2), budget(104, 0)] });
-  expect([await outcome(aJob(2)), await outcome(free)]).toEqual([
-    'EXCEEDS_LIMIT_ALONE',
-    'EXCEEDS_LIMIT_ALONE',
-  ]);
-  edit({ limits: [budget(100, 2), budget(104, 'unlimited')] });
-  expect([await outcome(aJob(3)), await outcome(aJob(4))]).toEqual(['admitted', 'BUDGET_EXHAUSTED']);
-});
-
-test('a child above its parent is lawful, and the smaller of both binds', async () => {
-  const { ask } = world({ limits: [budget(100, 2), budget(104, 50)] });
-  const [, , third] = await ask([aJob(1), aJob(2), aJob(3)]);
-  expect(third).toMatchObject({ violations: [{ reason: { subject: 'group/100', limitAmount: 2 * ONE } }] });
-});
-
 const grant = (amount: number, from: string, until: string) => ({
   on: { group: 100 },
   limit: 'money-month',
@@ -82,12 +63,4 @@ test('the default for a never-seen project under 50 parallel first requests lets
   const words = (await Promise.all(asked)).flat().map(wordOf);
   expect([count(words, 'admitted'), count(words, 'BUDGET_EXHAUSTED')]).toEqual([8, 42]);
   expect(await committed('group/190')).toBe(8 * ONE);
-});
-
-test('a never-seen project of a known group has its group’s limits with its first requests', async () => {
-  const { ask } = world({ limits: [budget(104, 8)] });
-  const asked = range(1, 50).map((jobId) =>
-    ask([aJob(jobId, { projectId: 7_000, projectPath: 'acme/payments/cards/new' })]),
-  );
-  expect(count((await Promise.all(asked)).flat().map(wordOf), 'admitted')).toBe(8);
 });

@@ -2,62 +2,19 @@ import { expect, test } from 'vitest';
 import { decide } from '../../functions/core/admission/decide.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
-import { aJob, DAY_MS, MINUTE_MS, ONE, ran, rulesOf, wordOf, world } from './world.ts';
+import { aJob, MINUTE_MS, ONE, ran, rulesOf, wordOf, world } from './world.ts';
 
 const per = (period: string, zone: string, money = 1) => [{ on: { group: 100 }, money, per: period, zone }];
 
 /** The last millisecond of a period, the first of the next, and what the two are called. */
-const EDGES: readonly (readonly [string, string, string, string, string, string])[] = [
-  [
-    'DST begins in Europe/Berlin: a day of 23 hours',
-    'day',
-    'Europe/Berlin',
-    '2026-03-29T22:00:00Z',
-    '2026-03-29',
-    '2026-03-30',
-  ],
-  [
-    'DST ends in Europe/Berlin: a day of 25 hours',
-    'day',
-    'Europe/Berlin',
-    '2026-10-25T23:00:00Z',
-    '2026-10-25',
-    '2026-10-26',
-  ],
-  [
-    'DST begins in America/New_York',
-    'day',
-    'America/New_York',
-    '2026-03-09T04:00:00Z',
-    '2026-03-08',
-    '2026-03-09',
-  ],
-  [
-    'DST ends in America/New_York',
-    'day',
-    'America/New_York',
-    '2026-11-02T05:00:00Z',
-    '2026-11-01',
-    '2026-11-02',
-  ],
-  ['a zone at +14', 'month', 'Pacific/Kiritimati', '2026-11-30T10:00:00Z', '2026-11', '2026-12'],
-  ['a zone at -11', 'month', 'Pacific/Pago_Pago', '2026-12-01T11:00:00Z', '2026-11', '2026-12'],
-  ['a month end on the 31st', 'month', 'UTC', '2026-11-01T00:00:00Z', '2026-10', '2026-11'],
-  [
-    'a month end on the 30th, where the 31st is none',
-    'month',
-    'UTC',
-    '2026-12-01T00:00:00Z',
-    '2026-11',
-    '2026-12',
-  ],
-  ['a leap day', 'day', 'UTC', '2028-03-01T00:00:00Z', '2028-02-29', '2028-03-01'],
-  ['a leap month', 'month', 'Europe/Berlin', '2028-02-29T23:00:00Z', '2028-02', '2028-03'],
+const EDGES: readonly (readonly [string, string, string, string, string])[] = [
+  ['day', 'Europe/Berlin', '2026-10-25T23:00:00Z', '2026-10-25', '2026-10-26'],
+  ['month', 'Pacific/Kiritimati', '2026-11-30T10:00:00Z', '2026-11', '2026-12'],
 ];
 
 test.each(EDGES)(
-  '%s: full to the last millisecond, free with the next',
-  async (_, kind, zone, next, before, after) => {
+  'a %s in %s: full to the last millisecond, free with the next',
+  async (kind, zone, next, before, after) => {
     const { outcome, goTo, clock, committed } = world({ limits: per(kind, zone) });
     goTo(next);
     clock.advance(-1);
@@ -71,20 +28,6 @@ test.each(EDGES)(
     );
   },
 );
-
-test('admission at 23:59:59.999 counts as a whole in the period that ends, also where it settles next month', async () => {
-  const { outcome, goTo, clock, hear, settled, committed } = world({
-    limits: per('month', 'Europe/Berlin', 10),
-  });
-  goTo('2026-11-30T22:59:59.999Z');
-  expect(await outcome(aJob(1))).toBe('admitted');
-  clock.advance(5 * DAY_MS);
-  expect(await hear(ran(1, 1_200))).toEqual(['applied']);
-  expect([await settled('group/100', '2026-11'), await committed('group/100', '2026-12')]).toEqual([
-    2 * ONE,
-    0,
-  ]);
-});
 
 test('a period boundary while holding: the hold stays in its period and takes nothing of the next', async () => {
   const { outcome, goTo, clock, committed, hear } = world({ limits: per('month', 'UTC') });

@@ -30,10 +30,6 @@ export interface Documents {
   readonly estimator?: Estimator;
 }
 
-export interface House {
-  readonly store?: Partial<MemoryStoreOptions>;
-}
-
 export const rulesOf = ({
   policy = {},
   limits = [],
@@ -67,7 +63,7 @@ export const aJob = (jobId: number, over: Partial<AdmissionRequest> = {}): Admis
 export const range = (from: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => from + index);
 
-export function world(documents: Documents, { store: options = {} }: House = {}) {
+export function world(documents: Documents, options: Partial<MemoryStoreOptions> = {}) {
   const clock = manualClock();
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock, ...options });
   const ledger = createLedger({ store, clock });

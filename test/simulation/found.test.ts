@@ -39,27 +39,6 @@ test('a hold that falls due while a sweep runs is not given up on the 404 of a t
   }
 });
 
-test('a job that GitLab deleted and that only claims concurrent jobs is in the usage as it is charged', async () => {
-  const removed: readonly Action[] = [
-    ...[0, 3, 6, 11].map((limit) => ({ do: 'limit', limit, tenths: 'unlimited' }) as const),
-    { do: 'ask', relay: 0, jobs: [0], leftMs: 2_000, heard: true, fallback: 'admitted', dieAfter: null },
-    { do: 'remove', job: 0 },
-  ];
-  for (const chargeUnknown of ['hold', 'nothing'] as const) {
-    const { books } = await run({
-      startMs: Date.UTC(2026, 10, 20, 12),
-      seed: 1,
-      jobs: [job],
-      actions: removed,
-      faults: [],
-      chargeUnknown,
-      lastHooks: 'are lost',
-    });
-    expect(books.records.get(1)).toMatchObject({ state: 'EXPIRED', flagged: chargeUnknown === 'hold' });
-    expect(books.records.get(1)?.claims.map(({ unit }) => unit)).toEqual(['jobs', 'jobs']);
-  }
-});
-
 test.each([{ asksAgain: true }, { asksAgain: false }])(
   'a retry reserves a limit that the rejected job did not ask, and returns it (asks again: $asksAgain)',
   async ({ asksAgain }) => {

@@ -1,14 +1,11 @@
 /** `npm run simulate`: a month of CI in virtual time, and the books against the truth. See USAGE. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runArms } from './month/arms.ts';
-import { monthChart } from './month/chart.ts';
 import { ESTIMATES } from './month/month.ts';
 import { chargedPerTrue, invariantsOf, reportText } from './month/report.ts';
 import { MONTH_DAYS, SHAPE } from './month/shape.ts';
 
-const USAGE = `npm run simulate [-- --seed <n>] [--jobs <n>] [--json] [--chart <file>]
+const USAGE = `npm run simulate [-- --seed <n>] [--jobs <n>] [--json]
 
 A month in virtual time: 200 groups in three levels, 200 000 jobs, budgets that run out, lost and repeated events, jobs
 that never ask or ask again, edits of limits, grants, new prices, groups that move, periods that end, relays that die,
@@ -18,10 +15,9 @@ GitLab knows. Up to 50 000 jobs the table's stream is rolled up, and usage is co
 workload: with holds by history (the product's own), by the default of the policy, and by the timeout.
 test/simulation/month/shape.ts has every number.
 
-  --seed <n>      another month; the same seed gives the same figures and the same chart  [${SHAPE.seed}]
+  --seed <n>      another month; the same seed gives the same figures  [${SHAPE.seed}]
   --jobs <n>      a smaller month, 100 to ${SHAPE.jobs}  [${SHAPE.jobs}]
   --json          print JSON instead of the table
-  --chart <file>  where the chart of one group's month goes  [.tollgate/simulated-month.svg]
 
 Exit codes: 0 every invariant holds, 1 one is broken, 3 wrong usage`;
 
@@ -32,7 +28,6 @@ async function main(): Promise<number> {
     options: {
       seed: { type: 'string', default: String(SHAPE.seed) },
       jobs: { type: 'string', default: String(SHAPE.jobs) },
-      chart: { type: 'string', default: '.tollgate/simulated-month.svg' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -44,36 +39,23 @@ async function main(): Promise<number> {
   const seed = wholeNumber('--seed', values.seed, 0, 0xffff_ffff);
   const jobs = wholeNumber('--jobs', values.jobs, JOBS_MIN, SHAPE.jobs);
   const months = await runArms({ ...SHAPE, seed, jobs }, ESTIMATES, progress());
-  const [shown] = months;
-  if (shown === undefined) throw new Error('no month was simulated');
-  mkdirSync(dirname(values.chart), { recursive: true });
-  writeFileSync(values.chart, monthChart(shown.course));
   const broken = months.some((month) => invariantsOf(month).some(({ holds }) => !holds));
   if (values.json) {
-    const printed = months.map((month) => {
-      const { course: _, ...figures } = month;
-      return { ...figures, chargedPerTrue: chargedPerTrue(month), invariants: invariantsOf(month) };
-    });
+    const printed = months.map((month) => ({
+      ...{ ...month, chargedPerTrue: chargedPerTrue(month), invariants: invariantsOf(month) },
+    }));
     console.log(JSON.stringify({ seed, jobs, months: printed }, undefined, 2));
-  } else {
-    console.log(reportText(months));
-    console.log(`Chart of ${shown.course.path}: ${values.chart}`);
-  }
+  } else console.log(reportText(months));
   return broken ? 1 : 0;
 }
 
 /** One line that rewrites itself, on a terminal only. */
 function progress(): (estimate: string, day: number) => void {
-  if (!process.stderr.isTTY) return () => {};
   const days = new Map<string, number>();
   return (estimate, day) => {
-    days.set(estimate, day);
-    const line = [...days]
-      .map(([name, each]) => `${name} ${Math.min(each, MONTH_DAYS)}/${MONTH_DAYS}`)
-      .join('   ');
-    process.stderr.write(`\r${line}   `);
-    if (days.size === ESTIMATES.length && [...days.values()].every((each) => each > MONTH_DAYS))
-      process.stderr.write('\n');
+    days.set(estimate, Math.min(day, MONTH_DAYS));
+    const line = [...days].map(([name, each]) => `${name} ${each}/${MONTH_DAYS}`).join('   ');
+    if (process.stderr.isTTY) process.stderr.write(`\r${line}   `);
   };
 }
 

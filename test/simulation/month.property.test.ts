@@ -57,14 +57,6 @@ test('a small month has every trouble of the large one, so that its invariants s
   expect(audit.overLimit.counters).toBeGreaterThan(0);
 });
 
-test('the same seed gives the same month', async () => {
-  const shape = smallShape(7, 400);
-  const months = [];
-  for (let time = 0; time < 2; time += 1)
-    months.push(await simulateMonth({ workload: drawWorkload(shape), estimate: 'history' }));
-  expect(months[0]).toEqual(months[1]);
-});
-
 test('holds by history reject fewer jobs that would have fitted than holds by the timeout', async () => {
   const [history, timeout] = [await monthBy('history'), await monthBy('timeout')];
   expect(wrongOf(history)).toBeLessThan(wrongOf(timeout) / 2);
@@ -72,8 +64,8 @@ test('holds by history reject fewer jobs that would have fitted than holds by th
 
 test('a hold of the whole timeout is never overrun', async () => {
   const { audit } = await monthBy('timeout');
-  expect(audit.actualPerHold.p90).toBeLessThanOrEqual(1_000);
-  expect(audit.overLimit.causes.overrun).toEqual({ jobs: 0, micros: 0 });
+  expect(audit.actualPerHoldP90).toBeLessThanOrEqual(1_000);
+  expect(audit.overLimit.overrunJobs).toBe(0);
 });
 
 const MONTHS = 25;

@@ -1,11 +1,12 @@
 /** Products that are wrong in one thing each. A month must notice every one of them. */
 import type { Rules } from '../../functions/core/admission/judge.ts';
-import type { HoldAsk, JobRecord, JobState, WaitAsk } from '../../functions/core/ledger/ledger.ts';
+import type { HoldAsk, JobRecord, JobState, Ledger, WaitAsk } from '../../functions/core/ledger/ledger.ts';
+import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import type { LimitClaim } from '../../policies/claim.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { pricesAt } from '../../policies/price.ts';
 import { ruleIndexOf } from '../../policies/rule-index.ts';
-import { WaitQueue } from '../../relay/wait-queue.ts';
+import { WaitQueue, type WaitQueueOptions } from '../../relay/wait-queue.ts';
 import { ZONE_OF_LATE_DAYS } from './month/shape.ts';
 import type { Parts } from './parts.ts';
 import type { EstimateBasis } from './rulebook/asked-claims.ts';
@@ -87,6 +88,52 @@ function onPresentParents(record: JobRecord, { directory }: Rules): JobRecord {
   return { ...record, claims: moved };
 }
 
+const otherLedger = (change: (ledger: Ledger) => Partial<Ledger>): Partial<Parts> => ({
+  ledger: (ledger) => ({ ...ledger, ...change(ledger) }),
+});
+
+const otherRollup = (change: (table: RollupStore) => Partial<RollupStore>): Partial<Parts> => ({
+  rollupTable: (table) => but(table, change(table)),
+});
+
+const otherQueue = (change: (options: WaitQueueOptions) => WaitQueueOptions): Partial<Parts> => ({
+  waiting: (options) => new WaitQueue(change(options)),
+});
+
+/** Other parts for records that are held, by the rules of now. */
+function holdsByRulesOfNow(change: (record: JobRecord, rules: Rules, nowMs: number) => JobRecord) {
+  let rules: Rules | undefined;
+  let nowMs = () => 0;
+  return {
+    ...remembering((record) => (rules === undefined ? record : change(record, rules, nowMs())), 'HELD'),
+    rules: (current: Rules) => {
+      rules = current;
+      return current;
+    },
+    ledger: (ledger: Ledger, clock: { nowMs(): number }) => {
+      nowMs = () => clock.nowMs();
+      return ledger;
+    },
+  };
+}
+
+function atPricesOfNow(record: JobRecord, { policy }: Rules, nowMs: number): JobRecord {
+  const prices = pricesAt(policy.prices, nowMs);
+  const price = prices?.classes.find(({ name }) => name === record.facts.runnerClass);
+  if (price === undefined) return record;
+  return { ...record, facts: { ...record.facts, microsPerMinute: price.microsPerMinute } };
+}
+
+function firstLimitsForEver(): Partial<Parts> {
+  let first: Rules | undefined;
+  return {
+    rules: (rules) => {
+      first ??= rules;
+      return { ...rules, limits: first.limits };
+    },
+  };
+}
+
 export interface Mutant {
   readonly fault: string;
   readonly parts: () => Partial<Parts>;
@@ -99,261 +146,159 @@ export interface Mutant {
 }
 
 const MINUTE_MS = 60_000;
+const mutant = (
+  fault: string,
+  parts: Mutant['parts'],
+  more: Pick<Mutant, 'estimate' | 'days' | 'month'> = {},
+): Mutant => ({ fault, parts, ...more });
+const WAITING = { month: 'waiting' } as const;
+const ROLLED_UP = { estimate: 'history', days: 3 } as const;
 
 export const MUTANTS: readonly Mutant[] = [
-  {
-    fault: 'concurrent jobs are not counted',
-    parts: () => asking((ask) => claims(ask, (claim) => (claim.unit === 'jobs' ? [] : [claim]))),
-  },
-  {
-    fault: 'a rejection is never repeated',
-    parts: () =>
-      remembering((record) => ({ ...record, decidedAtMs: record.decidedAtMs - MINUTE_MS }), 'REJECTED'),
-  },
-  {
-    fault: 'a rejection stands for two minutes',
-    parts: () =>
-      remembering((record) => ({ ...record, decidedAtMs: record.decidedAtMs + MINUTE_MS }), 'REJECTED'),
-  },
-  {
-    fault: 'a job settles at the prices of its end',
-    parts: () => {
-      let rules: Rules | undefined;
-      let nowMs = () => 0;
-      const atPricesOfNow = (record: JobRecord): JobRecord => {
-        const prices = rules && pricesAt(rules.policy.prices, nowMs());
-        const price = prices?.classes.find(({ name }) => name === record.facts.runnerClass);
-        if (price === undefined) return record;
-        return { ...record, facts: { ...record.facts, microsPerMinute: price.microsPerMinute } };
-      };
-      return {
-        ...remembering(atPricesOfNow, 'HELD'),
-        rules: (current) => {
-          rules = current;
-          return current;
-        },
-        ledger: (ledger, clock) => {
-          nowMs = () => clock.nowMs();
-          return ledger;
-        },
-      };
-    },
-  },
-  {
-    fault: 'a day ends when it did before the clocks changed',
-    parts: () => ({
-      rules: (rules) =>
-        withLimits(rules, (limit) =>
-          limit.zone === ZONE_OF_LATE_DAYS ? { ...limit, zone: '-07:00' } : limit,
-        ),
-    }),
-  },
-  {
-    fault: 'a fiscal year is a calendar year',
-    parts: () => ({
-      rules: (rules) => withLimits(rules, ({ fiscalStart: _, ...limit }) => limit),
-    }),
-  },
-  {
-    fault: 'a shadow limit rejects',
-    parts: () =>
-      asking((ask) => ({
-        ...claims(ask, (claim) => [changed(claim, { mode: 'enforce' })]),
-        violations: ask.violations.map((violation) => ({ ...violation, mode: 'enforce' as const })),
-      })),
-  },
-  {
-    fault: 'an exempt job is asked like any other',
-    parts: () => ({
-      rules: (rules) => withoutExemptions(rules),
-    }),
-  },
-  {
-    fault: 'an exempt job is not metered',
-    parts: () =>
-      asking((ask) =>
-        ask.unchecked === 'exempt' ? claims(ask, (claim) => (claim.bound === undefined ? [] : [claim])) : ask,
-      ),
-  },
-  {
-    fault: 'a job settles on the counters of its present groups',
-    parts: () => {
-      let rules: Rules | undefined;
-      return {
-        ...remembering((record) => (rules === undefined ? record : onPresentParents(record, rules)), 'HELD'),
-        rules: (current) => {
-          rules = current;
-          return current;
-        },
-      };
-    },
-  },
-  {
-    fault: 'edits of limits are never read',
-    parts: () => {
-      let first: Rules | undefined;
-      return {
-        rules: (rules) => {
-          first ??= rules;
-          return { ...rules, limits: first.limits };
-        },
-      };
-    },
-  },
-  {
-    fault: 'grants count for nothing',
-    parts: () => ({ rules: (rules) => withLimits(rules, ({ grants: _, ...limit }) => limit) }),
-  },
-  {
-    fault: 'one more than the limit fits',
-    parts: () =>
-      asking((ask) =>
-        claims(ask, (claim) => [
-          claim.bound === undefined ? claim : changed(claim, { bound: claim.bound + 1 }),
-        ]),
-      ),
-  },
-  {
-    fault: 'begun seconds are free',
-    parts: () => ({
-      ledger: (ledger) => ({
-        ...ledger,
-        settle: (ends) =>
-          ledger.settle(ends.map((end) => ({ ...end, durationSeconds: Math.floor(end.durationSeconds) }))),
-      }),
-    }),
-  },
-  {
-    fault: 'jobs that the fallback admitted are free',
-    parts: () => ({
-      ledger: (ledger) => ({
-        ...ledger,
+  mutant('concurrent jobs are not counted', () =>
+    asking((ask) => claims(ask, (claim) => (claim.unit === 'jobs' ? [] : [claim]))),
+  ),
+  mutant('a rejection is never repeated', () =>
+    remembering((record) => ({ ...record, decidedAtMs: record.decidedAtMs - MINUTE_MS }), 'REJECTED'),
+  ),
+  mutant('a rejection stands for two minutes', () =>
+    remembering((record) => ({ ...record, decidedAtMs: record.decidedAtMs + MINUTE_MS }), 'REJECTED'),
+  ),
+  mutant('a job settles at the prices of its end', () => holdsByRulesOfNow(atPricesOfNow)),
+  mutant('a day ends when it did before the clocks changed', () => ({
+    rules: (rules) =>
+      withLimits(rules, (limit) => (limit.zone === ZONE_OF_LATE_DAYS ? { ...limit, zone: '-07:00' } : limit)),
+  })),
+  mutant('a fiscal year is a calendar year', () => ({
+    rules: (rules) => withLimits(rules, ({ fiscalStart: _, ...limit }) => limit),
+  })),
+  mutant('a shadow limit rejects', () =>
+    asking((ask) => ({
+      ...claims(ask, (claim) => [changed(claim, { mode: 'enforce' })]),
+      violations: ask.violations.map((violation) => ({ ...violation, mode: 'enforce' as const })),
+    })),
+  ),
+  mutant('an exempt job is asked like any other', () => ({ rules: withoutExemptions })),
+  mutant('an exempt job is not metered', () =>
+    asking((ask) =>
+      ask.unchecked === 'exempt' ? claims(ask, (claim) => (claim.bound === undefined ? [] : [claim])) : ask,
+    ),
+  ),
+  mutant('a job settles on the counters of its present groups', () => holdsByRulesOfNow(onPresentParents)),
+  mutant('edits of limits are never read', firstLimitsForEver),
+  mutant('grants count for nothing', () => ({
+    rules: (rules) => withLimits(rules, ({ grants: _, ...limit }) => limit),
+  })),
+  mutant('one more than the limit fits', () =>
+    asking((ask) =>
+      claims(ask, (claim) => [
+        claim.bound === undefined ? claim : changed(claim, { bound: claim.bound + 1 }),
+      ]),
+    ),
+  ),
+  mutant('begun seconds are free', () =>
+    otherLedger(({ settle }) => ({
+      settle: (ends) =>
+        settle(ends.map((end) => ({ ...end, durationSeconds: Math.floor(end.durationSeconds) }))),
+    })),
+  ),
+  mutant(
+    'jobs that the fallback admitted are free',
+    () =>
+      otherLedger(({ recordUnmetered }) => ({
         recordUnmetered: (asks, deadlineMs) =>
-          ledger.recordUnmetered(
+          recordUnmetered(
             asks.map((ask) => ({ ...ask, claims: [] })),
             deadlineMs,
           ),
-      }),
-    }),
-    month: 'silent',
-  },
-  {
-    fault: 'no job waits',
-    parts: () => asking(({ wait: _, ...ask }) => ask),
-    month: 'waiting',
-  },
-  {
-    fault: 'every limit lets jobs wait',
-    parts: () =>
+      })),
+    { month: 'silent' },
+  ),
+  mutant('no job waits', () => asking(({ wait: _, ...ask }) => ask), WAITING),
+  mutant(
+    'every limit lets jobs wait',
+    () =>
       asking((ask) => claims(ask, (claim) => [claim.waitMs ? claim : changed(claim, { waitMs: 20_000 })])),
-    month: 'waiting',
-  },
-  {
-    fault: 'a new job takes what earlier jobs wait for',
-    parts: () => waiting(() => ({ behind: new Set() })),
-    month: 'waiting',
-  },
-  {
-    fault: 'the time that a job has waited is forgotten',
-    parts: () => waiting(() => ({ waitedMs: 0 })),
-    month: 'waiting',
-  },
-  {
-    fault: 'a job waits on after its last request',
-    parts: () => waiting(() => ({ last: false })),
-    month: 'waiting',
-  },
-  {
-    fault: 'a job that waits is written down as rejected',
-    parts: () => ({
-      ledger: (ledger) => ({
-        ...ledger,
+    WAITING,
+  ),
+  mutant('a new job takes what earlier jobs wait for', () => waiting(() => ({ behind: new Set() })), WAITING),
+  mutant('the time that a job has waited is forgotten', () => waiting(() => ({ waitedMs: 0 })), WAITING),
+  mutant('a job waits on after its last request', () => waiting(() => ({ last: false })), WAITING),
+  mutant(
+    'a job that waits is written down as rejected',
+    () =>
+      otherLedger(({ hold }) => ({
         hold: async (asks, deadlineMs, options) => {
-          const outcomes = await ledger.hold(asks, deadlineMs, options);
+          const outcomes = await hold(asks, deadlineMs, options);
           const waits = asks.filter((_, index) => outcomes[index]?.outcome === 'waiting');
           const atOnce = waits.map(({ wait: _, ...ask }) => ask);
-          if (atOnce.length > 0) await ledger.hold(atOnce, deadlineMs, options);
+          if (atOnce.length > 0) await hold(atOnce, deadlineMs, options);
           return outcomes;
         },
-      }),
-    }),
-    month: 'waiting',
-  },
-  {
-    fault: 'a relay asks again after four times as long',
-    parts: () => ({
-      waiting: (deps) => {
-        const { clock } = deps;
-        const slow = but(clock, { after: (delayMs, run) => clock.after(4 * delayMs, run) });
-        return new WaitQueue({ ...deps, clock: slow });
-      },
-    }),
-    month: 'waiting',
-  },
-  {
-    fault: 'a relay answers after twice the timeout of the router',
-    parts: () => ({
-      waiting: (deps) => new WaitQueue({ ...deps, answerWithinMs: 2 * deps.answerWithinMs }),
-    }),
-    month: 'silent',
-  },
-  {
-    fault: 'a relay gives up a job after half its time',
-    parts: () => ({
-      waiting: (deps) => new WaitQueue({ ...deps, answerWithinMs: deps.answerWithinMs / 2 }),
-    }),
-    month: 'waiting',
-  },
-  {
-    fault: 'a relay does not report its waiting jobs',
-    parts: () => ({ waiting: (deps) => but(new WaitQueue(deps), { terms: () => ({}) }) }),
-    month: 'waiting',
-  },
-  {
-    fault: 'jobs that never asked are free',
-    parts: () => ({
-      ledger: (ledger) => ({ ...ledger, recordBypass: async (asks) => asks.map(() => 'applied' as const) }),
-    }),
-    days: 3,
-  },
-  {
-    fault: 'the history of runs is not used',
-    parts: () => ({
+      })),
+    WAITING,
+  ),
+  mutant(
+    'a relay asks again after four times as long',
+    () =>
+      otherQueue(({ clock, ...options }) => ({
+        ...options,
+        clock: but(clock, { after: (delayMs, run) => clock.after(4 * delayMs, run) }),
+      })),
+    WAITING,
+  ),
+  mutant(
+    'a relay answers after twice the timeout of the router',
+    () => otherQueue((options) => ({ ...options, answerWithinMs: 2 * options.answerWithinMs })),
+    { month: 'silent' },
+  ),
+  mutant(
+    'a relay gives up a job after half its time',
+    () => otherQueue((options) => ({ ...options, answerWithinMs: options.answerWithinMs / 2 })),
+    WAITING,
+  ),
+  mutant(
+    'a relay does not report its waiting jobs',
+    () => ({ waiting: (options) => but(new WaitQueue(options), { terms: () => ({}) }) }),
+    WAITING,
+  ),
+  mutant(
+    'jobs that never asked are free',
+    () => otherLedger(() => ({ recordBypass: async (asks) => asks.map(() => 'applied' as const) })),
+    { days: 3 },
+  ),
+  mutant(
+    'the history of runs is not used',
+    () => ({
       rules: (rules) => ({
         ...rules,
         policy: { ...rules.policy, estimate: { ...rules.policy.estimate, mode: 'default' as const } },
       }),
     }),
-    estimate: 'history',
-  },
-  {
-    fault: 'the rollup counts every job twice',
-    parts: () => ({
-      rollupTable: (table) =>
-        but(table, {
-          commit: ({ contributions, usage }) =>
-            table.commit({
-              contributions,
-              usage: usage.map(({ key, delta }) => ({
-                key,
-                delta: new Map([...delta].map(([name, count]) => [name, 2 * count])),
-              })),
-            }),
-        }),
-    }),
-    estimate: 'history',
-    days: 3,
-  },
-  {
-    fault: 'the rollup counts every image of a job',
-    parts: () => ({
-      rollupTable: (table) =>
-        but(table, {
-          readContributions: async (jobIds) => jobIds.map(() => undefined),
-          commit: ({ usage }) => table.commit({ contributions: [], usage }),
-        }),
-    }),
-    estimate: 'history',
-    days: 3,
-  },
+    { estimate: 'history' },
+  ),
+  mutant(
+    'the rollup counts every job twice',
+    () =>
+      otherRollup((table) => ({
+        commit: ({ contributions, usage }) =>
+          table.commit({
+            contributions,
+            usage: usage.map(({ key, delta }) => ({
+              key,
+              delta: new Map([...delta].map(([name, count]) => [name, 2 * count])),
+            })),
+          }),
+      })),
+    ROLLED_UP,
+  ),
+  mutant(
+    'the rollup counts every image of a job',
+    () =>
+      otherRollup((table) => ({
+        readContributions: async (jobIds) => jobIds.map(() => undefined),
+        commit: ({ usage }) => table.commit({ contributions: [], usage }),
+      })),
+    ROLLED_UP,
+  ),
 ];

@@ -9,7 +9,6 @@ export type AdminTopic =
   | 'licence'
   | 'flags'
   | 'settings'
-  | 'router'
   | 'controllers'
   | 'scopes'
   | 'controller tokens'
@@ -74,7 +73,6 @@ const ABSENT: Partial<Record<AdminTopic, Words>> = {
     'check its path or number, and that the token may see it',
   ],
   runners: ['GitLab knows no such runner', 'check its number: tollgate fleet ls'],
-  router: ['GitLab has no discovery of its job router', 'it needs GitLab 18.7 or newer'],
 };
 const CONFLICT: Partial<Record<AdminTopic, Words>> = {
   scopes: [
@@ -149,12 +147,6 @@ export function refusalOfFailure(made: AdminCall, { code, status, says }: GitLab
       'rate_limited',
       `GitLab asks to wait, again and again ${answer(made, 429)}`,
       'run the command again later; GITLAB_THROTTLE_USER_ALLOWLIST frees a user of limits',
-    );
-  if (status === 501)
-    return refusal(
-      'absent',
-      `GitLab's job router is not available for this runner ${answer(made, 501)}`,
-      'switch on KAS and the flags job_router and job_router_instance_runners',
     );
   if (code === 'gitlab_unavailable')
     return refusal('unavailable', says, 'run the command again: it goes on where it stopped');

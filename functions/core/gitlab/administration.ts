@@ -43,14 +43,7 @@ const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
 
-/** Instance settings that limit webhooks. GitLab Self-Managed returns all of them. */
-const settingsSchema = z.object({
-  silent_mode_enabled: z.boolean().optional(),
-  allow_local_requests_from_web_hooks_and_services: z.boolean().optional(),
-  outbound_local_requests_whitelist: z.array(z.string()).nullish(),
-});
-
-const discoverySchema = z.object({ server_url: z.string() });
+const settingsSchema = z.object({ silent_mode_enabled: z.boolean().optional() });
 
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
@@ -113,11 +106,7 @@ const hookEventSchema = z.object({
   response_status: z.coerce.string(),
 });
 
-const runnerSchema = z.object({
-  id,
-  runner_type: z.string().optional(),
-  created_by: z.object({ id, username: text }).nullish(),
-});
+const runnerSchema = z.object({ id });
 
 export type AdminController = z.output<typeof controllerSchema>;
 /** Last use: null before the first, undefined where GitLab (before 18.10) does not say. */
@@ -145,13 +134,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     flagDefinitions: () => calls.read('flags', flagDefinitionsSchema, '/features/definitions'),
     /** Settings of the instance; administrators only. */
     settings: () => calls.read('settings', settingsSchema, '/application/settings'),
-    /** The router's address for one runner. @param runnerToken - `glrt-…` */
-    discovery: (runnerToken: string) =>
-      new AdminCalls({ ...deps, token: async () => runnerToken, tokenHeader: 'runner-token' }).read(
-        'router',
-        discoverySchema,
-        '/runners/router/discovery',
-      ),
 
     controllers: () => calls.list('controllers', controllerSchema, '/runner_controllers'),
     controller: (id: number) => calls.read('controllers', controllerSchema, controller(id)),
@@ -201,11 +183,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
         `${hook(groupId, hookId)}/events`,
         new URLSearchParams({ per_page: '20' }),
       ),
-    /** Sends one delivery again under its old id. Five a minute, tests included. */
-    resend: (groupId: number, hookId: number, eventId: number) => {
-      const path = `${hook(groupId, hookId)}/events/${eventId}/resend`;
-      return calls.change('webhook deliveries', z.unknown(), 'POST', path);
-    },
 
     instanceRunners: (tags: readonly string[]) =>
       calls.list('runners', runnerSchema, '/runners/all', {

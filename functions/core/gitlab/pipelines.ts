@@ -35,7 +35,6 @@ const messageSchema = z.object({
 });
 
 export type CanaryProject = z.output<typeof projectSchema>;
-export type CanaryRunner = z.output<typeof runnerDetailSchema>;
 export type CanaryJob = z.output<typeof pipelineJobSchema>;
 
 export type GitLabPipelines = ReturnType<typeof createGitLabPipelines>;

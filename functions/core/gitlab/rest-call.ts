@@ -7,8 +7,6 @@ export interface RestCallDeps {
   readonly baseUrl: string;
   /** Read for every call, so that a rotated token needs no restart. */
   readonly token: () => Promise<string>;
-  /** Header of the token. @default 'private-token' */
-  readonly tokenHeader?: 'private-token' | 'runner-token';
   readonly fetch: typeof fetch;
   readonly clock: {
     nowMs(): number;
@@ -104,11 +102,11 @@ async function tryOnce(
   },
   deps: RestCallDeps,
 ): Promise<RestAnswer> {
-  const { baseUrl, tokenHeader = 'private-token' } = deps;
+  const { baseUrl } = deps;
   const call = `${method} ${path}`;
   const headers = {
     accept: 'application/json',
-    [tokenHeader]: await readToken(deps.token),
+    'private-token': await readToken(deps.token),
     ...(change !== undefined && { 'content-type': 'application/json' }),
   };
   const url = `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${query.size === 0 ? '' : `?${query}`}`;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, stoppable, type WallClock } from '../clock.ts';
@@ -6,13 +7,12 @@ import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
 import { checksum, seededRandom } from '../random.ts';
 import type { JobQuestion, RouterGitLab } from '../router/messages.ts';
 import { jobHookBody } from './bodies.ts';
-import { ControllerBook, ControllerTokenBook, type LocalController } from './controllers.ts';
+import { ControllerTokenBook, type LocalController } from './controllers.ts';
 import type { InstanceSettings } from './instance.ts';
 import { PlaceBook } from './places.ts';
 import { restApp } from './rest-app.ts';
 import { type LocalCiProject, routerSideOf } from './runners.ts';
 import {
-  type FaultOptions,
   type GitLabState,
   type HookFaultShares,
   JobBook,
@@ -28,8 +28,8 @@ import {
   GroupHookBook,
   type HookBody,
   type HookCounters,
+  type HookMessage,
   HookSender,
-  type HookTransport,
   hookRequester,
   uuidFrom,
 } from './webhooks.ts';
@@ -37,18 +37,15 @@ import {
 export interface LocalGitLabOptions {
   /** @default the machine's clock */
   readonly clock?: WallClock;
-  /**
-   * Dates webhooks and times them out, where jobs live on a faster clock: receivers compare the date with the real
-   * time. @default `clock`
-   */
-  readonly wireClock?: WallClock;
+  /** Dates webhooks, where jobs live on a faster clock: receivers compare with the real time. @default `clock` */
+  readonly wireClock?: Pick<WallClock, 'nowMs'>;
   /** [0, 1): chooses faults and ids. */
   readonly random: () => number;
   /** REST callers send it as `PRIVATE-TOKEN`. */
   readonly token: string;
   /** Group paths by the group's token, with the role Developer. @default none */
   readonly groupTokens?: ReadonlyMap<string, string>;
-  /** Address of the job webhook. None is sent without it, `hookFor` and `receive`. */
+  /** Address of the job webhook. None is sent without it and `hookFor`. */
   readonly hookUrl?: string;
   /** Returns the webhook of a project's top-level group. Instead of `hookUrl`. */
   readonly hookFor?: (projectPath: string) => { readonly url: string; readonly signingToken: string };
@@ -60,13 +57,12 @@ export interface LocalGitLabOptions {
   readonly secretToken?: string;
   /** Sends deliveries; an app's own `fetch` needs no socket. @default fetch */
   readonly deliver?: (request: Request) => Promise<Response>;
-  /** Takes bodies without HTTP and signatures. Instead of `hookUrl`. */
-  readonly receive?: (body: HookBody, webhookId: string) => Promise<void>;
   /** Gets the body of every delivery that failed; GitLab does not retry. */
   readonly onUndelivered?: (body: HookBody) => void;
   /** In bodies and in `X-Gitlab-Instance`. @default 'http://gitlab.localhost' */
   readonly instanceUrl?: string;
-  readonly faults?: FaultOptions;
+  /** Shares of job webhooks that go wrong. @default none */
+  readonly hookFaults?: HookFaultShares;
   /** @default none */
   readonly controllers?: readonly LocalController[];
   /** Licence, flags, settings, groups. */
@@ -78,8 +74,6 @@ export interface LocalGitLabOptions {
 /** The course of a job once it waits for a runner. */
 interface JobCourse {
   readonly runner: LocalRunner;
-  /** @default 0 */
-  readonly startsInMs?: number;
   readonly runsMs: number;
   /** @default success */
   readonly ending?: JobEnding;
@@ -98,7 +92,7 @@ export interface LocalGitLab extends JobLife {
   changeController(id: number, change: Partial<Omit<LocalController, 'id'>>): void;
   controller(id: number): LocalController | undefined;
   readonly controllerTokens: ControllerTokenBook;
-  /** Webhooks that administrators set up. They are sent without any of `faults`. */
+  /** Webhooks that administrators set up. They are sent without faults. */
   readonly groupHooks: GroupHookBook;
   /** GitLab as a job router on this machine sees it. */
   readonly routerSide: RouterGitLab;
@@ -120,27 +114,29 @@ export interface LocalGitLab extends JobLife {
 /** A rejected job shows as running for about this long. */
 const REJECTED_MS = 90;
 
+const NO_HOOK_FAULTS: HookFaultShares = { lose: 0, repeat: 0, reorder: 0, delay: 0 };
+
 export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const { version = '19.4', random, administration: settings = {}, projects = [] } = options;
   const { instanceUrl = 'http://gitlab.localhost', deliver = fetch } = options;
   const clock = stoppable(options.clock ?? machineClock);
-  const wireClock = options.wireClock === undefined ? clock : stoppable(options.wireClock);
-  const faults = new LocalGitLabFaults(options.faults);
+  const wireNowMs = (): number => (options.wireClock ?? clock).nowMs();
+  const faults = new LocalGitLabFaults();
   const jobs = new JobBook();
   const places = new PlaceBook(settings.groups);
   for (const project of projects) places.putProject(project);
-  const send = hookTransport(options, instanceUrl);
-  const onUndelivered = options.onUndelivered ?? (() => {});
+  const send = hookTransport(options, instanceUrl, wireNowMs);
   const hooks = new HookSender({
-    ...{ send: send ?? (async () => true), faults, clock, wireClock, random, onUndelivered },
+    ...{ send: send ?? (async () => true), shares: options.hookFaults ?? NO_HOOK_FAULTS, clock, random },
+    onUndelivered: options.onUndelivered ?? (() => {}),
   });
   const groupHooks = new GroupHookBook(
     { places, random, instanceUrl, version, settings },
-    wireClock,
+    wireNowMs,
     deliver,
   );
   const tell = (job: LocalJob): void => {
-    const body = () => jobHookBody(job, instanceUrl, clock.nowMs());
+    const body = () => jobHookBody(job, clock.nowMs());
     void groupHooks.tell(job.projectPath, body);
     if (send !== undefined) hooks.tell(job.id, body());
   };
@@ -148,7 +144,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     create(newJob) {
       const job = jobs.create(newJob, clock.nowMs());
       tell(job);
-      jobs.queue(job, clock.nowMs());
+      Object.assign(job, { status: 'pending', queuedAtMs: clock.nowMs() });
       tell(job);
       return job;
     },
@@ -171,9 +167,8 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     ...{ clock, random, instanceUrl, version, token: options.token, settings, faults, jobs, places },
     groupTokens: options.groupTokens ?? new Map(),
     ...{ rest: { calls: 0 }, jobTokens: new Map(), ciProjects: projects, pipelines: new Map() },
-    controllers: new ControllerBook(options.controllers ?? []),
-    controllerTokens: new ControllerTokenBook(),
-    groupHooks,
+    controllers: new Map(options.controllers?.map((controller) => [controller.id, controller])),
+    ...{ controllerTokens: new ControllerTokenBook(), groupHooks },
   };
   const rest = restApp(state);
 
@@ -184,20 +179,21 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
       const rejected = { status: 'failed', failureReason: REJECTED_BY_ROUTER } as const;
       clock.after(REJECTED_MS, () => endIfRunning(jobId, rejected));
     },
-    play(jobId, { runner, startsInMs = 0, runsMs, ending = { status: 'success' } }) {
-      clock.after(startsInMs, () => {
+    play(jobId, { runner, runsMs, ending = { status: 'success' } }) {
+      clock.after(0, () => {
         if (jobs.job(jobId)?.status !== 'pending') return;
         life.start(jobId, runner);
         clock.after(runsMs, () => endIfRunning(jobId, ending));
       });
     },
-    forget(jobId) {
-      const job = jobs.job(jobId);
-      if (job !== undefined) jobs.forget(job);
-    },
+    forget: (jobId) => jobs.forget(jobId),
     addRunner: (runner) => jobs.addRunner(runner),
-    changeController: (id, change) => void state.controllers.change(id, change),
-    controller: (id) => state.controllers.find(id),
+    changeController(id, change) {
+      const controller = state.controllers.get(id);
+      if (controller === undefined) throw new Error(`there is no runner controller ${id}`);
+      state.controllers.set(id, { ...controller, ...change });
+    },
+    controller: (id) => state.controllers.get(id),
     controllerTokens: state.controllerTokens,
     groupHooks,
     routerSide: routerSideOf(state),
@@ -212,31 +208,23 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     },
     listen: (port) => serveOnLoopback(rest, port),
     hooksIdle: () => hooks.idle(),
-    stop() {
-      clock.stop();
-      wireClock.stop();
-    },
+    stop: () => clock.stop(),
   };
 }
 
 /** Returns undefined if no job webhook is configured. */
-function hookTransport(options: LocalGitLabOptions, instanceUrl: string): HookTransport | undefined {
-  const { receive, hookUrl, hookFor, deliver = fetch, version } = options;
-  if (receive !== undefined)
-    return async ({ body, webhookId }) => {
-      await receive(body, webhookId);
-      return true;
-    };
+function hookTransport(options: LocalGitLabOptions, instanceUrl: string, nowMs: () => number) {
+  const { hookUrl, hookFor, deliver = fetch, version } = options;
   if (hookUrl === undefined && hookFor === undefined) return undefined;
   const hookId = uuidFrom(options.random);
   const requesterTo = (url: string, secrets: Parameters<typeof hookRequester>[2]) =>
     hookRequester(url, instanceUrl, secrets, hookId, version);
   const fixed = requesterTo(hookUrl ?? '', options);
-  return async (message, sentAtMs, signal) => {
+  return async (message: HookMessage): Promise<boolean> => {
     const { project } = message.body;
     const hook = hookFor?.(isRecord(project) ? String(project.path_with_namespace) : '');
     const request = hook === undefined ? fixed : requesterTo(hook.url, hook);
-    const response = await deliver(request(message, sentAtMs, signal));
+    const response = await deliver(request(message, nowMs()));
     await response.body?.cancel();
     return response.ok;
   };
@@ -271,13 +259,8 @@ export const newSigningToken = (): string => `whsec_${randomBytes(32).toString('
 export function playGitLab({ clock, seed, hookFor, onEndLost }: PlayedGitLabOptions) {
   const token = `glpat-${randomBytes(12).toString('base64url')}`;
   const gitlab = createLocalGitLab({
-    clock,
-    // Receivers compare a signature's date with the real time.
-    wireClock: machineClock,
-    random: seededRandom(seed),
-    token,
-    hookFor,
-    faults: { hooks: WEBHOOK_FAULTS },
+    ...{ clock, token, hookFor, wireClock: machineClock, random: seededRandom(seed) },
+    hookFaults: WEBHOOK_FAULTS,
     onUndelivered: ({ build_id: jobId, build_status: status, build_failure_reason: reason }) => {
       // A rejected job holds nothing, so a lost webhook of its end does no harm.
       const isEnd = TERMINAL.some((terminal) => terminal === status) && reason !== REJECTED_BY_ROUTER;
@@ -286,8 +269,8 @@ export function playGitLab({ clock, seed, hookFor, onEndLost }: PlayedGitLabOpti
   });
   const random = seededRandom(seed + 1);
   const asked: number[] = [];
-  const hasEnded = (jobId: number | undefined): boolean => {
-    const job = jobId === undefined ? undefined : gitlab.job(jobId);
+  const hasEnded = (jobId = 0): boolean => {
+    const job = gitlab.job(jobId);
     return job !== undefined && isTerminal(job.status);
   };
   return {
@@ -295,30 +278,18 @@ export function playGitLab({ clock, seed, hookFor, onEndLost }: PlayedGitLabOpti
     token,
     /** Creates the job, and runs or fails it by the decision of `admit`. */
     async play(question: JobQuestion, admit: () => Promise<{ readonly result: string }>): Promise<void> {
-      const { job, runner } = jobFromQuestion(question);
+      const { job, runner, timeoutSeconds } = jobFromQuestion(question);
       gitlab.create(job);
       asked.push(job.id);
-      const { runsSeconds, ending } = jobCourse(job.name, timeoutOf(question), random);
+      const course = jobCourse(job.name, timeoutSeconds, random);
       const { result } = await admit();
-      if (result === 'admitted' || result === 'disabled') {
-        gitlab.play(job.id, { runner, runsMs: runsSeconds * 1000, ending });
-      } else gitlab.reject(job.id, runner);
+      if (result === 'admitted' || result === 'disabled') gitlab.play(job.id, { runner, ...course });
+      else gitlab.reject(job.id, runner);
       while (asked.length > JOBS_KEPT && hasEnded(asked[0])) gitlab.forget(asked.shift() ?? 0);
     },
     /** The number of jobs that have not ended. */
     living: (): number => [...gitlab.jobs()].filter(({ status }) => !isTerminal(status)).length,
   };
-}
-
-function timeoutOf(question: JobQuestion): number {
-  const info = isRecord(question.runner_info) ? question.runner_info : {};
-  return typeof info.timeout === 'number' && info.timeout > 0 ? info.timeout : TIMEOUT_SECONDS;
-}
-
-/** Duration and ending of a job that runs. */
-interface PlayedCourse {
-  readonly runsSeconds: number;
-  readonly ending: JobEnding;
 }
 
 /** A job's name gives its usual duration, between these; each run differs by up to a fifth. */
@@ -329,59 +300,55 @@ const SPREAD = 0.2;
 const FAILS_SHARE = 0.05;
 const CANCELED_SHARE = 0.02;
 
-function jobCourse(name: string, timeoutSeconds: number, random: () => number): PlayedCourse {
+/** Duration and ending of a job that runs. */
+function jobCourse(
+  name: string,
+  timeoutSeconds: number,
+  random: () => number,
+): Pick<JobCourse, 'runsMs' | 'ending'> {
   const usual = USUAL_SECONDS_MIN + (checksum(name) % (USUAL_SECONDS_MAX - USUAL_SECONDS_MIN));
-  const wanted = usual * (1 - SPREAD + 2 * SPREAD * random());
+  const seconds = usual * (1 - SPREAD + 2 * SPREAD * random());
   const outcome = random();
-  if (wanted >= timeoutSeconds) {
+  if (seconds >= timeoutSeconds)
     return {
-      runsSeconds: timeoutSeconds,
+      ...{ runsMs: timeoutSeconds * 1000 },
       ending: { status: 'failed', failureReason: 'job_execution_timeout' },
     };
-  }
-  if (outcome < FAILS_SHARE) return { runsSeconds: wanted, ending: { status: 'failed' } };
-  return {
-    runsSeconds: wanted,
-    ending: { status: outcome < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success' },
+  const runsMs = seconds * 1000;
+  if (outcome < FAILS_SHARE) return { runsMs, ending: { status: 'failed' } };
+  return { runsMs, ending: { status: outcome < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success' } };
+}
+
+/** The parts of an admission request that the local GitLab needs. */
+const Question = z.object({
+  id: z.number(),
+  job_info: z.object({
+    project_id: z.number(),
+    project_full_path: z.string().default(''),
+    name: z.string().default(''),
+    stage: z.string().default(''),
+    pipeline_id: z.number(),
+    user_id: z.number(),
+    tags: z.array(z.string()).default([]),
+  }),
+  git_info: z.object({ ref: z.string().default('') }).default({ ref: '' }),
+  runner_info: z.object({
+    id: z.number(),
+    tags: z.array(z.string()).default([]),
+    timeout: z.number().positive().default(TIMEOUT_SECONDS),
+  }),
+  variables: z.array(z.object({ key: z.string(), value: z.string() })).default([]),
+});
+
+/** Returns the job and the runner of an admission request. @throws {z.ZodError} naming a field that is missing */
+function jobFromQuestion(question: JobQuestion) {
+  const { id, job_info: info, git_info: git, runner_info: runner, variables } = Question.parse(question);
+  const environment = variables.find(({ key }) => key === 'CI_ENVIRONMENT_NAME')?.value;
+  const job: NewJob = {
+    ...{ id, name: info.name, stage: info.stage, ref: git.ref, tags: info.tags },
+    ...{ projectId: info.project_id, projectPath: info.project_full_path },
+    ...{ pipelineId: info.pipeline_id, userId: info.user_id },
+    ...(environment !== undefined && { environment }),
   };
-}
-
-/** Returns the job and the runner of an admission request. */
-export function jobFromQuestion(question: JobQuestion): { job: NewJob; runner: LocalRunner } {
-  const info = isRecord(question.job_info) ? question.job_info : {};
-  const git = isRecord(question.git_info) ? question.git_info : {};
-  const runner = isRecord(question.runner_info) ? question.runner_info : {};
-  const environment = variable(question, 'CI_ENVIRONMENT_NAME');
-  const jobTags = texts(info.tags);
-  return {
-    job: {
-      id: number(question.id, 'id'),
-      projectId: number(info.project_id, 'job_info.project_id'),
-      projectPath: text(info.project_full_path),
-      name: text(info.name),
-      stage: text(info.stage),
-      pipelineId: number(info.pipeline_id, 'job_info.pipeline_id'),
-      userId: number(info.user_id, 'job_info.user_id'),
-      ref: text(git.ref),
-      tags: jobTags,
-      ...(environment !== undefined && { environment }),
-    },
-    runner: { id: number(runner.id, 'runner_info.id'), tags: texts(runner.tags) },
-  };
-}
-
-function number(value: unknown, name: string): number {
-  if (typeof value === 'number') return value;
-  throw new Error(`${name} of the admission request is not a number; the local GitLab finds the job by it`);
-}
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-
-function variable(question: JobQuestion, key: string): string | undefined {
-  const variables = Array.isArray(question.variables) ? question.variables : [];
-  const found = variables.find((one: unknown) => isRecord(one) && one.key === key);
-  return isRecord(found) && typeof found.value === 'string' ? found.value : undefined;
+  return { job, runner: { id: runner.id, tags: runner.tags }, timeoutSeconds: runner.timeout };
 }

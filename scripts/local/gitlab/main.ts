@@ -49,9 +49,7 @@ async function main(): Promise<number> {
   writeFileSync(tokenFile, `${ADMIN_TOKEN}\n`, { mode: 0o600 });
   console.log(`GitLab ${server.url}, its job router ${routed.router.grpcUrl}
 Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/local-admin-token --project platform/tollgate-canary`);
-  const runner = createRunnerClient({
-    ...{ gitlabUrl: server.url, token: RUNNER_TOKEN, fetch, clock: machineClock },
-  });
+  const runner = createRunnerClient({ gitlabUrl: server.url, token: RUNNER_TOKEN, fetch });
   let isOver = false;
   const over = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)

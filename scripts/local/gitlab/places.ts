@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono';
-import { displayName, isoText } from './bodies.ts';
+import { isoText } from './bodies.ts';
 import { isAdministrator, keysetPageById, listPage, noKeyset } from './instance.ts';
 import type { GitLabState } from './state.ts';
 
@@ -63,20 +63,13 @@ export class PlaceBook {
     return group.parentId === undefined ? group.path : `${this.pathOf(group.parentId)}/${group.path}`;
   }
 
-  group(idOrPath: string): LocalGroup | undefined {
-    const isAsked = ({ id }: LocalGroup) => this.pathOf(id) === idOrPath;
-    return this.groups.get(Number(idOrPath)) ?? [...this.groups.values()].find(isAsked);
-  }
-
-  project(idOrPath: string): LocalProject | undefined {
-    const isAsked = (each: LocalProject) => `${this.pathOf(each.namespaceId)}/${each.path}` === idOrPath;
-    return this.projects.get(Number(idOrPath)) ?? [...this.projects.values()].find(isAsked);
+  pathOfProject({ namespaceId, path }: LocalProject): string {
+    return `${this.pathOf(namespaceId)}/${path}`;
   }
 }
 
 /** GitLab returns at most this many projects inside `GET /groups/:id`. */
 const PROJECTS_IN_GROUP_MAX = 100;
-const CREATED_AT = isoText(Date.UTC(2026, 0, 1));
 
 /**
  * `GET /groups`, `/projects` and one of each, by id or by encoded path. Any other token is not a member of anything
@@ -86,24 +79,36 @@ const CREATED_AT = isoText(Date.UTC(2026, 0, 1));
  * @see https://docs.gitlab.com/api/rest/#keyset-based-pagination
  */
 export function placeRoutes(app: Hono, state: GitLabState): void {
-  const { places, instanceUrl } = state;
+  const { places } = state;
   const isVisible = ({ visibility = 'private' }: LocalGroup | LocalProject): boolean =>
     isAdministrator(state) || visibility !== 'private';
-  const group = (each: LocalGroup) => groupEntity(each, places, instanceUrl);
-  const simpleProject = (each: LocalProject) => simpleProjectEntity(each, places, instanceUrl);
-  const project = (each: LocalProject) => ({
-    ...simpleProject(each),
-    ...{ archived: false, jobs_enabled: true, shared_runners_enabled: true },
-    updated_at: isoText(each.updatedAtMs ?? 0),
+  const group = ({ id, parentId, path, visibility = 'private' }: LocalGroup) => ({
+    ...{ id, name: path, path, visibility, full_path: places.pathOf(id), parent_id: parentId ?? null },
   });
+  const project = (each: LocalProject) => {
+    const { id, namespaceId, path, visibility = 'private', defaultBranch = 'main', updatedAtMs = 0 } = each;
+    const kind = places.groups.has(namespaceId) ? 'group' : 'user';
+    return {
+      ...{ id, name: path, path, path_with_namespace: places.pathOfProject(each), visibility },
+      ...{ default_branch: defaultBranch, archived: false, updated_at: isoText(updatedAtMs) },
+      namespace: { id: namespaceId, kind, full_path: places.pathOf(namespaceId) },
+    };
+  };
   const missing = (c: Context, what: string) => c.json({ message: `404 ${what} Not Found` }, 404);
+  const found = <Place extends LocalGroup | LocalProject>(
+    c: Context,
+    all: ReadonlyMap<number, Place>,
+    pathOf: (place: Place) => string,
+  ): Place | undefined => {
+    const asked = c.req.param('id') ?? '';
+    const place = all.get(Number(asked)) ?? [...all.values()].find((each) => pathOf(each) === asked);
+    return place !== undefined && isVisible(place) ? place : undefined;
+  };
 
   app.get('/groups', (c) => {
     // GitLab pages groups by key only for unauthenticated callers.
     if (c.req.query('pagination') === 'keyset') return noKeyset(c);
     const order = c.req.query('order_by') ?? 'name';
-    if (!['name', 'path', 'id', 'similarity'].includes(order))
-      return c.json({ error: 'order_by does not have a valid value' }, 400);
     const isTopOnly = c.req.query('top_level_only') === 'true';
     const groups = [...places.groups.values()].filter(
       (each) => isVisible(each) && !(isTopOnly && each.parentId !== undefined),
@@ -113,35 +118,33 @@ export function placeRoutes(app: Hono, state: GitLabState): void {
     return listPage(c, groups, group);
   });
   app.get('/groups/:id', (c) => {
-    const found = places.group(c.req.param('id'));
-    if (found === undefined || !isVisible(found)) return missing(c, 'Group');
-    if (c.req.query('with_projects') === 'false') return c.json(group(found));
+    const asked = found(c, places.groups, ({ id }) => places.pathOf(id));
+    if (asked === undefined) return missing(c, 'Group');
+    if (c.req.query('with_projects') === 'false') return c.json(group(asked));
     const inside = [...places.projects.values()].filter(
-      (each) => each.namespaceId === found.id && isVisible(each),
+      (each) => each.namespaceId === asked.id && isVisible(each),
     );
-    const projects = inside.slice(0, PROJECTS_IN_GROUP_MAX).map(project);
-    return c.json({ ...group(found), projects, shared_projects: [] });
+    return c.json({ ...group(asked), projects: inside.slice(0, PROJECTS_IN_GROUP_MAX).map(project) });
   });
 
   app.get('/projects', (c) => {
     const url = new URL(c.req.url);
-    const entity = c.req.query('simple') === 'true' ? simpleProject : project;
     const order = c.req.query('order_by') ?? 'created_at';
     const asked = filterProjects([...places.projects.values()].filter(isVisible), url.searchParams);
     if (c.req.query('pagination') === 'keyset') {
       if (order !== 'id') return noKeyset(c);
       const ascending = asked.map(({ id }) => id).sort((a, b) => a - b);
       const { entries, headers } = keysetPageById(ascending, url);
-      return c.json(entries.flatMap((id) => places.projects.get(id) ?? []).map(entity), 200, headers);
+      return c.json(entries.flatMap((id) => places.projects.get(id) ?? []).map(project), 200, headers);
     }
     const age = ({ updatedAtMs = 0 }: LocalProject) => (order === 'updated_at' ? updatedAtMs : 0);
     asked.sort((a, b) => age(a) - age(b) || a.id - b.id);
     if (c.req.query('sort') !== 'asc') asked.reverse();
-    return listPage(c, asked, entity);
+    return listPage(c, asked, project);
   });
   app.get('/projects/:id', (c) => {
-    const found = places.project(c.req.param('id'));
-    return found === undefined || !isVisible(found) ? missing(c, 'Project') : c.json(project(found));
+    const asked = found(c, places.projects, (each) => places.pathOfProject(each));
+    return asked === undefined ? missing(c, 'Project') : c.json(project(asked));
   });
 }
 
@@ -152,37 +155,4 @@ function filterProjects(projects: readonly LocalProject[], query: URLSearchParam
   const since = query.get('order_by') === 'updated_at' ? query.get('updated_after') : null;
   const sinceMs = since === null ? Number.NEGATIVE_INFINITY : Date.parse(since);
   return projects.filter(({ id, updatedAtMs = 0 }) => id > after && id < before && updatedAtMs > sinceMs);
-}
-
-function groupEntity({ id, parentId, path, visibility }: LocalGroup, places: PlaceBook, url: string) {
-  const fullPath = places.pathOf(id);
-  return {
-    ...{ id, name: displayName(path), path, description: '', visibility: visibility ?? 'private' },
-    ...{ share_with_group_lock: false, avatar_url: null, request_access_enabled: false },
-    ...{ web_url: `${url}/groups/${fullPath}`, repository_storage: 'default' },
-    full_name: fullPath.split('/').map(displayName).join(' / '),
-    ...{ full_path: fullPath, parent_id: parentId ?? null, created_at: CREATED_AT },
-  };
-}
-
-function simpleProjectEntity(project: LocalProject, places: PlaceBook, url: string) {
-  const { id, namespaceId, path } = project;
-  const namespace = places.pathOf(namespaceId);
-  const slug = namespace.split('/').at(-1) ?? '';
-  const isGroup = places.groups.has(namespaceId);
-  const webUrl = `${url}/${namespace}/${path}`;
-  return {
-    ...{ id, description: null, name: displayName(path), path, path_with_namespace: `${namespace}/${path}` },
-    name_with_namespace: [...namespace.split('/'), path].map(displayName).join(' / '),
-    ...{ created_at: CREATED_AT, default_branch: project.defaultBranch ?? 'main', tag_list: [], topics: [] },
-    ssh_url_to_repo: `git@${new URL(url).hostname}:${namespace}/${path}.git`,
-    ...{ http_url_to_repo: `${webUrl}.git`, web_url: webUrl, avatar_url: null, star_count: 0 },
-    last_activity_at: isoText(project.updatedAtMs ?? 0),
-    visibility: project.visibility ?? 'private',
-    namespace: {
-      ...{ id: namespaceId, name: displayName(slug), path: slug, kind: isGroup ? 'group' : 'user' },
-      ...{ full_path: namespace, parent_id: places.groups.get(namespaceId)?.parentId ?? null },
-      ...{ avatar_url: null, web_url: isGroup ? `${url}/groups/${namespace}` : `${url}/${namespace}` },
-    },
-  };
 }

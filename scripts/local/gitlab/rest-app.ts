@@ -24,7 +24,7 @@ export function restApp(state: GitLabState): Hono {
 
   app.use(async (c, next) => {
     state.rest.calls += 1;
-    const fault = faults.takeRest(clock.nowMs());
+    const fault = faults.takeRest();
     if (fault === 'stall') return new Promise<Response>(() => {});
     if (fault !== undefined) return refusal(fault.status, fault.retryAfterSeconds);
     const given = c.req.header('private-token') ?? c.req.header('authorization')?.replace(/^Bearer /i, '');

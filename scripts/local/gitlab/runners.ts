@@ -3,15 +3,7 @@ import { z } from 'zod';
 import { isTerminal, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobQuestion, JobRequestOutcome, RouterGitLab } from '../router/messages.ts';
-import {
-  isoText,
-  jobEntity,
-  managerEntity,
-  runnerDetailEntity,
-  runnerEntity,
-  shaOf,
-  userEntity,
-} from './bodies.ts';
+import { isoText, jobEntity, managerEntity, runnerDetailEntity, runnerEntity, shaOf } from './bodies.ts';
 import { tokenText } from './controllers.ts';
 import { forbidden, listPage, notFound } from './instance.ts';
 import type { GitLabState, LocalJob, LocalRunner } from './state.ts';
@@ -32,7 +24,6 @@ const Creation = z.object({
   maximum_timeout: z.int().min(600).optional(),
   maintenance_note: z.string().max(1_024).optional(),
 });
-const Update = z.object({ paused: z.boolean() });
 const JobRequest = z.object({ token: z.string() });
 const JobUpdate = z.object({
   token: z.string(),
@@ -42,37 +33,34 @@ const JobUpdate = z.object({
 
 /** Runners for administrators: lists, details, creation and pausing. */
 export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
-  const withRunner =
-    (answer: (c: Context, runner: LocalRunner) => Response | Promise<Response>) => (c: Context) => {
-      const runner = jobs.runner(Number(c.req.param('runnerId')));
-      return runner === undefined ? notFound(c) : answer(c, runner);
-    };
+  const runnerIn = (c: Context) => jobs.runner(Number(c.req.param('runnerId')));
   app.get('/runners/all', (c) => {
-    const query = new URL(c.req.url).searchParams;
-    return listPage(
-      c,
-      jobs.runners().filter((runner) => matches(runner, query)),
-      runnerEntity,
-    );
+    const { type: asked, tag_list: wanted = '' } = c.req.query();
+    // A runner must have all of the tags.
+    const runners = jobs
+      .runners()
+      .filter(
+        ({ type = 'instance_type', tags = [] }) =>
+          (asked ?? type) === type && wanted.split(',').every((tag) => tag === '' || tags.includes(tag)),
+      );
+    return listPage(c, runners, runnerEntity);
   });
-  app.get(
-    '/runners/:runnerId',
-    withRunner((c, runner) => c.json(runnerDetailEntity(runner))),
-  );
-  app.get(
-    '/runners/:runnerId/managers',
-    withRunner((c, { managers = [] }) => c.json(managers.map(managerEntity))),
-  );
-  app.put(
-    '/runners/:runnerId',
-    withRunner(async (c, runner) => {
-      const update = Update.safeParse(await c.req.json());
-      if (!update.success) return c.json({ error: 'paused is missing' }, 400);
-      const changed = { ...runner, paused: update.data.paused };
-      jobs.addRunner(changed);
-      return c.json(runnerDetailEntity(changed));
-    }),
-  );
+  app.get('/runners/:runnerId', (c) => {
+    const runner = runnerIn(c);
+    return runner === undefined ? notFound(c) : c.json(runnerDetailEntity(runner));
+  });
+  app.get('/runners/:runnerId/managers', (c) => {
+    const runner = runnerIn(c);
+    return runner === undefined ? notFound(c) : c.json((runner.managers ?? []).map(managerEntity));
+  });
+  app.put('/runners/:runnerId', async (c) => {
+    const runner = runnerIn(c);
+    const { paused } = await c.req.json<{ readonly paused?: boolean }>();
+    if (runner === undefined) return notFound(c);
+    const changed = { ...runner, paused: paused === true };
+    jobs.addRunner(changed);
+    return c.json(runnerDetailEntity(changed));
+  });
   app.post('/user/runners', async (c) => {
     const creation = Creation.safeParse(await c.req.json());
     if (!creation.success) return c.json({ error: 'runner_type does not have a valid value' }, 400);
@@ -95,20 +83,6 @@ export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
     });
     return c.json({ id, token, token_expires_at: null }, 201);
   });
-}
-
-/** The filters of `GET /runners/all`. A runner must have all of the tags. */
-function matches(runner: LocalRunner, query: URLSearchParams): boolean {
-  const { type = 'instance_type', status = 'online', paused = false, tags = [], managers = [] } = runner;
-  const wanted = (name: string, value: string): boolean => (query.get(name) ?? value) === value;
-  const prefix = query.get('version_prefix') ?? '';
-  return (
-    wanted('type', type) &&
-    wanted('status', status) &&
-    wanted('paused', String(paused)) &&
-    (query.get('tag_list') ?? '').split(',').every((tag) => tag === '' || tags.includes(tag)) &&
-    (prefix === '' || managers.some(({ version }) => version.startsWith(prefix)))
-  );
 }
 
 /** The runner's own API: requests a job, reports its state, appends to its trace. */
@@ -148,7 +122,7 @@ export function runnerJobRoutes(app: Hono, state: GitLabState): void {
 /** GitLab as its job router sees it. A controller without a scope gets no requests. */
 export const routerSideOf = (state: GitLabState): RouterGitLab => ({
   controllers: () =>
-    state.controllers.all().map(({ id, state: mode, instanceScope = false, runnerScopes = [] }) => ({
+    [...state.controllers.values()].map(({ id, state: mode, instanceScope = false, runnerScopes = [] }) => ({
       ...{ id, state: mode, tokens: state.controllerTokens.of(id).map(({ value }) => value) },
       ...(!instanceScope && { runnerIds: runnerScopes }),
     })),
@@ -239,39 +213,32 @@ export interface LocalPipeline {
 /** Pipelines that are started over the API, and the traces of jobs. */
 export function pipelineRoutes(app: Hono, state: GitLabState): void {
   const { jobs, clock, instanceUrl } = state;
-  const projectOf = (c: Context): LocalCiProject | undefined => {
-    const asked = decodeURIComponent(c.req.param('projectId') ?? '');
-    return state.ciProjects.find(({ id, path }) => String(id) === asked || path === asked);
-  };
-  const withPipeline = (answer: (c: Context, pipeline: LocalPipeline) => Response) => (c: Context) => {
+  type Handler = (c: Context, project: LocalCiProject) => Response | Promise<Response>;
+  const route = (method: string, path: string, answer: Handler) =>
+    app.on(method, `/projects/:projectId${path}`, (c) => {
+      const asked = decodeURIComponent(c.req.param('projectId') ?? '');
+      const project = state.ciProjects.find(({ id, path }) => String(id) === asked || path === asked);
+      return project === undefined ? notFound(c) : answer(c, project);
+    });
+  const pipelineIn = (c: Context, project: LocalCiProject): LocalPipeline | undefined => {
     const found = state.pipelines.get(Number(c.req.param('pipelineId')));
-    return found === undefined || found.project !== projectOf(c) ? notFound(c) : answer(c, found);
+    return found?.project === project ? found : undefined;
   };
   /** Newest first, as GitLab lists them. */
   const jobsOf = ({ jobIds }: LocalPipeline): readonly LocalJob[] =>
     jobIds.flatMap((id) => jobs.job(id) ?? []).reverse();
   const statusOf = (pipeline: LocalPipeline): string => {
-    const statuses = new Set(jobsOf(pipeline).map(({ status }) => status));
-    const inOrder = ['running', 'pending', 'failed', 'canceled'] as const;
+    const statuses = new Set<string>(jobsOf(pipeline).map(({ status }) => status));
+    const inOrder = ['running', 'pending', 'failed', 'canceled'];
     return inOrder.find((status) => statuses.has(status)) ?? 'success';
   };
-  const listed = (pipeline: LocalPipeline): object => ({
-    ...{ id: pipeline.id, iid: pipeline.id, project_id: pipeline.project.id, sha: shaOf(pipeline.id) },
-    ...{ ref: pipeline.ref, status: statusOf(pipeline), source: 'api', name: null },
-    created_at: isoText(pipeline.createdAtMs),
-    updated_at: isoText(pipeline.createdAtMs),
+  const entity = (pipeline: LocalPipeline): object => ({
+    ...{ id: pipeline.id, project_id: pipeline.project.id, sha: shaOf(pipeline.id), ref: pipeline.ref },
+    ...{ status: statusOf(pipeline), source: 'api', created_at: isoText(pipeline.createdAtMs) },
     web_url: `${instanceUrl}/${pipeline.project.path}/-/pipelines/${pipeline.id}`,
   });
-  const inFull = (pipeline: LocalPipeline): object => ({
-    ...listed(pipeline),
-    ...{ before_sha: '0'.repeat(40), tag: false, yaml_errors: null, committed_at: null, coverage: null },
-    user: { ...userEntity(1, instanceUrl), avatar_url: null },
-    ...{ started_at: null, finished_at: null, duration: null, queued_duration: 0 },
-  });
 
-  app.post('/projects/:projectId/pipeline', async (c) => {
-    const project = projectOf(c);
-    if (project === undefined) return notFound(c);
+  route('POST', '/pipeline', async (c, project) => {
     const { ref } = await c.req.json<{ readonly ref?: unknown }>();
     if (ref !== (project.defaultBranch ?? 'main'))
       return c.json({ message: { base: ['Reference not found'] } }, 400);
@@ -282,31 +249,27 @@ export function pipelineRoutes(app: Hono, state: GitLabState): void {
     const jobIds = project.jobs.map((job) => state.create({ id: jobs.nextId(), ...place, ...job }).id);
     const pipeline = { id, project, ref, createdAtMs: clock.nowMs(), jobIds };
     state.pipelines.set(id, pipeline);
-    return c.json(inFull(pipeline), 201);
+    return c.json(entity(pipeline), 201);
   });
-  app.get('/projects/:projectId/pipelines', (c) => {
-    const project = projectOf(c);
-    if (project === undefined) return notFound(c);
-    const { source = 'api', status } = c.req.query();
+  route('GET', '/pipelines', (c, project) => {
+    const status = c.req.query('status');
     const found = [...state.pipelines.values()].filter(
-      (each) => each.project === project && source === 'api' && (status ?? statusOf(each)) === statusOf(each),
+      (each) => each.project === project && (status ?? statusOf(each)) === statusOf(each),
     );
-    return listPage(c, found.reverse(), listed);
+    return listPage(c, found.reverse(), entity);
   });
-  app.get(
-    '/projects/:projectId/pipelines/:pipelineId/jobs',
-    withPipeline((c, pipeline) =>
-      listPage(c, jobsOf(pipeline), (job) => jobEntity(job, instanceUrl, clock.nowMs())),
-    ),
-  );
-  app.post(
-    '/projects/:projectId/pipelines/:pipelineId/cancel',
-    withPipeline((c, pipeline) => {
-      for (const { id, status } of jobsOf(pipeline))
-        if (!isTerminal(status)) state.end(id, { status: 'canceled' });
-      return c.json(inFull(pipeline));
-    }),
-  );
+  route('GET', '/pipelines/:pipelineId/jobs', (c, project) => {
+    const pipeline = pipelineIn(c, project);
+    if (pipeline === undefined) return notFound(c);
+    return listPage(c, jobsOf(pipeline), (job) => jobEntity(job, instanceUrl, clock.nowMs()));
+  });
+  route('POST', '/pipelines/:pipelineId/cancel', (c, project) => {
+    const pipeline = pipelineIn(c, project);
+    if (pipeline === undefined) return notFound(c);
+    for (const { id, status } of jobsOf(pipeline))
+      if (!isTerminal(status)) state.end(id, { status: 'canceled' });
+    return c.json(entity(pipeline));
+  });
   app.get('/projects/:projectId/jobs/:jobId/trace', (c) => {
     const job = jobs.job(Number(c.req.param('jobId')));
     if (job === undefined || job.projectId !== Number(c.req.param('projectId'))) return notFound(c);

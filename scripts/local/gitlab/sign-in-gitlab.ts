@@ -95,7 +95,7 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
   const app = new Hono();
   userRoutes(app, gitlab);
   const { nowMs = Date.now, asksEachTime = false } = options;
-  deviceGrant(app, { provider, url, users: gitlab.users, nowMs });
+  deviceGrant(app, provider, gitlab, nowMs);
   const signIn = provider.callback();
   const bindings = (c: Context) => c.env as HttpBindings;
 
@@ -126,34 +126,30 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
 
 /** `GET /users/:id` and `GET /users/:id/memberships`, as an administrator sees them. */
 function userRoutes(app: Hono, gitlab: SignInGitLab): void {
-  const userOf = (c: Context): GitLabUser | undefined => gitlab.users.get(Number(c.req.param('id')));
-  const missing = (c: Context) => c.json({ message: '404 User Not Found' }, 404);
+  const route = (path: string, answer: (c: Context, user: GitLabUser) => Response) =>
+    app.get(`/api/v4/users/:id${path}`, (c) => {
+      const user = gitlab.users.get(Number(c.req.param('id')));
+      return user === undefined ? c.json({ message: '404 User Not Found' }, 404) : answer(c, user);
+    });
   app.use('/api/v4/*', async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
     gitlab.calls.push(`${pathname}${search}`);
     if (gitlab.silent) return c.json({}, 503);
-    return c.req.header('private-token') === gitlab.token
-      ? next()
-      : c.json({ message: '401 Unauthorized' }, 401);
+    const isKnown = c.req.header('private-token') === gitlab.token;
+    return isKnown ? next() : c.json({ message: '401 Unauthorized' }, 401);
   });
-  app.get('/api/v4/users/:id', (c) => {
-    const user = userOf(c);
-    if (user === undefined) return missing(c);
-    const { id, username, name, state = 'active' } = user;
-    return c.json({ id, username, name, state, is_admin: false });
-  });
-  app.get('/api/v4/users/:id/memberships', (c) => {
-    const user = userOf(c);
-    if (user === undefined) return missing(c);
+  route('', (c, { id, username, name, state = 'active' }) =>
+    c.json({ id, username, name, state, is_admin: false }),
+  );
+  route('/memberships', (c, { memberships }) => {
     // Without the type GitLab lists requests for access as well, so no caller may leave it out.
     if (c.req.query('type') !== 'Namespace') return c.json({ message: 'type is missing' }, 400);
     const pageNumber = Number(c.req.query('page') ?? 1);
     const end = pageNumber * PER_PAGE;
-    const body = user.memberships.slice(end - PER_PAGE, end).map(({ groupId, path, level }) => ({
+    const body = memberships.slice(end - PER_PAGE, end).map(({ groupId, path, level }) => ({
       ...{ source_id: groupId, source_name: path, source_type: 'Namespace', access_level: level },
     }));
-    const next = user.memberships.length > end ? String(pageNumber + 1) : '';
-    return c.json(body, 200, { 'x-next-page': next });
+    return c.json(body, 200, { 'x-next-page': memberships.length > end ? String(pageNumber + 1) : '' });
   });
 }
 
@@ -242,7 +238,6 @@ const EXPIRES_IN_SECONDS = 300;
 const INTERVAL_SECONDS = 5;
 
 interface Device {
-  readonly code: string;
   readonly userCode: string;
   readonly begunAtMs: number;
   askedAtMs: number;
@@ -251,27 +246,20 @@ interface Device {
   answer?: number | 'decline';
 }
 
-interface DeviceGrantParts {
-  readonly provider: Provider;
-  readonly url: string;
-  readonly users: ReadonlyMap<number, { readonly id: number; readonly username: string }>;
-  readonly nowMs: () => number;
-}
-
 const refused = (code: string): Error => new errors.CustomOIDCProviderError(code, code);
 
 const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><title>GitLab</title><h1>${title}</h1>${body}`;
 
 /** Adds the device grant to the provider, and its pages to the app. */
-function deviceGrant(app: Hono, { provider, url, users, nowMs }: DeviceGrantParts): void {
+function deviceGrant(app: Hono, provider: Provider, { url, users }: SignInGitLab, nowMs: () => number): void {
   const devices = new Map<string, Device>();
 
   app.post('/oauth/authorize_device', (c) => {
     const code = randomBytes(24).toString('base64url');
     const userCode = randomBytes(4).toString('hex').toUpperCase();
-    const waiting = { askedAtMs: Number.NEGATIVE_INFINITY, intervalMs: INTERVAL_SECONDS * 1_000 };
-    devices.set(code, { code, userCode, begunAtMs: nowMs(), ...waiting });
+    const intervalMs = INTERVAL_SECONDS * 1_000;
+    devices.set(code, { userCode, begunAtMs: nowMs(), askedAtMs: Number.NEGATIVE_INFINITY, intervalMs });
     return c.json({
       ...{ device_code: code, user_code: userCode, verification_uri: `${url}/oauth/device` },
       verification_uri_complete: `${url}/oauth/device?user_code=${userCode}`,
@@ -280,7 +268,7 @@ function deviceGrant(app: Hono, { provider, url, users, nowMs }: DeviceGrantPart
   });
   app.get('/oauth/device', (c) => {
     const code = /^[0-9A-F]{8}$/.exec(c.req.query('user_code') ?? '')?.[0] ?? '';
-    const choices = [...users.values()].map(({ id, username }) => [String(id), username] as const);
+    const choices = [...users.values()].map(({ id, username }) => [id, username] as const);
     const links = [...choices, ['decline', 'Decline'] as const].map(
       ([path, text]) => `<li><a href="/oauth/device/${path}?user_code=${code}">${text}</a></li>`,
     );
@@ -335,35 +323,29 @@ const OWNED_GROUP = 101;
 
 /** @param redirectUrl - the console's address for users who have signed in. */
 export async function openLocalSignIn(redirectUrl: string, directory: Directory | undefined) {
-  const group = ownedGroup(directory);
-  const member = (level: number) =>
-    group === undefined ? [] : [{ groupId: group.id, path: group.path, level }];
-  const people: readonly GitLabUser[] = [
-    {
-      ...{ id: 41, username: 'fiona-finance', name: 'Fiona Finance' },
-      memberships: [{ groupId: FINANCE, path: 'finance', level: DEVELOPER }],
-    },
-    { id: 42, username: 'olaf-owner', name: 'Olaf Owner', memberships: member(MAINTAINER) },
-    { id: 43, username: 'dana-developer', name: 'Dana Developer', memberships: member(DEVELOPER) },
-    {
-      ...{ id: 44, username: 'ada-admin', name: 'Ada Admin' },
-      memberships: [{ groupId: ADMINS, path: 'tollgate-admins', level: DEVELOPER }],
-    },
-    { id: 45, username: 'sam-stranger', name: 'Sam Stranger', memberships: [] },
+  const own = ownedGroup(directory);
+  const person = (id: number, name: string, level = 0, group = own): GitLabUser => ({
+    ...{ id, name, username: name.toLowerCase().replace(' ', '-') },
+    memberships: level === 0 || group === undefined ? [] : [{ groupId: group.id, path: group.path, level }],
+  });
+  const people = [
+    person(41, 'Fiona Finance', DEVELOPER, { id: FINANCE, path: 'finance' }),
+    person(42, 'Olaf Owner', MAINTAINER),
+    person(43, 'Dana Developer', DEVELOPER),
+    person(44, 'Ada Admin', DEVELOPER, { id: ADMINS, path: 'tollgate-admins' }),
+    person(45, 'Sam Stranger'),
   ];
   return {
-    gitlab: await startSignInGitLab({
-      redirectUrl,
-      users: people,
-      asksEachTime: true,
-    }),
+    gitlab: await startSignInGitLab({ redirectUrl, users: people, asksEachTime: true }),
     roles: { adminGroupId: ADMINS, financeGroupId: FINANCE },
     people,
   };
 }
 
 /** Prefers a subgroup: its owner then sees less than everything. */
-function ownedGroup(directory: Directory | undefined) {
+function ownedGroup(
+  directory: Directory | undefined,
+): { readonly id: number; readonly path: string } | undefined {
   const groups = [...(directory?.groupById.values() ?? [])].filter(({ personal }) => !personal);
   return (
     groups.find(({ id }) => id === OWNED_GROUP) ??

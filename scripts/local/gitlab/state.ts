@@ -1,6 +1,6 @@
 import { isTerminal, type JobList, type JobStatus } from '../../../functions/core/gitlab/gitlab.ts';
 import type { WallClock } from '../clock.ts';
-import type { ControllerBook, ControllerTokenBook } from './controllers.ts';
+import type { ControllerTokenBook, LocalController } from './controllers.ts';
 import type { InstanceSettings } from './instance.ts';
 import type { PlaceBook } from './places.ts';
 import type { LocalCiProject, LocalPipeline } from './runners.ts';
@@ -28,7 +28,7 @@ export interface GitLabState extends JobLife {
   readonly ciProjects: readonly LocalCiProject[];
   readonly pipelines: Map<number, LocalPipeline>;
   readonly places: PlaceBook;
-  readonly controllers: ControllerBook;
+  readonly controllers: Map<number, LocalController>;
   readonly controllerTokens: ControllerTokenBook;
   readonly groupHooks: GroupHookBook;
 }
@@ -136,11 +136,6 @@ export class JobBook {
     return created;
   }
 
-  queue(job: LocalJob, nowMs: number): void {
-    job.status = 'pending';
-    job.queuedAtMs = nowMs;
-  }
-
   start(job: LocalJob, runner: LocalRunner, nowMs: number): void {
     Object.assign(job, { status: 'running', startedAtMs: nowMs, runner });
     // An administrator's settings of a runner stay; a job knows only its id and tags.
@@ -159,12 +154,14 @@ export class JobBook {
   }
 
   /** Removes a job as if its project had been deleted. */
-  forget(job: LocalJob): void {
-    this.#jobs.delete(job.id);
+  forget(jobId: number): void {
+    const job = this.#jobs.get(jobId);
+    if (job === undefined) return;
+    this.#jobs.delete(jobId);
     for (const list of listsOf(job)) {
-      this.#runningIn(list).delete(job.id);
+      this.#runningIn(list).delete(jobId);
       const ids = this.#idsIn(list);
-      ids.splice(ids.indexOf(job.id), 1);
+      ids.splice(ids.indexOf(jobId), 1);
     }
   }
 
@@ -210,11 +207,15 @@ export class JobBook {
   }
 
   #idsIn(list: JobList): number[] {
-    return entry(this.#ids, list, () => []);
+    const ids = this.#ids.get(list) ?? [];
+    this.#ids.set(list, ids);
+    return ids;
   }
 
   #runningIn(list: JobList): Set<number> {
-    return entry(this.#running, list, () => new Set());
+    const ids = this.#running.get(list) ?? new Set();
+    this.#running.set(list, ids);
+    return ids;
   }
 }
 
@@ -223,12 +224,6 @@ const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
   `projects/${projectId}`,
   ...(runner === undefined ? [] : [`runners/${runner.id}` as const]),
 ];
-
-function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const found = map.get(key) ?? make();
-  map.set(key, found);
-  return found;
-}
 
 /** Nearly always appends: later jobs have higher ids. */
 function insertAscending(ids: number[], id: number): void {
@@ -249,39 +244,14 @@ export interface HookFaultShares {
   readonly delay: number;
 }
 
-/** A half-open span of time, Unix ms, in which GitLab neither answers nor sends webhooks. */
-interface Outage {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 /** A response of the REST API instead of the real one. `stall` never answers. */
 type RestFault = { readonly status: number; readonly retryAfterSeconds?: number } | 'stall';
 
-export interface FaultOptions {
-  readonly hooks?: Partial<HookFaultShares>;
-  readonly outages?: readonly Outage[];
-  readonly delayMsMax?: number;
-}
-
-const NO_HOOK_FAULTS: HookFaultShares = { lose: 0, repeat: 0, reorder: 0, delay: 0 };
-const DELAY_MS_MAX = 120_000;
-
-/** Faults of the local GitLab, switchable while it runs. All are off at the start. */
+/** Faults of the REST API, switchable while it runs. All are off at the start. */
 export class LocalGitLabFaults {
-  hooks: HookFaultShares;
-  outages: readonly Outage[];
   /** Answers 405 to `pagination=keyset` on runner jobs, as older versions do. */
   refuseKeyset = false;
-  /** Longest delay of a delivery that is late, repeated or out of order, ms. */
-  readonly delayMsMax: number;
   #rest: { fault: RestFault; left: number }[] = [];
-
-  constructor({ hooks, outages = [], delayMsMax = DELAY_MS_MAX }: FaultOptions = {}) {
-    this.hooks = { ...NO_HOOK_FAULTS, ...hooks };
-    this.outages = outages;
-    this.delayMsMax = delayMsMax;
-  }
 
   /** Answers the next `calls` REST calls this way. `Infinity` lasts until `clear`. */
   answerRest(fault: RestFault, calls = 1): void {
@@ -289,23 +259,16 @@ export class LocalGitLabFaults {
   }
 
   clear(): void {
-    this.hooks = NO_HOOK_FAULTS;
-    this.outages = [];
     this.refuseKeyset = false;
     this.#rest = [];
   }
 
   /** Returns the fault of this REST call, and uses it up. */
-  takeRest(nowMs: number): RestFault | undefined {
-    if (this.isOut(nowMs)) return { status: 503 };
+  takeRest(): RestFault | undefined {
     const [first] = this.#rest;
     if (first === undefined) return undefined;
     first.left -= 1;
     if (first.left <= 0) this.#rest.shift();
     return first.fault;
-  }
-
-  isOut(nowMs: number): boolean {
-    return this.outages.some(({ fromMs, toMs }) => nowMs >= fromMs && nowMs < toMs);
   }
 }

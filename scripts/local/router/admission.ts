@@ -18,9 +18,8 @@ interface ControllerResult {
   readonly controllerId: number;
   /** Recorded, and without effect on the job. */
   readonly dryRun: boolean;
-  readonly result: AskResult;
+  readonly result: 'admitted' | 'rejected' | 'failed';
   readonly reason?: string;
-  readonly latencyMs: number;
 }
 
 interface AdmissionParts {
@@ -35,54 +34,40 @@ interface AdmissionParts {
 }
 
 /** GitLab's own words when no controller is connected. */
-const NOT_FOUND = 'Agent connection not found';
+const NOT_FOUND = { result: 'lost', reason: 'Agent connection not found' } as const;
 
 /**
  * Sends the request to every applicable controller, one after another, until an enabled one stops the job. The answer
  * of a dry-run controller is only recorded.
  */
 export async function admitJob(question: Uint8Array, parts: AdmissionParts): Promise<AdmissionResult> {
-  const startedMs = parts.clock.monotonicMs();
+  const { clock, counters, controllers, streamsOf, findTimeoutMs } = parts;
+  const startedMs = clock.monotonicMs();
   const perController: ControllerResult[] = [];
-  const applicable = parts.controllers.applicable(parts.runnerId);
+  let stoppedBy: ControllerResult | undefined;
+  const applicable = controllers.applicable(parts.runnerId);
   for (const { id, state } of applicable) {
-    const asked = await askController(question, id, state === 'dry_run', parts);
+    const stream = await streamsOf(id).take(findTimeoutMs);
+    if (stream !== undefined) counters.streams.asked += 1;
+    const { result, ...why } = (await stream?.ask(question)) ?? NOT_FOUND;
+    const dryRun = state === 'dry_run';
+    const asked = {
+      controllerId: id,
+      dryRun,
+      result: result === 'lost' ? 'failed' : result,
+      ...why,
+    } as const;
     perController.push(asked);
-    if (asked.dryRun || asked.result === 'admitted') continue;
-    return finish(asked.result, asked);
+    if (dryRun || result === 'admitted') continue;
+    stoppedBy = asked;
+    break;
   }
-  return finish(applicable.length === 0 ? 'disabled' : 'admitted');
-
-  function finish(result: JobResult, stoppedBy?: ControllerResult): AdmissionResult {
-    parts.counters.job_router_admission_control_total[result] += 1;
-    return {
-      result,
-      ...(stoppedBy?.reason !== undefined && { reason: stoppedBy.reason }),
-      ...(stoppedBy !== undefined && { controllerId: stoppedBy.controllerId }),
-      perController,
-      latencyMs: parts.clock.monotonicMs() - startedMs,
-    };
-  }
-}
-
-async function askController(
-  question: Uint8Array,
-  controllerId: number,
-  dryRun: boolean,
-  parts: AdmissionParts,
-): Promise<ControllerResult> {
-  const startedMs = parts.clock.monotonicMs();
-  const stream = await parts.streamsOf(controllerId).take(parts.findTimeoutMs);
-  if (stream !== undefined) parts.counters.streams.asked += 1;
-  const outcome = (await stream?.ask(question)) ?? { result: 'lost' as const, reason: NOT_FOUND };
-  const result = outcome.result === 'lost' ? 'failed' : outcome.result;
-  parts.counters.job_router_admission_control_requests_total[result][dryRun ? 'true' : 'false'] += 1;
+  const result = stoppedBy?.result ?? (applicable.length === 0 ? 'disabled' : 'admitted');
+  counters.job_router_admission_control_total[result] += 1;
   return {
-    controllerId,
-    dryRun,
-    result,
-    ...('reason' in outcome && { reason: outcome.reason }),
-    latencyMs: parts.clock.monotonicMs() - startedMs,
+    ...{ result, perController, latencyMs: clock.monotonicMs() - startedMs },
+    ...(stoppedBy?.reason !== undefined && { reason: stoppedBy.reason }),
+    ...(stoppedBy !== undefined && { controllerId: stoppedBy.controllerId }),
   };
 }
 
@@ -99,21 +84,13 @@ export class WaitingStreams<Stream> {
   readonly #clock: RouterClock;
   readonly #random: () => number;
 
-  constructor(clock: RouterClock, random: () => number) {
+  constructor(clock: RouterClock, random: () => number = Math.random) {
     this.#clock = clock;
     this.#random = random;
   }
 
   get size(): number {
     return this.#streams.length;
-  }
-
-  get finders(): number {
-    return this.#finders.size;
-  }
-
-  all(): readonly Stream[] {
-    return [...this.#streams];
   }
 
   add(stream: Stream): void {
@@ -171,17 +148,13 @@ export interface CallRefusal {
 
 /** The controllers of one instance, changeable at run time. */
 export class Controllers {
-  readonly #byId = new Map<number, RegisteredController>();
+  readonly #byId: Map<number, RegisteredController>;
   readonly #live: () => readonly RegisteredController[];
 
   /** @param live - returns the controllers of a GitLab, read again each time. */
   constructor(controllers: readonly RegisteredController[], live: () => readonly RegisteredController[]) {
     this.#live = live;
-    for (const controller of controllers) {
-      if (this.#byId.has(controller.id))
-        throw new Error(`controller ${controller.id} is listed twice; give each its own id`);
-      this.#byId.set(controller.id, controller);
-    }
+    this.#byId = new Map(controllers.map((controller) => [controller.id, controller]));
   }
 
   /** In the order of their requests. @param runnerId - absent: a runner in every scope */
@@ -193,10 +166,6 @@ export class Controllers {
     );
   }
 
-  ids(): number[] {
-    return this.#all().map(({ id }) => id);
-  }
-
   #all(): RegisteredController[] {
     return [...this.#byId.values(), ...this.#live()];
   }
@@ -205,21 +174,18 @@ export class Controllers {
   change(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {
     const controller = this.#byId.get(id);
     if (controller === undefined)
-      throw new Error(`no controller ${id}; the router has ${this.ids().join(', ')}`);
+      throw new Error(`no controller ${id}; the router has ${[...this.#byId.keys()].join(', ')}`);
     this.#byId.set(id, { ...controller, ...change });
   }
 
   /** Returns the controller that calls, or the refusal. A disabled controller may still connect. */
   identify(metadata: Metadata): RegisteredController | CallRefusal {
-    if (metadata.get('gitlab-agent-type')[0] !== 'runnerc') {
+    if (metadata.get('gitlab-agent-type')[0] !== 'runnerc')
       return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
-    }
     const token = bearerToken(metadata);
     if (token === undefined) return unauthenticated('metadata authorization carries no bearer token');
-    for (const controller of this.#all()) {
-      if (controller.tokens.includes(token)) return controller;
-    }
-    return unauthenticated('the token is unknown or was revoked');
+    const known = this.#all().find(({ tokens }) => tokens.includes(token));
+    return known ?? unauthenticated('the token is unknown or was revoked');
   }
 }
 
@@ -235,23 +201,13 @@ export const unauthenticated = (details: string): CallRefusal => ({
   details,
 });
 
-/**
- * The router's counters. The two `job_router_…` families carry the names and labels of GitLab's own metrics, so that
- * a check learned here works on a real installation.
- */
+/** The router's counters. `job_router_…` has the name and labels of GitLab's own metric. */
 export const newCounters = () => ({
   /** One per job. `disabled`: no controller applied, and the job goes through. */
   job_router_admission_control_total: { admitted: 0, rejected: 0, failed: 0, disabled: 0 },
-  /** One per request to a controller, by result and by label `dry_run`. */
-  job_router_admission_control_requests_total: {
-    admitted: { true: 0, false: 0 },
-    rejected: { true: 0, false: 0 },
-    failed: { true: 0, false: 0 },
-  },
   /** `refused`: calls that failed before they became streams. */
   streams: { opened: 0, refused: 0, asked: 0 },
-  /** `upgrades`: to WebSocket. `upgradesWithToken`: those with a bearer token. */
-  connections: { opened: 0, upgrades: 0, upgradesWithToken: 0 },
+  connections: { opened: 0 },
   /** Rules of the protocol that a controller broke. */
   violations: {
     /** Not exactly one variant, an empty or overlong reason, or bytes that do not parse. */
@@ -269,7 +225,6 @@ export const newCounters = () => ({
 
 export type RouterCounters = ReturnType<typeof newCounters>;
 type JobResult = keyof RouterCounters['job_router_admission_control_total'];
-type AskResult = keyof RouterCounters['job_router_admission_control_requests_total'];
 export type ProtocolViolation = keyof RouterCounters['violations'];
 
 export interface AwaitedCondition {

@@ -3,7 +3,6 @@ import { reflect } from '@bufbuild/protobuf/reflect';
 import {
   type handleBidiStreamingCall,
   type handleUnaryCall,
-  Metadata,
   Server,
   type ServerDuplexStream,
   type ServerErrorResponse,
@@ -31,8 +30,6 @@ interface ServiceParts {
   readonly registered: Map<bigint, number>;
   readonly counters: RouterCounters;
   readonly surroundings: StreamSurroundings;
-  /** Sends response headers when the call is accepted; otherwise with the question, as grpc-go does. */
-  readonly headersAtOnce: boolean;
   readonly serverOptions: Readonly<Record<string, number>>;
   onStream(controller: RegisteredController, stream: AdmitStream, token: string): void;
   /** Absent: the router has no such method. @returns undefined for an unknown token */
@@ -62,7 +59,6 @@ export function admitService(parts: ServiceParts): Server {
       return;
     }
     parts.counters.streams.opened += 1;
-    if (parts.headersAtOnce) call.sendMetadata(new Metadata());
     parts.onStream(controller, new AdmitStream(call, surroundings), bearerToken(call.metadata) ?? '');
   };
   server.register(schema.admitJobPath, admit, asBuffer, asBytes, 'bidi');
@@ -184,7 +180,7 @@ export class AdmitStream {
   }
 
   /** Ends the call with OK. */
-  endCleanly(): void {
+  #endCleanly(): void {
     if (this.#state === 'ended') return;
     this.#leave();
     this.#call.end();
@@ -224,7 +220,7 @@ export class AdmitStream {
     this.#state = 'answered';
     this.#cancelTimer = this.#around.clock.after(HALF_CLOSE_MS, () => {
       this.#around.onViolation('not_half_closed');
-      this.endCleanly();
+      this.#endCleanly();
     });
   }
 
@@ -238,7 +234,7 @@ export class AdmitStream {
       this.#cancelTimer?.();
       return;
     }
-    this.endCleanly();
+    this.#endCleanly();
   }
 
   #onCancelled(): void {
@@ -248,12 +244,10 @@ export class AdmitStream {
   }
 
   #cut(point: CutPoint): boolean {
-    if (this.#state === 'ended') return false;
-    const means: CutMeans | undefined = this.#around.faults.takeCut(point);
-    if (means === 'status') this.#fail(STATUS.UNAVAILABLE, `cut on purpose: ${point}`);
-    if (means === 'connection') this.#around.resetConnectionOf(this.#call.getPeer());
-    if (means === 'connection') this.#onCancelled();
-    return means !== undefined;
+    if (this.#state === 'ended' || !this.#around.faults.takeCut(point)) return false;
+    this.#around.resetConnectionOf(this.#call.getPeer());
+    this.#onCancelled();
+    return true;
   }
 
   #settle(outcome: StreamOutcome): void {
@@ -281,54 +275,40 @@ export type CutPoint =
   /** The answer counts, but the controller never sees the clean end. */
   | 'after_answer';
 
-/** `status`: the call ends with UNAVAILABLE. `connection`: its TCP connection is reset, with every stream on it. */
-export type CutMeans = 'status' | 'connection';
-
 type RouterMethod = 'admit' | 'register' | 'get_job';
 
 /** Faults of the router, switchable while it runs. All are off at the start. */
 export class Faults {
   /** Never ends a stream after its answer. */
   keepAnsweredStreams = false;
-  /** Bytes appended to every question, e.g. fields of a newer GitLab. */
-  appendToQuestions: Uint8Array | undefined;
-  #cuts: { point: CutPoint; means: CutMeans; left: number }[] = [];
-  #refusals: { refusal: CallRefusal; method: RouterMethod | 'any'; left: number }[] = [];
+  #cuts: { point: CutPoint; left: number }[] = [];
+  #refusals: { refusal: CallRefusal; method: RouterMethod; left: number }[] = [];
 
-  /** Cuts the next `questions` streams that reach `point`. */
-  cutStreams(point: CutPoint, options: { means?: CutMeans; questions?: number } = {}): void {
-    const { means = 'status', questions = 1 } = options;
-    this.#cuts.push({ point, means, left: questions });
+  /** Resets the TCP connections of the next `questions` streams that reach `point`, with every stream on them. */
+  cutStreams(point: CutPoint, { questions = 1 } = {}): void {
+    this.#cuts.push({ point, left: questions });
   }
 
   /**
-   * Refuses the next `calls` calls with a gRPC status, before any token check. `Infinity` lasts until `clear`.
+   * Refuses the next `calls` calls with a gRPC status, before any token check. `Infinity` never ends.
    *
    * @param options - `afterMs`: the time from the call to its refusal. @default 0
    */
-  refuseCalls(
-    code: number,
-    options: { calls?: number; details?: string; method?: RouterMethod | 'any'; afterMs?: number } = {},
-  ): void {
-    const { details = `refused on purpose with ${code}`, afterMs = 0, method = 'any', calls = 1 } = options;
-    this.#refusals.push({ refusal: { code, details, afterMs }, method, left: calls });
+  refuseCalls(code: number, options: { method: RouterMethod; calls?: number; afterMs?: number }): void {
+    const { method, afterMs = 0, calls = 1 } = options;
+    this.#refusals.push({
+      ...{ refusal: { code, details: `refused on purpose with ${code}`, afterMs }, method, left: calls },
+    });
   }
 
-  clear(): void {
-    this.keepAnsweredStreams = false;
-    this.appendToQuestions = undefined;
-    this.#cuts = [];
-    this.#refusals = [];
-  }
-
-  /** Returns the cut of a stream at this point, and uses it up. */
-  takeCut(point: CutPoint): CutMeans | undefined {
-    return take(this.#cuts, (cut) => cut.point === point)?.means;
+  /** Returns true if a stream is cut at this point, and uses the cut up. */
+  takeCut(point: CutPoint): boolean {
+    return take(this.#cuts, (cut) => cut.point === point) !== undefined;
   }
 
   /** Returns the refusal of a call, and uses it up. */
   takeRefusal(method: RouterMethod): CallRefusal | undefined {
-    return take(this.#refusals, (each) => each.method === 'any' || each.method === method)?.refusal;
+    return take(this.#refusals, (each) => each.method === method)?.refusal;
   }
 }
 

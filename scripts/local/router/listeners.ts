@@ -10,7 +10,6 @@ import type { RouterClock } from '../clock.ts';
 import type { RouterCounters } from './admission.ts';
 
 interface ListenerOptions {
-  readonly host: string;
   /** 0: any free port, kept for later starts. */
   readonly port: number;
   readonly tls: ListenerTlsFiles | undefined;
@@ -70,8 +69,6 @@ export async function wsListener(server: GrpcServer, options: ListenerOptions): 
   const carriers = new Map<string, Socket>();
   const hop = await openHop(grpcEntrance(server, options));
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    counters.connections.upgrades += 1;
-    if (request.headers.authorization?.startsWith('Bearer ')) counters.connections.upgradesWithToken += 1;
     upgrades.handleUpgrade(request, socket, head, (tunnel) => {
       if (tunnel.protocol !== SUBPROTOCOL) {
         counters.violations.wrong_subprotocol += 1;
@@ -130,7 +127,7 @@ function grpcEntrance(server: GrpcServer, { maxAgeMs, clock }: ListenerOptions):
  */
 async function openHop(onSocket: (socket: Socket) => void): Promise<{ port: number; close(): void }> {
   const server = createTcpServer({ noDelay: true }, onSocket);
-  await listenOn(server, LOOPBACK, 0);
+  await listenOn(server, 0);
   return { port: portOf(server), close: () => server.close() };
 }
 
@@ -152,7 +149,7 @@ async function listen(
   server: TcpServer,
   scheme: string,
   carriers: ReadonlyMap<string, Socket>,
-  { host, port, counters, onConnection }: ListenerOptions,
+  { port, counters, onConnection }: ListenerOptions,
 ): Promise<Listener> {
   const sockets = new Set<Socket>();
   // For TLS servers this is the raw socket, the only one that can be reset.
@@ -163,7 +160,7 @@ async function listen(
     counters.connections.opened += 1;
     onConnection();
   });
-  await listenOn(server, host, port);
+  await listenOn(server, port);
   const ownPort = portOf(server);
   const reset = (peer?: string): number => {
     const carrier = peer === undefined ? undefined : carriers.get(peer);
@@ -174,10 +171,10 @@ async function listen(
     return hit.length;
   };
   return {
-    url: `${scheme}://${host}:${ownPort}`,
+    url: `${scheme}://${LOOPBACK}:${ownPort}`,
     connections: () => sockets.size,
     reset,
-    start: () => listenOn(server, host, ownPort),
+    start: () => listenOn(server, ownPort),
     stop: () =>
       new Promise((resolve) => {
         if (!server.listening) return resolve();
@@ -190,10 +187,10 @@ async function listen(
   };
 }
 
-const listenOn = (server: TcpServer, host: string, port: number): Promise<void> =>
+const listenOn = (server: TcpServer, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, LOOPBACK, () => {
       server.off('error', reject);
       resolve();
     });

@@ -35,8 +35,6 @@ export interface LocalRouterOptions {
   readonly controllers: readonly RegisteredController[];
   /** Adds its controllers, and gives its jobs to runners. @default none */
   readonly gitlab?: RouterGitLab;
-  /** @default '127.0.0.1' */
-  readonly host?: string;
   /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */
   readonly grpcPort?: number | 'off';
   /** Port of the WebSocket listener, likewise. @default 0 */
@@ -51,11 +49,6 @@ export interface LocalRouterOptions {
   readonly connectionMaxAgeMs?: number;
   /** Concurrent calls of one connection, as HTTP/2 announces it. @default unlimited */
   readonly callsPerConnectionMax?: number;
-  /**
-   * The moment of AdmitJob's response headers. GitLab's grpc-go server sends them with the first message, so a client
-   * cannot see that its stream was accepted. @default 'with_question'
-   */
-  readonly headers?: 'with_question' | 'at_once';
   readonly clock?: RouterClock;
   /** [0, 1), chooses among idle streams. @default Math.random */
   readonly random?: () => number;
@@ -91,15 +84,11 @@ export interface LocalRouter {
 
   /** Idle streams, of one controller or of all. */
   waitingStreams(controllerId?: number): number;
-  /** Jobs that wait for an idle stream. */
-  waitingJobs(): number;
   connections(): number;
   /** Resolves when `holds` is true, checked after every change; rejects after `timeoutMs`. */
   until(holds: () => boolean, condition?: AwaitedCondition): Promise<void>;
 
   changeController(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void;
-  /** Ends every waiting stream with OK, as a drain does. */
-  endWaitingStreams(): void;
   /** Resets every TCP connection and returns their number. */
   resetConnections(): number;
   /** Resets every connection, too. */
@@ -124,10 +113,7 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
   const conditions = new ConditionWaiters();
   const pools = new Map<number, WaitingStreams<AdmitStream>>();
   const streamsOf = (id: number): WaitingStreams<AdmitStream> => {
-    const known = pools.get(id);
-    if (known !== undefined) return known;
-    if (!controllers.ids().includes(id)) throw new Error(`no controller ${id}`);
-    const pool = new WaitingStreams<AdmitStream>(clock, options.random ?? Math.random);
+    const pool = pools.get(id) ?? new WaitingStreams<AdmitStream>(clock, options.random);
     pools.set(id, pool);
     return pool;
   };
@@ -155,7 +141,6 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     registered,
     counters,
     surroundings,
-    headersAtOnce: options.headers === 'at_once',
     serverOptions: {
       ...(options.callsPerConnectionMax !== undefined && {
         'grpc.max_concurrent_streams': options.callsPerConnectionMax,
@@ -173,7 +158,6 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     onRegistered: () => conditions.look(),
   });
   const listenerOptions = (port: number) => ({
-    host: options.host ?? '127.0.0.1',
     port,
     tls: options.tls,
     maxAgeMs: options.connectionMaxAgeMs,
@@ -196,9 +180,8 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     findTimeoutMs: options.findTimeoutMs ?? FIND_TIMEOUT_MS,
   };
   const admit = async (job: JobQuestion, ask: AskOptions = {}): Promise<AdmissionResult> => {
-    const added = [ask.append, faults.appendToQuestions].filter((bytes) => bytes !== undefined);
     const encoded = ask.bytes ?? encode(job);
-    const question = added.length === 0 ? encoded : Buffer.concat([encoded, ...added]);
+    const question = ask.append === undefined ? encoded : Buffer.concat([encoded, ask.append]);
     const result = await admitJob(question, { ...parts, runnerId: ask.runnerId });
     conditions.look();
     return result;
@@ -218,13 +201,9 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     encode,
     waitingStreams: (id) =>
       id === undefined ? sum([...pools.values()].map((pool) => pool.size)) : streamsOf(id).size,
-    waitingJobs: () => sum([...pools.values()].map((pool) => pool.finders)),
     connections: () => sum(listeners.map((listener) => listener.connections())),
     until: (holds, condition) => conditions.until(holds, condition),
     changeController: (id, change) => controllers.change(id, change),
-    endWaitingStreams() {
-      for (const pool of pools.values()) for (const stream of pool.all()) stream.endCleanly();
-    },
     resetConnections: () => sum(listeners.map((listener) => listener.reset())),
     async stopListening() {
       await Promise.all(listeners.map((listener) => listener.stop()));

@@ -234,8 +234,8 @@ async function signedDelivery(
   const path = groupHookUrl(WEBHOOK_PATH, rootNamespaceId);
   const signingToken = groupHookKey(secret, rootNamespaceId);
   const requestOf = hookRequester(`${GITLAB}${path}`, GITLAB, { signingToken }, 'rehearsal');
-  const message = { webhookId: 'rehearsal-1', body: jobHookBody(job, GITLAB, nowMs) };
-  const request = requestOf(message, nowMs, new AbortController().signal);
+  const message = { webhookId: 'rehearsal-1', body: jobHookBody(job, nowMs) };
+  const request = requestOf(message, nowMs);
   const headers = Object.fromEntries(request.headers);
   return documentedUrlEvent({ path, headers, body: await request.text(), base64: true });
 }

@@ -80,7 +80,7 @@ test.each(['before_question', 'after_question', 'before_reading', 'after_answer'
     const router = await aRouter();
     await using relay = relayBefore(urls(router).grpc);
     expect(await router.admit(job(1))).toMatchObject({ result: 'admitted' });
-    router.faults.cutStreams(point, { means: 'connection' });
+    router.faults.cutStreams(point);
     const cut = await router.admit(job(2));
     expect(cut.result).toBe(point === 'after_answer' ? 'admitted' : 'failed');
     await relay.until(() => relay.ofType('backing_off').length > 0, 'the news of the reset');
@@ -215,7 +215,7 @@ describe('delivery', () => {
       const results = Promise.all(Array.from({ length: QUESTIONS }, (_, id) => router.admit(job(id + 1))));
       await relay.until(() => asked === QUESTIONS, 'every question');
       // The first answer that arrives costs the connection, unread, and with it all the others.
-      router.faults.cutStreams('before_reading', { means: 'connection', questions: QUESTIONS });
+      router.faults.cutStreams('before_reading', { questions: QUESTIONS });
       decided.resolve();
       const admitted = (await results).filter(({ result }) => result === 'admitted').length;
       expect(admitted).toBe(0);

@@ -5,6 +5,7 @@ import { rulesInForce } from '../../../functions/core/rules.ts';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
 import { openLocalLedger } from '../../../scripts/local/ledger-source.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
+import type { Screen } from '../../../scripts/local/screen.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -22,3 +23,9 @@ export async function exampleLedger() {
   const onTrouble = (text: string): void => void troubles.push(text);
   return { rules, directory, ledger, rulesFor, troubles, onTrouble };
 }
+
+/** Prints nothing; `heard` takes what a test wants to know. */
+export const silentScreen = (heard: Partial<Screen> = {}): Screen =>
+  new Proxy({ figuresEveryMs: 100, ...heard } as Screen, {
+    get: (screen, name) => Reflect.get(screen, name) ?? (() => {}),
+  });

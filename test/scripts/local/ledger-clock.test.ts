@@ -5,7 +5,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_FLAGS } from '../../../scripts/cli/ledger-flags.ts';
 import {
   ledgerFolder,
-  ledgerNowMs,
   readLedgerClock,
   readLeftOff,
   writeLedgerClock,
@@ -30,9 +29,7 @@ function aRoot(): { readonly root: string; readonly dataDir: string } {
 
 const told = (flags: Command['flags']): Command => ({
   name: 'told',
-  summary: 'tells the time',
-  help: 'Tells the time.',
-  ...(flags && { flags }),
+  ...{ help: 'Tells the time.', flags, examples: [], parse: () => {} },
   run: async (_args, io) => {
     io.out(new Date(io.nowMs()).toISOString());
     return EXIT.ok;
@@ -45,7 +42,7 @@ async function timeOf(
   flags: Command['flags'] = LEDGER_FLAGS,
 ): Promise<string> {
   const command = told(flags);
-  const entry = { name: 'told', summary: command.summary, load: async () => command };
+  const entry = { name: 'told', summary: '', load: async () => command };
   return (await runDesk(['told', ...args], root, { nowMs: () => NOW_MS + 6_000 }, [entry])).out;
 }
 
@@ -65,39 +62,18 @@ test('a command on the ledger of this machine goes by its clock, and every other
   expect(await timeOf(root, ['--instance=gitlab.example.com'])).toBe(OURS);
 });
 
-test('when its program is gone the clock stands, until ours has caught up', () => {
-  const note = { ...PACED, pid: NOBODY };
-  expect(ledgerNowMs(note, NOW_MS + 6_000, false)).toBe(NOW_MS + HOUR_MS);
-  expect(ledgerNowMs(note, NOW_MS + 2 * HOUR_MS, false)).toBe(NOW_MS + 2 * HOUR_MS);
-});
-
 test('a program that ended by a blow leaves no clock that runs on', async () => {
   const { root, dataDir } = aRoot();
   writeLedgerClock(dataDir, { ...PACED, pid: NOBODY });
   expect(await timeOf(root, [])).toBe('2026-11-21T13:00:00.000Z');
 });
 
-test.each(['', '{', 'null', '{"instance":"a","atMs":"now","realMs":1,"pace":1,"pid":1}'])(
-  'a file that says %j is none',
-  (text) => {
-    const { dataDir } = aRoot();
-    writeFileSync(join(dataDir, 'clock.json'), text);
-    expect(readLedgerClock(dataDir)).toBeUndefined();
-  },
-);
-
-test('a run goes on where the one before left off', () => {
+test('a run goes on where the one before left off, and a note that cannot be read is none', () => {
   const folder = aRoot().dataDir;
   expect(readLeftOff(folder)).toBeUndefined();
   writeLeftOff(folder, { atMs: 1_795_262_400_000, jobId: 25_000_160 });
   expect(readLeftOff(folder)).toEqual({ atMs: 1_795_262_400_000, jobId: 25_000_160 });
+  for (const name of ['left-off.json', 'clock.json'])
+    writeFileSync(join(folder, name), '{"instance":"a","atMs":"now","jobId":1,"realMs":1,"pace":1,"pid":1}');
+  expect([readLeftOff(folder), readLedgerClock(folder)]).toEqual([undefined, undefined]);
 });
-
-test.each(['', '{', 'null', '{"atMs":"now","jobId":1}', '{"atMs":1}'])(
-  'what cannot be read, %j, is nothing',
-  (text) => {
-    const folder = aRoot().dataDir;
-    writeFileSync(join(folder, 'left-off.json'), text);
-    expect(readLeftOff(folder)).toBeUndefined();
-  },
-);

@@ -52,14 +52,3 @@ test('the counters of a made-up month are found to be what its jobs make, and co
   expect((await recountedAt(dayLater))?.recountedAtMs).toBe(dayLater);
   expect(troubles).toEqual([]);
 });
-
-test('books that cannot be read are told, and nothing is said of counters', async () => {
-  const { deps, troubles } = await monthOfJobs();
-  const rebuild = () => Promise.reject(new Error('no disk'));
-  const ledger = { ...deps.ledger, ledger: { ...deps.ledger.ledger, rebuild } };
-  await recountLocalLedger({ ...deps, ledger, clock: { nowMs: () => NOW_MS } });
-  expect(troubles).toEqual([
-    'counters are not compared with their jobs (Error: no disk); the next start tries again',
-  ]);
-  expect(await deps.ledger.recounts.read()).toBeUndefined();
-});

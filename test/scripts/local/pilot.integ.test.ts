@@ -6,14 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
-import { ledgerFolder, ledgerNowMs, readLedgerClock } from '../../../scripts/local/ledger-folder.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { run } from '../../../scripts/local/run.ts';
-import type { Screen } from '../../../scripts/local/screen.ts';
 import { question } from '../../support/flow/flow.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
 import { runDesk } from '../cli/desk-run.ts';
+import { silentScreen } from './example-ledger.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'glrct-of-a-test';
@@ -43,24 +42,6 @@ const root = (): string => `${folder}/`;
 const rules = (): string[] =>
   ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, join(folder, `${name}.yaml`)]);
 const desk = (...args: string[]) => runDesk(args, root(), { nowMs: Date.now });
-
-/** What each phase of a run tells; a run that fails rejects. */
-function silentScreen(): Screen {
-  const nothing = (): void => {};
-  return {
-    figuresEveryMs: 100,
-    loading: nothing,
-    started: nothing,
-    answered: nothing,
-    ranOut: nothing,
-    figures: nothing,
-    trouble: nothing,
-    mailed: nothing,
-    finished: nothing,
-    stays: nothing,
-    closed: nothing,
-  };
-}
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
@@ -101,13 +82,6 @@ test('the desk finds the pilot’s books without being told whose they are, and 
   const explained = await desk('explain', '5', '--json', ...rules());
   expect(explained.err).toBe('');
   expect(JSON.parse(explained.out)).toMatchObject({ jobId: 5 });
-});
-
-test('the books of a pilot, whose jobs live as fast as we do, go by our clock', () => {
-  const note = readLedgerClock(ledgerFolder(root()));
-  expect(note?.instance).toBe('gitlab.example.com');
-  const nowMs = (note?.realMs ?? 0) + 5_000;
-  expect([true, false].map((alive) => note && ledgerNowMs(note, nowMs, alive))).toEqual([nowMs, nowMs]);
 });
 
 test('another name is refused with both names, rather than answered with empty books', async () => {

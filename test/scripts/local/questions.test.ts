@@ -45,44 +45,10 @@ test('the same seed asks the same questions, another seed others', () => {
   expect(asked({ seed: 5, count: 40 })).not.toEqual(asked({ seed: 6, count: 40 }));
 });
 
-test('jobs come in the order of the pipeline, with ids that count up, in every project', () => {
-  const questions = asked({ count: 40, firstJobId: 1_000 });
-  expect(questions.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, index) => 1_000 + index));
-  expect(questions.slice(0, 4).map(({ job_info }) => job_info.name)).toEqual([
-    'unit',
-    'deploy',
-    'unit',
-    'deploy',
-  ]);
-  expect(new Set(questions.map(({ job_info }) => job_info.project_id))).toEqual(new Set([201, 202]));
-});
-
-test('a pipeline belongs to one project, and a new pass starts new pipelines', () => {
-  const projectsOf = new Map<number, Set<number>>();
-  const passesOf = new Map<number, Set<number>>();
-  for (const [index, { job_info }] of asked({ count: 60 }).entries()) {
-    const { pipeline_id: pipeline, project_id: project } = job_info;
-    projectsOf.set(pipeline, (projectsOf.get(pipeline) ?? new Set()).add(project));
-    passesOf.set(pipeline, (passesOf.get(pipeline) ?? new Set()).add(Math.floor(index / jobs.length)));
-  }
-  expect([...projectsOf.values()].every(({ size }) => size === 1)).toBe(true);
-  expect([...passesOf.values()].every(({ size }) => size === 1)).toBe(true);
-  expect(projectsOf.size).toBeGreaterThan(30);
-});
-
 test('every key is in the wire schema', () => {
   const encode = questionEncoder(loadSchema().question, true);
   for (const question of pipelineQuestions(jobs, { projects, count: 4 }))
     expect(() => encode(question)).not.toThrow();
-});
-
-test('timeouts, tags and images are those of the job', () => {
-  const [unit, deploy] = asked({ timeoutSeconds: 1_800 });
-  expect(unit?.runner_info).toMatchObject({ timeout: 1_800, tags: ['large', 'docker'] });
-  expect(unit?.image).toEqual({ name: 'alpine:3' });
-  expect(deploy?.runner_info).toMatchObject({ timeout: 600, tags: ['untagged'] });
-  expect(deploy).not.toHaveProperty('image');
-  expect(asked({ images: 'as_written' })[0]?.image).toEqual({ name: '$IMAGE' });
 });
 
 test('secrets ride along, never as public, and stand only where secrets do', () => {
@@ -91,12 +57,6 @@ test('secrets ride along, never as public, and stand only where secrets do', () 
   expect(secret.map(({ key }) => key)).toContain('CI_JOB_TOKEN');
   expect(secret.every((variable) => !variable.public && (variable.masked || variable.file))).toBe(true);
   expect(JSON.stringify({ ...question, variables: [] })).not.toContain(NOT_A_SECRET);
-});
-
-test('a variable that a file sets over GitLab’s own comes as a duplicate, after it', () => {
-  const ids = asked()[1]?.variables.filter(({ key }) => key === 'CI_PROJECT_ID') ?? [];
-  expect(ids).toHaveLength(2);
-  expect(ids[1]?.value).toBe('1');
 });
 
 test('pull policies, users and a service’s variables are asked as the wire has them', () => {

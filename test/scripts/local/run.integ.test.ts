@@ -7,14 +7,13 @@ import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { getItem, itemAt, putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
-import type { ExhaustedLimit } from '../../../scripts/local/decision-line.ts';
 import { WEBHOOK_FAULTS } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import type { LocalJob } from '../../../scripts/local/gitlab/state.ts';
 import { ledgerFolder, openOwn } from '../../../scripts/local/ledger-folder.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { run } from '../../../scripts/local/run.ts';
-import type { Screen } from '../../../scripts/local/screen.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
+import { silentScreen } from './example-ledger.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PIPELINE = `${ROOT}scripts/local/pipelines/web-shop`;
@@ -61,24 +60,8 @@ function optionsOf(...args: readonly string[]) {
   return options;
 }
 
-/** Notes what a person would be told; nothing is printed. */
-function notedScreen(): { screen: Screen; ranOut: ExhaustedLimit[] } {
-  const ranOut: ExhaustedLimit[] = [];
-  const screen: Screen = {
-    figuresEveryMs: 100,
-    loading: () => {},
-    started: () => {},
-    answered: () => {},
-    ranOut: (one) => ranOut.push(one),
-    figures: () => {},
-    trouble: () => {},
-    mailed: () => {},
-    finished: () => {},
-    stays: () => {},
-    closed: () => {},
-  };
-  return { screen, ranOut };
-}
+const runOf = (options: ReturnType<typeof optionsOf>, screen = silentScreen(), root = `${folder}/`) =>
+  run(options, readLocalRules(options), root, screen, new AbortController().signal);
 
 const ran = (job: Readonly<LocalJob>): boolean =>
   job.startedAtMs !== undefined && job.failureReason !== REJECTED_BY_ROUTER;
@@ -96,15 +79,9 @@ test.each([
 ])(
   '$ledger, with lost webhooks: at the end nothing is held and what the run spent is what GitLab says ran',
   async ({ args, healedMin }) => {
-    const options = optionsOf(...args);
-    const { screen, ranOut } = notedScreen();
-    const { summary, jobs } = await run(
-      options,
-      readLocalRules(options),
-      `${folder}/`,
-      screen,
-      new AbortController().signal,
-    );
+    const ranOut: string[] = [];
+    const screen = silentScreen({ ranOut: ({ subject }) => void ranOut.push(subject) });
+    const { summary, jobs } = await runOf(optionsOf(...args), screen);
 
     const under = (path: string) => jobs.filter((job) => ran(job) && job.projectPath.startsWith(path));
     const spent = (subject: string, unit: string): number | undefined =>
@@ -124,7 +101,7 @@ test.each([
     expect((summary.ends?.webhook ?? 0) + (summary.ends?.sweep ?? 0)).toBe(under('').length);
     // Which webhooks get lost is chance; with few jobs it may be none that told of an end.
     expect(summary.ends?.healed).toBeGreaterThanOrEqual(healedMin);
-    expect(ranOut.map(({ subject }) => subject)).toContain('acme/payments');
+    expect(ranOut).toContain('acme/payments');
   },
   // A whole run beside everything else a busy machine does.
   150_000,
@@ -146,9 +123,7 @@ test.each([
       seen.push(status);
       return status;
     };
-    const { screen } = notedScreen();
-    const watching: Screen = {
-      ...screen,
+    const watching = silentScreen({
       started: (facts) => {
         url = facts.console ?? '';
         expect(facts['sign in']).toContain('fiona-finance');
@@ -160,8 +135,8 @@ test.each([
         words.push('stays');
         void look().finally(() => stop.abort());
       },
-      closed: () => words.push('closed'),
-    };
+      closed: () => void words.push('closed'),
+    });
     const { summary } = await run(options, readLocalRules(options), `${folder}/`, watching, stop.signal);
     expect(await Promise.all(seen)).toEqual([200, ...seenAfter]);
     expect(words).toEqual([lastWord]);
@@ -182,13 +157,7 @@ test('a folder that another program has its ledger in is left alone, also with -
     await putItem(first.table, itemAt({ pk: 'a', sk: 'b' }, {}), new TimeLimit(60_000));
     writeFileSync(join(dataDir, 'kept'), '');
     const options = optionsOf('--fresh', '--json');
-    const second = run(
-      options,
-      readLocalRules(options),
-      place,
-      notedScreen().screen,
-      new AbortController().signal,
-    );
+    const second = runOf(options, silentScreen(), place);
     await expect(second).rejects.toThrow(UsageError);
     await expect(second).rejects.toThrow(/is in use: .* Let it end first, or say --memory/);
     expect(readdirSync(dataDir)).toContain('kept');
@@ -200,14 +169,7 @@ test('a folder that another program has its ledger in is left alone, also with -
 
 test('with --json nothing is made up: the counters show this run alone', async () => {
   const options = optionsOf('--memory', '--jobs', '30', '--rate', '100', '--json');
-  const { screen } = notedScreen();
-  const { summary, jobs } = await run(
-    options,
-    readLocalRules(options),
-    `${folder}/`,
-    screen,
-    new AbortController().signal,
-  );
+  const { summary, jobs } = await runOf(options);
   const total = summary.limits.find(({ subject }) => subject === 'instance')?.spent;
   expect(total).toBe(moneyOf(jobs.filter(ran)));
 });

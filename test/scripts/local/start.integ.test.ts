@@ -146,24 +146,6 @@ test('--forever goes on past the end of the pipeline, and Ctrl-C ends it with a 
   });
 });
 
-test('a line tells what the rules of a pipeline leave open', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
-  writeFileSync(
-    join(folder, '.gitlab-ci.yml'),
-    `a: { script: x, image: "alpine:3", rules: [{ if: $DEPLOY, variables: { A: b } }, { when: always }] }
-b: { script: x, image: "alpine:3" }
-`,
-  );
-  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-  const { code, stdout } = await start('--memory', '--pipeline', folder, '--jobs', '5', '--rate', '100');
-  expect(stdout).toMatch(/^pipeline {2}.*, 2 jobs$/m);
-  expect(stdout).toMatch(
-    /^rules {5}1 of them depend on rules; each runs as if all that the file leaves open held/m,
-  );
-  expect(stdout).toContain('5 decisions: ');
-  expect(code).toBe(0);
-});
-
 test('--router: the pilot answers the questions of a router with a private authority, and Ctrl-C prints the summary', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
   const token = 'glrct-of-a-test';
@@ -199,23 +181,6 @@ test('--router: the pilot answers the questions of a router with a private autho
   } finally {
     await router.close();
     rmSync(folder, { recursive: true, force: true });
-  }
-});
-
-test('says what it can do', async () => {
-  const { code, stdout } = await start('--help');
-  expect(code).toBe(0);
-  for (const flag of [
-    '--router',
-    '--token-file',
-    '--pipeline',
-    '--jobs',
-    '--rate',
-    '--forever',
-    '--json',
-    '--fresh',
-  ]) {
-    expect(stdout).toContain(flag);
   }
 });
 

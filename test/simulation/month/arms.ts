@@ -11,12 +11,8 @@ interface ArmInput {
   readonly estimate: EstimateBasis;
 }
 
-type ArmMessage =
-  | { readonly kind: 'day'; readonly day: number }
-  | { readonly kind: 'done'; readonly result: MonthResult };
+type ArmMessage = { readonly day: number } | { readonly result: MonthResult };
 
-/** A simulated day takes seconds; far beyond that the thread hangs. */
-const DAY_TIMEOUT_MS = 10 * 60_000;
 /** Room for a full month: 200 000 records. */
 const HEAP_MB = 4_096;
 /** The rollup of a larger month takes a minute and more. */
@@ -36,22 +32,15 @@ function runArm(input: ArmInput, onDay: (day: number) => void): Promise<MonthRes
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
   return new Promise<MonthResult>((resolve, reject) => {
-    const named = `estimate "${input.estimate}"`;
-    const timer = setTimeout(
-      () => reject(new Error(`a day of the month with ${named} took more than 10 minutes`)),
-      DAY_TIMEOUT_MS,
-    );
     worker.on('message', (message: ArmMessage) => {
-      timer.refresh();
-      if (message.kind === 'day') onDay(message.day);
+      if ('day' in message) onDay(message.day);
       else resolve(message.result);
     });
     worker.on('error', reject);
-    worker.on('exit', (code) => {
-      clearTimeout(timer);
-      reject(new Error(`the thread of ${named} ended with code ${code} and no result`));
-    });
-  }).finally(() => worker.terminate());
+    worker.on('exit', (code) =>
+      reject(new Error(`the thread of estimate "${input.estimate}" ended with code ${code} and no result`)),
+    );
+  });
 }
 
 if (!isMainThread) {
@@ -60,7 +49,7 @@ if (!isMainThread) {
   const result = await simulateMonth({
     ...{ workload: drawWorkload(shape), estimate },
     rollsUp: estimate === 'history' && shape.jobs <= ROLLED_UP_JOBS_MAX,
-    onDay: (day) => post({ kind: 'day', day }),
+    onDay: (day) => post({ day }),
   });
-  post({ kind: 'done', result });
+  post({ result });
 }

@@ -17,7 +17,6 @@ import { isOver, ranSeconds, type TrueJob } from '../gitlab.ts';
 import type { Parts } from '../parts.ts';
 import type { EstimateBasis, ExpectedClaim } from '../rulebook/asked-claims.ts';
 import { World } from '../world.ts';
-import { type Course, GroupCourse } from './course.ts';
 import type { MonthJob, Workload } from './draw.ts';
 import { drawRuleSets } from './edits.ts';
 import { type Figures, figuresOf } from './figures.ts';
@@ -54,16 +53,13 @@ export interface MonthOptions {
   readonly onDay?: (day: number) => void;
 }
 
-/** How long holds stayed after their job was over, ms. */
+/**
+ * How long holds stayed after their job was over, ms. Not counted: jobs that GitLab deleted, which hold until they are
+ * due, and times at which GitLab or the table did not answer.
+ */
 interface SlotTimes {
   readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** The longest apart from the exceptions below. */
   readonly maxMs: number;
-  /** The longest while GitLab or the table did not answer. */
-  readonly maxWhileSilentMs: number;
-  /** The longest of jobs that GitLab deleted: they hold until they are due. */
-  readonly maxForgottenMs: number;
 }
 
 type Sweeps = Record<
@@ -95,7 +91,6 @@ export interface MonthResult {
   /** Usage only where the stream was rolled up. */
   readonly comparisons: Comparisons;
   readonly audit: Figures;
-  readonly course: Course;
 }
 
 /** Requests that arrive within this share a batch, as in the relay. */
@@ -118,7 +113,6 @@ class Month {
   readonly #world: World;
   readonly #waits: ExpectedWaits;
   readonly #relays: Relays;
-  readonly #course: GroupCourse;
   readonly #planned: ReadonlyMap<number, MonthJob>;
   readonly #rollsUp: boolean;
   /** Later requests of jobs whose first answer is lost. */
@@ -126,7 +120,6 @@ class Month {
   readonly #hooks = new Agenda<JobTruth>();
   readonly #liveSinceMs = new Map<number, number>();
   readonly #takenMs: number[] = [];
-  readonly #longestMs = { usual: 0, silent: 0, forgotten: 0 };
   readonly #count = { admitted: 0, rejected: 0, askedAgain: 0, budget: 0, slots: 0, bypass: 0, unchanged: 0 };
   readonly #sweeps: Sweeps = {
     ...{ runs: 0, silent: 0, failed: 0, healed: 0, expired: 0, due: 0, ran: 0, unadmitted: 0 },
@@ -164,7 +157,6 @@ class Month {
     });
     this.#waits = new ExpectedWaits(this.#world);
     this.#relays = new Relays(this.#world, this.#waits);
-    this.#course = new GroupCourse(workload, ruleSets, this.#world.books);
   }
 
   async run(): Promise<void> {
@@ -177,12 +169,10 @@ class Month {
       await this.#untilEndOf(endMs);
       clock.advanceTo(endMs);
       await this.#relays.postUnmetered();
-      this.#course.look();
       gitlab.availability = isIn(OUTAGE, clock.nowMs()) ? 'away' : 'answers';
       await this.#sweep();
       if (this.#rollsUp) await this.#rollUp(STREAM.batchImages);
       const sinceMs = endMs - MONTH_START_MS;
-      if (sinceMs % HOUR_MS === 0) this.#course.sample(clock.nowMs());
       if (sinceMs % DAY_MS === 0) onDay?.(sinceMs / DAY_MS);
     }
     for (const job of gitlab.jobs.values()) {
@@ -199,14 +189,12 @@ class Month {
     const { admitted, rejected, askedAgain, budget, slots, bypass, unchanged } = this.#count;
     const audited = await audit(this.#world);
     const sorted = this.#takenMs.toSorted((a, b) => a - b);
-    const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
-    const { usual: maxMs, silent: maxWhileSilentMs, forgotten: maxForgottenMs } = this.#longestMs;
     return {
       ...{ estimate, jobs: workload.jobs.length, admitted, rejected, askedAgain, bypass, unchanged },
       ...{ wronglyRejected: { budget, slots }, relays: this.#relays.counts, sweeps: this.#sweeps },
-      slots: { p50Ms: at(0.5), p99Ms: at(0.99), maxMs, maxWhileSilentMs, maxForgottenMs },
+      slots: { p50Ms: sorted[Math.floor(sorted.length / 2)] ?? 0, maxMs: sorted.at(-1) ?? 0 },
       ...{ waits: this.#waits.counts, gitlabCalls: gitlab.calls, transactions: books.commits },
-      ...{ edits: ruleSets.length - 1, comparisons: findings.comparisons, course: this.#course.course },
+      ...{ edits: ruleSets.length - 1, comparisons: findings.comparisons },
       audit: figuresOf(audited, books, ruleSets),
     };
   }
@@ -283,7 +271,6 @@ class Month {
         continue;
       }
       this.#count.rejected += 1;
-      this.#course.rejected(this.#plan(job));
       if (!this.#exactClaims(job).every((claim) => this.#wouldFit(claim))) continue;
       const isMoney = outcome.violations.some(({ reason }) => reason.code !== 'CONCURRENCY_FULL');
       this.#count[isMoney ? 'budget' : 'slots'] += 1;
@@ -408,11 +395,8 @@ class Month {
     const endedAtMs = job.finishedAtMs ?? (job.startedAtMs ?? 0) + Math.round(durationSeconds * 1000);
     // A fallback admission holds from when it was posted.
     const overMs = Math.max(endedAtMs, sinceMs);
-    const takenMs = Math.max(0, nowMs - overMs);
-    this.#takenMs.push(takenMs);
     const isSilent = [OUTAGE, TABLE_SILENT].some((out) => overMs < out.untilMs && nowMs > out.fromMs);
-    const which = job.removed ? 'forgotten' : isSilent ? 'silent' : 'usual';
-    this.#longestMs[which] = Math.max(this.#longestMs[which], takenMs);
+    if (!job.removed && !isSilent) this.#takenMs.push(Math.max(0, nowMs - overMs));
   }
 }
 

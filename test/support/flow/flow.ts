@@ -1,11 +1,13 @@
 import { serve } from '@hono/node-server';
 import type { Hono } from 'hono';
+import { onTestFinished } from 'vitest';
 import { createAdmitApp } from '../../../functions/admit/app.ts';
 import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { handOutKnown } from '../../../functions/core/directory/hand-out.ts';
 import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
+import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
@@ -19,7 +21,7 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { SchemaTrust } from '../../../relay/wire/schema-proof.ts';
-import { PATIENT_MS } from './patient-router.ts';
+import { PATIENT_MS, patientRouter } from './patient-router.ts';
 
 export const TOKEN = 'glrct-flow-not-a-secret';
 
@@ -112,21 +114,23 @@ export function listen(app: { fetch: Hono['fetch'] }): Promise<{ url: string; cl
   });
 }
 
+interface RelayOptions {
+  readonly deadlineMs?: number;
+  /** @default deadlineMs */
+  readonly answerWithinMs?: number;
+  readonly schema?: ReturnType<typeof loadSchema>;
+  /** @default 'given': the router before it comes with this repository */
+  readonly schemaTrust?: SchemaTrust;
+  /** @default {@link TOKEN} */
+  readonly token?: string;
+}
+
 /** A relay against a router, and everything it said. */
 export function flowRelay(
   routerUrl: string,
   admitUrl: string,
   rules: Rules,
-  options: {
-    readonly deadlineMs?: number;
-    /** @default deadlineMs */
-    readonly answerWithinMs?: number;
-    readonly schema?: ReturnType<typeof loadSchema>;
-    /** @default 'given': the router before it comes with this repository */
-    readonly schemaTrust?: SchemaTrust;
-    /** @default {@link TOKEN} */
-    readonly token?: string;
-  } = {},
+  options: RelayOptions = {},
 ): { relay: Relay; events: RelayEvent[] } {
   const schema = options.schema ?? loadSchema();
   const events: RelayEvent[] = [];
@@ -155,3 +159,32 @@ export function flowRelay(
 /** The answers among what a relay said. */
 export const answers = (events: readonly RelayEvent[]) =>
   events.filter((event): event is Extract<RelayEvent, { type: 'answered' }> => event.type === 'answered');
+
+/** A router, the admit function over a ledger in memory, and a relay that is connected to both. They end with the test. */
+export async function openFlow(
+  rules: Rules,
+  options: RelayOptions & {
+    /** Stands before the admit function. */
+    readonly front?: (app: Hono) => { fetch: Hono['fetch'] };
+    readonly transport?: 'ws' | 'grpc';
+    readonly routerSchema?: ReturnType<typeof loadSchema>;
+  } = {},
+) {
+  const { front = (app) => app, transport, routerSchema, ...relayOptions } = options;
+  const { app, ledger } = admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules);
+  const server = await listen(front(app));
+  const router = await patientRouter({
+    controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
+    ...(routerSchema && { schema: routerSchema }),
+  });
+  const url = (transport === 'ws' ? router.wsUrl : router.grpcUrl) ?? '';
+  const { relay, events } = flowRelay(url, server.url, rules, relayOptions);
+  relay.start();
+  onTestFinished(async () => {
+    await relay.stop();
+    await router.close();
+    await server.close();
+  });
+  await router.until(() => router.waitingStreams() > 0);
+  return { router, ledger, relay, events };
+}

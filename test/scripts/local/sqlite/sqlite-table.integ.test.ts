@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { itemAt } from '../../../../functions/core/store/calls.ts';
 import { versioned } from '../../../../functions/core/store/operation.ts';
 import { openKept, openOwn } from '../../../../scripts/local/ledger-folder.ts';
 import { SqliteTable } from '../../../../scripts/local/sqlite-table.ts';
@@ -193,31 +192,6 @@ test('a transaction is written once under its token by all programs, for ten min
   await other.send('TransactWriteItems', write);
   expect(await counted(table)).toBe(2);
   other.close();
-});
-
-test('the journal keeps the newest changes and no more', async () => {
-  const { file, table } = aTable();
-  for (let round = 0; round < 230; round += 1) {
-    const writes = Array.from(
-      { length: 100 },
-      (_, index) => ({ kind: 'put', item: itemAt({ pk: 'a', sk: `${index}` }, {}) }) as const,
-    );
-    await table.send('TransactWriteItems', { writes });
-  }
-  const other = new DatabaseSync(file, { readOnly: true });
-  const kept = other.prepare('SELECT count(*) AS changes, max(sequence) AS last FROM journal').get();
-  expect(kept).toEqual({ changes: 20_000, last: 23_000 });
-  other.close();
-});
-
-test('bytes come back as bytes, and what has expired is gone when it is collected', async () => {
-  const { table } = aTable();
-  const item = itemAt(COUNTER, { packed: { B: Uint8Array.of(0, 200, 255) }, ttl: { N: '100' } });
-  await table.send('PutItem', { kind: 'put', item });
-  table.collectGarbage(99_999);
-  expect(await table.send('GetItem', { key: COUNTER, consistent: true })).toEqual(item);
-  table.collectGarbage(100_000);
-  expect(await table.send('GetItem', { key: COUNTER, consistent: true })).toBeUndefined();
 });
 
 test('a file that is none of ours is refused with the remedy, and --fresh is the remedy', () => {
