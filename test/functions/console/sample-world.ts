@@ -39,7 +39,7 @@ export async function sampleWorld(empty = false) {
   const deps = { ledger, directory, zone: ZONE, clock, onTrouble };
   const known = empty ? [] : [firstJobId(Math.floor(NOW_MS / 86_400_000))];
   if (!empty) {
-    await loadPastMonth({ ...deps, rulesFor, nowMs: NOW_MS, monotonicMs: () => 0 });
+    await loadPastMonth({ ...deps, rulesFor, nowMs: NOW_MS });
     await closeLocalMonths({ ...deps, policy, limits });
     await packLocalJobs({ ...deps, knownJobIds: known });
     await recountLocalLedger(deps);
