@@ -30,7 +30,7 @@ interface RuleBase {
  */
 export type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
 
-export type OnError = 'open' | 'closed';
+type OnError = 'open' | 'closed';
 
 /** Evaluates every limit of its kind on the way from the instance to the job. */
 export interface CountedRule extends RuleBase {

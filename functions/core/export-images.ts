@@ -25,7 +25,6 @@ export interface ObjectStore {
 export interface ExportResult {
   /** Sequence numbers to be delivered again. */
   readonly again: readonly string[];
-  /** Images that were given up. */
   readonly lost: number;
 }
 
@@ -83,7 +82,6 @@ interface ExportedImage {
 /** Recorded request fields: texts of images and services may contain values of variables. */
 const ASKED = 'rq';
 
-/** @param instance - begins every key, e.g. `gitlab.example.com`. */
 function isExported(item: Item, instance: string): boolean {
   const pk = item[PK]?.S ?? '';
   const sk = item[SK]?.S ?? '';
@@ -126,16 +124,13 @@ const withTextBytes = (item: Item): object =>
 
 interface S3ObjectsOptions {
   readonly bucket: string;
-  /** `eu-central-1` */
   readonly region: string;
-  /** Another place than the service, e.g. `http://127.0.0.1:5000`. */
   readonly endpoint?: string | undefined;
   /** @default the process's own, as every AWS client finds them */
   readonly credentials?: ReturnType<typeof defaultProvider>;
 }
 
 const TIMEOUT_MS = 5_000;
-const TRIES = 2;
 
 export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOptions): ObjectStore {
   const base = new URL(endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`);
@@ -166,16 +161,6 @@ export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOp
     await response.body?.cancel();
     if (!response.ok) throw new Error(`bucket ${bucket} answered ${response.status}`);
   };
-  return {
-    async put(name, bytes) {
-      for (let tries = 1; tries < TRIES; tries += 1) {
-        try {
-          return await put(name, bytes);
-        } catch {
-          // A closed connection or a short failure: retry immediately.
-        }
-      }
-      return put(name, bytes);
-    },
-  };
+  // A closed connection or a short failure: retry immediately.
+  return { put: (name, bytes) => put(name, bytes).catch(() => put(name, bytes)) };
 }

@@ -31,7 +31,6 @@ export interface RequeueEntry {
   readonly retriedAtMs?: number;
   /** Time until the new job's admission request, ms. */
   readonly askedAfterMs?: number;
-  /** Not asked again before. */
   readonly againAtMs?: number;
   /** Why it is over, or why it still waits after it was tried. */
   readonly why?: string;
@@ -39,9 +38,7 @@ export interface RequeueEntry {
 
 export interface RequeueList {
   readonly groupId: number;
-  /** Oldest rejection first. */
   readonly entries: readonly RequeueEntry[];
-  /** 0: there is no item yet. */
   readonly rev: number;
 }
 

@@ -148,29 +148,17 @@ export function readPackedPrices(file: string): { readonly policyVersion: string
 /** The limits that edits are based on. */
 export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
 
-interface PackedRules {
+/** Reads the packed rules, with limits as written. @throws {Error} like {@link readRulesFile} */
+export function readPackedRules(file: string): {
   readonly policy: Policy;
   /** In force until a first set is live. */
   readonly limits: LimitsInForce;
   readonly directory: Directory | undefined;
-}
-
-/** Reads the packed rules, with limits as written. @throws {Error} like {@link readRulesFile} */
-export function readPackedRules(file: string): PackedRules {
+} {
   const { policy, limits, directory } = readRulesFile(file);
   const packed: unknown = JSON.parse(readFileSync(file, 'utf8'));
   const written = isRecord(packed) && isRecord(packed.limits) ? packed.limits.document : undefined;
   return { policy, directory, limits: { document: isRecord(written) ? written : {}, limits } };
-}
-
-interface DeployedRules {
-  /** Path of the packed rules. */
-  readonly rulesFile: string;
-  readonly table: DynamoLimitTableOptions;
-  readonly ledger: Pick<Ledger, 'readCounters'>;
-  readonly log: Log;
-  /** Called if published limits cannot be read. @default ignored */
-  readonly onUnreadable?: () => void;
 }
 
 /**
@@ -183,7 +171,15 @@ export function deployedRules({
   ledger,
   log,
   onUnreadable,
-}: DeployedRules): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
+}: {
+  /** Path of the packed rules. */
+  readonly rulesFile: string;
+  readonly table: DynamoLimitTableOptions;
+  readonly ledger: Pick<Ledger, 'readCounters'>;
+  readonly log: Log;
+  /** Called if published limits cannot be read. @default ignored */
+  readonly onUnreadable?: () => void;
+}): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
   const packed = readRulesFile(rulesFile);
   const directoryTable = new DynamoDirectoryTable(table);
   const directory = new DirectoryStore({

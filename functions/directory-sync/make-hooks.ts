@@ -7,13 +7,9 @@ import type { Metrics } from '../core/metrics.ts';
 import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
 interface HookMaker {
-  /** The deployment's address of webhooks. */
   readonly url: string;
-  /** The token may read. */
   readonly reading: RestCallDeps;
-  /** The token may change webhooks. */
   readonly making: RestCallDeps;
-  /** The deployment's secret of webhooks. */
   readonly secret: () => Promise<string | undefined>;
   readonly nowMs: number;
   readonly log: Log;

@@ -1,27 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { GitLabEvidence } from '../answers/health/evidence.ts';
+import { readHealth } from '../answers/health/judge-health.ts';
+import { HEALTH_ALARM } from '../answers/health/judged.ts';
 import { gitlabUnknown, readGitLabHealth } from '../answers/health/read-gitlab.ts';
-import { dynamoHealthLook, readHealth } from '../answers/health/read-health.ts';
+import { dynamoHealthLook } from '../answers/health/read-health.ts';
 import { systemClock as clock, consoleLog as log } from '../core/environment/environment.ts';
 import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readDoctorConfig } from '../core/environment/settings.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
-import { ENV_DEPLOYMENT } from '../names.ts';
-import { look } from './look.ts';
+import { ENV_DEPLOYMENT, METRIC_HEALTH_PROBLEMS } from '../names.ts';
 
 const config = readDoctorConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock });
 const table = deployedTable(config, process.env);
-const packed = z
+const { policy } = z
   .object({ policy: z.object({ version: z.string() }) })
   .parse(JSON.parse(readFileSync(config.rulesFile, 'utf8')));
-const deployed = {
-  policyVersion: packed.policy.version,
-  descriptorsVersion: config.descriptorsVersion,
-};
+const deployed = { policyVersion: policy.version, descriptorsVersion: config.descriptorsVersion };
 const fetch = deployedFetch(process.env, { clock, log });
 const tokens = secretLines({ load: () => ssmText(config.gitlabTokenParameter), clock, log });
 
@@ -41,11 +39,21 @@ async function gitlab(): Promise<GitLabEvidence> {
   return readGitLabHealth({ calls, controllerId: config.controllerId, webhookUrl: config.webhookUrl });
 }
 
-/** Lambda's entry point for the schedule of every hour. Give it 240 s: webhooks of many groups take two of its minutes. */
-export const handler = onOwnBooks(table, () =>
-  look({
-    read: () => readHealth({ ...table, zone: config.zone, deployed: async () => deployed, gitlab }),
-    kept: dynamoHealthLook(table),
-    ...{ deployed, metrics, log },
-  }),
-);
+/**
+ * Lambda's entry point for the schedule of every hour. Give it 240 s: webhooks of many groups take two of its minutes.
+ * Writes a line per problem, the metric, zero included, and the result. @throws {LedgerError}
+ */
+export const handler = onOwnBooks(table, async () => {
+  const view = await readHealth({ ...table, zone: config.zone, deployed: async () => deployed, gitlab });
+  for (const { about, severity, text, remedy } of view.findings)
+    if (severity === 'problem' || severity === 'warning')
+      log.warn(`health: ${severity}`, { about, found: text, ...(remedy !== undefined && { remedy }) });
+  // Problems without another alarm.
+  const alarming = view.findings.filter(({ alarm }) => alarm === HEALTH_ALARM).length;
+  const report = { findings: view.findings.length, problems: view.problems, alarming };
+  log.info('health', report);
+  metrics.add(METRIC_HEALTH_PROBLEMS, alarming);
+  metrics.flush();
+  await dynamoHealthLook(table).write({ view, deployed });
+  return report;
+});

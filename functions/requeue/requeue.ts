@@ -24,7 +24,6 @@ export interface RequeueDeps {
   readonly usage: Pick<RollupStore, 'readRejections'>;
   readonly ledger: Pick<Ledger, 'readRecords' | 'reserve' | 'handOver' | 'endReservations'>;
   readonly rulesFor: RulesInForce['rulesFor'];
-  /** With the group's own token. */
   readonly retry: (groupId: number, projectId: number, jobId: number) => Promise<RetryOutcome>;
   readonly clock: LedgerClock;
   readonly log: Log;
@@ -92,13 +91,8 @@ export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
     if (outcome.outcome === 'retried') report.retried += 1;
     if (outcome.outcome === 'refused') report.refused += 1;
     const { newJobId, why } = after;
-    log.info('job retried for lack of slots before', {
-      jobId,
-      newJobId,
-      groupId,
-      outcome: outcome.outcome,
-      why,
-    });
+    const told = { jobId, newJobId, groupId, outcome: outcome.outcome, why };
+    log.info('job retried for lack of slots before', told);
   }
   return report;
 }
@@ -130,16 +124,11 @@ async function withRejected(
     return requeueEntryOf(record, list.entries, settings) ?? [];
   });
   const known = await withAsked(list.entries, ledger, nowMs);
-  const entries = [...known, ...found].map(
-    (entry): RequeueEntry =>
-      isOpen(entry) && entry.firstAtMs < sinceMs
-        ? {
-            ...entry,
-            state: 'over',
-            why: `no slot was free in time${entry.why === undefined ? '' : `: ${entry.why}`}`,
-          }
-        : entry,
-  );
+  const entries = [...known, ...found].map((entry): RequeueEntry => {
+    if (!isOpen(entry) || entry.firstAtMs >= sinceMs) return entry;
+    const why = `no slot was free in time${entry.why === undefined ? '' : `: ${entry.why}`}`;
+    return { ...entry, state: 'over', why };
+  });
   const changed = found.length > 0 || entries.some((entry, at) => entry !== list.entries[at]);
   return changed ? written({ ...list, entries }, lists) : list;
 }

@@ -192,7 +192,6 @@ interface JobsResponse {
     | 'dropped'
     /** 401: neither a signature nor a token of ours. */
     | 'refused'
-    /** 413 */
     | 'too_large'
     /** 5xx: not written down. */
     | 'failed';

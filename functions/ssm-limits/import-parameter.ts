@@ -15,7 +15,6 @@ import { parse } from 'yaml';
 import { type Directory, pathKey } from '../../policies/directory.ts';
 import { parseLimitsPart } from '../../policies/document/parse-limits.ts';
 import { isRecord, problemText, Reading } from '../../policies/document/reading.ts';
-import type { Limit } from '../../policies/limits/limit.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { LedgerClock } from '../core/environment/environment.ts';
@@ -53,13 +52,6 @@ type ImportOutcome =
 
 type Entry = Readonly<Record<string, unknown>>;
 
-interface Wanted {
-  readonly entries: readonly Entry[];
-  /** The entries as limits, same order. */
-  readonly limits: readonly Limit[];
-  readonly confirmed: boolean;
-}
-
 /** Other edits are rare, and an import of a file takes a second. */
 const TRIES_MAX = 5;
 const PAUSE_MS_MAX = 500;
@@ -91,7 +83,7 @@ export async function importParameter(
   const importOnce = async (): Promise<ImportOutcome | 'stale'> => {
     const live = await desk.live();
     const { document } = live ?? packed;
-    const wanted = parameter && readParameter(group, parameter, { policy, directory, live: document });
+    const wanted = parameter && readParameter(group, parameter, policy, directory, document);
     if (wanted !== undefined && 'problems' in wanted) return { outcome: 'refused', version, ...wanted };
     const next = replaceLimits(document, group, wanted?.entries ?? [], last?.limits ?? []);
     const outcome = await desk.apply([{ kind: 'replace', document: next }], {
@@ -108,8 +100,7 @@ export async function importParameter(
     if (outcome.outcome === 'stale') return 'stale';
     const problems = problemsOf(outcome);
     if (problems !== undefined) return { outcome: 'refused', version, problems };
-    const limits = wanted?.limits.map(({ id }) => id) ?? [];
-    await imported.write(group, parameter && { ...parameter, limits });
+    await imported.write(group, parameter && { ...parameter, limits: wanted?.ids ?? [] });
     return { outcome: 'imported' };
   };
   const result = await retried(importOnce, (each) => each === 'stale', {
@@ -123,7 +114,6 @@ export async function importParameter(
 
 type Version = Pick<ParameterVersion, 'version' | 'modifiedAtMs'>;
 
-/** Two absent versions are the same. */
 export const isSameVersion = (a: Version | undefined, b: Version | undefined): boolean =>
   a?.version === b?.version && a?.modifiedAtMs === b?.modifiedAtMs;
 
@@ -184,20 +174,16 @@ function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): reado
   }
 }
 
-interface ReadContext {
-  readonly policy: Policy;
-  readonly directory: Directory;
-  /** Its defaults hold for limits in parameters, too. */
-  readonly live: LimitsDocument;
-}
-
 const refused = (...problems: readonly string[]) => ({ problems });
 
 function readParameter(
   group: number,
   { type, value }: Pick<StoredParameter, 'type' | 'value'>,
-  { policy, directory, live }: ReadContext,
-): Wanted | { readonly problems: readonly string[] } {
+  policy: Policy,
+  directory: Directory,
+  /** Its defaults hold for limits in parameters, too. */
+  live: LimitsDocument,
+) {
   if (type !== 'String')
     return refused(
       `is a ${type || 'parameter without a type'}; expected a String: limits are no secrets, and nothing here may decrypt`,
@@ -234,7 +220,7 @@ function readParameter(
   if (!parsed.ok) return refused(...parsed.problems.map(problemText));
   return {
     entries,
-    limits: parsed.value.bySubject.get(`group/${group}`) ?? [],
+    ids: (parsed.value.bySubject.get(`group/${group}`) ?? []).map(({ id }) => id),
     confirmed: confirmed === true,
   };
 }

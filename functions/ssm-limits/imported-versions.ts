@@ -31,7 +31,6 @@ export function dynamoImportedVersions({ table, instance, clock }: Deps) {
   const { importedParameter } = ledgerKeys(instance);
   const failure = unavailable(table);
   return {
-    /** By group. */
     readAll: (): Promise<ReadonlyMap<number, ImportedVersion>> =>
       answered('read imported parameters', failure, async () => {
         const sk = { begins: IMPORTED_PARAMETER_SK_PREFIX };
@@ -68,7 +67,6 @@ export function dynamoImportedVersions({ table, instance, clock }: Deps) {
   };
 }
 
-/** Undefined: the parameter is gone. */
 function importedIn({ ve, at, li }: Item): ImportedVersion | undefined {
   if (ve?.N === undefined) return undefined;
   const limits: unknown = JSON.parse(li?.S ?? '[]');

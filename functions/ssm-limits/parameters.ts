@@ -12,7 +12,6 @@ export interface ParameterVersion {
   readonly name: string;
   /** 1, 2, 3 …; a parameter that was deleted and made again begins with 1. */
   readonly version: number;
-  /** Unix ms. */
   readonly modifiedAtMs: number;
 }
 

@@ -71,17 +71,15 @@ async function searchRunner(runnerId: number, mark: RunnerMark, search: Search):
   const nowMs = clock.nowMs();
   const { going: resumed, ...whole } = mark;
   const pass = resumed ?? { startMs: nowMs, deep: isDeepDue(runnerId, mark.deepMs, nowMs) };
-  let { top, page }: { top: number; page: string | undefined } = resumed ?? {
-    top: mark.seenTo,
-    page: undefined,
-  };
+  let top = resumed?.top ?? mark.seenTo;
+  let page = resumed?.page;
   const visit = memory.visits.get(runnerId);
   const visited = (newAtMs: number): void => {
     memory.visits.set(runnerId, { atMs: nowMs, newAtMs });
   };
   visited(visit?.newAtMs ?? nowMs);
   for (let pages = 1; ; pages += 1) {
-    const answer = await asking.listJobs(`runners/${runnerId}`, page === undefined ? {} : { page });
+    const answer = await asking.listJobs(`runners/${runnerId}`, { page });
     if (answer.kind !== 'said') {
       // A page that GitLab does not know any more would never be answered: begin at the newest again.
       const lost = answer.kind === 'failed' && answer.code === 'gitlab_unreadable';
@@ -131,14 +129,11 @@ async function lookAt(
 /** GitLab lists a hundred runners a page: ten thousand runners. */
 const PAGES_MAX = 100;
 
-interface KnownRunners {
-  readonly runnerIds: readonly number[];
-  /** GitLab listed them all: a runner that is not among them is gone. */
-  readonly complete: boolean;
-}
-
-/** The instance's runners as GitLab lists them now; if it does not list them all, those known from before as well. */
-async function knownRunners({ asking, memory }: SweepRun, marked: Iterable<number>): Promise<KnownRunners> {
+/**
+ * The instance's runners as GitLab lists them now; if it does not list them all, those known from before as well.
+ * `complete`: a runner that is not among them is gone.
+ */
+async function knownRunners({ asking, memory }: SweepRun, marked: Iterable<number>) {
   const runnerIds = new Set<number>();
   let page: string | undefined;
   for (let pages = 1; pages <= PAGES_MAX; pages += 1) {

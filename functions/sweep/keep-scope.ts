@@ -13,20 +13,18 @@ import { type ControllerScope, type ControllerScopeStore, scopeAfter } from '../
 /** Administrators change it a few times in a controller's life; two calls in this time are nothing to GitLab. */
 export const READ_EVERY_MS = 5 * 60_000;
 
-interface KeepScopeDeps {
-  readonly controllerId: number;
-  readonly gitlab: RestCallDeps;
-  readonly store: ControllerScopeStore;
-  readonly clock: { nowMs(): number };
-  readonly log: Log;
-}
-
 /**
  * Returns the known scope, which stays while GitLab does not answer.
  *
  * @returns a reader per process: one GitLab call every five minutes.
  */
-export function scopeKeeper(deps: KeepScopeDeps): () => Promise<ControllerScope | undefined> {
+export function scopeKeeper(deps: {
+  readonly controllerId: number;
+  readonly gitlab: RestCallDeps;
+  readonly store: ControllerScopeStore;
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+}): () => Promise<ControllerScope | undefined> {
   const { controllerId, store, clock, log } = deps;
   let triedAtMs = Number.NEGATIVE_INFINITY;
   let known: ControllerScope | undefined;

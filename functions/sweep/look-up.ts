@@ -36,7 +36,7 @@ export async function listRunning<Job>(
 ): Promise<void> {
   let page: string | undefined;
   for (let pages = 1; pages <= RUNNING_PAGES_MAX; pages += 1) {
-    const answer = await asking.listJobs(list, { status: 'running', ...(page !== undefined && { page }) });
+    const answer = await asking.listJobs(list, { status: 'running', page });
     if (answer.kind !== 'said') return;
     for (const truth of answer.value.jobs) {
       const hold = wanted.get(truth.jobId);
@@ -71,7 +71,7 @@ async function listRecent<Job>(
   let page = pages.get(list);
   pages.delete(list);
   for (let count = 1; count <= pagesMax && wanted.size > 0 && poor < POOR_PAGES_MAX; count += 1) {
-    const answer = await asking.listJobs(list, page === undefined ? {} : { page });
+    const answer = await asking.listJobs(list, { page });
     if (answer.kind === 'unasked') {
       if (page !== undefined) pages.set(list, page);
       return false;

@@ -4,63 +4,57 @@ import type { Metrics } from '../core/metrics.ts';
 import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
 import * as names from '../names.ts';
 
-/** One run in plain numbers: what metrics and alarms are made of. */
-export interface SweepReport {
+/** Counted up during the run. */
+export interface SweepTally {
   /** Due holds found at the start, at most as many as one run takes. */
-  readonly due: number;
+  due: number;
   /** Age of the oldest due hold, or of the oldest unconfirmed end; 0 without any. */
-  readonly oldestDueAgeMs: number;
+  oldestDueAgeMs: number;
   /** All live holds, at most as many as one run looks at. */
-  readonly live: number;
+  live: number;
   /** Live holds whose job GitLab said something about. */
-  readonly verified: number;
-  readonly settled: number;
-  readonly released: number;
-  readonly expired: number;
+  verified: number;
+  settled: number;
+  released: number;
+  expired: number;
   /** Ids of admitted jobs that the router failed and that were released. */
-  readonly admittedYetFailed: readonly number[];
-  readonly postponed: number;
+  admittedYetFailed: number[];
+  postponed: number;
   /** A late truth changed what an ended job is charged. */
-  readonly corrected: number;
+  corrected: number;
   /** Already settled, usually by the webhook. */
-  readonly unchanged: number;
+  unchanged: number;
   /** The table gave no answer: the next run comes back to them. */
-  readonly undecided: number;
+  undecided: number;
   /** Holds without a project's id, which no runner's list showed: GitLab cannot be asked about them. */
-  readonly unaskable: number;
+  unaskable: number;
   /** Jobs that ran without having been admitted, handed on to be charged. */
-  readonly bypass: number;
+  bypass: number;
   /**
    * Jobs that ran or run, each counted about once: on first sight, or at its end if unadmitted. The share of
    * `unadmitted` over many runs is the share of bypassed jobs.
    */
-  readonly ran: number;
+  ran: number;
   /** Part of `ran`: without an admission, whether charged now or before. */
-  readonly unadmitted: number;
+  unadmitted: number;
   /** Ran or run on runners that GitLab does not ask us about: no part of `ran`, and charged nothing. */
-  readonly outOfScope: number;
+  outOfScope: number;
   /** Part of `ran`: rejected, but GitLab follows no answer while the controller is not enabled. No part of `unadmitted`. */
-  readonly ranRejected: number;
+  ranRejected: number;
   /** Periods that got their closing entry, and those that were due and have live jobs or a counter that drifts. */
-  readonly closedPeriods: number;
-  readonly waitingPeriods: number;
-  readonly calls: number;
-  readonly errors: Readonly<Record<GitLabErrorCode, number>>;
+  closedPeriods: number;
+  waitingPeriods: number;
+  calls: number;
+  errors: Record<GitLabErrorCode, number>;
   /** The last error: address, cause and remedy. */
-  readonly gitlabError?: string;
+  gitlabError?: string;
   /** GitLab does not answer or does not want to: nothing was freed for it, and the run ended early. */
-  readonly gitlabSilent: boolean;
+  gitlabSilent: boolean;
   /** Time or calls ran out before the work: the next run goes on. */
-  readonly cutShort: boolean;
+  cutShort: boolean;
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** A report being counted up. */
-export interface SweepTally extends Mutable<Omit<SweepReport, 'errors' | 'admittedYetFailed'>> {
-  readonly admittedYetFailed: number[];
-  readonly errors: Record<GitLabErrorCode, number>;
-}
+export type SweepReport = Readonly<SweepTally>;
 
 export const newTally = (): SweepTally => ({
   ...{ due: 0, oldestDueAgeMs: 0, live: 0, verified: 0, settled: 0, released: 0, expired: 0, postponed: 0 },

@@ -17,7 +17,6 @@ import type { ConcludeDeps, VerdictWriter } from '../core/truth/conclude.ts';
 import { errorMs } from '../core/truth/verdict.ts';
 import type { SweepTally } from './report.ts';
 
-/** The sweep's interface to the ledger: it never admits. */
 export type SweepLedger = Pick<
   Ledger,
   'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
@@ -35,7 +34,6 @@ export interface SweepRun {
   readonly scope: ControllerScope | undefined;
   readonly memory: SweepMemory;
   readonly tally: SweepTally;
-  /** Jobs GitLab was asked about in this run. */
   readonly looked: Set<number>;
   /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */
   readonly live: readonly DueJob[];
@@ -50,7 +48,6 @@ export interface SweepMemory {
   readonly runners: Set<number>;
   /** When GitLab last said that a live job is not over; who waits longest is asked about first. */
   readonly lookedAtMs: Map<number, number>;
-  /** On which runner a live job was seen running. */
   readonly runnerOf: Map<number, number>;
   /** When the search for bypass last visited a runner, and when it last met a new job there. */
   readonly visits: Map<number, RunnerVisit>;
@@ -132,7 +129,6 @@ export interface SweepGitLab {
   job(projectId: number, jobId: number): Promise<GitLabAnswer<JobTruth | undefined>>;
   listJobs(list: JobList, options: JobsOptions): Promise<GitLabAnswer<JobsPage>>;
   runners(page: string | undefined): Promise<GitLabAnswer<RunnersPage>>;
-  /** Returns true if another call is allowed. */
   mayAsk(): boolean;
   /** From now on: until this time (monotonic), and at most so many calls more. */
   allow(untilMs: number, callsMax: number): void;
@@ -140,14 +136,17 @@ export interface SweepGitLab {
 
 type JobsOptions = Parameters<GitLab['listJobs']>[1];
 
-interface AskingDeps {
+export function createSweepGitLab({
+  gitlab,
+  clock,
+  tally,
+  memory,
+}: {
   readonly gitlab: GitLab;
   readonly clock: LedgerClock;
   readonly tally: SweepTally;
   readonly memory: SweepMemory;
-}
-
-export function createSweepGitLab({ gitlab, clock, tally, memory }: AskingDeps): SweepGitLab {
+}): SweepGitLab {
   let untilMs = 0;
   let callsLeft = 0;
   let failures = 0;
@@ -194,7 +193,7 @@ export function createSweepGitLab({ gitlab, clock, tally, memory }: AskingDeps):
       if (answer.kind === 'said') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
       return answer;
     },
-    runners: (page) => ask(() => gitlab.runners(page === undefined ? {} : { page })),
+    runners: (page) => ask(() => gitlab.runners({ page })),
     mayAsk,
     allow: (newUntilMs, callsMax) => {
       untilMs = newUntilMs;

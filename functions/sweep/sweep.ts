@@ -19,7 +19,7 @@ import { compareLive } from './compare-live.ts';
 import { confirmEnds } from './confirm-ends.ts';
 import { findBypass } from './find-bypass.ts';
 import { lookUp, readLiveHolds } from './look-up.ts';
-import { newTally, type SweepReport, type SweepTally } from './report.ts';
+import { newTally, type SweepReport } from './report.ts';
 import { createSweepGitLab, type SweepLedger, type SweepMemory, type SweepRun } from './run.ts';
 
 export interface SweepDeps {
@@ -29,18 +29,14 @@ export interface SweepDeps {
   /** Reported job ends. @default none is confirmed */
   readonly reported?: ReportedEnds;
   readonly chargeBypass: ChargeBypass;
-  /** @default no period is closed */
   readonly closePeriods?: ClosePeriods;
-  /** One per process: see {@link SweepMemory}. */
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;
-  /** The controller's scope. @default all jobs */
   readonly scope?: ControllerScope | undefined;
   /** Decides if a job that GitLab no longer knows is charged its hold. */
   readonly chargeUnknown: 'hold' | 'nothing';
   /** @default 50 000: the schedule comes every minute. Calls under way at its end still end. */
   readonly runMs?: number;
-  /** @default 4000 */
   readonly callsMax?: number;
 }
 
@@ -96,7 +92,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   allow(1);
   await findBypass(run);
   const { closePeriods } = deps;
-  if (closePeriods !== undefined) await closeOver(startMs + runMs, { closePeriods, clock, memory, tally });
+  if (closePeriods !== undefined) await closeOver(startMs + runMs, closePeriods, run);
   return tally;
 }
 
@@ -117,9 +113,14 @@ async function verifyDue(run: SweepRun): Promise<void> {
   tally.oldestDueAgeMs = due[0] === undefined ? 0 : nowMs - due[0].dueAtMs;
   if (due.length === 0 || !asking.mayAsk()) return;
 
-  const ids = due.map(({ jobId }) => jobId);
-  const holds = await readLiveHolds(ids, run);
-  await endReservations(ids, holds, run);
+  const holds = await readLiveHolds(
+    due.map(({ jobId }) => jobId),
+    run,
+  );
+  // Reservations of retried jobs without an admission request in time end without asking GitLab.
+  const held = new Set(holds.map(({ jobId }) => jobId));
+  const others = due.flatMap(({ jobId }) => (held.has(jobId) ? [] : jobId));
+  if (others.length > 0) await run.ledger.endReservations(others, clock.nowMs());
   let seeing: Promise<boolean> | undefined;
   // A token that is no administrator's sees a 404 where a job lives in a project it may not read.
   const seesEverything = (): Promise<boolean> => {
@@ -151,17 +152,6 @@ async function verifyDue(run: SweepRun): Promise<void> {
   await concluding.flush();
 }
 
-/** Ends reservations of retried jobs without an admission request in time. GitLab is not asked. */
-async function endReservations(
-  jobIds: readonly number[],
-  holds: readonly { readonly jobId: number }[],
-  { ledger, clock }: SweepRun,
-): Promise<void> {
-  const held = new Set(holds.map(({ jobId }) => jobId));
-  const others = jobIds.filter((jobId) => !held.has(jobId));
-  if (others.length > 0) await ledger.endReservations(others, clock.nowMs());
-}
-
 // Closes periods that are over, after everything else of a run: what GitLab said in it is counted by then.
 /** One page of what is due, oldest first. @param deadlineMs - on the monotonic clock */
 type ClosePeriods = (deadlineMs: number) => Promise<ClosedPeriods>;
@@ -171,20 +161,14 @@ const EVERY_MS = 10 * 60_000;
 /** Some thousand periods; the next time goes on. */
 const PAGES_MAX = 10;
 
-interface CloseOverDeps {
-  readonly closePeriods: ClosePeriods;
-  readonly clock: LedgerClock;
-  readonly memory: Pick<SweepMemory, 'closedAtMs'>;
-  readonly tally: SweepTally;
-}
-
 /**
  * Closes nothing while GitLab is silent or the table left an end open. Otherwise a period stays open while a
  * live job holds on it.
  */
 async function closeOver(
   deadlineMs: number,
-  { closePeriods, clock, memory, tally }: CloseOverDeps,
+  closePeriods: ClosePeriods,
+  { clock, memory, tally }: SweepRun,
 ): Promise<void> {
   if (tally.gitlabSilent || tally.undecided > 0) return;
   if (clock.nowMs() - memory.closedAtMs < EVERY_MS) return;

@@ -53,12 +53,13 @@ export function dynamoWatchTable({
       ...(yetFailedUntold === true && { yu: { BOOL: true } }),
     }),
     decode: (item) => {
-      const [heardAtMs, disarmedForMs] = [numberIn(item, 'he'), numberIn(item, 'di')];
-      const [pagedAtMs, yetFailedMs] = [numberIn(item, 'pg'), numberIn(item, 'yf')];
+      const heardAtMs = numberIn(item, 'he');
       if (heardAtMs === undefined) return undefined;
+      const [disarmedForMs, pagedAtMs] = [numberIn(item, 'di'), numberIn(item, 'pg')];
+      const yetFailedUntold = item.yu?.BOOL || undefined;
       return {
-        ...{ heardAtMs, ...withoutAbsent({ disarmedForMs, pagedAtMs, yetFailedMs }) },
-        ...(item.yu?.BOOL === true && { yetFailedUntold: true }),
+        heardAtMs,
+        ...withoutAbsent({ disarmedForMs, pagedAtMs, yetFailedMs: numberIn(item, 'yf'), yetFailedUntold }),
       };
     },
   });

@@ -8,7 +8,7 @@ import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { Log } from '../core/environment/environment.ts';
 import type { Controller } from '../core/gitlab/controller.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';
-import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/message.ts';
+import { type Notifier, NotifyError, subjectLine } from '../core/notify/message.ts';
 import { SILENT_MS, type YetFailedMark } from '../core/store/health-items.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
@@ -65,45 +65,49 @@ export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
   if (outcome !== undefined) return outcome;
   // A relay's clock may be ahead, by no more than a signature may be: the beat was taken by AWS.
   if (clock.nowMs() - heardAtMs > SILENT_MS) return actOnSilence({ ...mark, heardAtMs }, deps);
-  await remember(heardAtMs, mark, table);
-  return (await deps.proveToken()) === 'refused' ? 'token_refused' : 'relay_heard';
-}
-
-async function remember(heardAtMs: number, mark: WatchdogMark | undefined, table: WatchTable): Promise<void> {
-  const known = mark !== undefined && heardAtMs - mark.heardAtMs < REMEMBER_EVERY_MS;
+  const isRemembered = mark !== undefined && heardAtMs - mark.heardAtMs < REMEMBER_EVERY_MS;
   // State of the last silence must not affect the next.
-  if (!known || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined)
+  if (!isRemembered || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined)
     await table.writeMark({ heardAtMs, ...failureIn(mark) });
+  return (await deps.proveToken()) === 'refused' ? 'token_refused' : 'relay_heard';
 }
 
 const failureIn = ({ yetFailedMs, yetFailedUntold }: Partial<WatchdogMark> = {}) =>
   withoutAbsent({ yetFailedMs, yetFailedUntold });
 
-async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchOutcome> {
-  const { controller, table, log } = deps;
-  const { heardAtMs } = mark;
-  const isDone = mark.disarmedForMs === heardAtMs;
+/** @param mayDisarm - false: only asks for the state */
+async function disarm(
+  mayDisarm: boolean,
+  { controller, log }: WatchDeps,
+): Promise<'disarmed' | 'armed' | 'not_armed' | 'gitlab_unreachable'> {
   try {
-    if ((await controller.state()) !== 'enabled') {
-      // The watchdog disarmed it, and on-call was not notified yet.
-      if (isDone && mark.pagedAtMs === undefined) await page('disarmed', mark, deps);
-      return 'not_armed';
-    }
-    if (isDone) {
-      await page('armed_without_relay', mark, deps);
-      return 'armed_without_relay';
-    }
-    await controller.disarm();
+    if ((await controller.state()) !== 'enabled') return 'not_armed';
+    if (mayDisarm) await controller.disarm();
+    return mayDisarm ? 'disarmed' : 'armed';
   } catch (error) {
     if (!(error instanceof GitLabError)) throw error;
-    log.error('watchdog: no relay, and GitLab does not answer', { error: error.message });
-    await page('gitlab_unreachable', mark, deps);
+    log.error('watchdog: GitLab could not be told to disarm', { error: error.message });
     return 'gitlab_unreachable';
   }
-  const disarmed: WatchdogMark = { heardAtMs, disarmedForMs: heardAtMs, ...failureIn(mark) };
-  await table.writeMark(disarmed);
-  await page('disarmed', disarmed, deps);
-  return 'disarmed';
+}
+
+async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchOutcome> {
+  const { heardAtMs } = mark;
+  const isDone = mark.disarmedForMs === heardAtMs;
+  const state = await disarm(!isDone, deps);
+  if (state === 'not_armed') {
+    // The watchdog disarmed it, and on-call was not notified yet.
+    if (isDone && mark.pagedAtMs === undefined) await pageSilence('disarmed', mark, deps);
+    return state;
+  }
+  const outcome = state === 'armed' ? 'armed_without_relay' : state;
+  let written = mark;
+  if (outcome === 'disarmed') {
+    written = { heardAtMs, disarmedForMs: heardAtMs, ...failureIn(mark) };
+    await deps.table.writeMark(written);
+  }
+  await pageSilence(outcome, written, deps);
+  return outcome;
 }
 
 interface FailureOutcome {
@@ -114,58 +118,62 @@ interface FailureOutcome {
 }
 
 async function watchFailures(mark: WatchdogMark, deps: WatchDeps): Promise<FailureOutcome> {
-  const { table, clock, controller, log } = deps;
+  const { table, clock } = deps;
   const failed = await table.latestYetFailed();
   if (failed === undefined) return {};
   const { yetFailedMs = 0, yetFailedUntold: isUnpaged, ...silence } = mark;
   const noted = { ...silence, yetFailedMs: failed.atMs };
   if (failed.atMs <= yetFailedMs || clock.nowMs() - failed.atMs > NEWS_MS)
     return isUnpaged && yetFailedMs === failed.atMs ? { mark: await pageFailure(failed, noted, deps) } : {};
-  try {
-    if ((await controller.state()) !== 'enabled') {
-      // Decisions are not obeyed now, so this failure is old news when it is armed again.
-      await table.writeMark(noted);
-      return { mark: noted };
-    }
-    await controller.disarm();
-  } catch (error) {
-    if (!(error instanceof GitLabError)) throw error;
-    log.error('watchdog: an admitted job failed, and GitLab does not answer', { error: error.message });
-    return { outcome: 'gitlab_unreachable' };
+  const state = await disarm(true, deps);
+  if (state === 'gitlab_unreachable') return { outcome: state };
+  if (state !== 'disarmed') {
+    // Decisions are not obeyed now, so this failure is old news when it is armed again.
+    await table.writeMark(noted);
+    return { mark: noted };
   }
   await table.writeMark({ ...noted, yetFailedUntold: true });
   return { outcome: 'disarmed_for_job', mark: await pageFailure(failed, noted, deps) };
 }
 
-/** @param noted - the mark once on-call is notified. @returns the mark as it stands then. */
-async function pageFailure(
-  { jobId, atMs }: YetFailedMark,
-  noted: WatchdogMark,
-  deps: WatchDeps,
-): Promise<WatchdogMark> {
-  const { instance, table } = deps;
-  const id = `watchdog-disarmed_for_job-${atMs}`;
-  const isSent = await send(
-    {
-      subject: subjectLine(`Tollgate ${instance}: an admitted job failed: the controller was set to dry_run`),
-      text:
-        `Job ${jobId} of ${instance} was admitted, and GitLab failed it all the same; found at ${new Date(atMs).toISOString()}.\n` +
-        'Perhaps GitLab reads our answers as the opposite, or another controller refuses jobs. Jobs run now, and no limit holds.\n' +
-        'Find out why: AdmittedYetFailed in the runbook. Then arm again by hand: glab runner-controller update <id> --state enabled',
-      json: JSON.stringify({ id, kind: 'watchdog', what: 'disarmed_for_job', instance, jobId }),
-      id,
-    },
-    deps,
-  );
-  if (!isSent) return { ...noted, yetFailedUntold: true };
-  await table.writeMark(noted);
-  return noted;
-}
+const PAGES = {
+  disarmed: [
+    'no relay: the controller was set to dry_run',
+    'Jobs run without being asked about: no limit holds, and what they cost is charged from their webhooks.\n' +
+      'Find out why no relay runs, start one, then arm again by hand: glab runner-controller update <id> --state enabled',
+  ],
+  armed_without_relay: [
+    'the controller is enabled and there is no relay',
+    'It was armed after the watchdog had disarmed it. GitLab fails every job it would ask about.\n' +
+      'Start a relay, or disarm: glab runner-controller update <id> --state dry_run',
+  ],
+  gitlab_unreachable: [
+    'no relay, and GitLab cannot be told',
+    'While the controller is enabled, GitLab fails every job it would ask about. Nothing was changed.\n' +
+      "Disarm by hand: glab runner-controller update <id> --state dry_run. Then see the watchdog's log for why it could not.",
+  ],
+  disarmed_for_job: [
+    'an admitted job failed: the controller was set to dry_run',
+    'Perhaps GitLab reads our answers as the opposite, or another controller refuses jobs. Jobs run now, and no limit holds.\n' +
+      'Find out why: AdmittedYetFailed in the runbook. Then arm again by hand: glab runner-controller update <id> --state enabled',
+  ],
+} as const;
 
 /** @returns false if the topic did not take it: the next run sends it again. */
-async function send(message: Message, { notify, log }: Pick<WatchDeps, 'notify' | 'log'>): Promise<boolean> {
+async function page(
+  what: keyof typeof PAGES,
+  { key, fact, fields }: { readonly key: string; readonly fact: string; readonly fields: object },
+  { notify, log, instance }: WatchDeps,
+): Promise<boolean> {
+  const [subject, text] = PAGES[what];
+  const id = `watchdog-${what}-${key}`;
   try {
-    await notify.send(message);
+    await notify.send({
+      subject: subjectLine(`Tollgate ${instance}: ${subject}`),
+      text: `${fact}\n${text}`,
+      json: JSON.stringify({ id, kind: 'watchdog', what, instance, ...fields }),
+      id,
+    });
     return true;
   } catch (error) {
     if (!(error instanceof NotifyError)) throw error;
@@ -174,47 +182,30 @@ async function send(message: Message, { notify, log }: Pick<WatchDeps, 'notify' 
   }
 }
 
-const PAGES = {
-  disarmed: {
-    subject: 'no relay: the controller was set to dry_run',
-    text:
-      'Jobs run without being asked about: no limit holds, and what they cost is charged from their webhooks.\n' +
-      'Find out why no relay runs, start one, then arm again by hand: glab runner-controller update <id> --state enabled',
-  },
-  armed_without_relay: {
-    subject: 'the controller is enabled and there is no relay',
-    text:
-      'Somebody armed it after the watchdog had disarmed it. GitLab fails every job it would ask about.\n' +
-      'Start a relay, or disarm: glab runner-controller update <id> --state dry_run',
-  },
-  gitlab_unreachable: {
-    subject: 'no relay, and GitLab cannot be told',
-    text:
-      'While the controller is enabled, GitLab fails every job it would ask about. Nothing was changed.\n' +
-      "Disarm by hand: glab runner-controller update <id> --state dry_run. Then see the watchdog's log for why it could not.",
-  },
-} as const;
+/** @param noted - the mark once on-call is notified. @returns the mark as it stands then. */
+async function pageFailure(
+  { jobId, atMs }: YetFailedMark,
+  noted: WatchdogMark,
+  deps: WatchDeps,
+): Promise<WatchdogMark> {
+  const fact = `Job ${jobId} of ${deps.instance} was admitted, and GitLab failed it all the same; found at ${new Date(atMs).toISOString()}.`;
+  const isSent = await page('disarmed_for_job', { key: `${atMs}`, fact, fields: { jobId } }, deps);
+  if (!isSent) return { ...noted, yetFailedUntold: true };
+  await deps.table.writeMark(noted);
+  return noted;
+}
 
 /** Pages on-call about a silence, at most every 15 min. */
-async function page(what: keyof typeof PAGES, mark: WatchdogMark, deps: WatchDeps): Promise<void> {
-  const { clock, table, instance } = deps;
+async function pageSilence(what: keyof typeof PAGES, mark: WatchdogMark, deps: WatchDeps): Promise<void> {
   const { heardAtMs, pagedAtMs = Number.NEGATIVE_INFINITY } = mark;
-  const nowMs = clock.nowMs();
+  const nowMs = deps.clock.nowMs();
   if (nowMs - pagedAtMs < PAGE_EVERY_MS) return;
-  const { subject, text } = PAGES[what];
   const silentMinutes = Math.floor((nowMs - heardAtMs) / 60_000);
-  const id = `watchdog-${what}-${heardAtMs}-${nowMs}`;
   const heardAt = new Date(heardAtMs).toISOString();
-  const isSent = await send(
-    {
-      subject: subjectLine(`Tollgate ${instance}: ${subject}`),
-      text: `No relay of ${instance} was heard for ${silentMinutes} min, the last at ${heardAt}.\n${text}`,
-      json: JSON.stringify({ id, kind: 'watchdog', what, instance, heardAt, silentMinutes }),
-      id,
-    },
-    deps,
-  );
-  if (isSent) await table.writeMark({ ...mark, pagedAtMs: nowMs });
+  const fact = `No relay of ${deps.instance} was heard for ${silentMinutes} min, the last at ${heardAt}.`;
+  const fields = { heardAt, silentMinutes };
+  const isSent = await page(what, { key: `${heardAtMs}-${nowMs}`, fact, fields }, deps);
+  if (isSent) await deps.table.writeMark({ ...mark, pagedAtMs: nowMs });
 }
 
 /**
@@ -227,11 +218,9 @@ export function tokenProof({
   controller,
   clock,
   log,
-}: {
+}: Pick<WatchDeps, 'clock' | 'log'> & {
   readonly controller: Pick<Controller, 'state'>;
-  readonly clock: { nowMs(): number };
-  readonly log: Log;
-}): () => Promise<'accepted' | 'refused'> {
+}): WatchDeps['proveToken'] {
   let provenAtMs = Number.NEGATIVE_INFINITY;
   return async () => {
     const nowMs = clock.nowMs();

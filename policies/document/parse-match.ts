@@ -1,23 +1,20 @@
-import type { Conditions, GroupCondition, ProjectCondition } from '../match/conditions.ts';
+import type {
+  Conditions,
+  GroupCondition,
+  ProjectCondition,
+  VariableConditions,
+} from '../match/conditions.ts';
 import type { Match } from '../match/match.ts';
+import { remembering } from '../match/remember.ts';
+import { compileWildcard, type Wildcard } from '../match/wildcard.ts';
 import { NO_CLASS } from '../price.ts';
 import { withoutAbsent } from '../without-absent.ts';
-import { readVariableConditions } from './parse-variables.ts';
-import { readPath, readSome } from './parse-wildcard.ts';
-import { closest, isRecord, type Reading } from './reading.ts';
+import { gitlabId, word } from './parse-entry.ts';
+import { closest, isRecord, type Read, type Reading } from './reading.ts';
 
 export const CONDITION_KEYS: readonly string[] = [
-  'groups',
-  'projects',
-  'runner_classes',
-  'runner_tags',
-  'runner_ids',
-  'users',
-  'refs',
-  'protected',
-  'sources',
-  'environments',
-  'jobs',
+  ...['groups', 'projects', 'runner_classes', 'runner_tags', 'runner_ids', 'users', 'refs', 'protected'],
+  ...['sources', 'environments', 'jobs'],
 ];
 
 /** A match may also look at variables; who may pass a rule must not depend on what the job's author sets. */
@@ -25,24 +22,13 @@ const MATCH_KEYS: readonly string[] = [...CONDITION_KEYS, 'variables'];
 
 /** GitLab's words for what started a pipeline. */
 export const PIPELINE_SOURCES: readonly string[] = [
-  'push',
-  'web',
-  'trigger',
-  'schedule',
-  'api',
-  'external',
-  'pipeline',
-  'chat',
-  'webide',
-  'merge_request_event',
-  'external_pull_request_event',
-  'parent_pipeline',
-  'ondemand_dast_scan',
-  'ondemand_dast_validation',
-  'security_orchestration_policy',
-  'container_registry_push',
-  'duo_workflow',
+  ...['push', 'web', 'trigger', 'schedule', 'api', 'external', 'pipeline', 'chat', 'webide'],
+  ...['merge_request_event', 'external_pull_request_event', 'parent_pipeline', 'ondemand_dast_scan'],
+  ...['ondemand_dast_validation', 'security_orchestration_policy', 'container_registry_push', 'duo_workflow'],
 ];
+
+/** A rule that names more is better written with a wildcard or on their parent. */
+const ENTRIES_MAX = 10_000;
 
 /** Reads a rule's `match`; absent means every job. */
 export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
@@ -55,42 +41,34 @@ export function readMatch(reading: Reading, runnerClasses: readonly string[]): M
 
 /** The conditions at these keys; which other keys the object may have is the caller's business. */
 export function readConditions(reading: Reading, runnerClasses: readonly string[]): Conditions {
-  const groups = readSome(reading.at('groups'), 'group ids, paths or {id, subtree}', readGroup);
-  const projects = readSome(reading.at('projects'), 'project ids or paths', readProject);
-  const classes = readSome(reading.at('runner_classes'), 'runner classes', (each) =>
-    readClass(each, runnerClasses),
-  );
-  const tags = readSome(reading.at('runner_tags'), 'tags', (each) => each.text('a tag of a runner'));
-  const runners = readSome(reading.at('runner_ids'), 'runner ids', (each) =>
-    each.integer("GitLab's id of the runner", 1),
-  );
-  const users = readSome(reading.at('users'), 'user ids', (each) =>
-    each.integer("GitLab's id of the user", 1),
-  );
-  const refs = readSome(reading.at('refs'), 'branches and tags', readPath);
-  const isProtected = reading.at('protected');
-  const sources = readSome(reading.at('sources'), 'pipeline sources', (each) =>
-    each.oneOf('a pipeline source', PIPELINE_SOURCES),
-  );
-  const environments = readSome(reading.at('environments'), 'environments', readPath);
-  const jobs = readSome(reading.at('jobs'), 'job names', readPath);
-  const variables = readVariableConditions(reading.at('variables'));
-  const only = isProtected.isThere ? isProtected.boolean() : undefined;
+  const some = <Entry>(key: string, what: string, read: Read<Entry>): readonly Entry[] | undefined =>
+    reading.optional(key, readSome(what, read));
+  const set = <Entry>(key: string, what: string, read: Read<Entry>): ReadonlySet<Entry> | undefined => {
+    const entries = some(key, what, read);
+    return entries && new Set(entries);
+  };
   return withoutAbsent({
-    runnerClasses: classes && new Set(classes),
-    projects,
-    groups,
-    users: users && new Set(users),
-    protected: only,
-    sources: sources && new Set(sources),
-    runnerIds: runners && new Set(runners),
-    runnerTags: tags && new Set(tags),
-    refs,
-    environments,
-    jobs,
-    variables,
+    groups: some('groups', 'group ids, paths or {id, subtree}', readGroup),
+    projects: some('projects', 'project ids or paths', readProject),
+    runnerClasses: set('runner_classes', 'runner classes', (each) => readClass(each, runnerClasses)),
+    runnerTags: set('runner_tags', 'tags', (each) => each.text('a tag of a runner')),
+    runnerIds: set('runner_ids', 'runner ids', gitlabId('runner')),
+    users: set('users', 'user ids', gitlabId('user')),
+    refs: some('refs', 'branches and tags', readPath),
+    protected: reading.optional('protected', (each) => each.boolean()),
+    sources: set('sources', 'pipeline sources', word('a pipeline source', PIPELINE_SOURCES)),
+    environments: some('environments', 'environments', readPath),
+    jobs: some('jobs', 'job names', readPath),
+    variables: reading.optional('variables', readVariableConditions),
   });
 }
+
+const readSome =
+  <Entry>(what: string, read: Read<Entry>): Read<readonly Entry[]> =>
+  (reading) => {
+    reading.refuseEmpty(`is empty; leave it out or list ${what}`);
+    return reading.each(what, ENTRIES_MAX, read);
+  };
 
 function readGroup(reading: Reading): GroupCondition | undefined {
   if (typeof reading.value === 'string') {
@@ -101,10 +79,8 @@ function readGroup(reading: Reading): GroupCondition | undefined {
     const id = reading.integer('a group id, a path or {id, subtree}', 1);
     return id === undefined ? undefined : { id, subtree: true };
   }
-  reading.object(['id', 'subtree']);
-  const id = reading.at('id').integer("GitLab's id of the group", 1);
-  const subtree = reading.at('subtree');
-  return id === undefined ? undefined : { id, subtree: subtree.isThere ? subtree.boolean() === true : true };
+  const found = reading.fields({ id: gitlabId('group') }, { subtree: (each: Reading) => each.boolean() });
+  return found && { id: found.id, subtree: found.subtree ?? true };
 }
 
 function readProject(reading: Reading): ProjectCondition | undefined {
@@ -122,4 +98,68 @@ function readClass(reading: Reading, runnerClasses: readonly string[]): string |
   const guess = closest(name, runnerClasses);
   const hint = guess === undefined ? runnerClasses.join(', ') : `did you mean ${guess}?`;
   return reading.expected(`a runner class of prices.classes: ${hint}`);
+}
+
+export function readWildcard(reading: Reading): Wildcard | undefined {
+  const pattern = reading.text('a pattern such as registry.example.com/**/*:*');
+  if (pattern === undefined) return undefined;
+  const compiled = compileWildcard(pattern);
+  return compiled.ok ? compiled.wildcard : reading.refuse(`'${pattern}' ${compiled.problem}`);
+}
+
+/** The same, remembering its answers: few paths, refs and values come again and again. */
+function readPath(reading: Reading): Wildcard | undefined {
+  const wildcard = readWildcard(reading);
+  return wildcard && { pattern: wildcard.pattern, matches: remembering(wildcard.matches) };
+}
+
+/** More than any policy compares; each is a look-up for every job. */
+export const COMPARED_MAX = 100;
+
+const SECRET = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|JWT|_KEY$|_URL$/i;
+
+/** Names of variables that look like a secret's: their values must not leave the relay. */
+export const looksSecret = (name: string): boolean => SECRET.test(name);
+
+/** Notes what is wrong with a name whose value rules compare. */
+export function checkCompared(reading: Reading, name: string): boolean {
+  const isName = /^[A-Za-z_]\w{0,254}$/.test(name);
+  if (!isName) reading.refuse(`'${name}'; expected the name of a variable`);
+  else if (looksSecret(name))
+    reading.refuse(`'${name}' looks like a secret: its value would leave the relay`);
+  else if (name.startsWith('KUBERNETES_'))
+    reading.refuse(`'${name}' has rules of its own: kinds resources and overwrites`);
+  else return true;
+  return false;
+}
+
+/** Reads `{NAME: [patterns]}`. */
+export const readValuesByName: Read<ReadonlyMap<string, readonly Wildcard[]>> = (reading) =>
+  readByName(reading, 'patterns of values', readSome('patterns of values', readPath));
+
+const CONDITION = 'patterns of values, or true (set) or false (not set)';
+
+/** Reads `match.variables`: `{NAME: [patterns]}`, or `true` (set) and `false` (not set) instead of a list. */
+function readVariableConditions(reading: Reading): VariableConditions {
+  const readPatterns = readSome(CONDITION, readPath);
+  const named = readByName(reading, CONDITION, (each) =>
+    typeof each.value === 'boolean' ? each.value : readPatterns(each),
+  );
+  if (named.size === 0 && isRecord(reading.value)) reading.refuse('is empty; leave it out or name variables');
+  return named;
+}
+
+function readByName<Value>(reading: Reading, what: string, read: Read<Value>): ReadonlyMap<string, Value> {
+  const names = isRecord(reading.value) ? Object.keys(reading.value) : [];
+  if (!isRecord(reading.value)) reading.expected('{NAME: [patterns of values]}');
+  if (names.length > COMPARED_MAX)
+    reading.refuse(`names ${names.length} variables; expected at most ${COMPARED_MAX}`);
+  const named = new Map<string, Value>();
+  for (const name of names.slice(0, COMPARED_MAX)) {
+    const each = reading.at(name);
+    if (!checkCompared(each, name)) continue;
+    const value = each.isThere ? read(each) : each.expected(`a list of ${what}`);
+    if (value !== undefined) named.set(name, value);
+  }
+  return named;
 }

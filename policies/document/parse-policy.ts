@@ -1,40 +1,35 @@
 import { ESTIMATE_MODES, type EstimateSettings } from '../estimate.ts';
 import { statelessKindOf } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
-import type { Platform } from '../platform.ts';
+import { NO_PLATFORM, type Platform } from '../platform.ts';
 import type { Policy, RequeueSettings, VariableAllowlist } from '../policy.ts';
 import { runnerClassNames } from '../price.ts';
 import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import { DISCLOSURES, type DiscloseSettings, type Disclosure } from '../text/reason-text.ts';
-import { readZone } from './parse-entry.ts';
-import { readPlatform } from './parse-platform.ts';
+import { gitlabId, readDuration, readZone, word } from './parse-entry.ts';
+import { COMPARED_MAX, looksSecret } from './parse-match.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
-import { COMPARED_MAX, looksSecret } from './parse-variables.ts';
-import { at, type DocumentProblem, keysOf, type ParseResult, Reading } from './reading.ts';
-import { DURATION_EXPECTED, readDurationSeconds } from './values.ts';
+import { at, type DocumentProblem, keysOf, type ParseResult, type Read, Reading } from './reading.ts';
 
 const KEYS = [
-  'currency',
-  'zone',
-  'prices',
-  'estimate',
-  'platform',
-  'rules',
-  'variables',
-  'trust_variables',
-  'disclose',
-  'rollout',
-  'waiting',
-  'requeue',
-  'request_notes',
+  ...['currency', 'zone', 'prices', 'estimate', 'platform', 'rules', 'variables', 'trust_variables'],
+  ...['disclose', 'rollout', 'waiting', 'requeue', 'request_notes'],
 ];
 /** Far above any policy that people review. A job with an unknown group is checked against all rules. */
 const RULES_MAX = 20_000;
 const VARIABLES_MAX = 200;
 const GROUPS_MAX = 100_000;
+const WAIT_WEIGHT_MAX = 100;
+/** Each costs a few reads of the table per minute. */
+const REQUEUE_GROUPS_MAX = 50;
+/** A pipeline is abandoned after a day. */
+const WITHIN_SECONDS_MAX = 86_400;
+/** Each has a token of its own. */
+const NOTE_GROUPS_MAX = 200;
+const PLATFORM_SUBJECTS_MAX = 100;
 
 /**
  * Reads the policy document (see `policies/policy.yaml`). Returns every problem if it is invalid.
@@ -47,16 +42,18 @@ export function parsePolicy(
   options?: { readonly wasAccepted: boolean },
 ): ParseResult<Policy, DocumentProblem> {
   const reading = Reading.of(document, options);
-  if (!reading.object(KEYS)) return { ok: false, problems: reading.problems };
+  if (!reading.object(KEYS)) return reading.result<Policy>(undefined);
   const currency = reading
     .at('currency')
     .text('a currency code such as EUR', (text) => /^[A-Z]{3}$/.test(text));
   const prices = readPrices(reading.at('prices'));
-  const platform = readPlatform(reading.at('platform'));
+  const platform = reading.optional('platform', readPlatform) ?? NO_PLATFORM;
   const names = { runnerClasses: runnerClassNames(prices), zone: readZone(reading) ?? 'UTC' };
   const rules = readRules(reading.at('rules'), names, platform);
-  const trust = reading.at('trust_variables');
-  const policy: Policy = {
+  const waitWeights = reading.optional('waiting', readWaitWeights);
+  const requeue = reading.optional('requeue', readRequeue);
+  const requestNotes = reading.optional('request_notes', readRequestNotes);
+  return reading.result<Policy>({
     version,
     currency: currency ?? '',
     prices,
@@ -68,16 +65,13 @@ export function parsePolicy(
       ...readVariables(reading.at('variables')),
       compared: comparedVariables(reading.at('rules')),
     },
-    trustVariables: trust.isThere ? trust.boolean() === true : false,
+    trustVariables: reading.flag('trust_variables'),
     disclose: readDisclose(reading.at('disclose')),
-    rollout: readRolloutSettings(reading.at('rollout')),
-    ...readWaiting(reading.at('waiting')),
-    ...readRequeue(reading.at('requeue')),
-    ...readRequestNotes(reading.at('request_notes')),
-  };
-  return reading.problems.length > 0
-    ? { ok: false, problems: reading.problems }
-    : { ok: true, value: policy };
+    rollout: reading.optional('rollout', readRolloutSettings) ?? ROLLOUT_DEFAULTS,
+    ...(waitWeights !== undefined && { waitWeights }),
+    ...(requeue !== undefined && { requeue }),
+    ...(requestNotes !== undefined && { requestNotes }),
+  });
 }
 
 function readRules(reading: Reading, names: KnownNames, platform: Platform): readonly Rule[] {
@@ -93,33 +87,22 @@ function readRules(reading: Reading, names: KnownNames, platform: Platform): rea
 }
 
 function readEstimate(reading: Reading): EstimateSettings {
-  reading.object(['mode', 'default', 'timeout']);
-  const mode = reading.at('mode');
-  const word = mode.isThere ? mode.oneOf('where estimates come from', ESTIMATE_MODES) : undefined;
-  const timeout = reading.at('timeout');
-  return {
-    defaultSeconds: readDuration(reading.at('default')),
-    timeoutSeconds: timeout.isThere ? readDuration(timeout) : 3_600,
-    ...(word !== undefined && { mode: word }),
-  };
-}
-
-function readDuration(reading: Reading): number {
-  const text = typeof reading.value === 'string' ? reading.value : '';
-  const seconds = readDurationSeconds(text);
-  if (seconds === undefined) reading.expected(DURATION_EXPECTED);
-  return seconds ?? 0;
+  const found = reading.fields(
+    { default: readDuration },
+    { mode: word('where estimates come from', ESTIMATE_MODES), timeout: readDuration },
+  );
+  const { default: defaultSeconds = 0, timeout: timeoutSeconds = 3_600, mode } = found ?? {};
+  return { defaultSeconds, timeoutSeconds, ...(mode !== undefined && { mode }) };
 }
 
 function readVariables(reading: Reading): Omit<VariableAllowlist, 'compared'> {
-  const names = reading.list('variable names', VARIABLES_MAX).flatMap((each) => {
+  const names = reading.each('variable names', VARIABLES_MAX, (each) => {
     const name = each.text('a variable name, with * at its end for a prefix', (text) =>
       /^[A-Za-z_]\w*\*?$/.test(text),
     );
-    if (name === undefined) return [];
-    return looksSecret(name)
-      ? (each.expected('no name that looks like a secret: it would leave the relay') ?? [])
-      : [name];
+    return name !== undefined && looksSecret(name)
+      ? each.expected('no name that looks like a secret: it would leave the relay')
+      : name;
   });
   return {
     names: names.filter((name) => !name.endsWith('*')),
@@ -127,113 +110,146 @@ function readVariables(reading: Reading): Omit<VariableAllowlist, 'compared'> {
   };
 }
 
-function readRolloutSettings(reading: Reading): RolloutSettings {
-  if (!reading.isThere || !reading.object(['days', 'report_days', 'coverage', 'would_fail']))
-    return ROLLOUT_DEFAULTS;
-  const whole = (key: string, what: string, fallback: number, max: number): number => {
-    const at = reading.at(key);
-    const value = at.isThere ? at.integer(what, 0) : fallback;
-    return value !== undefined && value > max
-      ? (at.expected(`at most ${max}`) ?? fallback)
-      : (value ?? fallback);
+const whole =
+  (what: string, max: number): Read<number> =>
+  (reading) => {
+    const value = reading.integer(what, 0);
+    return value !== undefined && value > max ? reading.expected(`at most ${max}`) : value;
   };
+
+function readRolloutSettings(reading: Reading): RolloutSettings {
+  const found = reading.fields(
+    {},
+    {
+      days: whole('days with jobs', ROLLOUT_DAYS_MAX),
+      reportDays: whole('days', 365),
+      coverage: whole('per cent of jobs', 100),
+      wouldFail: whole('per cent of jobs', 100),
+    },
+  );
   return {
-    days: whole('days', 'days with jobs', ROLLOUT_DEFAULTS.days, ROLLOUT_DAYS_MAX),
-    reportDays: whole('report_days', 'days', ROLLOUT_DEFAULTS.reportDays, 365),
-    coveragePercent: whole('coverage', 'per cent of jobs', ROLLOUT_DEFAULTS.coveragePercent, 100),
-    wouldFailPercent: whole('would_fail', 'per cent of jobs', ROLLOUT_DEFAULTS.wouldFailPercent, 100),
+    days: found?.days ?? ROLLOUT_DEFAULTS.days,
+    reportDays: found?.reportDays ?? ROLLOUT_DEFAULTS.reportDays,
+    coveragePercent: found?.coverage ?? ROLLOUT_DEFAULTS.coveragePercent,
+    wouldFailPercent: found?.wouldFail ?? ROLLOUT_DEFAULTS.wouldFailPercent,
   };
 }
+
+/** Entries of a list, by their group; each group is named once. */
+function readByGroup<Entry extends { readonly group: number }>(
+  reading: Reading,
+  what: string,
+  max: number,
+  read: Read<Entry>,
+): ReadonlyMap<number, Entry> {
+  const byGroup = new Map<number, Entry>();
+  for (const each of reading.list(what, max)) {
+    const entry = read(each);
+    if (entry === undefined) continue;
+    if (byGroup.has(entry.group)) each.at('group').expected('a group that is named once');
+    byGroup.set(entry.group, entry);
+  }
+  return byGroup;
+}
+
+const GROUP = { group: gitlabId('group') };
 
 function readDisclose(reading: Reading): DiscloseSettings {
-  if (!reading.isThere) return { default: 'binding', byGroup: new Map() };
-  reading.object(['default', 'groups']);
-  const fallback = reading.at('default');
-  const byGroup = new Map<number, Disclosure>();
-  for (const each of reading.at('groups').list('{group, levels}', GROUPS_MAX)) {
-    if (!each.object(['group', 'levels'])) continue;
-    const group = each.at('group').integer("GitLab's id of the group", 1);
-    const levels = each.at('levels').oneOf('what to disclose', DISCLOSURES);
-    if (group === undefined || levels === undefined) continue;
-    if (byGroup.has(group)) each.at('group').expected('a group that is named once');
-    byGroup.set(group, levels);
-  }
-  const word = fallback.isThere ? fallback.oneOf('what to disclose', DISCLOSURES) : undefined;
-  return { default: word ?? 'binding', byGroup };
+  const levels = word('what to disclose', DISCLOSURES);
+  if (reading.isThere) reading.object(['default', 'groups']);
+  const byGroup = readByGroup(reading.at('groups'), '{group, levels}', GROUPS_MAX, (each) =>
+    each.fields({ ...GROUP, levels }, {}),
+  );
+  return {
+    default: reading.optional('default', levels) ?? 'binding',
+    byGroup: new Map([...byGroup].map(([id, entry]): [number, Disclosure] => [id, entry.levels])),
+  };
 }
 
-const WAIT_WEIGHT_MAX = 100;
-
-function readWaiting(reading: Reading): Pick<Policy, 'waitWeights'> {
-  if (!reading.isThere || !reading.object(['weights'])) return {};
-  const waitWeights = new Map<number, number>();
-  for (const each of reading.at('weights').list('{group, weight}', GROUPS_MAX)) {
-    if (!each.object(['group', 'weight'])) continue;
-    const group = each.at('group').integer("GitLab's id of a top-level group", 1);
-    const weight = each.at('weight').integer('turns for one of others', 1, WAIT_WEIGHT_MAX);
-    if (group === undefined || weight === undefined) continue;
-    if (waitWeights.has(group)) each.at('group').expected('a group that is named once');
-    waitWeights.set(group, weight);
-  }
-  return { waitWeights };
+function readWaitWeights(reading: Reading): ReadonlyMap<number, number> | undefined {
+  if (!reading.object(['weights'])) return undefined;
+  const weight: Read<number> = (each) => each.integer('turns for one of others', 1, WAIT_WEIGHT_MAX);
+  const byGroup = readByGroup(reading.at('weights'), '{group, weight}', GROUPS_MAX, (each) =>
+    each.fields({ ...GROUP, weight }, {}),
+  );
+  return new Map([...byGroup].map(([id, entry]) => [id, entry.weight]));
 }
 
-/** Each costs a few reads of the table per minute. */
-const REQUEUE_GROUPS_MAX = 50;
-const RETRIES_MAX = 10;
-const PRIORITY_MAX = 100;
-/** A pipeline is abandoned after a day. */
-const WITHIN_SECONDS_MAX = 86_400;
-
-function readRequeue(reading: Reading): Pick<Policy, 'requeue'> {
-  if (!reading.isThere) return {};
-  const requeue: RequeueSettings[] = [];
-  for (const each of reading.list('{group, retries, within}', REQUEUE_GROUPS_MAX)) {
-    if (!each.object(['group', 'retries', 'within', 'priority'])) continue;
-    const groupId = each.at('group').integer("GitLab's id of the group", 1);
-    const retries = each.at('retries').integer('retries of one job', 1, RETRIES_MAX);
-    const withinSeconds = readDuration(each.at('within'));
-    if (withinSeconds > WITHIN_SECONDS_MAX) each.at('within').expected('at most 24h');
-    const at = each.at('priority');
-    const priority = at.isThere ? at.integer('a priority, the highest first', 0, PRIORITY_MAX) : 0;
-    if (groupId === undefined || retries === undefined || priority === undefined) continue;
-    if (requeue.some((other) => other.groupId === groupId))
-      each.at('group').expected('a group that is named once');
-    requeue.push({ groupId, retries, withinSeconds, priority });
-  }
-  return { requeue };
+function readRequeue(reading: Reading): readonly RequeueSettings[] {
+  const byGroup = readByGroup(reading, '{group, retries, within}', REQUEUE_GROUPS_MAX, (each) => {
+    const found = each.fields(
+      { ...GROUP, retries: (at) => at.integer('retries of one job', 1, 10), within: readDuration },
+      { priority: (at: Reading) => at.integer('a priority, the highest first', 0, 100) },
+    );
+    if (found !== undefined && found.within > WITHIN_SECONDS_MAX) each.at('within').expected('at most 24h');
+    return found;
+  });
+  return [...byGroup.values()].map(({ group, retries, within, priority = 0 }) => ({
+    groupId: group,
+    retries,
+    withinSeconds: within,
+    priority,
+  }));
 }
 
-/** Each has a token of its own. */
-const NOTE_GROUPS_MAX = 200;
-
-function readRequestNotes(reading: Reading): Pick<Policy, 'requestNotes'> {
-  if (!reading.isThere) return {};
-  const requestNotes: number[] = [];
-  for (const each of reading.list('{group}', NOTE_GROUPS_MAX)) {
-    if (!each.object(['group'])) continue;
-    const groupId = each.at('group').integer("GitLab's id of the group", 1);
-    if (groupId === undefined) continue;
-    if (requestNotes.includes(groupId)) each.at('group').expected('a group that is named once');
-    requestNotes.push(groupId);
-  }
-  return { requestNotes };
-}
+const readRequestNotes = (reading: Reading): readonly number[] => [
+  ...readByGroup(reading, '{group}', NOTE_GROUPS_MAX, (each) => each.fields(GROUP, {})).keys(),
+];
 
 /** The names of all variables that rules compare, each once. What is wrong with a name is noted where its rule is read. */
 function comparedVariables(rules: Reading): readonly string[] {
   const written = Array.isArray(rules.value) ? (rules.value as readonly unknown[]) : [];
-  const names = new Set(written.flatMap(namesIn));
+  const names = new Set(
+    written.flatMap((rule) => {
+      const match = at(rule, 'match');
+      return [
+        ...keysOf(at(match, 'variables')),
+        ...keysOf(at(at(match, 'not'), 'variables')),
+        ...(statelessKindOf(at(rule, 'kind'))?.comparedNames?.(rule) ?? []),
+      ];
+    }),
+  );
   if (names.size > COMPARED_MAX)
     rules.refuse(`compare ${names.size} variables; expected at most ${COMPARED_MAX}`);
   return [...names];
 }
 
-function namesIn(rule: unknown): readonly string[] {
-  const match = at(rule, 'match');
-  return [
-    ...keysOf(at(match, 'variables')),
-    ...keysOf(at(at(match, 'not'), 'variables')),
-    ...(statelessKindOf(at(rule, 'kind'))?.comparedNames?.(rule) ?? []),
-  ];
+/** Reads `platform`: who runs the controller, and what their deploy job looks like. */
+function readPlatform(reading: Reading): Platform | undefined {
+  const ids: Read<readonly number[]> = (each) =>
+    each.each('ids', PLATFORM_SUBJECTS_MAX, (id) => id.integer("GitLab's id", 1));
+  const found = reading.fields({}, { groups: ids, projects: ids, job: readPlatformJob });
+  if (found === undefined) return undefined;
+  const { groups = [], projects = [], job = PLATFORM_JOB } = found;
+  if (groups.length + projects.length === 0)
+    reading.refuse('names nobody; expected groups, projects or both');
+  return { groups, projects, job };
+}
+
+/** GitLab always sends these fields, so that their absence would test nothing. */
+const PLATFORM_JOB = { pipelineSource: 'push', variables: {} };
+
+function readPlatformJob(reading: Reading): Platform['job'] | undefined {
+  const texts: Read<readonly string[]> = (each) => each.each('texts', 50, (entry) => entry.text('a text'));
+  const found = reading.fields(
+    {},
+    {
+      image: (each: Reading) => each.text('an image'),
+      services: texts,
+      tags: texts,
+      timeout: readDuration,
+      ref: (each: Reading) => each.text('a branch or tag'),
+      protected: (each: Reading) => each.boolean(),
+    },
+  );
+  if (found === undefined) return undefined;
+  const { services, tags, timeout: timeoutSeconds, protected: refProtected, ...rest } = found;
+  return {
+    ...PLATFORM_JOB,
+    ...rest,
+    ...(services !== undefined && { services: services.map((name) => ({ name })) }),
+    ...(tags !== undefined && { jobTags: tags, runnerTags: tags }),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...(refProtected !== undefined && { refProtected }),
+  };
 }

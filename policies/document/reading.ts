@@ -3,6 +3,19 @@ const PROBLEMS_MAX = 200;
 /** Longer than any value worth quoting. */
 const QUOTE_CHARACTERS_MAX = 60;
 
+/** Reads a value, or notes what is wrong with it and gives `undefined`. */
+export type Read<Value> = (reading: Reading) => Value | undefined;
+
+/** Readers by the name of the field they fill. */
+type Fields = Readonly<Record<string, Read<unknown>>>;
+type Value<Of> = Of extends Read<infer Found> ? Exclude<Found, undefined> : never;
+type Found<Needed, Optional> = { readonly [Name in keyof Needed]: Value<Needed[Name]> } & {
+  readonly [Name in keyof Optional]?: Value<Optional[Name]>;
+};
+
+/** `byUser` is `by_user` in documents. */
+const keyOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 /**
  * One value of an unknown document and where it stands. Reading a wrong value notes the problem and gives `undefined`,
  * so that one pass finds every problem. Callers may go on with a default: a document with problems is never used.
@@ -12,12 +25,12 @@ export class Reading {
   readonly path: DocumentPath;
   /** The document was accepted before, so that slow checks are skipped. */
   readonly wasAccepted: boolean;
-  readonly #problems: DocumentProblem[];
+  readonly problems: DocumentProblem[];
 
   private constructor(value: unknown, path: DocumentPath, problems: DocumentProblem[], wasAccepted: boolean) {
     this.value = value;
     this.path = path;
-    this.#problems = problems;
+    this.problems = problems;
     this.wasAccepted = wasAccepted;
   }
 
@@ -25,17 +38,25 @@ export class Reading {
     return new Reading(document, [], [], wasAccepted);
   }
 
-  get problems(): readonly DocumentProblem[] {
-    return this.#problems;
+  /** The value, unless something in the document was wrong. */
+  result<Value>(value: Value | undefined): ParseResult<Value, DocumentProblem> {
+    return value === undefined || this.problems.length > 0
+      ? { ok: false, problems: this.problems }
+      : { ok: true, value };
   }
 
   get isThere(): boolean {
     return this.value !== undefined && this.value !== null;
   }
 
+  /** The value if it is a text, else an empty one. */
+  get asText(): string {
+    return typeof this.value === 'string' ? this.value : '';
+  }
+
   /** Notes a problem here: what stands here, and what was expected. */
   refuse(message: string): undefined {
-    this.#note({ path: this.path, message });
+    this.note({ path: this.path, message });
     return undefined;
   }
 
@@ -47,7 +68,36 @@ export class Reading {
   /** The value under a key; a missing one is read as absent. Only own keys count: `__proto__` is a key like any other. */
   at(key: string): Reading {
     const value = isRecord(this.value) && Object.hasOwn(this.value, key) ? this.value[key] : undefined;
-    return new Reading(value, [...this.path, key], this.#problems, this.wasAccepted);
+    return new Reading(value, [...this.path, key], this.problems, this.wasAccepted);
+  }
+
+  /** The value under a key that may be absent. */
+  optional<Value>(key: string, read: Read<Value>): Value | undefined {
+    const reading = this.at(key);
+    return reading.isThere ? read(reading) : undefined;
+  }
+
+  /** `true` under a key; absent is `false`. */
+  flag(key: string): boolean {
+    return this.optional(key, (each) => each.boolean()) === true;
+  }
+
+  /** An object of these fields; `undefined` if one that is needed is absent or wrong. */
+  fields<Needed extends Fields, Optional extends Fields>(
+    needed: Needed,
+    optional: Optional,
+    more: readonly string[] = [],
+  ): Found<Needed, Optional> | undefined {
+    const names = [...Object.keys(needed), ...Object.keys(optional)];
+    if (!this.object([...names.map(keyOf), ...more])) return undefined;
+    const found: Record<string, unknown> = {};
+    for (const [name, read] of Object.entries(needed)) found[name] = read(this.at(keyOf(name)));
+    const isWhole = !Object.values(found).includes(undefined);
+    for (const [name, read] of Object.entries(optional)) {
+      const value = this.optional(keyOf(name), read);
+      if (value !== undefined) found[name] = value;
+    }
+    return isWhole ? (found as Found<Needed, Optional>) : undefined;
   }
 
   /** An object with no keys but these. `false` if it is no object at all. */
@@ -60,7 +110,7 @@ export class Reading {
       if (keys.includes(key)) continue;
       const guess = closest(key, keys);
       const hint = guess === undefined ? `expected one of ${keys.join(', ')}` : `did you mean ${guess}?`;
-      this.#note({ path: [...this.path, key], message: `unknown key; ${hint}`, atKey: true });
+      this.note({ path: [...this.path, key], message: `unknown key; ${hint}`, atKey: true });
     }
     return true;
   }
@@ -79,8 +129,18 @@ export class Reading {
     // `from` visits holes, too, which no document has but a caller's value may.
     return Array.from(
       this.value,
-      (entry: unknown, index) => new Reading(entry, [...this.path, index], this.#problems, this.wasAccepted),
+      (entry: unknown, index) => new Reading(entry, [...this.path, index], this.problems, this.wasAccepted),
     );
+  }
+
+  /** The entries of a list that can be read. */
+  each<Value>(what: string, max: number, read: Read<Value>): readonly Value[] {
+    return this.list(what, max).flatMap((each) => read(each) ?? []);
+  }
+
+  /** Refuses an empty list: it would match nothing and look like everything. */
+  refuseEmpty(problem: string): void {
+    if (Array.isArray(this.value) && this.value.length === 0) this.refuse(problem);
   }
 
   text(what: string, fits: (text: string) => boolean = (text) => text !== ''): string | undefined {
@@ -106,8 +166,8 @@ export class Reading {
     );
   }
 
-  #note(problem: DocumentProblem): void {
-    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push(problem);
+  private note(problem: DocumentProblem): void {
+    if (this.problems.length < PROBLEMS_MAX) this.problems.push(problem);
   }
 }
 

@@ -1,4 +1,4 @@
-import { readWildcard } from '../document/parse-wildcard.ts';
+import { readWildcard } from '../document/parse-match.ts';
 import type { Reading } from '../document/reading.ts';
 import type { FieldMissingReason } from '../kinds/rule-kind.ts';
 import { remembering } from '../match/remember.ts';

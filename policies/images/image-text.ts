@@ -40,8 +40,7 @@ const PATTERN_CHARACTERS_MAX = 80;
 type NamedImage = { readonly image: string; readonly service?: true };
 
 export const imageNotAllowed: ReasonText<ImageNotAllowedReason> = {
-  headline: (reason) => imageHeadline(reason),
-  discreetHeadline: (reason) => imageHeadline(reason),
+  headline: (reason) => `${headlineImage(reason)} is not allowed here.`,
   line: (reason) => {
     const { denied } = reason;
     const why =
@@ -58,15 +57,16 @@ export const imageNotAllowed: ReasonText<ImageNotAllowedReason> = {
         : `Use an allowed image; closest: ${patterns.join(' , ')}`;
     return [`Retrying will fail again. ${use}`, ...variableAdvice(image)];
   },
-  faultless: false,
 };
 
-const imageHeadline = ({ image, service }: NamedImage): string =>
-  `${service ? 'Service' : 'Container'} image ${quoted(image, HEADLINE_IMAGE_CHARACTERS_MAX)} is not allowed here.`;
+const headlineImage = ({ image, service }: NamedImage): string =>
+  `${service ? 'Service' : 'Container'} image ${quoted(image, HEADLINE_IMAGE_CHARACTERS_MAX)}`;
 
 export const tagNotAllowed: ReasonText<ImageTagReason> = {
-  headline: (reason) => tagHeadline(reason),
-  discreetHeadline: (reason) => tagHeadline(reason),
+  headline: (reason) =>
+    reason.wanted === 'digest'
+      ? `${headlineImage(reason)} must be pinned by its digest here.`
+      : `${headlineImage(reason)} needs a tag other than "latest" here.`,
   line: (reason) =>
     reason.wanted === 'digest'
       ? `${imageText(reason)} has no digest`
@@ -77,19 +77,11 @@ export const tagNotAllowed: ReasonText<ImageTagReason> = {
       : 'Retrying will fail again. Name the version to use as the tag, as in "ruby:3.4".',
     ...variableAdvice(image),
   ],
-  faultless: false,
 };
 
-function tagHeadline({ image, service, wanted }: ImageTagReason): string {
-  const named = `${service ? 'Service' : 'Container'} image ${quoted(image, HEADLINE_IMAGE_CHARACTERS_MAX)}`;
-  return wanted === 'digest'
-    ? `${named} must be pinned by its digest here.`
-    : `${named} needs a tag other than "latest" here.`;
-}
-
 export const privilegedDenied: ReasonText<PrivilegedReason> = {
-  headline: (reason) => privilegedHeadline(reason),
-  discreetHeadline: (reason) => privilegedHeadline(reason),
+  headline: ({ image, engine }) =>
+    `${ENGINES[engine ?? 'docker'].what} (image ${quoted(image, 40)}) needs a privileged container: not allowed here.`,
   line: ({ image, engine }) =>
     `image ${quoted(image, IMAGE_CHARACTERS_MAX)} runs ${ENGINES[engine ?? 'docker'].name} in a privileged container`,
   advice: ({ image, engine }) => [
@@ -98,7 +90,6 @@ export const privilegedDenied: ReasonText<PrivilegedReason> = {
       ? ['For the docker command alone, a tag that says "cli" is enough.']
       : []),
   ],
-  faultless: false,
 };
 
 const BUILD_OTHERWISE = 'Build images without Docker in Docker, e.g. with Buildah or rootless BuildKit.';
@@ -115,9 +106,6 @@ const ENGINES: Readonly<
     instead: 'Test against a cluster that runs outside of the job.',
   },
 };
-
-const privilegedHeadline = ({ image, engine }: PrivilegedReason): string =>
-  `${ENGINES[engine ?? 'docker'].what} (image ${quoted(image, 40)}) needs a privileged container: not allowed here.`;
 
 const imageText = ({ image, service }: NamedImage): string =>
   `${service ? 'service image' : 'image'} ${quoted(image, IMAGE_CHARACTERS_MAX)}`;

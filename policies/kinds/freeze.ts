@@ -1,5 +1,5 @@
 import type { CheckedJob } from '../checked-job.ts';
-import { readZone } from '../document/parse-entry.ts';
+import { readZone, text } from '../document/parse-entry.ts';
 import { readMatch } from '../document/parse-match.ts';
 import { Reading } from '../document/reading.ts';
 import type { Match } from '../match/match.ts';
@@ -22,7 +22,7 @@ export const freeze: StatelessRuleKind<GroupFrozenReason> = {
 function readFreeze(reading: Reading, names: KnownNames): Check<GroupFrozenReason> {
   const zone = readZone(reading, names.zone) ?? names.zone;
   const windows = readFreezeWindows(reading.at('windows'), zone);
-  const why = readWhy(reading.at('why'));
+  const why = reading.optional('why', text('a text', WHY_CHARACTERS_MAX));
   // Read a second time, for what it says only: problems were noted when the rule's own match was read.
   const labelOf = frozenLabelling(readMatch(Reading.of(reading.at('match').value), names.runnerClasses));
   return (job) => {
@@ -39,11 +39,6 @@ function readFreeze(reading: Reading, names: KnownNames): Check<GroupFrozenReaso
     ];
   };
 }
-
-const readWhy = (reading: Reading): string | undefined =>
-  reading.isThere ? reading.text(`a text of at most ${WHY_CHARACTERS_MAX} characters`, isWhy) : undefined;
-
-const isWhy = (text: string): boolean => text.trim() !== '' && text.length <= WHY_CHARACTERS_MAX;
 
 const LABEL_CHARACTERS_MAX = 120;
 

@@ -45,42 +45,36 @@ export const overwrites: StatelessRuleKind<OverwriteReason> = {
 };
 
 function readOverwrites(reading: Reading): Check<OverwriteReason> {
-  const anchored = reading.at('anchored');
-  const isAnchored = anchored.isThere && anchored.boolean() === true;
-  const others = reading.at('others');
-  const deny =
-    others.isThere && others.oneOf('what the rule says of the others', ['allow', 'deny']) === 'deny';
+  const isAnchored = reading.flag('anchored');
+  const others = reading.optional('others', (each) =>
+    each.oneOf('what the rule says of the others', ['allow', 'deny']),
+  );
   const settings: Partial<Record<OverwriteName, Setting>> = {};
   for (const name of OVERWRITE_NAMES) {
-    const setting = readSetting(reading.at(name), name, isAnchored);
+    const setting = reading.optional(name, (each) => readSetting(each, name, isAnchored));
     if (setting !== undefined) settings[name] = setting;
-    else if (deny) settings[name] = false;
+    else if (others === 'deny') settings[name] = false;
   }
-  if (!deny && OVERWRITE_NAMES.every((name) => !reading.at(name).isThere))
+  if (others !== 'deny' && OVERWRITE_NAMES.every((name) => !reading.at(name).isThere))
     reading.refuse(`restricts nothing; expected one of ${OVERWRITE_NAMES.join(', ')}, or others: deny`);
   return ({ request }) =>
     request.variables === undefined ? VARIABLES_MISSING : reasonsFor(request.variables, settings);
 }
 
 function readSetting(reading: Reading, name: OverwriteName, isAnchored: boolean): Setting | undefined {
-  if (!reading.isThere) return undefined;
   if (typeof reading.value === 'boolean') return reading.value;
   if (name === 'bearer_token') return reading.expected('true or false; no rule sees the value');
   if (reading.value === '') return false;
   const pattern = reading.text('a pattern such as "^ci-", or true or false');
   if (pattern === undefined) return undefined;
   const wanted = isAnchored ? `^(?:${pattern})$` : pattern;
-  if (reading.wasAccepted) {
-    const accepted = acceptedRegex(wanted);
-    return { ...accepted, matches: remembering(accepted.matches) };
+  // The pattern itself is checked, too: a bracket in it could close the one around it.
+  for (const each of reading.wasAccepted ? [] : new Set([pattern, wanted])) {
+    const compiled = compileRegex(each);
+    if (!compiled.ok) return reading.refuse(`'${pattern}' ${compiled.problem}`);
   }
-  const whole = compileRegex(wanted);
-  // The pattern itself where anything is wrong, because in the one put around it a position would be off; and where a bracket
-  // could close the one around it. Any other pattern is compiled once.
-  const alone = isAnchored && (!whole.ok || pattern.includes(')')) ? compileRegex(pattern) : whole;
-  if (!alone.ok) return reading.refuse(`'${pattern}' ${alone.problem}`);
-  if (!whole.ok) return reading.refuse(`'${pattern}' ${whole.problem}`);
-  return { ...whole.regex, matches: remembering(whole.regex.matches) };
+  const accepted = acceptedRegex(wanted);
+  return { ...accepted, matches: remembering(accepted.matches) };
 }
 
 function reasonsFor(
@@ -150,49 +144,36 @@ export interface OverwriteReason {
 const PATTERN_CHARACTERS_MAX = 100;
 const VARIABLE_CHARACTERS_MAX = 70;
 
-export const overwriteNotAllowed: ReasonText<OverwriteReason> = {
-  headline: (reason) => overwriteHeadline(reason),
-  discreetHeadline: (reason) => overwriteHeadline(reason),
-  line: (reason) => {
-    switch (reason.why) {
-      case 'off':
-        return `${name(reason)}: may not be set`;
-      case 'reserved':
-        return `${name(reason)}: labels of runner.gitlab.com are read-only`;
-      case 'pattern':
-        return reason.pattern === undefined
-          ? `${name(reason)}: its value matches no allowed pattern`
-          : `${name(reason)}: its value does not match ${shortened(oneLine(reason.pattern), PATTERN_CHARACTERS_MAX)}`;
-    }
-  },
-  advice: (reason, { disclosure }) => {
-    switch (reason.why) {
-      case 'off':
-        return [
-          'Retrying will fail again. Remove the variable wherever it is set: in the job, the pipeline or the CI/CD settings.',
-        ];
-      case 'reserved':
-        return ['Retrying will fail again. Use another label.'];
-      case 'pattern':
-        return disclosure === 'none' || reason.pattern === undefined
-          ? ['Retrying will fail again. Give the variable another value, or remove it.']
-          : [
-              `Retrying will fail again. Give the variable a value that matches ${shortened(oneLine(reason.pattern), PATTERN_CHARACTERS_MAX)}, or remove it.`,
-            ];
-    }
-  },
-  faultless: false,
+type Why = OverwriteReason['why'];
+type Told = Readonly<Record<Why, (pattern: string | undefined) => string>>;
+
+const HEADLINES: Readonly<Record<Why, string>> = {
+  off: 'may not be set here',
+  pattern: 'has a value that is not allowed here',
+  reserved: 'may not set labels of runner.gitlab.com',
+};
+const LINES: Told = {
+  off: () => 'may not be set',
+  reserved: () => 'labels of runner.gitlab.com are read-only',
+  pattern: (pattern) =>
+    `its value ${pattern === undefined ? 'matches no allowed pattern' : `does not match ${pattern}`}`,
+};
+const REMEDIES: Told = {
+  off: () => 'Remove the variable wherever it is set: in the job, the pipeline or the CI/CD settings.',
+  reserved: () => 'Use another label.',
+  pattern: (pattern) =>
+    `Give the variable ${pattern === undefined ? 'another value' : `a value that matches ${pattern}`}, or remove it.`,
 };
 
-function overwriteHeadline(reason: OverwriteReason): string {
-  switch (reason.why) {
-    case 'off':
-      return `Variable ${name(reason)} may not be set here.`;
-    case 'pattern':
-      return `Variable ${name(reason)} has a value that is not allowed here.`;
-    case 'reserved':
-      return `Variable ${name(reason)} may not set labels of runner.gitlab.com.`;
-  }
-}
+const patternOf = ({ pattern }: OverwriteReason): string | undefined =>
+  pattern === undefined ? undefined : shortened(oneLine(pattern), PATTERN_CHARACTERS_MAX);
+
+export const overwriteNotAllowed: ReasonText<OverwriteReason> = {
+  headline: (reason) => `Variable ${name(reason)} ${HEADLINES[reason.why]}.`,
+  line: (reason) => `${name(reason)}: ${LINES[reason.why](patternOf(reason))}`,
+  advice: (reason, { disclosure }) => [
+    `Retrying will fail again. ${REMEDIES[reason.why](disclosure === 'none' ? undefined : patternOf(reason))}`,
+  ],
+};
 
 const name = ({ variable }: OverwriteReason): string => shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);

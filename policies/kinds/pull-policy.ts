@@ -1,7 +1,7 @@
 import type { Reading } from '../document/reading.ts';
 import { listText, quoted, shortened } from '../text/plain-text.ts';
-import type { AdviceContext, ReasonText } from '../text/reason-text.ts';
-import { type Check, readRequired, type StatelessRuleKind } from './rule-kind.ts';
+import type { ReasonText } from '../text/reason-text.ts';
+import type { Check, StatelessRuleKind } from './rule-kind.ts';
 
 /** GitLab's words in `image: pull_policy`. */
 const PULL_POLICIES = ['always', 'if-not-present', 'never'] as const;
@@ -27,30 +27,20 @@ export const pullPolicy: StatelessRuleKind<PullPolicyReason> = {
 
 function readPullPolicy(reading: Reading): Check<PullPolicyReason> {
   const list = reading.at('allow');
-  const allowed = list
-    .list('pull policies', PULL_POLICIES.length)
-    .flatMap((each) => each.oneOf('a pull policy', PULL_POLICIES) ?? []);
+  const allowed: readonly string[] = list.each('pull policies', PULL_POLICIES.length, (each) =>
+    each.oneOf('a pull policy', PULL_POLICIES),
+  );
   if (!list.isThere || (Array.isArray(list.value) && list.value.length === 0))
     list.refuse(`names no pull policy; expected some of ${PULL_POLICIES.join(', ')}`);
-  const known: ReadonlySet<string> = new Set(allowed);
-  const required = readRequired(reading);
-
-  const refuse = (asked: readonly string[] = [], service?: string): PullPolicyReason | undefined => {
-    const passes = asked.length === 0 ? !required : asked.some((each) => known.has(each));
-    if (passes) return undefined;
-    return {
-      code: 'PULL_POLICY_NOT_ALLOWED',
-      asked: asked.slice(0, ASKED_MAX),
-      allowed,
-      ...(service !== undefined && { service }),
-    };
-  };
+  const required = reading.flag('required');
   return ({ request }) =>
-    [
-      refuse(request.pullPolicies),
-      ...(request.services ?? []).map((service) => refuse(service.pullPolicies, service.name)),
-    ]
-      .filter((reason) => reason !== undefined)
+    [request, ...(request.services ?? [])]
+      .flatMap((container): readonly PullPolicyReason[] => {
+        const { pullPolicies: asked = [] } = container;
+        if (asked.length === 0 ? !required : asked.some((each) => allowed.includes(each))) return [];
+        const service = 'name' in container ? { service: container.name } : {};
+        return [{ code: 'PULL_POLICY_NOT_ALLOWED', asked: asked.slice(0, ASKED_MAX), allowed, ...service }];
+      })
       .slice(0, REASONS_MAX);
 }
 
@@ -66,38 +56,30 @@ export interface PullPolicyReason {
 const IMAGE_CHARACTERS_MAX = 200;
 
 export const pullPolicyNotAllowed: ReasonText<PullPolicyReason> = {
-  headline: (reason) => pullPolicyHeadline(reason),
-  discreetHeadline: (reason) => pullPolicyHeadline(reason),
+  headline: ({ asked, service }) => {
+    const of = service === undefined ? 'of this job' : `of service ${quoted(service, 30)}`;
+    if (asked.length === 0) return `A pull policy ${of} must be named here.`;
+    const named = shortened(quotedList(asked), 40);
+    return asked.length === 1
+      ? `Pull policy ${named} ${of} is not allowed here.`
+      : `Pull policies ${named} ${of} are not allowed here.`;
+  },
   line: ({ asked, allowed, service }) => {
     const whose = service === undefined ? 'image' : `service image ${quoted(service, IMAGE_CHARACTERS_MAX)}`;
     const instead = allowed.length === 0 ? 'none is allowed' : `allowed: ${listText(allowed, 'or')}`;
     if (asked.length === 0) return `no pull policy of the ${whose}; ${instead}`;
     return `pull policy ${quotedList(asked)} of the ${whose}; ${instead}`;
   },
-  advice: (reason, context) => [`Retrying will fail again. ${pullPolicyRemedy(reason, context)}`],
-  faultless: false,
+  advice: ({ asked, allowed, service }, { disclosure }) => {
+    const key = service === undefined ? '"image:pull_policy" of the job' : '"pull_policy" of the service';
+    const change = `${asked.length === 0 ? 'Set' : 'Change'} ${key}`;
+    const told = allowed.length === 0 ? `Remove ${key}` : `Set ${key} to ${listText(allowed, 'or')}`;
+    return [`Retrying will fail again. ${disclosure === 'none' ? change : told}.`];
+  },
 };
-
-function pullPolicyHeadline({ asked, service }: PullPolicyReason): string {
-  const of = service === undefined ? 'of this job' : `of service ${quoted(service, 30)}`;
-  if (asked.length === 0) return `A pull policy ${of} must be named here.`;
-  const named = shortened(quotedList(asked), 40);
-  return asked.length === 1
-    ? `Pull policy ${named} ${of} is not allowed here.`
-    : `Pull policies ${named} ${of} are not allowed here.`;
-}
 
 const quotedList = (entries: readonly string[]): string =>
   listText(
     entries.map((each) => quoted(each, 20)),
     'and',
   );
-
-function pullPolicyRemedy(
-  { asked, allowed, service }: PullPolicyReason,
-  { disclosure }: AdviceContext,
-): string {
-  const key = service === undefined ? '"image:pull_policy" of the job' : '"pull_policy" of the service';
-  if (disclosure === 'none') return `${asked.length === 0 ? 'Set' : 'Change'} ${key}.`;
-  return allowed.length === 0 ? `Remove ${key}.` : `Set ${key} to ${listText(allowed, 'or')}.`;
-}

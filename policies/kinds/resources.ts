@@ -19,12 +19,6 @@ const VARIABLES_MISSING: FieldMissingReason = { code: 'FIELD_MISSING', field: 'v
 
 type ResourceReason = ResourceCap | InvalidResourceReason | FieldMissingReason;
 
-/** A setting and what it asks for. */
-interface Amount {
-  readonly setting: Setting;
-  readonly quantity: Quantity;
-}
-
 /**
  * The CPU, memory and ephemeral storage that a job may ask the Kubernetes executor for: at most the caps, and at least
  * `min` where it asks at all. What the runner gives a container that asks for nothing stands in the runner's configuration and is not counted. But under a cap for a limit
@@ -39,7 +33,7 @@ export const resources: StatelessRuleKind<ResourceCap | InvalidResourceReason> =
 
 function readResources(reading: Reading): Check<ResourceCap | InvalidResourceReason> {
   const caps = readCaps(reading);
-  const floors = readFloors(reading.at('min'));
+  const floors = reading.optional('min', readFloors) ?? [];
   if (![...CAP_SUBJECTS, 'min'].some((key) => reading.at(key).isThere)) {
     reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}, or min`);
   }
@@ -66,10 +60,8 @@ function readResources(reading: Reading): Check<ResourceCap | InvalidResourceRea
   };
 }
 
-function readFloors(reading: Reading): readonly Cap[] {
-  if (!reading.isThere || !reading.object(CONTAINER_KINDS)) return [];
-  return readCaps(reading, CONTAINER_KINDS);
-}
+const readFloors = (reading: Reading): readonly Cap[] =>
+  reading.object(CONTAINER_KINDS) ? readCaps(reading, CONTAINER_KINDS) : [];
 
 /** For the build and its helper, which every job has; a limit of the pod holds for them, too. */
 function limitMissing(
@@ -107,31 +99,19 @@ function againstOne(setting: Setting | undefined, cap: Cap, judge: Judge): reado
 
 /** Compares the sum of all containers. A sum with an unreadable part is left out. */
 function againstSum(demand: ResourceDemand, cap: Cap): readonly ResourceReason[] {
-  const parts: Amount[] = [];
-  const unread: ResourceReason[] = [];
-  for (const setting of containerSettingsOf(demand, cap.bound)) {
-    const { quantity } = setting;
-    if (quantity === undefined) unread.push(invalid(setting));
-    else parts.push({ setting, quantity });
-  }
-  if (unread.length > 0) return unread;
-  const largest = largestOf(parts);
-  const reason = largest && tooMuch(cap, largest, sumOfQuantities(parts.map(({ quantity }) => quantity)));
+  const settings = containerSettingsOf(demand, cap.bound);
+  const unread = settings.filter(({ quantity }) => quantity === undefined);
+  if (unread.length > 0) return unread.map(invalid);
+  const parts = settings.flatMap(({ quantity }) => quantity ?? []);
+  const [first, ...others] = settings;
+  // The first of equal ones counts.
+  const largest = others.reduce((most, each) => (nanosOf(most) >= nanosOf(each) ? most : each), first);
+  const reason = largest && tooMuch(cap, largest, sumOfQuantities(parts));
   if (reason === undefined) return NONE;
   return [parts.length === 1 ? reason : { ...reason, sum: true }];
 }
 
-/** The setting that adds most; one that several services follow adds as often. The first of equal ones counts. */
-function largestOf(parts: readonly Amount[]): Setting | undefined {
-  const added = new Map<string, { readonly setting: Setting; readonly nanos: bigint }>();
-  for (const { setting, quantity } of parts) {
-    const key = JSON.stringify(named(setting));
-    added.set(key, { setting, nanos: (added.get(key)?.nanos ?? 0n) + quantity.nanos });
-  }
-  const [first, ...others] = added.values();
-  return others.reduce((largest, each) => (largest && largest.nanos >= each.nanos ? largest : each), first)
-    ?.setting;
-}
+const nanosOf = (setting: Setting | undefined): bigint => setting?.quantity?.nanos ?? 0n;
 
 const invalid = (setting: Setting): InvalidResourceReason => ({
   code: 'RESOURCE_INVALID',
@@ -194,15 +174,10 @@ const RESOURCES: Readonly<Record<ResourceName, string>> = {
   'ephemeral-storage': 'ephemeral storage',
 };
 
-interface NamedVariable {
-  readonly variable: string;
-  readonly service?: string;
-}
+type NamedVariable = Pick<InvalidResourceReason, 'variable' | 'service'>;
 
 export const resourceCap: ReasonText<ResourceCap> = {
-  headline: (reason) => {
-    return capHeadline(reason, `: ${amountsOf(reason)}`);
-  },
+  headline: (reason) => capHeadline(reason, `: ${amountsOf(reason)}`),
   discreetHeadline: (reason) => capHeadline(reason, ''),
   line: (reason) => {
     const { resource, sum } = reason;
@@ -217,7 +192,6 @@ export const resourceCap: ReasonText<ResourceCap> = {
       ? [`Retrying will fail again. Lower ${shortName(reason)} first: it asks for most of the sum.`]
       : [`Retrying will fail again. ${isFloor ? 'Raise' : 'Lower'} ${shortName(reason)}${to}.`];
   },
-  faultless: false,
 };
 
 const amountsOf = ({ asked, cap, isFloor }: ResourceCap): string =>
@@ -225,35 +199,25 @@ const amountsOf = ({ asked, cap, isFloor }: ResourceCap): string =>
 
 function capHeadline(reason: ResourceCap, amounts: string): string {
   const resource = RESOURCES[reason.resource];
-  if (reason.sum) {
-    return firstFitting(
-      `The containers of this job together ask for more ${resource} than is allowed here${amounts}.`,
-    );
-  }
-  const asks = `asks for ${reason.isFloor ? 'less' : 'more'} ${resource} than is allowed here${amounts}.`;
-  return firstFitting(
-    `${longName(reason)} ${asks}`,
-    `${shortName(reason)} ${asks}`,
-    `${name(reason)} ${asks}`,
+  if (reason.sum)
+    return `The containers of this job together ask for more ${resource} than is allowed here${amounts}.`;
+  return withName(
+    reason,
+    `asks for ${reason.isFloor ? 'less' : 'more'} ${resource} than is allowed here${amounts}.`,
   );
 }
 
+/** Says as much of the variable and its service as fits. */
+const withName = (reason: NamedVariable, says: string): string =>
+  firstFitting(`${longName(reason)} ${says}`, `${shortName(reason)} ${says}`, `${name(reason)} ${says}`);
+
 export const resourceInvalid: ReasonText<InvalidResourceReason> = {
-  headline: (reason) => invalidHeadline(reason),
-  discreetHeadline: (reason) => invalidHeadline(reason),
+  headline: (reason) => withName(reason, 'is not a quantity that Kubernetes can read.'),
   line: (reason) => `${longName(reason)}: no quantity that Kubernetes can read`,
   advice: () => [
     'Retrying will fail again. Write a number without variables in it: 2 or 500m for CPU, 512Mi or 4Gi for memory.',
   ],
-  faultless: false,
 };
-
-const invalidHeadline = (reason: NamedVariable): string =>
-  firstFitting(
-    `${longName(reason)} is not a quantity that Kubernetes can read.`,
-    `${shortName(reason)} is not a quantity that Kubernetes can read.`,
-    `${name(reason)} is not a quantity that Kubernetes can read.`,
-  );
 
 const name = ({ variable }: NamedVariable): string => shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);
 

@@ -40,9 +40,3 @@ export interface KnownNames {
   /** IANA zone in which days in rules are meant that name none themselves. */
   readonly zone: string;
 }
-
-/** Reads `required`: whether a container that names nothing is refused. Left out, it passes. */
-export function readRequired(reading: Reading): boolean {
-  const required = reading.at('required');
-  return required.isThere && required.boolean() === true;
-}

@@ -35,9 +35,9 @@ function readRunnerAccess(reading: Reading, names: KnownNames): Check<RunnerScop
       .expected(`the runner classes it is about: ${names.runnerClasses.join(', ')}`);
   const allow = reading.at('allow');
   if (!allow.isThere) allow.expected('a list of who may use them, or [] for nobody');
-  const entries = allow
-    .list('{groups, protected, …}', ENTRIES_MAX)
-    .flatMap((each) => readEntry(each, names.runnerClasses) ?? []);
+  const entries = allow.each('{groups, protected, …}', ENTRIES_MAX, (each) =>
+    readEntry(each, names.runnerClasses),
+  );
   const needs = [...new Set(entries.map(needsOf))].slice(0, NEEDS_MAX);
   // Left out, the class is the kind's own; a wrong one is noted where every rule's class is read.
   const isSecurity = (reading.at('class').value ?? 'security') === 'security';
@@ -107,7 +107,6 @@ export const runnerScope: ReasonText<RunnerScope> = {
       ? []
       : ['Or run the job where the class is open: see above.']),
   ],
-  faultless: false,
 };
 
 const closedText = ({ runnerClass }: RunnerScope): string =>

@@ -1,7 +1,6 @@
 import type { Reading } from '../document/reading.ts';
 import { IMAGE_KEYS, readImageJudge } from '../images/image-judge.ts';
 import type { ImageReason } from '../images/image-text.ts';
-import type { ServiceRequest } from '../request/request.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
@@ -24,9 +23,9 @@ export const services: StatelessRuleKind<ImageReason | ServiceLimit> = {
  */
 function readServices(reading: Reading): Check<ImageReason | ServiceLimit> {
   const judge = readImageJudge(reading, 'service');
-  const max = reading.at('max').isThere
-    ? reading.at('max').integer(`how many services, from 0 to ${SERVICES_MAX}`, 0, SERVICES_MAX)
-    : undefined;
+  const max = reading.optional('max', (each) =>
+    each.integer(`how many services, from 0 to ${SERVICES_MAX}`, 0, SERVICES_MAX),
+  );
   if (judge === undefined && !reading.at('max').isThere)
     reading.refuse('has nothing to check; expected allow, deny, tags, max or docker_in_docker: false');
   return ({ request: { services: asked = [] } }) => {
@@ -34,17 +33,13 @@ function readServices(reading: Reading): Check<ImageReason | ServiceLimit> {
     // Comes first, so that the list of wrong images cannot hide it.
     if (max !== undefined && asked.length > max)
       reasons.push({ code: 'SERVICE_LIMIT', services: asked.length, servicesMax: max });
-    for (const image of imagesOf(asked)) {
+    for (const image of new Set(asked.map(({ name }) => name))) {
       if (reasons.length >= REASONS_MAX) break;
       reasons.push(...(judge?.(image) ?? []));
     }
     return reasons.slice(0, REASONS_MAX);
   };
 }
-
-/** Lists each image once. */
-const imagesOf = (asked: readonly ServiceRequest[]): ReadonlySet<string> =>
-  new Set(asked.map(({ name }) => name));
 
 export interface ServiceLimit {
   readonly code: 'SERVICE_LIMIT';
@@ -62,7 +57,6 @@ export const serviceLimit: ReasonText<ServiceLimit> = {
   advice: () => [
     'Retrying will fail again. Remove services from the job; "default:" and "extends:" may bring some, too.',
   ],
-  faultless: false,
 };
 
 const servicesText = (services: number): string => (services === 1 ? '1 service' : `${services} services`);

@@ -1,5 +1,5 @@
+import { readDuration } from '../document/parse-entry.ts';
 import type { Reading } from '../document/reading.ts';
-import { DURATION_EXPECTED, readDurationSeconds } from '../document/values.ts';
 import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import { durationText } from '../unit-texts.ts';
@@ -19,10 +19,7 @@ export const timeout: StatelessRuleKind<TimeoutReason> = {
 };
 
 function readTimeout(reading: Reading): Check<TimeoutReason> {
-  const max = reading.at('max');
-  const text = typeof max.value === 'string' ? max.value : '';
-  const timeoutSecondsMax = readDurationSeconds(text) ?? 0;
-  if (timeoutSecondsMax === 0) max.expected(DURATION_EXPECTED);
+  const timeoutSecondsMax = readDuration(reading.at('max')) ?? 0;
   return ({ request: { timeoutSeconds = 0 }, runnerClass }) => {
     // GitLab's wire format says nothing with 0; no job has a timeout of 0.
     if (timeoutSeconds <= 0) return TIMEOUT_MISSING;
@@ -53,7 +50,6 @@ export const timeoutTooLong: ReasonText<TimeoutReason> = {
       : `Retrying will fail again. Add to the job:  timeout: ${yamlDuration(timeoutSecondsMax)}`,
     "A job without a timeout of its own takes the project's.",
   ],
-  faultless: false,
 };
 
 /** As GitLab reads it: `60 minutes`. Rounded down, because it has to be allowed. */

@@ -1,6 +1,5 @@
-import { COMPARED_MAX, checkCompared, readValuesByName } from '../document/parse-variables.ts';
+import { COMPARED_MAX, checkCompared, readValuesByName } from '../document/parse-match.ts';
 import { at, keysOf, type Reading } from '../document/reading.ts';
-import type { Wildcard } from '../match/wildcard.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { listText, oneLine, shortened } from '../text/plain-text.ts';
 import type { AdviceContext, ReasonText } from '../text/reason-text.ts';
@@ -29,33 +28,40 @@ export const variables: StatelessRuleKind<VariableReason> = {
   comparedNames,
 };
 
-type Compare = (value: string | undefined) => VariableReason | undefined;
-
-interface Comparison {
-  readonly variable: string;
-  readonly compare: Compare;
+interface Comparison extends Omit<VariableReason, 'code'> {
+  readonly fails: (value: string | undefined) => boolean;
 }
 
 function readVariableRule(reading: Reading): Check<VariableReason> {
   const required = readNames(reading.at('require'));
-  const allow = readValuesByName(reading.at('allow'));
-  const deny = readValuesByName(reading.at('deny'));
+  const allow = reading.optional('allow', readValuesByName) ?? [];
+  const deny = reading.optional('deny', readValuesByName) ?? [];
   if (!['require', 'allow', 'deny'].some((key) => reading.at(key).isThere))
     reading.refuse('has nothing to check; expected require, allow or deny');
   const comparisons: readonly Comparison[] = [
-    ...required.map((variable) => ({ variable, compare: isSet(variable) })),
-    ...[...allow].map(([variable, patterns]) => ({ variable, compare: isOneOf(variable, patterns) })),
-    ...[...deny].map(([variable, patterns]) => ({ variable, compare: isNoneOf(variable, patterns) })),
+    ...required.map((variable) => ({
+      variable,
+      why: 'required' as const,
+      fails: (value?: string) => value === undefined,
+    })),
+    ...[...allow].map(([variable, patterns]) => ({
+      ...{ variable, why: 'pattern' as const },
+      allowed: patterns.slice(0, ALLOWED_TOLD_MAX).map(({ pattern }) => pattern),
+      fails: (value?: string) => value !== undefined && !patterns.some(({ matches }) => matches(value)),
+    })),
+    ...[...deny].map(([variable, patterns]) => ({
+      ...{ variable, why: 'denied' as const },
+      fails: (value?: string) => value !== undefined && patterns.some(({ matches }) => matches(value)),
+    })),
   ];
   return ({ request }) => (request.variables === undefined ? NOT_SENT : reasonsFor(request, comparisons));
 }
 
-function readNames(reading: Reading): readonly string[] {
-  return reading.list('names of variables', COMPARED_MAX).flatMap((each) => {
+const readNames = (reading: Reading): readonly string[] =>
+  reading.each('names of variables', COMPARED_MAX, (each) => {
     const name = each.text('the name of a variable');
-    return name !== undefined && checkCompared(each, name) ? [name] : [];
+    return name !== undefined && checkCompared(each, name) ? name : undefined;
   });
-}
 
 function reasonsFor(
   request: AdmissionRequest,
@@ -63,12 +69,11 @@ function reasonsFor(
 ): readonly (VariableReason | FieldMissingReason)[] {
   const reasons: (VariableReason | FieldMissingReason)[] = [];
   const missing = new Set<string>();
-  for (const { variable, compare } of comparisons) {
+  for (const { fails, ...reason } of comparisons) {
     if (reasons.length === REASONS_MAX) break;
-    const compared = comparedValue(request, variable);
+    const compared = comparedValue(request, reason.variable);
     if (compared.known) {
-      const reason = compare(compared.value);
-      if (reason !== undefined) reasons.push(reason);
+      if (fails(compared.value)) reasons.push({ code: 'VARIABLE_NOT_ALLOWED', ...reason });
     } else if (!missing.has(compared.field)) {
       missing.add(compared.field);
       reasons.push({ code: 'FIELD_MISSING', field: compared.field });
@@ -76,26 +81,6 @@ function reasonsFor(
   }
   return reasons;
 }
-
-const isSet =
-  (variable: string): Compare =>
-  (value) =>
-    value === undefined ? { code: 'VARIABLE_NOT_ALLOWED', variable, why: 'required' } : undefined;
-
-function isOneOf(variable: string, patterns: readonly Wildcard[]): Compare {
-  const allowed = patterns.slice(0, ALLOWED_TOLD_MAX).map(({ pattern }) => pattern);
-  return (value) =>
-    value === undefined || patterns.some(({ matches }) => matches(value))
-      ? undefined
-      : { code: 'VARIABLE_NOT_ALLOWED', variable, why: 'pattern', allowed };
-}
-
-const isNoneOf =
-  (variable: string, patterns: readonly Wildcard[]): Compare =>
-  (value) =>
-    value !== undefined && patterns.some(({ matches }) => matches(value))
-      ? { code: 'VARIABLE_NOT_ALLOWED', variable, why: 'denied' }
-      : undefined;
 
 function comparedNames(rule: unknown): readonly string[] {
   const required = at(rule, 'require');
@@ -119,32 +104,18 @@ const NAME_CHARACTERS_MAX = 60;
 
 /** Explains a missing or forbidden variable without its value. */
 export const variableNotAllowed: ReasonText<VariableReason> = {
-  headline: (reason) => headline(reason),
-  discreetHeadline: (reason) => headline(reason),
+  headline: (reason) =>
+    reason.why === 'required'
+      ? `Variable ${name(reason)} has to be set here.`
+      : `Variable ${name(reason)} has a value that is not allowed here.`,
   line: (reason) => {
     const { why, allowed = [] } = reason;
-    switch (why) {
-      case 'required':
-        return `${name(reason)}: not set`;
-      case 'pattern':
-        return `${name(reason)}: its value matches none of ${listText(allowed, 'or')}`;
-      case 'denied':
-        return `${name(reason)}: its value is denied`;
-    }
+    if (why === 'required') return `${name(reason)}: not set`;
+    const matches = why === 'denied' ? 'is denied' : `matches none of ${listText(allowed, 'or')}`;
+    return `${name(reason)}: its value ${matches}`;
   },
   advice: (reason, context) => [`Retrying will fail again. ${remedy(reason, context)}`],
-  faultless: false,
 };
-
-function headline(reason: VariableReason): string {
-  switch (reason.why) {
-    case 'required':
-      return `Variable ${name(reason)} has to be set here.`;
-    case 'pattern':
-    case 'denied':
-      return `Variable ${name(reason)} has a value that is not allowed here.`;
-  }
-}
 
 function remedy(reason: VariableReason, { disclosure }: AdviceContext): string {
   const { why, allowed = [] } = reason;

@@ -31,7 +31,7 @@ export interface BreakGlass {
   readonly reviewed?: BreakGlassReview;
 }
 
-export interface BreakGlassReview {
+interface BreakGlassReview {
   readonly by: string;
   readonly byUser?: number;
   readonly atMs: number;

@@ -1,245 +1,149 @@
 import { isRecord, type ParseResult } from '../document/reading.ts';
-import { withoutAbsent } from '../without-absent.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
-
-type Writable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
-
-const TEXTS = [
-  'jobName',
-  'jobStage',
-  'pipelineSource',
-  'scheduleDigest',
-  'projectPath',
-  'projectVisibility',
-  'ref',
-  'refType',
-  'environment',
-  'image',
-  'dockerUser',
-  'kubernetesUser',
-  'runnerUuid',
-] as const;
-
-const IDS = [
-  'pipelineId',
-  'mergeRequestId',
-  'projectId',
-  'namespaceId',
-  'rootNamespaceId',
-  'organizationId',
-  'userId',
-  'runnerId',
-] as const;
-
-/** GitLab's longest job timeout is a month; beyond a year the number is not one. */
-const TIMEOUT_SECONDS_MAX = 366 * 86_400;
-const TAGS_MAX = 200;
-const SUSPICIOUS_MAX = 50;
-/** More than a policy may compare. */
-const HIDDEN_VARIABLES_MAX = 200;
-const SERVICES_MAX = 100;
-/** GitLab knows three; the relay passes on no longer list. */
-const PULL_POLICIES_MAX = 100;
-
-/**
- * Reads one admission request as it comes in JSON. Absent and `null` are the same; fields that are not ours are passed
- * over, so that a newer relay can talk to an older function. Problems begin with the field and never quote text, which
- * could be a secret that went astray.
- */
-export function parseAdmissionRequest(input: unknown): ParseResult<AdmissionRequest> {
-  if (!isRecord(input)) return { ok: false, problems: ['request: not an object; expected {"jobId": …}'] };
-  const read = new FieldReader(input);
-  const request: Writable<AdmissionRequest> = { jobId: read.required('jobId') };
-  for (const name of TEXTS) {
-    const text = read.text(name);
-    if (text !== undefined) request[name] = text;
-  }
-  for (const name of IDS) {
-    const id = read.id(name);
-    if (id !== undefined) request[name] = id;
-  }
-  const timeoutSeconds = read.integer('timeoutSeconds', 0, TIMEOUT_SECONDS_MAX);
-  if (timeoutSeconds !== undefined) request.timeoutSeconds = timeoutSeconds;
-  const refProtected = read.boolean('refProtected');
-  if (refProtected !== undefined) request.refProtected = refProtected;
-  const byBot = read.boolean('byBot');
-  if (byBot !== undefined) request.byBot = byBot;
-  const pullPolicies = readPullPolicies(read);
-  if (pullPolicies !== undefined) request.pullPolicies = pullPolicies;
-  const services = read.records('services', SERVICES_MAX, '{"name": …}', readService);
-  if (services !== undefined) request.services = services;
-  const jobTags = read.texts('jobTags', TAGS_MAX);
-  if (jobTags !== undefined) request.jobTags = jobTags;
-  const runnerTags = read.texts('runnerTags', TAGS_MAX);
-  if (runnerTags !== undefined) request.runnerTags = runnerTags;
-  const suspicious = read.texts('suspicious', SUSPICIOUS_MAX);
-  if (suspicious !== undefined) request.suspicious = suspicious;
-  const variables = read.variables('variables');
-  if (variables !== undefined) request.variables = variables;
-  const hiddenVariables = read.texts('hiddenVariables', HIDDEN_VARIABLES_MAX);
-  if (hiddenVariables !== undefined) request.hiddenVariables = hiddenVariables;
-  return read.problems.length > 0 ? { ok: false, problems: read.problems } : { ok: true, value: request };
-}
-
-function readService(read: FieldReader): ServiceRequest | undefined {
-  const name = read.requiredText('name', 'an image');
-  const more = withoutAbsent({
-    alias: read.text('alias'),
-    pullPolicies: readPullPolicies(read),
-    dockerUser: read.text('dockerUser'),
-    kubernetesUser: read.text('kubernetesUser'),
-    variables: read.variables('variables'),
-  });
-  return name === undefined ? undefined : { name, ...more };
-}
-
-/** An empty list names none, which is what an absent one says. */
-function readPullPolicies(read: FieldReader): readonly string[] | undefined {
-  const pullPolicies = read.texts('pullPolicies', PULL_POLICIES_MAX);
-  return pullPolicies?.length === 0 ? undefined : pullPolicies;
-}
 
 /** Longer than any name, path, ref or image GitLab stores. */
 const TEXT_CHARACTERS_MAX = 4_096;
 const VARIABLE_CHARACTERS_MAX = 16_384;
 const VARIABLES_MAX = 1_000;
 const NAME_CHARACTERS_MAX = 255;
+/** GitLab's longest job timeout is a month; beyond a year the number is not one. */
+const TIMEOUT_SECONDS_MAX = 366 * 86_400;
 
-/**
- * Reads the fields of one JSON object and collects what is wrong with them. Every admission passes here: it walks
- * known names only, and problems carry kinds and sizes instead of values.
- */
-class FieldReader {
-  readonly problems: string[];
-  readonly #fields: Readonly<Record<string, unknown>>;
-  readonly #path: string;
+/** Reads a value that is there, or notes what is wrong with it. Every admission passes here. */
+type Read<Value> = (value: unknown, path: string, problems: string[]) => Value | undefined;
 
-  /** @param path - goes before the names in problems, e.g. `services[0].`, which are then noted with the others. */
-  constructor(fields: Readonly<Record<string, unknown>>, path = '', problems: string[] = []) {
-    this.#fields = fields;
-    this.#path = path;
-    this.problems = problems;
-  }
-
-  /** A positive safe integer that must be there; 0 stands in for it when it is not. */
-  required(name: string): number {
-    const value = this.#own(name);
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-    this.#refuse(name, value, 'a whole number from 1 to 2^53 - 1');
-    return 0;
-  }
-
-  integer(name: string, min: number, max: number): number | undefined {
-    const value = this.#own(name);
-    if (value === undefined || value === null) return undefined;
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max)
-      return value;
-    return this.#refuse(name, value, `a whole number from ${min} to ${max}`);
-  }
-
-  /** GitLab counts from 1; 0 is how its wire format says nothing. */
-  id(name: string): number | undefined {
-    const value = this.integer(name, 0, Number.MAX_SAFE_INTEGER);
-    return value === 0 ? undefined : value;
-  }
-
-  boolean(name: string): boolean | undefined {
-    const value = this.#own(name);
-    if (value === undefined || value === null) return undefined;
-    return typeof value === 'boolean' ? value : this.#refuse(name, value, 'true or false');
-  }
-
-  /** A text that must be there. */
-  requiredText(name: string, what: string): string | undefined {
-    const value = this.#own(name);
-    return isText(value, TEXT_CHARACTERS_MAX) && value !== '' ? value : this.#refuse(name, value, what);
-  }
-
-  /** An empty text says no more than an absent one. */
-  text(name: string): string | undefined {
-    const value = this.#own(name);
-    if (value === undefined || value === null || value === '') return undefined;
-    if (isText(value, TEXT_CHARACTERS_MAX)) return value;
-    return this.#refuse(name, value, `a text of at most ${TEXT_CHARACTERS_MAX} characters`);
-  }
-
-  texts(name: string, max: number): readonly string[] | undefined {
-    return this.#list(name, max, (value, at) =>
-      isText(value, TEXT_CHARACTERS_MAX)
-        ? value
-        : this.#refuse(`${name}[${at}]`, value, `a text of at most ${TEXT_CHARACTERS_MAX} characters`),
-    );
-  }
-
-  /** The entries of a list of objects; each is read by its own reader. */
-  records<Entry>(
-    name: string,
-    max: number,
-    example: string,
-    readEntry: (fields: FieldReader) => Entry | undefined,
-  ): readonly Entry[] | undefined {
-    return this.#list(name, max, (value, at) =>
-      isRecord(value)
-        ? readEntry(new FieldReader(value, `${this.#path}${name}[${at}].`, this.problems))
-        : this.#refuse(`${name}[${at}]`, value, example),
-    );
-  }
-
-  variables(name: string): Readonly<Record<string, string>> | undefined {
-    const value = this.#own(name);
-    if (value === undefined || value === null) return undefined;
-    if (!isRecord(value)) return this.#refuse(name, value, 'an object of texts');
-    const entries = Object.entries(value);
-    if (entries.length > VARIABLES_MAX) {
-      return this.#refuse(name, value, `at most ${VARIABLES_MAX} variables, not ${entries.length}`);
-    }
-    const texts: [string, string][] = [];
-    for (const [key, text] of entries) {
-      if (key.length <= NAME_CHARACTERS_MAX && isText(text, VARIABLE_CHARACTERS_MAX)) texts.push([key, text]);
-      else
-        this.#refuse(
-          variablePath(name, key),
-          text,
-          `a text of at most ${VARIABLE_CHARACTERS_MAX} characters`,
-        );
-    }
-    // Defines own properties, so that a variable called `__proto__` is a variable and nothing else.
-    return Object.fromEntries(texts);
-  }
-
-  #list<Entry>(
-    name: string,
-    max: number,
-    read: (value: unknown, at: number) => Entry | undefined,
-  ): readonly Entry[] | undefined {
-    const value = this.#own(name);
-    if (value === undefined || value === null) return undefined;
-    if (!Array.isArray(value)) return this.#refuse(name, value, 'a list');
-    if (value.length > max) return this.#refuse(name, value, `at most ${max} entries, not ${value.length}`);
-    const entries: Entry[] = [];
-    for (let at = 0; at < value.length; at += 1) {
-      const entry = read(value[at], at);
-      if (entry !== undefined) entries.push(entry);
-    }
-    return entries;
-  }
-
-  #own(name: string): unknown {
-    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
-  }
-
-  #refuse(path: string, value: unknown, expected: string): undefined {
-    this.problems.push(`${this.#path}${path}: ${kindOf(value)}; expected ${expected}`);
-    return undefined;
-  }
+/** Problems carry kinds and sizes: a text could be a secret that went astray. */
+function refuse(problems: string[], path: string, value: unknown, expected: string): undefined {
+  problems.push(`${path}: ${kindOf(value)}; expected ${expected}`);
+  return undefined;
 }
 
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
 
-/** Shows the name only if it is a valid variable name. */
-const variablePath = (name: string, key: string): string =>
-  key.length <= NAME_CHARACTERS_MAX && /^\w+$/.test(key) ? `${name}.${key}` : name;
+/** An entry of a list, which may be empty. */
+const entry: Read<string> = (value, path, problems) =>
+  isText(value, TEXT_CHARACTERS_MAX)
+    ? value
+    : refuse(problems, path, value, `a text of at most ${TEXT_CHARACTERS_MAX} characters`);
+
+/** An empty text says no more than an absent one. */
+const text: Read<string> = (value, path, problems) =>
+  value === '' ? undefined : entry(value, path, problems);
+
+const integer =
+  (max: number): Read<number> =>
+  (value, path, problems) =>
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= max
+      ? value
+      : refuse(problems, path, value, `a whole number from 0 to ${max}`);
+
+/** GitLab counts from 1; 0 is how its wire format says nothing. */
+const id: Read<number> = (value, path, problems) =>
+  integer(Number.MAX_SAFE_INTEGER)(value, path, problems) || undefined;
+
+const boolean: Read<boolean> = (value, path, problems) =>
+  typeof value === 'boolean' ? value : refuse(problems, path, value, 'true or false');
+
+const listOf =
+  <Entry>(max: number, read: Read<Entry>): Read<readonly Entry[]> =>
+  (value, path, problems) => {
+    if (!Array.isArray(value)) return refuse(problems, path, value, 'a list');
+    if (value.length > max)
+      return refuse(problems, path, value, `at most ${max} entries, not ${value.length}`);
+    return Array.from(value, (each, at) => read(each, `${path}[${at}]`, problems)).filter(
+      (each) => each !== undefined,
+    );
+  };
+
+const variables: Read<Readonly<Record<string, string>>> = (value, path, problems) => {
+  if (!isRecord(value)) return refuse(problems, path, value, 'an object of texts');
+  const entries = Object.entries(value);
+  if (entries.length > VARIABLES_MAX)
+    return refuse(problems, path, value, `at most ${VARIABLES_MAX} variables, not ${entries.length}`);
+  const texts = entries.filter(([name, each]) => {
+    if (name.length <= NAME_CHARACTERS_MAX && isText(each, VARIABLE_CHARACTERS_MAX)) return true;
+    // A name is shown only if it is one.
+    const isName = name.length <= NAME_CHARACTERS_MAX && /^\w+$/.test(name);
+    const expected = `a text of at most ${VARIABLE_CHARACTERS_MAX} characters`;
+    refuse(problems, isName ? `${path}.${name}` : path, each, expected);
+    return false;
+  });
+  // Defines own properties, so that a variable called `__proto__` is a variable and nothing else.
+  return Object.fromEntries(texts) as Record<string, string>;
+};
+
+/** GitLab knows three. An empty list names none, which is what an absent one says. */
+const pullPolicies: Read<readonly string[]> = (value, path, problems) => {
+  const policies = listOf(100, entry)(value, path, problems);
+  return policies?.length === 0 ? undefined : policies;
+};
+
+type Fields<Of> = { readonly [Name in keyof Of]-?: Read<NonNullable<Of[Name]>> };
+
+const SERVICE_FIELDS: Fields<Omit<ServiceRequest, 'name'>> = {
+  alias: text,
+  pullPolicies,
+  dockerUser: text,
+  kubernetesUser: text,
+  variables,
+};
+
+const service: Read<ServiceRequest> = (value, path, problems) => {
+  if (!isRecord(value)) return refuse(problems, path, value, '{"name": …}');
+  const { name } = value;
+  const fields = readFields(value, SERVICE_FIELDS, `${path}.`, problems);
+  return isText(name, TEXT_CHARACTERS_MAX) && name !== ''
+    ? { name, ...fields }
+    : refuse(problems, `${path}.name`, name, 'an image');
+};
+
+const FIELDS: Fields<Omit<AdmissionRequest, 'jobId'>> = {
+  ...{ jobName: text, jobStage: text, pipelineSource: text, scheduleDigest: text, projectPath: text },
+  ...{ projectVisibility: text, ref: text, refType: text, environment: text, image: text },
+  ...{ dockerUser: text, kubernetesUser: text, runnerUuid: text },
+  ...{ pipelineId: id, mergeRequestId: id, projectId: id, namespaceId: id, rootNamespaceId: id },
+  ...{ organizationId: id, userId: id, runnerId: id },
+  timeoutSeconds: integer(TIMEOUT_SECONDS_MAX),
+  ...{ refProtected: boolean, byBot: boolean },
+  pullPolicies,
+  services: listOf(100, service),
+  jobTags: listOf(200, entry),
+  runnerTags: listOf(200, entry),
+  suspicious: listOf(50, entry),
+  variables,
+  /** More than a policy may compare. */
+  hiddenVariables: listOf(200, entry),
+};
+
+function readFields<Of>(
+  input: Readonly<Record<string, unknown>>,
+  fields: Fields<Of>,
+  path: string,
+  problems: string[],
+): Partial<Of> {
+  const found: Partial<Of> = {};
+  for (const name in fields) {
+    const value = Object.hasOwn(input, name) ? input[name] : undefined;
+    const read = value === undefined || value === null ? value : fields[name](value, path + name, problems);
+    if (read !== undefined && read !== null) found[name] = read;
+  }
+  return found;
+}
+
+/**
+ * Reads one admission request as it comes in JSON. Absent and `null` are the same; fields that are not ours are passed
+ * over, so that a newer relay can talk to an older function. Problems begin with the field and never quote text.
+ */
+export function parseAdmissionRequest(input: unknown): ParseResult<AdmissionRequest> {
+  if (!isRecord(input)) return { ok: false, problems: ['request: not an object; expected {"jobId": …}'] };
+  const problems: string[] = [];
+  const jobId = Object.hasOwn(input, 'jobId') ? input.jobId : undefined;
+  if (typeof jobId !== 'number' || !Number.isSafeInteger(jobId) || jobId < 1)
+    refuse(problems, 'jobId', jobId, 'a whole number from 1 to 2^53 - 1');
+  const value = { ...readFields(input, FIELDS, '', problems), jobId: typeof jobId === 'number' ? jobId : 0 };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, value };
+}
 
 /** Shows numbers and booleans, which are not secret. For other values it shows type and size. */
 function kindOf(value: unknown): string {

@@ -28,13 +28,13 @@ export interface ReasonText<Of> {
   headline(reason: Of, context: HeadlineContext): string;
   /**
    * A headline without amounts or patterns of the rules. It may show values that the job's author wrote,
-   * such as the image or the name of a variable.
+   * such as the image or the name of a variable. Absent: the headline has none.
    */
-  discreetHeadline(reason: Of): string;
+  discreetHeadline?(reason: Of): string;
   /** The numbers, for a line under the first. */
   line(reason: Of, currency: string): string;
   /** Says if and when a retry helps, and other remedies. `none` discloses as little as `discreetHeadline`. */
   advice(reason: Of, context: AdviceContext): readonly string[];
-  /** True if the job's author made no mistake, as with limits and freezes. */
-  readonly faultless: boolean;
+  /** The job's author made no mistake, as with limits and freezes. */
+  readonly faultless?: true;
 }

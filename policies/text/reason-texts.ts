@@ -31,8 +31,10 @@ export const headline = (reason: Reason, context: HeadlineContext): string =>
   cutLine(textsFor(reason).headline(reason, context));
 
 /** The headline without amounts. */
-export const discreetHeadline = (reason: Reason): string =>
-  cutLine(textsFor(reason).discreetHeadline(reason));
+export const discreetHeadline = (reason: Reason): string => {
+  const texts = textsFor(reason);
+  return cutLine(texts.discreetHeadline?.(reason) ?? texts.headline(reason, { currency: '', nowMs: 0 }));
+};
 
 /** One reason with its numbers, for the lines under the first. */
 export const reasonLine = (reason: Reason, currency: string): string =>

@@ -22,10 +22,10 @@ import {
 import { createLanes, type Lanes } from './lanes.ts';
 
 /** Deadlines within the same span share one timer and run at its start: early, never late. */
-export const SPAN_MS = 20;
+const SPAN_MS = 20;
 
 /** Runs functions at their deadlines, with one timer for all instead of one per question. */
-export class Deadlines {
+class Deadlines {
   readonly #clock: RelayClock;
   readonly #spans = new Map<number, Set<() => void>>();
   #armed: { readonly span: number; readonly cancel: () => void } | undefined;

@@ -7,7 +7,7 @@ import { projectOf } from '../commit/fair-queue.ts';
 import type { LedgerVerdict } from '../exchange.ts';
 
 /** The ledger gives a rejected job the same decision for this long. */
-export const REMEMBERED_MS = 60_000;
+const REMEMBERED_MS = 60_000;
 /** Limits, not jobs. Only an attack uses up more within a minute. The oldest are forgotten first. */
 const REMEMBERED_MAX = 10_000;
 /** Kinds of jobs admitted since. Beyond it the oldest kinds are refused again until the brake's minute is over. */

@@ -9,7 +9,7 @@ const NAME_LENGTH_MAX = 255;
 /** The length of ` (32)`, see {@link KeptVariables}. */
 const COPY_MARK_LENGTH_MAX = 5;
 /** More labels, tolerations or annotations than a job sets by hand. Each kind counts alone. */
-export const OVERWRITES_KEPT_MAX = 32;
+const OVERWRITES_KEPT_MAX = 32;
 
 /** Returns true if the Kubernetes executor acts on a variable of this name. */
 export const isActedOn = (name: string): boolean =>

@@ -126,9 +126,9 @@ const WHOLE_NUMBERS: ReadonlySet<ScalarType> = new Set([
 
 const isWholeNumber = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && WHOLE_NUMBERS.has(field.scalar)) || isWrapper(field, /U?Int(32|64)Value$/);
-export const isTexts = (field: DescField): boolean =>
+const isTexts = (field: DescField): boolean =>
   field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING;
-export const isTextField = (field: DescField): boolean =>
+const isTextField = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING) || isWrapper(field, /StringValue$/);
 const isBoolean = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && field.scalar === ScalarType.BOOL) || isWrapper(field, /BoolValue$/);

@@ -55,7 +55,7 @@ const start = (standing: SchemaState): ProofState => ({
 /** The status before the first question. */
 export type SchemaTrust = 'earned' | 'given' | 'placeholder';
 
-export const INITIAL: Readonly<Record<SchemaTrust, ProofState>> = {
+const INITIAL: Readonly<Record<SchemaTrust, ProofState>> = {
   earned: start('unproven'),
   /** For the local router, which was started with the same schema. */
   given: start('proven'),
@@ -66,7 +66,7 @@ export const INITIAL: Readonly<Record<SchemaTrust, ProofState>> = {
 export const trustIn = (schema: { readonly placeholder: boolean }, routerIsLoopback: boolean): SchemaTrust =>
   schema.placeholder && !routerIsLoopback ? 'placeholder' : 'earned';
 
-export function noted(state: ProofState, evidence: Evidence): ProofState {
+function noted(state: ProofState, evidence: Evidence): ProofState {
   if (state.standing === 'placeholder') return state;
   if (evidence.kind === 'refused') return start('suspect');
   if (state.standing !== 'proven') return proving(state, evidence);

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { GitLabError } from '../../functions/core/gitlab/gitlab.ts';
 import type { RunnerController, RunnerControllers } from '../cli/controller/runner-controllers.ts';
 import { UsageError } from '../terminal/command.ts';
-import { readFlags, readWhole } from '../terminal/flags.ts';
+import { parseInput, text, texts, toggle, whole } from '../terminal/flags.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 import type { CdkRun } from './cdk-cli.ts';
 import type { StackProtection } from './cloudformation.ts';
@@ -135,22 +135,21 @@ Exit codes: 0 destroyed, 1 it failed or GitLab did not say, 2 refused: the contr
 
 /** @throws {UsageError} */
 export function readDestroyOptions(args: readonly string[]): DestroyOptions {
-  const { values } = readFlags(args, {
-    stage: 'text',
-    controller: 'text',
-    'token-file': 'text',
-    'with-state': 'switch',
-    'without-asking-gitlab': 'switch',
-    yes: 'switch',
-    context: 'texts',
-  });
+  const flags = {
+    stage: text('<stage>', ''),
+    controller: text('<id>', '', whole(1, Number.MAX_SAFE_INTEGER)),
+    'token-file': text('<file>', ''),
+    'with-state': toggle(''),
+    'without-asking-gitlab': toggle(''),
+    yes: toggle(''),
+    context: texts('<k=v>', ''),
+  };
+  const values = parseInput(args, flags, {}).flags;
   for (const each of values.context)
     if (!/^[\w:@./-]+=/.test(each)) throw new UsageError(`--context "${each}": expected <name>=<value>`);
-  const { controller } = values;
   return {
     stage: values.stage,
-    controllerId:
-      controller === undefined ? undefined : readWhole('controller', controller, 1, Number.MAX_SAFE_INTEGER),
+    controllerId: values.controller,
     tokenFile: values['token-file'],
     withState: values['with-state'],
     withoutAskingGitLab: values['without-asking-gitlab'],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { EXIT, type ExitCode, UsageError } from '../terminal/command.ts';
-import { readFlags } from '../terminal/flags.ts';
+import { optionalWord, parseInput } from '../terminal/flags.ts';
 
 const HELP = `npm run templates:diff -- [<ref>]
 
@@ -28,8 +28,8 @@ const PROCESS_MS_MAX = 120_000;
 const WRITE = '--write';
 
 async function main(args: readonly string[], scratch: string): Promise<ExitCode> {
-  const { words } = readFlags(args, {}, { max: 1, what: 'one commit to compare with' });
-  await synthesizeTree(await checkOut(words[0] ?? 'HEAD', scratch), 'before', scratch);
+  const { words } = parseInput(args, {}, { ref: optionalWord('<commit>', '') }, 'one commit to compare with');
+  await synthesizeTree(await checkOut(words.ref ?? 'HEAD', scratch), 'before', scratch);
   await synthesizeTree(root, 'after', scratch);
   const diff = ['--no-pager', 'diff', '--no-index', '--unified=0', 'before', 'after'];
   const { status } = spawnSync('git', diff, { cwd: scratch, stdio: 'inherit' });

@@ -38,7 +38,6 @@ plans and reservations count where they are used.
 Days and months of bills are in UTC, charges are by those of $TOLLGATE_ROLLUP_ZONE. Jobs are read for it, until ninety days
 after the month.`,
   words: { bill: word('<bill>', 'the file') },
-  expects: 'the file of a bill',
   flags: {
     month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', spanOf)),
     tag: orElse(text('<name>', 'the tag or label that holds the runner class'), 'tollgate-class'),
@@ -67,17 +66,13 @@ after the month.`,
         `${file}: is in ${printable(bill.currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(bill.currency ?? '')} in ${policy.currency}`,
       );
     const statement = await statementOfAll(month, flags, io);
-    const comparison = comparePrices(
-      bill,
-      rate ?? MICROS_PER_UNIT,
-      chargedByClass(statement),
-      runnerClassNames(policy.prices),
-    );
+    const names = runnerClassNames(policy.prices);
+    const comparison = comparePrices(bill, rate ?? MICROS_PER_UNIT, chargedByClass(statement), names);
     const inForce = pricesAt(policy.prices, span.endMs - 1);
-    const rates = new Map<string, ProposedFigure>();
+    const rates = new Map<string, Rates>();
     for (const row of comparison.classes) {
       const current = inForce.classes.find(({ name }) => name === row.runnerClass);
-      const figure = current === undefined ? undefined : proposedRates(row, current);
+      const figure = current && proposedRates(row, current);
       if (figure !== undefined) rates.set(row.runnerClass, figure);
     }
     const written = isRecord(document.value) ? document.value.prices : undefined;
@@ -139,34 +134,23 @@ function rowsText(
   paint: Paint,
   columns: number,
 ): string {
-  const rows = classes.map((row) => [
-    printable(row.runnerClass),
-    durationText(row.seconds),
-    moneyText(row.chargedMicros),
-    moneyText(row.billMicros),
-    row.chargedMicrosPerMinute === undefined ? '' : moneyText(row.chargedMicrosPerMinute),
-    row.billMicrosPerMinute === undefined ? '' : moneyText(row.billMicrosPerMinute),
-  ]);
+  const minute = (micros: number | undefined): string => (micros === undefined ? '' : moneyText(micros));
+  const line = (name: string, seconds: number, ...micros: readonly (number | undefined)[]) => [
+    ...[printable(name), durationText(seconds), ...micros.map(minute)],
+  ];
+  const titles = ['class', right('ran')];
+  const money = ['charged', 'cost', 'charged a minute', 'cost a minute'].map(amounts);
   return table(
+    [...titles, ...money],
     [
-      'class',
-      right('ran'),
-      amounts('charged'),
-      amounts('cost'),
-      amounts('charged a minute'),
-      amounts('cost a minute'),
-    ],
-    [
-      ...rows,
+      ...classes.map((row) =>
+        line(
+          ...([row.runnerClass, row.seconds, row.chargedMicros, row.billMicros] as const),
+          ...[row.chargedMicrosPerMinute, row.billMicrosPerMinute],
+        ),
+      ),
       ['other', '', '', moneyText(otherBillMicros), '', ''],
-      [
-        'total',
-        durationText(total.seconds),
-        moneyText(total.chargedMicros),
-        moneyText(total.billMicros),
-        '',
-        '',
-      ],
+      line('total', total.seconds, total.chargedMicros, total.billMicros, undefined, undefined),
     ],
     columns,
     paint.dim,
@@ -179,14 +163,12 @@ function notesText(
   tag: string,
 ): string {
   const notes = [
-    ...(linesOfOtherMonths > 0 ? [`Lines of other months, left out: ${linesOfOtherMonths}.`] : []),
-    ...(classes.every(({ billMicros }) => billMicros === 0)
-      ? [`No line has a runner class in its tag ${printable(tag)}: --tag names another one.`]
-      : []),
-    ...(otherValues.length > 0
-      ? [`Values of ${printable(tag)} that are no class: ${otherValues.map(printable).join(', ')}.`]
-      : []),
-  ];
+    linesOfOtherMonths > 0 && `Lines of other months, left out: ${linesOfOtherMonths}.`,
+    classes.every(({ billMicros }) => billMicros === 0) &&
+      `No line has a runner class in its tag ${printable(tag)}: --tag names another one.`,
+    otherValues.length > 0 &&
+      `Values of ${printable(tag)} that are no class: ${otherValues.map(printable).join(', ')}.`,
+  ].filter(Boolean);
   return notes.length === 0 ? '' : `${notes.join('\n')}\n\n`;
 }
 
@@ -271,29 +253,32 @@ function roundedMicros(scaled: bigint): number {
 
 const perMinute = (micros: number, seconds: number): number => Math.round((micros / seconds) * 60);
 
+const RATES = {
+  microsPerMinute: 'rate_per_minute',
+  microsPerCpuHour: 'rate_per_cpu_hour',
+  microsPerGibHour: 'rate_per_gib_hour',
+} as const;
 /** Rates of a class, micro-units. */
-interface ProposedFigure {
-  readonly microsPerMinute: number;
-  readonly microsPerCpuHour?: number;
-  readonly microsPerGibHour?: number;
-}
+type Rates = Partial<Record<keyof typeof RATES, number>>;
 
 /**
  * Rates at which the class would have brought in what it cost: the cost of a minute; or, where requests or begun minutes
  * count, every rate by the same factor. Undefined: nothing ran, the bill has nothing of it, or it was free.
  */
-export function proposedRates(row: ClassCostRow, current: RunnerClass): ProposedFigure | undefined {
-  if (row.seconds <= 0 || row.billMicros <= 0) return undefined;
-  const { microsPerMinute, microsPerCpuHour, microsPerGibHour, round } = current;
+export function proposedRates(row: ClassCostRow, current: RunnerClass): Rates | undefined {
+  const { seconds, billMicros, chargedMicros } = row;
+  if (seconds <= 0 || billMicros <= 0) return undefined;
+  const { microsPerCpuHour, microsPerGibHour, round } = current;
   if (microsPerCpuHour === undefined && microsPerGibHour === undefined && round === undefined)
-    return { microsPerMinute: Math.ceil((row.billMicros * 60) / row.seconds) };
-  if (row.chargedMicros <= 0) return undefined;
-  const scaled = (micros: number): number => Math.ceil((micros * row.billMicros) / row.chargedMicros);
-  return {
-    microsPerMinute: scaled(microsPerMinute),
-    ...(microsPerCpuHour !== undefined && { microsPerCpuHour: scaled(microsPerCpuHour) }),
-    ...(microsPerGibHour !== undefined && { microsPerGibHour: scaled(microsPerGibHour) }),
-  };
+    return { microsPerMinute: Math.ceil((billMicros * 60) / seconds) };
+  if (chargedMicros <= 0) return undefined;
+  const names = Object.keys(RATES) as (keyof Rates)[];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const micros = current[name];
+      return micros === undefined ? [] : [[name, Math.ceil((micros * billMicros) / chargedMicros)]];
+    }),
+  );
 }
 
 /**
@@ -304,7 +289,7 @@ export function proposedRates(row: ClassCostRow, current: RunnerClass): Proposed
 function pricesYaml(
   written: unknown,
   table: PriceTable,
-  rates: ReadonlyMap<string, ProposedFigure>,
+  rates: ReadonlyMap<string, Rates>,
   nowMs: number,
 ): string {
   const versions: readonly unknown[] = Array.isArray(written) ? written : [written];
@@ -328,17 +313,13 @@ function pricesYaml(
   });
 }
 
-function withRates(written: unknown, rates: ReadonlyMap<string, ProposedFigure>): unknown {
+function withRates(written: unknown, rates: ReadonlyMap<string, Rates>): unknown {
   if (!isRecord(written) || typeof written.name !== 'string') return written;
-  const figure = rates.get(written.name);
-  if (figure === undefined) return written;
-  const { microsPerMinute, microsPerCpuHour, microsPerGibHour } = figure;
-  return {
-    ...written,
-    rate_per_minute: decimal(microsPerMinute),
-    ...(microsPerCpuHour !== undefined && { rate_per_cpu_hour: decimal(microsPerCpuHour) }),
-    ...(microsPerGibHour !== undefined && { rate_per_gib_hour: decimal(microsPerGibHour) }),
-  };
+  const own = Object.entries(rates.get(written.name) ?? {}).map(([name, micros]) => [
+    RATES[name as keyof Rates],
+    decimal(micros),
+  ]);
+  return { ...written, ...Object.fromEntries(own) };
 }
 
 /** The first day of the next month in UTC: `2026-12-01`. */

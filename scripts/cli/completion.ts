@@ -21,7 +21,6 @@ export const completionCommands = (entries: readonly CommandEntry[]) => [
   tollgate completion zsh > "\${fpath[1]}/_tollgate"
   tollgate completion fish > ~/.config/fish/completions/tollgate.fish`,
     words: { shell: optionalWord(`<${SHELLS.join(' | ')}>`, 'not needed with --json') },
-    expects: 'one shell',
     json: 'commands with their flags as one JSON object',
     examples: ['tollgate completion bash', 'tollgate completion --json'],
     exits: { 0: 'printed' },
@@ -33,9 +32,8 @@ export const completionCommands = (entries: readonly CommandEntry[]) => [
         );
       const commands = await Promise.all(
         entries.map(async ({ name, summary, load }) => {
-          const { help, flags: table } = await load();
-          const named = table ? Object.keys(table).map((each) => `--${each}`) : flagsInHelp(help);
-          return { name, summary, flags: [...new Set(['--help', '--json', ...named])] };
+          const own = Object.keys((await load()).flags).map((each) => `--${each}`);
+          return { name, summary, flags: ['--help', '--json', ...own] };
         }),
       );
       return print(io, flags, { commands }, () => COMPLETIONS[shell ?? 'bash'](commands));
@@ -67,9 +65,6 @@ ${sections.join('\n')}
     },
   }),
 ];
-
-/** For commands that are not rows yet. */
-const flagsInHelp = (help: string): readonly string[] => help.match(/--[a-z][a-z-]*[a-z]/g) ?? [];
 
 /** Escapes text: no backslash escapes, no hyphen breaks, and no line begins a request. */
 const roff = (text: string): string =>

@@ -36,7 +36,6 @@ const login = command({
 are those you have on its pages. The session lasts ten hours and is kept in $XDG_CONFIG_HOME/tollgate/sessions.json, for you
 alone. tollgate logout ends it.`,
   words: ADDRESS,
-  expects: 'one address of a console',
   examples: ['tollgate login https://budget.example.com'],
   exits: { 0: 'signed in', 1: 'declined, too late or no answer' },
   run: async ({ flags, words }, io) => {
@@ -60,7 +59,6 @@ const logout = command({
   name: 'logout',
   about: 'Ends the session that tollgate login began, at the console and here.',
   words: ADDRESS,
-  expects: 'one address of a console',
   flags: { all: toggle('ends all your sessions at the console, in browsers and terminals') },
   examples: ['tollgate logout', 'tollgate logout https://budget.example.com --all'],
   exits: { 0: 'signed out', 1: 'the console does not answer (the session is kept, to be ended later)' },
@@ -151,7 +149,6 @@ there is no terminal, it prints the address.`,
       'a full path such as acme/payments, or a part of one: the search opens; or the id of a job, 4711, or the address of its page in GitLab',
     ),
   },
-  expects: 'one group or job',
   flags: {
     console: text('<url>', `which console (default: $${ENV_CONSOLE})`),
     print: toggle('only prints the address'),

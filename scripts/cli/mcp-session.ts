@@ -5,12 +5,12 @@
  */
 import { z } from 'zod';
 
-/** Input of a tool: text fields. */
 export interface McpTool {
   readonly name: string;
   readonly description: string;
-  readonly fields: Readonly<Record<string, { readonly description: string; readonly required?: true }>>;
-  readonly run: (given: Readonly<Record<string, string>>) => Promise<ToolAnswer>;
+  /** Every field is a text; numbers are taken as texts. */
+  readonly fields: z.ZodType<Readonly<Record<string, string | undefined>>>;
+  readonly run: (given: Readonly<Record<string, string | undefined>>) => Promise<ToolAnswer>;
 }
 
 export interface ToolAnswer {
@@ -19,23 +19,34 @@ export interface ToolAnswer {
 }
 
 const VERSIONS = ['2025-06-18', '2025-03-26', '2024-11-05'] as const;
-const FIELD_CHARACTERS_MAX = 500;
 
 const MessageSchema = z.object({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.string(), z.number()]).optional(),
   method: z.string(),
-  params: z.record(z.string(), z.unknown()).optional(),
+  params: z.record(z.string(), z.unknown()).default({}),
 });
 const CallSchema = z.object({
   name: z.string(),
-  arguments: z.record(z.string(), z.union([z.string().max(FIELD_CHARACTERS_MAX), z.number()])).default({}),
+  arguments: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .transform((given) =>
+      Object.fromEntries(
+        Object.entries(given).map(([name, value]) => [name, typeof value === 'number' ? `${value}` : value]),
+      ),
+    ),
 });
 
-const PARSE_ERROR = -32_700;
-const INVALID_REQUEST = -32_600;
-const NO_METHOD = -32_601;
-const INVALID_PARAMS = -32_602;
+/** A failure with its JSON-RPC code. */
+class McpError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 /** @returns the answer, a line without its break; undefined: the message wants none. */
 export async function mcpAnswer(
@@ -43,83 +54,63 @@ export async function mcpAnswer(
   tools: readonly McpTool[],
   version: string,
 ): Promise<string | undefined> {
-  const parsed = parsedJson(line);
-  if (parsed === undefined) return failure(null, PARSE_ERROR, 'is no JSON');
-  const read = MessageSchema.safeParse(parsed);
-  if (!read.success) return failure(null, INVALID_REQUEST, 'is no request of JSON-RPC 2.0');
-  const { id, method, params = {} } = read.data;
-  // A notification needs no response.
-  if (id === undefined) return undefined;
-  switch (method) {
-    case 'initialize':
-      return success(id, {
-        protocolVersion: VERSIONS.find((each) => each === params.protocolVersion) ?? VERSIONS[0],
-        capabilities: { tools: {} },
-        serverInfo: { name: 'tollgate', version },
-      });
-    case 'ping':
-      return success(id, {});
-    case 'tools/list':
-      return success(id, { tools: tools.map(described) });
-    case 'tools/call':
-      return call(id, params, tools);
-    default:
-      return failure(id, NO_METHOD, `${method}: is no method of this server`);
+  let id: string | number | null = null;
+  try {
+    const read = MessageSchema.safeParse(parsedJson(line));
+    if (!read.success) throw new McpError(-32_600, 'is no request of JSON-RPC 2.0');
+    // A notification needs no response.
+    if (read.data.id === undefined) return undefined;
+    id = read.data.id;
+    const result = await resultOf(read.data.method, read.data.params, tools, version);
+    return JSON.stringify({ jsonrpc: '2.0', id, result });
+  } catch (error) {
+    if (!(error instanceof McpError)) throw error;
+    return JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message: error.message } });
   }
 }
 
-async function call(
-  id: string | number,
+async function resultOf(
+  method: string,
   params: Readonly<Record<string, unknown>>,
   tools: readonly McpTool[],
-): Promise<string> {
-  const read = CallSchema.safeParse(params);
-  const tool = tools.find(({ name }) => name === read.data?.name);
-  if (!read.success || tool === undefined)
-    return failure(id, INVALID_PARAMS, `expected one of ${tools.map(({ name }) => name).join(', ')}`);
-  const given = Object.entries(read.data.arguments).map(([name, value]) => [name, String(value)] as const);
-  const unknown = given.find(([name]) => tool.fields[name] === undefined)?.[0];
-  if (unknown !== undefined)
-    return failure(
-      id,
-      INVALID_PARAMS,
-      `${unknown}: is not asked for; expected ${Object.keys(tool.fields).join(', ')}`,
-    );
-  const missing = Object.entries(tool.fields).find(
-    ([name, { required }]) => required && !given.some(([each]) => each === name),
-  )?.[0];
-  if (missing !== undefined) return failure(id, INVALID_PARAMS, `${missing}: is missing`);
-  const { text, isError } = await tool.run(Object.fromEntries(given));
-  return success(id, { content: [{ type: 'text', text }], isError });
+  version: string,
+): Promise<object> {
+  switch (method) {
+    case 'initialize':
+      return {
+        protocolVersion: VERSIONS.find((each) => each === params.protocolVersion) ?? VERSIONS[0],
+        capabilities: { tools: {} },
+        serverInfo: { name: 'tollgate', version },
+      };
+    case 'ping':
+      return {};
+    case 'tools/list': {
+      const annotations = { readOnlyHint: true };
+      return {
+        tools: tools.map(({ name, description, fields }) => ({
+          ...{ name, description, inputSchema: z.toJSONSchema(fields), annotations },
+        })),
+      };
+    }
+    case 'tools/call': {
+      const called = CallSchema.safeParse(params);
+      const tool = tools.find(({ name }) => name === called.data?.name);
+      if (tool === undefined)
+        throw new McpError(-32_602, `expected one of ${tools.map(({ name }) => name).join(', ')}`);
+      const given = tool.fields.safeParse(called.data?.arguments);
+      if (!given.success) throw new McpError(-32_602, z.prettifyError(given.error));
+      const { text, isError } = await tool.run(given.data);
+      return { content: [{ type: 'text', text }], isError };
+    }
+    default:
+      throw new McpError(-32_601, `${method}: is no method of this server`);
+  }
 }
-
-const described = ({ name, description, fields }: McpTool) => ({
-  name,
-  description,
-  inputSchema: {
-    type: 'object',
-    properties: Object.fromEntries(
-      Object.entries(fields).map(([field, about]) => [
-        field,
-        { type: 'string', description: about.description },
-      ]),
-    ),
-    required: Object.entries(fields).flatMap(([field, { required }]) => (required ? [field] : [])),
-    additionalProperties: false,
-  },
-  annotations: { readOnlyHint: true },
-});
 
 function parsedJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return undefined;
+    throw new McpError(-32_700, 'is no JSON');
   }
 }
-
-const success = (id: string | number, result: unknown): string =>
-  JSON.stringify({ jsonrpc: '2.0', id, result });
-
-const failure = (id: string | number | null, code: number, message: string): string =>
-  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });

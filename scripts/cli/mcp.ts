@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
 import { command } from '../terminal/define-command.ts';
 import { consoleAsked } from './api/console-client.ts';
@@ -82,17 +83,16 @@ export type CommandCall = (
   args: readonly string[],
 ) => Promise<{ readonly code: ExitCode; readonly out: string; readonly err: string }>;
 
-const JOB = {
-  description: 'The id of the job, 4711, or the address of its page in GitLab.',
-  required: true,
-} as const;
-const PLACE_FIELDS = {
-  group: { description: 'Full path of the group, if the project does not matter.' },
-  project: { description: 'Full path of the project.' },
-  class: { description: 'Runner class, such as small or large.' },
-  minutes: { description: 'How long it would run.' },
-  image: { description: 'Its container image.' },
-} as const;
+const text = (about: string) => z.string().max(500).describe(about);
+const JOB = z.strictObject({ job: text('The id of the job, 4711, or the address of its page in GitLab.') });
+const GROUP = z.strictObject({ group: text('Full path or id of the group.') });
+const PLACE = z.strictObject({
+  group: text('Full path of the group, if the project does not matter.').optional(),
+  project: text('Full path of the project.').optional(),
+  class: text('Runner class, such as small or large.').optional(),
+  minutes: text('How long it would run.').optional(),
+  image: text('Its container image.').optional(),
+});
 
 /**
  * @param books - flags that say whose books are read, or which console is asked; none: the books of `npm start`, as with the
@@ -117,26 +117,26 @@ export function mcpTools(
       name: 'can_i_afford_rerun',
       description:
         'Whether a CI job could start once more now, what that would cost, and what would be left.',
-      fields: { job: JOB },
+      fields: JOB,
       run: ({ job = '' }) => answered([...canI, `--rerun=${job}`]),
     },
     {
       name: 'explain_job',
       description:
         'Why a CI job was admitted or rejected: rules, counters, price, and the text its developer read.',
-      fields: { job: JOB },
+      fields: JOB,
       run: ({ job = '' }) => answered(['explain', ...books, '--', job]),
     },
     {
       name: 'budget_left',
       description: 'The limits of a group and of those above it: used, held, left, and when they start anew.',
-      fields: { group: { description: 'Full path or id of the group.', required: true } },
+      fields: GROUP,
       run: ({ group = '' }) => answered(['budget', 'show', ...books, '--', group]),
     },
     {
       name: 'would_job_start',
       description: 'Whether such a job would be admitted now, what it costs, and what would reject it.',
-      fields: PLACE_FIELDS,
+      fields: PLACE,
       run: (given) =>
         answered([
           ...canI,

@@ -10,11 +10,7 @@ import {
   dynamoControllerScope,
 } from '../../functions/core/ledger/controller.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import {
-  dynamoInstanceRegister,
-  type InstanceRegister,
-  type KnownInstance,
-} from '../../functions/core/ledger/instances.ts';
+import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
 import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
 import { dynamoPseudonymKeys, type PseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
@@ -31,7 +27,7 @@ import {
   type PriceEditionStore,
 } from '../../functions/core/statements/price-editions.ts';
 import { type RelayBeat, readRelayBeats } from '../../functions/core/store/health-items.ts';
-import type { InstanceTable, ItemTable } from '../../functions/core/store/operation.ts';
+import type { ItemTable } from '../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
@@ -39,7 +35,7 @@ import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { ledgerFolder, openKept } from '../local/ledger-folder.ts';
 import { PLAYED_GITLAB } from '../local/options.ts';
-import { type TerminalIo, UsageError } from '../terminal/command.ts';
+import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 
 /** An open ledger. */
@@ -75,34 +71,39 @@ interface NamesOfUsers {
   readonly sheets: SheetStore;
 }
 
-export type OpenLedger = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LedgerAccess>;
+export type OpenLedger = Open<LedgerAccess>;
+
+type Open<Opened> = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<Opened>;
+
+/** Opens (or what a test puts in place of it), runs, and always closes. */
+export async function withOpened<Opened extends Pick<LedgerAccess, 'close'>, T>(
+  open: Open<Opened>,
+  flags: LedgerFlags,
+  io: TerminalIo,
+  ask: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  const opened = await standIn(io, open)(flags, io);
+  try {
+    return await ask(opened);
+  } finally {
+    await opened.close();
+  }
+}
 
 /** No job waits: the SDK may retry, and the connection may be slow. */
 const ATTEMPTS_MAX = 4;
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** Purpose of opening the ledger. */
-interface Purpose {
-  readonly right: (store: LedgerStore) => LedgerStore;
-  readonly attemptsMax: number;
-  /** True if names may be removed. */
-  readonly repairs: boolean;
-}
-
-const TO_READ: Purpose = { right: readOnly, attemptsMax: ATTEMPTS_MAX, repairs: false };
-/** A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not. */
-const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1, repairs: true };
-
 /**
  * Opens the ledger that the flags name. Nothing is written, not even a table that is missing.
  *
  * @throws {UsageError} for flags that make no sense, {Error} with the remedy when there is no such ledger here.
  */
-export const openLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
+export const openLedger: OpenLedger = (flags, io) => openFor(false, flags, io);
 
 /** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
-export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
+export const openToRepair: OpenLedger = (flags, io) => openFor(true, flags, io);
 
 /**
  * Opens books that a command can do without, and says why there are none.
@@ -110,7 +111,7 @@ export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags,
  * @throws {UsageError} for wrong flags, {Error} where a ledger was named and cannot be opened.
  */
 export async function openIfAny<T>(
-  open: (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<T>,
+  open: Open<T>,
   flags: LedgerFlags,
   io: Pick<TerminalIo, 'env' | 'root'>,
 ): Promise<ReadResult<T>> {
@@ -124,27 +125,31 @@ export async function openIfAny<T>(
   }
 }
 
-async function openFor(
-  { right, attemptsMax, repairs }: Purpose,
-  flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
-): Promise<LedgerAccess> {
-  const { table, ...opened } = await openTableAccess(flags, io, attemptsMax);
-  const parts = { table, instance: opened.instance, clock: systemClock, random: Math.random };
+// A repair is a write: the ledger's own attempts repeat it under one token, so the SDK must not.
+const openFor = async (repairs: boolean, flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) =>
+  accessTo(await openTableAccess(flags, io, repairs ? 1 : undefined), repairs);
+
+/** For edits: if the SDK repeated one, it would take its own first try for another edit. */
+export const openToEdit = async (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) =>
+  accessTo(await openTableAccess(flags, io, 1));
+
+/** What every store of an instance is made of. */
+export const partsOf = ({ table, instance }: Pick<TableAccess, 'table' | 'instance'>) => ({
+  ...{ table, instance, clock: systemClock, random: Math.random },
+});
+
+/** The stores in a table. */
+export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
+  const parts = partsOf({ table, instance: opened.instance });
   const store = new DynamoStore(parts);
+  const sheets = dynamoSheetStore(parts);
+  const [keys, sessions] = [dynamoPseudonymKeys(parts), dynamoUserSessions(parts)];
   return {
-    store: right(store),
+    store: repairs ? store : readOnly(store),
     chain: dynamoStatementChain(parts),
     prices: dynamoPriceEditions(parts),
-    sheets: dynamoSheetStore(parts),
-    ...(repairs && {
-      names: {
-        rewrite: store,
-        keys: dynamoPseudonymKeys(parts),
-        sessions: dynamoUserSessions(parts),
-        sheets: dynamoSheetStore(parts),
-      },
-    }),
+    sheets,
+    ...(repairs && { names: { rewrite: store, keys, sessions, sheets } }),
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
     usage: new DynamoRollupStore(parts),
@@ -153,7 +158,7 @@ async function openFor(
     canary: () => dynamoCanaryOutcomes(parts).read(),
     requeue: dynamoRequeueLists(parts),
     ...opened,
-  };
+  } satisfies LedgerAccess;
 }
 
 /** The table of a ledger. */
@@ -166,7 +171,7 @@ export interface TableAccess extends NamedBooks {
 export async function openTableAccess(
   flags: LedgerFlags,
   io: Pick<TerminalIo, 'env' | 'root'>,
-  attemptsMax: number,
+  attemptsMax = ATTEMPTS_MAX,
 ): Promise<TableAccess> {
   const place = ledgerPlace(flags, io);
   const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, attemptsMax);
@@ -181,15 +186,7 @@ export async function openTableAccess(
 type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
 
 /** Lists the instances of a table, without a check of the instance: for the commands that repair it. */
-export interface RegisterAccess extends Pick<LedgerAccess, 'description' | 'close'> {
-  readonly register: InstanceRegister;
-  readonly table: Pick<InstanceTable, 'table'>;
-}
-
-export async function openRegister(
-  flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
-): Promise<RegisterAccess> {
+export async function openRegister(flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) {
   const place = ledgerPlace(flags, io);
   const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
   const { description, close } = opened;
@@ -221,33 +218,27 @@ function openLocal(root: string): OpenTable {
   };
 }
 
-function openTable(place: Extract<LedgerPlace, { kind: 'table' }>, attemptsMax: number): OpenTable {
-  const client = tableClient(place, attemptsMax);
-  const where = place.endpoint ?? place.region;
-  return {
-    table: dynamoTable(client, place.tableName),
-    description: `table ${place.tableName}${where === undefined ? '' : ` (${where})`}`,
-    close: async () => client.destroy(),
-  };
-}
-
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-function tableClient(
-  { region, endpoint }: Extract<LedgerPlace, { kind: 'table' }>,
+function openTable(
+  { tableName, region, endpoint }: Extract<LedgerPlace, { kind: 'table' }>,
   maxAttempts: number,
-): DynamoDBClient {
+): OpenTable {
+  const timeouts = { connectionTimeout: CONNECTION_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
   // DynamoDB Local asks for credentials and takes any.
-  if (endpoint !== undefined && LOOPBACK.test(new URL(endpoint).hostname)) return dynamoClient(endpoint);
-  return new DynamoDBClient({
-    maxAttempts,
-    requestHandler: {
-      connectionTimeout: CONNECTION_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-    },
-    ...withoutAbsent({ region, endpoint }),
-  });
+  const isLocal = endpoint !== undefined && LOOPBACK.test(new URL(endpoint).hostname);
+  const client = isLocal
+    ? dynamoClient(endpoint)
+    : new DynamoDBClient({
+        ...{ maxAttempts, requestHandler: { ...timeouts, throwOnRequestTimeout: true } },
+        ...withoutAbsent({ region, endpoint }),
+      });
+  const where = endpoint ?? region;
+  return {
+    table: dynamoTable(client, tableName),
+    description: `table ${tableName}${where === undefined ? '' : ` (${where})`}`,
+    close: async () => client.destroy(),
+  };
 }
 
 /** The opened instance. */
@@ -326,13 +317,17 @@ export function readOnly(store: LedgerStore): LedgerStore {
   const refuse = async (): Promise<never> => {
     throw new LedgerError('ledger_misuse', 'the desk reads the ledger and never writes to it');
   };
-  return {
-    transact: refuse,
-    announce: refuse,
-    readCounters: (keys, options) => store.readCounters(keys, options),
-    readRecords: (jobIds, options) => store.readRecords(jobIds, options),
-    readEntries: (jobId, options) => store.readEntries(jobId, options),
-    scan: (consistency) => store.scan(consistency),
-    due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
-  };
+  return storeWith(store, { transact: refuse, announce: refuse });
 }
+
+/** The same table with functions of its own. */
+export const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
+  transact: (writes, options) => store.transact(writes, options),
+  announce: (announcement, options) => store.announce(announcement, options),
+  readCounters: (keys, options) => store.readCounters(keys, options),
+  readRecords: (jobIds, options) => store.readRecords(jobIds, options),
+  readEntries: (jobId, options) => store.readEntries(jobId, options),
+  scan: (consistency) => store.scan(consistency),
+  due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
+  ...own,
+});

@@ -40,22 +40,44 @@ const VALUES_MAX = 10_000;
  *
  * @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies.
  */
-export async function readBill(file: string, terms: BillTerms): Promise<BillSum> {
-  const sum = new RunningSum(terms);
+export async function readBill(file: string, { tag, startMs, endMs }: BillTerms): Promise<BillSum> {
+  const parts = new Map<string | undefined, bigint>();
+  const sum = { currency: undefined as string | undefined, lines: 0, linesOfOtherMonths: 0 };
+  const add = ({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void => {
+    const at = `line ${sum.lines + sum.linesOfOtherMonths + 1} of the bill`;
+    const cost = partsOf(EffectiveCost);
+    const chargedMs = instantOf(ChargePeriodStart);
+    if (cost === undefined) throw new UsageError(`${file}: ${at} has a cost that is no number`);
+    if (chargedMs === undefined) throw new UsageError(`${file}: ${at} has no date that can be read`);
+    if (chargedMs < startMs || chargedMs >= endMs) {
+      sum.linesOfOtherMonths += 1;
+      return;
+    }
+    sum.currency ??= currency;
+    if (currency !== sum.currency)
+      throw new UsageError(
+        `${file}: has amounts in ${sum.currency} and in ${currency}; expected one currency`,
+      );
+    sum.lines += 1;
+    const value = valueOfTag(Tags, tag);
+    parts.set(value, (parts.get(value) ?? 0n) + cost);
+    if (parts.size > VALUES_MAX)
+      throw new UsageError(
+        `${file}: has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`,
+      );
+  };
   try {
-    await readCsv(file, sum);
-    return sum.result();
+    await readCsv(file, add);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
     if (error instanceof CsvError)
       throw new UsageError(`${file}: is no CSV, near line ${error.lines ?? '?'}`);
-    if (error instanceof BillLineError) throw new UsageError(`${file}: ${error.message}`);
     if (codeOf(error)?.startsWith('Z_') !== true) throw error;
     throw new UsageError(`${file}: is not gzip; unpack it and name the CSV file`);
   }
+  return { ...sum, parts };
 }
 
-async function readCsv(file: string, sum: RunningSum): Promise<void> {
+async function readCsv(file: string, add: (cells: Cells) => void): Promise<void> {
   let isEmpty = true;
   const parser = parse({
     bom: true,
@@ -64,70 +86,20 @@ async function readCsv(file: string, sum: RunningSum): Promise<void> {
       isEmpty = false;
       const missing = COLUMNS.filter((name) => !header.includes(name));
       if (missing.length > 0)
-        throw new BillLineError(
-          `lacks the columns ${missing.join(', ')}; expected a FOCUS export with ${COLUMNS.join(', ')}`,
+        throw new UsageError(
+          `${file}: lacks the columns ${missing.join(', ')}; expected a FOCUS export with ${COLUMNS.join(', ')}`,
         );
       return [...header];
     },
   });
   const addLines = async (rows: AsyncIterable<Cells>): Promise<void> => {
-    for await (const cells of rows) sum.add(cells);
+    for await (const cells of rows) add(cells);
   };
   const source = streamUserFile(file);
   await (file.endsWith('.gz')
     ? pipeline(source, createGunzip(), parser, addLines)
     : pipeline(source, parser, addLines));
-  if (isEmpty) throw new BillLineError('is empty');
-}
-
-class BillLineError extends Error {
-  override readonly name = 'BillLineError';
-}
-
-class RunningSum {
-  readonly #terms: BillTerms;
-  readonly #parts = new Map<string | undefined, bigint>();
-  #currency: string | undefined;
-  /** All lines so far. */
-  #read = 0;
-  #lines = 0;
-  #others = 0;
-
-  constructor(terms: BillTerms) {
-    this.#terms = terms;
-  }
-
-  add({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void {
-    this.#read += 1;
-    const parts = partsOf(EffectiveCost);
-    const startMs = instantOf(ChargePeriodStart);
-    const at = `line ${this.#read} of the bill`;
-    if (parts === undefined) throw new BillLineError(`${at} has a cost that is no number`);
-    if (startMs === undefined) throw new BillLineError(`${at} has no date that can be read`);
-    if (startMs < this.#terms.startMs || startMs >= this.#terms.endMs) {
-      this.#others += 1;
-      return;
-    }
-    this.#currency ??= currency;
-    if (currency !== this.#currency)
-      throw new BillLineError(`has amounts in ${this.#currency} and in ${currency}; expected one currency`);
-    this.#lines += 1;
-    const tagValue = valueOfTag(Tags, this.#terms.tag);
-    this.#parts.set(tagValue, (this.#parts.get(tagValue) ?? 0n) + parts);
-    if (this.#parts.size > VALUES_MAX)
-      throw new BillLineError(
-        `has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`,
-      );
-  }
-
-  result(): BillSum {
-    return {
-      currency: this.#currency,
-      parts: this.#parts,
-      lines: this.#lines,
-      linesOfOtherMonths: this.#others,
-    };
-  }
+  if (isEmpty) throw new UsageError(`${file}: is empty`);
 }
 
 const AMOUNT = /^(-?)(\d{1,15})(?:\.(\d{0,40}))?(?:[eE]([+-]?\d{1,2}))?$/;

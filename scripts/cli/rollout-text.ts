@@ -60,24 +60,8 @@ function sinceText(
 
 function nextText({ next, needs }: RolloutClassRow, paint: Paint): string {
   if (next === undefined) return '';
-  const missing = needs.filter(({ met }) => !met).map(shortNeed);
-  return missing.length === 0 ? `${next}: ${paint.good('ready')}` : `${next}: ${missing.join(', ')}`;
-}
-
-/** In a column. */
-function shortNeed({ code, has, wants }: RolloutClassRow['needs'][number]): string {
-  switch (code) {
-    case 'days':
-      return `${has} of ${wants} days`;
-    case 'report':
-      return has === undefined ? 'no report' : `report ${has} of ${wants} days old`;
-    case 'coverage':
-      return has === undefined ? `not known how many asked` : `${has} of ${wants} % asked`;
-    case 'would-fail':
-      return `violations for ${has} %, not ${wants}`;
-    case 'groups':
-      return `${has} groups follow`;
-  }
+  const missing = needs.filter(({ met }) => !met).map(rolloutNeedText);
+  return `${next}: ${missing.length === 0 ? paint.good('ready') : missing.join('; ')}`;
 }
 
 /** Every need with its numbers, met or not. */

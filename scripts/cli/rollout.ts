@@ -7,7 +7,6 @@ import type {
   RolloutView,
 } from '../../functions/answers/rollout/model.ts';
 import { planMoves, type RolloutMove } from '../../functions/answers/rollout/rollout-moves.ts';
-import { NO_SET } from '../../functions/core/limits/limit-reads.ts';
 import { ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts';
 import { MODES, type Mode } from '../../policies/mode.ts';
 import { ROLLOUT_CLASSES } from '../../policies/rollout-step.ts';
@@ -16,7 +15,14 @@ import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '
 import { command, print } from '../terminal/define-command.ts';
 import { severalWords, text, toggle, type ValuesOf } from '../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
-import { type ApiClient, answeredInProcess, countToTheEnd } from './api/api-in-process.ts';
+import {
+  type ApiClient,
+  allPages,
+  answeredInProcess,
+  answerOf,
+  countToTheEnd,
+  ofSet,
+} from './api/api-in-process.ts';
 import { type BudgetContext, withBudget } from './api/open-api.ts';
 import {
   BASE_FLAG,
@@ -28,6 +34,7 @@ import {
   subjectOfWord,
   WHO_FLAGS,
 } from './budget/arguments.ts';
+import { printRefusal } from './budget/change-text.ts';
 import { editBase } from './budget/edits.ts';
 import {
   forecastText,
@@ -56,7 +63,6 @@ Days are those with jobs since the step began, four weeks at most. "violations" 
 decisions recorded; a job that breaks several counts for each. tollgate rollout next counts the jobs that would fail.
 "asked" is the share of jobs that GitLab asked about.`,
     words: { groups: { ...GROUPS, help: `only these, with every need: ${GROUPS.help}` } },
-    expects: 'groups',
     flags: BUDGET_FLAGS,
     examples: [`tollgate ${name}`, `tollgate ${name} acme/payments instance`],
     exits: { 0: 'listed' },
@@ -90,7 +96,6 @@ const rolloutNext = command({
 it were enforced now. Moves the groups that meet the requirements, and lists what the others lack. From shadow the next
 step is the report: tollgate rollout report. --all leaves out groups that were taken out of the rollout.`,
   words: { groups: GROUPS },
-  expects: 'groups',
   flags: {
     force: toggle(
       'moves them although something is missing, from shadow to warn without a report; the log lists what was missing',
@@ -122,7 +127,6 @@ const rolloutBack = command({
   about: `Moves groups one step back, immediately: enforce → warn → reported → shadow. It has no requirement but the right to do so.
 Groups below with a step of their own keep it.`,
   words: { groups: GROUPS },
-  expects: 'groups',
   flags: {
     to: text(
       '<mode>',
@@ -176,24 +180,22 @@ function move(io: TerminalIo, { flags, which, step, dryRun }: MoveAsked): Promis
     const forecast = step.direction === 'next' ? await forecastOf(rows, step, api, io) : undefined;
     const paint = paintWhen(io.colours);
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, io.columns));
+    const format = { currency: budget.policy.currency, json: flags.json, io };
     let view: MovedView;
     if (dryRun) {
       const { moved, held } = planMoves(rows, step);
       view = { outcome: 'unchanged', moved, held };
     } else {
-      const response = await api.rollout.moves.$post({
-        header: { 'if-match': `"${base.set ?? NO_SET}"` },
-        json: {
-          subjects: which === 'all' ? 'all' : rows.map(({ subject }) => subject),
-          direction: step.direction,
-          ...(step.direction === 'next' ? { force: step.force } : withoutAbsent({ to: step.to })),
-          ...(step.only !== undefined && { class: step.only }),
-          why,
-        },
-      });
-      const refused = await printRefusal(response, flags.json, io);
-      if (refused !== undefined) return refused;
-      view = await answeredInProcess(Promise.resolve(response));
+      const json = {
+        subjects: which === 'all' ? ('all' as const) : rows.map(({ subject }) => subject),
+        direction: step.direction,
+        ...(step.direction === 'next' ? { force: step.force } : withoutAbsent({ to: step.to })),
+        ...(step.only !== undefined && { class: step.only }),
+        why,
+      };
+      const answer = await answerOf(api.rollout.moves.$post({ header: ofSet(base.set), json }));
+      if (!answer.ok) return printRefusal(answer, base.set, format);
+      view = answer.body;
     }
     const { moved, held, set, edit } = view;
     print(io, flags, { ...view, dryRun, forecast: forecast ?? null }, () =>
@@ -246,7 +248,6 @@ const rolloutReport = command({
   words: {
     groups: { ...GROUPS, help: "a path, GitLab's id, project/7, or instance, whose owner is finance" },
   },
-  expects: 'groups',
   flags: {
     all: toggle('all groups of tollgate rollout in shadow whose owner has no report yet'),
     topic: text('<arn>', `the SNS topic of owners (default: $${ENV_THRESHOLDS_TOPIC})`),
@@ -270,7 +271,8 @@ const rolloutReport = command({
     const topic = flags.topic ?? (io.env[ENV_THRESHOLDS_TOPIC] || undefined);
     return withBudget({ ...flags, topic }, io, async (budget) => {
       const api = budget.apiOf(actor, readRights(flags, budget.directory));
-      await editBase(budget, flags.base);
+      const base = await editBase(budget, flags.base);
+      const format = { currency: budget.policy.currency, json: flags.json, io };
       const rows =
         which === 'all'
           ? (await wholeRollout(api)).rows.filter(({ classes }) =>
@@ -281,12 +283,10 @@ const rolloutReport = command({
       const reports: RolloutReportedView['reports'][number][] = [];
       for (let start = 0; start < subjects.length; start += REPORTS_MAX) {
         const part = subjects.slice(start, start + REPORTS_MAX);
-        const response = await api.rollout.reports.$post({
-          json: { subjects: part, told: flags.told, why },
-        });
-        const refused = await printRefusal(response, flags.json, io);
-        if (refused !== undefined) return refused;
-        reports.push(...(await answeredInProcess(Promise.resolve(response))).reports);
+        const json = { subjects: part, told: flags.told, why };
+        const answer = await answerOf(api.rollout.reports.$post({ json }));
+        if (!answer.ok) return printRefusal(answer, base.set, format);
+        reports.push(...answer.body.reports);
       }
       print(io, flags, { reports }, () =>
         reports.length === 0 ? 'Nobody is to be told.\n' : reportsText(reports, paintWhen(io.colours)),
@@ -320,13 +320,11 @@ const PAGE_ROWS = '100';
 
 /** Reads all rows. */
 async function wholeRollout(api: ApiClient): Promise<RolloutView> {
-  let page = await answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS } }));
-  const rows = [...page.rows];
-  while (page.next !== undefined) {
-    page = await answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, cursor: page.next } }));
-    rows.push(...page.rows);
-  }
-  return { ...page, rows };
+  const pages = await allPages((from) =>
+    answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, ...from } })),
+  );
+  const { next: _next, ...first } = pages[0];
+  return { ...first, rows: pages.flatMap(({ rows }) => rows) };
 }
 
 /** Returns the named rows. @throws {UsageError} if one does not exist. */
@@ -352,28 +350,6 @@ function readWhich(words: readonly string[], all: boolean): readonly string[] | 
   if (all && words.length > 0) throw new UsageError(`--all "${words[0]}": expected no group beside it`);
   if (!all && words.length === 0) throw new UsageError('expected a group, or --all');
   return all ? 'all' : words;
-}
-
-interface Refusable {
-  readonly ok: boolean;
-  readonly status: number;
-  json(): Promise<unknown>;
-}
-
-/** Prints a refusal; undefined: accepted. */
-async function printRefusal(
-  response: Refusable,
-  json: boolean,
-  io: TerminalIo,
-): Promise<ExitCode | undefined> {
-  if (response.ok || ![403, 409, 412, 428].includes(response.status)) return undefined;
-  const body = (await response.json()) as {
-    readonly error: { readonly message: string; readonly remedy: string };
-    readonly lockout?: readonly string[];
-  };
-  if (json) io.out(`${JSON.stringify(body)}\n`);
-  else io.err([`${body.error.message} ${body.error.remedy}`, ...(body.lockout ?? []), ''].join('\n'));
-  return EXIT.wouldReject;
 }
 
 export const commands = [listing('rollout'), listing('rollout ls'), rolloutNext, rolloutBack, rolloutReport];

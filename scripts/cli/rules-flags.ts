@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { readWholeDirectory } from '../../functions/core/directory/directory-part.ts';
+import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import type { Directory } from '../../policies/directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/reading.ts';
@@ -57,6 +58,21 @@ export function readRules(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'
 const TIMEOUT_MS = 15_000;
 
 /**
+ * The groups of a file that was named, else those GitLab told last, as for jobs; the project's until it has told any.
+ *
+ * @throws {DocumentError} {DirectoryError}
+ */
+export async function directoryInForce(
+  flags: RulesFlags,
+  groups: DirectoryTable | undefined,
+  io: Pick<TerminalIo, 'cwd' | 'root'>,
+): Promise<Directory> {
+  const synced = flags.directory === undefined ? groups : undefined;
+  const whole = synced && (await readWholeDirectory(synced, { timeoutMs: TIMEOUT_MS }));
+  return whole?.directory ?? readDirectory(rulesFiles(flags, io).directory);
+}
+
+/**
  * Returns the rules in force: this policy, with published limits and stored groups of the table. Named files
  * override them; without published data the project's files apply.
  *
@@ -69,11 +85,7 @@ export async function openRulesInForce(
 ): Promise<FileRules> {
   const files = rulesFiles(flags, io);
   const policy = readPolicy(files.policy);
-  const synced =
-    flags.directory === undefined && groups !== undefined
-      ? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory
-      : undefined;
-  const directory = synced ?? readDirectory(files.directory);
+  const directory = await directoryInForce(flags, groups, io);
   const live = flags.limits === undefined && limits !== undefined ? await readLiveSet(limits) : undefined;
   if (live === undefined) return { policy, directory, limits: readLimits(files.limits, policy, directory) };
   const { set } = live.pointer;

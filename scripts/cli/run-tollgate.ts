@@ -55,6 +55,7 @@ function versionIn(root: string): string {
   return String(version);
 }
 
+/** Nothing after `--` is a flag. */
 const flagsOf = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--');
   return end === -1 ? args : args.slice(0, end);
@@ -96,15 +97,11 @@ export function chosenCommand(args: readonly string[], commands: readonly Comman
   throw unknown(words, family, commands);
 }
 
+const asksHelp = (args: readonly string[]): boolean => flagsOf(args).some((arg) => HELP.has(arg));
+
 function leadingWords(args: readonly string[]): readonly string[] {
   const end = args.findIndex((arg) => arg.startsWith('-'));
   return end === -1 ? args : args.slice(0, end);
-}
-
-/** Nothing after `--` is a flag. */
-function asksHelp(args: readonly string[]): boolean {
-  const end = args.indexOf('--');
-  return (end === -1 ? args : args.slice(0, end)).some((arg) => HELP.has(arg));
 }
 
 function longestMatch(words: readonly string[], commands: readonly CommandEntry[]): CommandEntry | undefined {
@@ -162,7 +159,7 @@ interface FailureJson {
  *
  * @param command - '' if the failure came before one was found.
  */
-export function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
+function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
   const failure = failureOf(error, io.cwd);
   const { code, message, problems } = failure.error;
   if (json) io.out(`${JSON.stringify(failure)}\n`);
@@ -206,7 +203,7 @@ function commandClock(
   io: Pick<TerminalIo, 'nowMs' | 'root'>,
 ): () => number {
   const ledger = flagIn(args, 'ledger');
-  const isLocal = ledger === undefined ? flags?.ledger === TABLE_FLAGS.ledger : ledger === 'local';
+  const isLocal = ledger === undefined ? flags.ledger === TABLE_FLAGS.ledger : ledger === 'local';
   const note = isLocal ? readLedgerClock(ledgerFolder(io.root)) : undefined;
   const gitlab = flagIn(args, 'gitlab');
   const instance =
@@ -217,8 +214,7 @@ function commandClock(
 
 /** As `--name value` or `--name=value`; whether it is right, the command says. */
 function flagIn(args: readonly string[], name: string): string | undefined {
-  const end = args.indexOf('--');
-  const flags = end === -1 ? args : args.slice(0, end);
+  const flags = flagsOf(args);
   const at = flags.indexOf(`--${name}`);
   const joined = flags.find((each) => each.startsWith(`--${name}=`));
   return joined?.slice(name.length + 3) ?? (at === -1 ? undefined : flags[at + 1]);

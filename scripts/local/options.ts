@@ -1,7 +1,7 @@
 import type { KnownInstance } from '../../functions/core/ledger/instances.ts';
 import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
-import { readChoice, readFlags, readWhole } from '../terminal/flags.ts';
+import { parseInput, readChoice, text, toggle, whole } from '../terminal/flags.ts';
 
 export interface StartOptions {
   /** A real router instead of the local one. */
@@ -71,13 +71,15 @@ Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
 /** @throws {UsageError} naming the flag, the value and the expected one. */
 export function parseOptions(args: readonly string[], root: string): StartOptions | 'help' {
   if (args.includes('--help') || args.includes('-h')) return 'help';
-  const { values } = readFlags(args, {
-    ...{ router: 'text', 'token-file': 'text', gitlab: 'text', proto: 'text' },
-    ...{ 'allow-plaintext-router': 'switch', forever: 'switch', console: 'switch' },
-    ...{ memory: 'switch', fresh: 'switch' },
-    ...{ pipeline: 'text', jobs: 'text', rate: 'text', transport: 'text', seed: 'text' },
-    ...{ policy: 'text', limits: 'text', directory: 'text' },
-  });
+  const [word, off] = [text('<text>', ''), toggle('')];
+  const number = (min: number, max: number) => text('<number>', '', whole(min, max));
+  const flags = {
+    ...{ router: word, 'token-file': word, gitlab: word, proto: word },
+    ...{ 'allow-plaintext-router': off, forever: off, console: off, memory: off, fresh: off },
+    ...{ pipeline: word, jobs: number(1, 1_000_000), rate: number(1, 10_000), transport: word },
+    ...{ seed: number(0, 2 ** 32 - 1), policy: word, limits: word, directory: word },
+  };
+  const values = parseInput(args, flags, {}).flags;
   const { router, json, console, forever } = values;
   if (router !== undefined && values['token-file'] === undefined)
     throw new UsageError("--router needs --token-file with the controller's token (glrct-…)");
@@ -96,8 +98,6 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     throw new UsageError(`--console has no meaning with --${json ? 'json' : 'router'}: it is for people`);
   if (forever && values.jobs !== undefined)
     throw new UsageError('--jobs has no meaning with --forever: it goes on until Ctrl-C');
-  const whole = (flag: 'jobs' | 'rate' | 'seed', min: number, max: number): number | undefined =>
-    values[flag] === undefined ? undefined : readWhole(flag, values[flag], min, max);
   return {
     ...{ router, json, console, forever, memory: values.memory, fresh: values.fresh },
     tokenFile: values['token-file'],
@@ -105,13 +105,13 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     protoFile: values.proto,
     allowPlaintextRouter: values['allow-plaintext-router'],
     pipeline: values.pipeline,
-    jobs: whole('jobs', 1, 1_000_000),
-    rate: whole('rate', 1, 10_000) ?? 20,
+    jobs: values.jobs,
+    rate: values.rate ?? 20,
     transport: readChoice('transport', values.transport ?? 'ws', ['ws', 'grpc']),
     policyFile: values.policy ?? `${root}policies/policy.yaml`,
     limitsFile: values.limits ?? `${root}policies/limits.yaml`,
     directoryFile: values.directory ?? (router === undefined ? `${root}policies/directory.yaml` : undefined),
-    seed: whole('seed', 0, 2 ** 32 - 1) ?? 1,
+    seed: values.seed ?? 1,
   };
 }
 

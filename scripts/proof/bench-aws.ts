@@ -7,6 +7,7 @@ import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.
 import { systemRelayClock } from '../../relay/relay.ts';
 import { ensureTable, startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import { quantile } from '../local/random.ts';
+import { runProgram } from '../terminal/program.ts';
 import { countingStore } from './bench/counting-store.ts';
 import { closedLoop, sides } from './bench/load.ts';
 
@@ -55,8 +56,10 @@ async function main(): Promise<number> {
   const { yes, local } = parseArgs({
     options: { yes: { type: 'boolean' }, local: { type: 'boolean' } },
   }).values;
-  if (!yes && !local)
-    throw new TypeError('This writes to a table in your AWS account: pass --yes or --local.');
+  if (!yes && !local) {
+    console.error(`This writes to a table in your AWS account: pass --yes or --local.\n\n${USAGE}`);
+    return 3;
+  }
   const database = local ? await startDynamoDbLocal() : undefined;
   const client = dynamoClient(database?.endpoint);
   const tableName = `tollgate-bench-${Date.now()}`;
@@ -77,10 +80,4 @@ async function main(): Promise<number> {
   }
 }
 
-try {
-  process.exit(await main());
-} catch (error) {
-  const usage = error instanceof TypeError;
-  console.error(usage ? `${error.message}\n\n${USAGE}` : error);
-  process.exit(usage ? 3 : 1);
-}
+await runProgram(main, 'npm run bench:aws', (error) => error instanceof TypeError);

@@ -1,7 +1,9 @@
 /** `npm run bench`: every promised figure, measured here. See USAGE. */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { runProgram } from '../terminal/program.ts';
 import { type Figure, reached, renderTable } from './bench/figure.ts';
 import { BENCH_PARTS, measurePart, medianOfTries } from './bench/parts.ts';
 
@@ -61,10 +63,4 @@ async function main(): Promise<number> {
 
 const secondsSince = (startedMs: number): number => Math.round((performance.now() - startedMs) / 100) / 10;
 
-try {
-  process.exit(await main());
-} catch (error) {
-  const usage = error instanceof TypeError;
-  console.error(usage ? `${error.message}\n\n${USAGE}` : error);
-  process.exit(usage ? 3 : 1);
-}
+await runProgram(main, 'npm run bench -- --help', (error) => error instanceof TypeError);

@@ -1,7 +1,9 @@
 /** `npm run chaos`: relays, functions and table as processes, broken one after the other while jobs are asked. See USAGE. */
+
 import { parseArgs } from 'node:util';
+import { runProgram } from '../terminal/program.ts';
 import { FAULTS } from './chaos/faults.ts';
-import { chaosText, promisesOf, runChaos } from './chaos/run-chaos.ts';
+import { chaosHolds, chaosText, runChaos } from './chaos/run-chaos.ts';
 
 const PER_SECOND = 20;
 const MINUTES = { min: 0.1, max: 120, usual: 10 };
@@ -51,15 +53,9 @@ async function main(): Promise<number> {
     onProgress: (text) => console.error(text),
   });
   console.log(values.json ? JSON.stringify({ seed, minutes, ...result }, undefined, 2) : chaosText(result));
-  return promisesOf(result).every(({ got }) => got === 0) ? 0 : 1;
+  return chaosHolds(result) ? 0 : 1;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-try {
-  process.exit(await main());
-} catch (error) {
-  const usage = error instanceof TypeError && error.message.includes('--');
-  console.error(usage ? `${error.message}\n\n${USAGE}` : error);
-  process.exit(usage ? 3 : 1);
-}
+await runProgram(main, 'npm run chaos -- --help', (error) => error instanceof TypeError);

@@ -1,4 +1,5 @@
 /** `npm run rehearse`: a whole deployment on an AWS emulator, from bootstrap to destroy, with the real CDK command line. */
+
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pythonTools } from '../build/python-tools.ts';
 import { writeRenumbered } from '../local/router/schemas.ts';
-import { UsageError } from '../terminal/command.ts';
-import { readFlags } from '../terminal/flags.ts';
+import { parseInput, text } from '../terminal/flags.ts';
+import { runProgram } from '../terminal/program.ts';
 import { COURSE } from './rehearse/course.ts';
 import { failingFile } from './rehearse/deploy-steps.ts';
 import { awsEnvFor, type RehearsalPlace } from './rehearse/deployed.ts';
@@ -47,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const { json, since } = readFlags(args, { since: 'text' }).values;
+  const { json, since } = parseInput(args, { since: text('<ref>', '') }, {}).flags;
   const say = json ? console.error : console.log;
   const programs = pythonTools({ root, onInstall: (what) => say(`Installing ${what} …`) });
   mkdirSync(join(root, '.tollgate'), { recursive: true });
@@ -97,9 +98,4 @@ async function main(args: readonly string[]): Promise<number> {
   return stop(failed ? 1 : 0);
 }
 
-try {
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(error instanceof UsageError ? 3 : 1);
-}
+await runProgram(() => main(process.argv.slice(2)), 'npm run rehearse -- --help');

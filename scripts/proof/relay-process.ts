@@ -45,10 +45,19 @@ export interface RelaySettings {
   readonly onLine?: (line: string) => void;
 }
 
-/** Counts by the relay. `unheard`: responses that did not reach the router. */
-type RelayCounts = Readonly<
-  Record<'questions' | 'admitted' | 'rejected' | 'fallback' | 'unreadable' | 'unheard', number>
->;
+/** Counts by the relay: name in `/metrics`, its label, and name in the CloudWatch lines. */
+const COUNTS = {
+  questions: [names.METRIC_QUESTIONS, '', names.RELAY_METRIC.questions],
+  admitted: [names.METRIC_DECISIONS, 'outcome="admitted"', names.RELAY_METRIC.admitted],
+  rejected: [names.METRIC_DECISIONS, 'outcome="rejected"', names.RELAY_METRIC.rejected],
+  fallback: [names.METRIC_FALLBACK, '', names.RELAY_METRIC.fallbackAnswers],
+  unreadable: [names.METRIC_UNREADABLE, '', names.RELAY_METRIC.unreadableQuestions],
+} as const;
+type Counted = (typeof COUNTS)[keyof typeof COUNTS];
+type RelayCounts = Readonly<Record<keyof typeof COUNTS, number>>;
+
+const countsBy = (count: (counted: Counted) => number): RelayCounts =>
+  Object.fromEntries(Object.entries(COUNTS).map(([name, counted]) => [name, count(counted)])) as RelayCounts;
 
 export type RelayProcess = Awaited<ReturnType<typeof startRelay>>;
 
@@ -91,16 +100,11 @@ export async function startRelay(settings: RelaySettings) {
     (await (await get('/healthz')).json()) as { readonly openJobs: number; readonly waitingStreams: number };
   return {
     /** Reads `/metrics`, while it lives. */
-    counts: async (): Promise<RelayCounts> => {
+    counts: async () => {
       const text = await metrics();
-      return {
-        questions: sumOf(text, names.METRIC_QUESTIONS),
-        admitted: sumOf(text, names.METRIC_DECISIONS, 'outcome="admitted"'),
-        rejected: sumOf(text, names.METRIC_DECISIONS, 'outcome="rejected"'),
-        fallback: sumOf(text, names.METRIC_FALLBACK),
-        unreadable: sumOf(text, names.METRIC_UNREADABLE),
-        unheard: sumOf(text, names.METRIC_UNHEARD),
-      };
+      // `unheard`: responses that did not reach the router.
+      const unheard = sumOf(text, names.METRIC_UNHEARD);
+      return { ...countsBy(([name, label]) => sumOf(text, name, label)), unheard };
     },
     /** Reads one gauge of `/metrics`; 0 before it was set. */
     gauge: async (name: string): Promise<number> => sumOf(await metrics(), name),
@@ -111,16 +115,7 @@ export async function startRelay(settings: RelaySettings) {
         throw new Error('the relay did not connect');
     },
     /** Counts from the CloudWatch lines, complete once the relay has ended. */
-    written: (): Omit<RelayCounts, 'unheard'> => {
-      const sum = (metric: { readonly name: string }): number => sums[metric.name] ?? 0;
-      return {
-        questions: sum(names.RELAY_METRIC.questions),
-        admitted: sum(names.RELAY_METRIC.admitted),
-        rejected: sum(names.RELAY_METRIC.rejected),
-        fallback: sum(names.RELAY_METRIC.fallbackAnswers),
-        unreadable: sum(names.RELAY_METRIC.unreadableQuestions),
-      };
-    },
+    written: () => countsBy(([, , { name }]) => sums[name] ?? 0),
     /** User and system time so far; undefined where the system does not report it. */
     cpuMs: (): number | undefined => cpuMsOf(child.pid ?? 0),
     /** Sends SIGTERM and resolves with the exit code. */

@@ -43,15 +43,13 @@ export const standIn = <Real>({ standIns }: Pick<TerminalIo, 'standIns'>, real: 
 export interface Command {
   /** Words after `tollgate`. */
   readonly name: string;
-  /** Only of commands that are not rows yet: summaries stand in commands.ts. */
-  readonly summary: string;
   /** The whole help text, without a line break at its end. */
   readonly help: string;
-  /** Flags of a row, without `--json`. */
-  readonly flags?: FlagTable;
-  readonly examples?: readonly string[];
-  /** Reads the arguments of a row. @throws {UsageError} */
-  readonly parse?: (args: readonly string[]) => unknown;
+  /** Without `--json`. */
+  readonly flags: FlagTable;
+  readonly examples: readonly string[];
+  /** Reads the arguments. @throws {UsageError} */
+  readonly parse: (args: readonly string[]) => unknown;
   /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: shown without a stack, exit 3. */
   readonly run: (args: readonly string[], io: TerminalIo) => Promise<ExitCode>;
 }

@@ -41,7 +41,6 @@ export function command<const Flags extends FlagTable, const Words extends WordT
   const read = (args: readonly string[]): Parsed<Flags, Words> => parseInput(args, flags, words, expects);
   return {
     name,
-    summary: '',
     help: helpOf(row),
     flags,
     examples,

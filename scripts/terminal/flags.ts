@@ -146,7 +146,7 @@ export function parseInput<Flags extends FlagTable, Words extends WordTable>(
   args: readonly string[],
   flags: Flags,
   words: Words,
-  expects: string,
+  expects = 'no words',
 ): Parsed<Flags, Words> {
   const table: FlagTable = { ...flags, ...JSON_FLAG };
   const { given, rest } = tokensOf(args, table);
@@ -181,13 +181,7 @@ export function readChoice<Choice extends string>(
   throw new UsageError(`--${flag} "${given}": expected ${choices.join(', ')}`);
 }
 
-interface Tokens {
-  readonly given: ReadonlyMap<string, readonly string[]>;
-  /** Arguments that are not flags. */
-  readonly rest: readonly string[];
-}
-
-function tokensOf(args: readonly string[], table: FlagTable): Tokens {
+function tokensOf(args: readonly string[], table: FlagTable) {
   const options = Object.fromEntries(
     Object.entries(table).map(([name, { takes }]): [string, ParseArgsOptionDescriptor] => [
       name,
@@ -232,36 +226,4 @@ function unknownFlag(flag: string, names: readonly string[]): UsageError {
 function refuseMore(more: readonly string[], expects: string): void {
   if (more.length > 0)
     throw new UsageError(`${more.map((each) => `"${each}"`).join(' ')}: expected ${expects}`);
-}
-
-/** Flags of commands that are not rows yet: `text` takes a value, `texts` one each time, `switch` none. */
-type FlagKind = 'text' | 'texts' | 'switch';
-type FlagSpec = Readonly<Record<string, FlagKind | Flag>>;
-export type FlagValues<Spec extends FlagSpec> = {
-  readonly [Name in keyof Spec]: Spec[Name] extends 'text'
-    ? string | undefined
-    : Spec[Name] extends 'texts'
-      ? readonly string[]
-      : Spec[Name] extends Flag<infer Value>
-        ? Value
-        : boolean;
-};
-
-const KINDS: Readonly<Record<FlagKind, Flag>> = {
-  text: text('<text>', ''),
-  texts: texts('<text>', ''),
-  switch: toggle(''),
-};
-
-/** Parser of commands that are not rows yet. */
-export function readFlags<const Spec extends FlagSpec>(
-  args: readonly string[],
-  spec: Spec,
-  { max, what }: { readonly max: number; readonly what: string } = { max: 0, what: 'no words' },
-): { readonly values: FlagValues<Spec> & { readonly json: boolean }; readonly words: readonly string[] } {
-  const flags = Object.fromEntries(
-    Object.entries(spec).map(([name, kind]) => [name, typeof kind === 'string' ? KINDS[kind] : kind]),
-  );
-  const parsed = parseInput(args, flags, { all: severalWords('', '', [0, max]) }, what);
-  return { values: parsed.flags as FlagValues<Spec> & { json: boolean }, words: parsed.words.all };
 }

@@ -42,6 +42,25 @@ export function table(
   return lines.map((line) => `${rowText(line, columns, widths, width)}\n`).join('');
 }
 
+/** The first rows, a screen or two, with a line about the others. @param all - says how to see them: `--json` */
+export function firstRows(
+  columns: Parameters<typeof table>[0],
+  rows: readonly (readonly string[])[],
+  { max = 40, width, dim, all = '--json' }: FirstRows,
+): string {
+  const more = rows.length - max;
+  const rest = more > 0 ? dim(`… and ${more} more: ${all} has them all\n`) : '';
+  return `${table(columns, rows.slice(0, max), width, dim)}${rest}`;
+}
+
+interface FirstRows {
+  /** @default 40 */
+  readonly max?: number;
+  readonly width: number;
+  readonly dim: (text: string) => string;
+  readonly all?: string;
+}
+
 function evenDecimals(
   rows: readonly (readonly string[])[],
   columns: readonly TerminalColumn[],

@@ -40,7 +40,7 @@ export function dashboardOf(synthesized: Synthesized): {
 }
 
 /** A text of a template, with `<logical id>` where a reference stands. */
-export function joined(value: unknown): string {
+function joined(value: unknown): string {
   if (typeof value === 'string') return value;
   const { 'Fn::Join': join, ...reference } = value as { 'Fn::Join'?: [string, readonly unknown[]] };
   if (join !== undefined) return join[1].map(joined).join(join[0]);

@@ -10,11 +10,11 @@ import {
   readRequeueConfig,
   readRollupConfig,
   readSettleConfig,
+  readSsmLimitsConfig,
   readSweepConfig,
   readWatchdogConfig,
 } from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
-import { readSsmLimitsConfig } from '../../functions/ssm-limits/config.ts';
 import {
   BUNDLES,
   DEFAULTS,

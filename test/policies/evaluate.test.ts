@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
 import { counterName, type LimitClaim } from '../../policies/claim.ts';
-import { directoryOf } from '../../policies/directory.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
-import { aPolicy, NOW_MS, someLimits, using } from './documents.ts';
+import { aPolicy, someLimits, using } from './documents.ts';
 
 const request: AdmissionRequest = {
   jobId: 7,
@@ -168,7 +167,6 @@ test.each<[string, string, object[], string, string | undefined]>([
   ['enforce', 'enforce', [], 'enforce', 'nothing holds it back'],
   ['shadow', 'enforce', [], 'shadow', "the rule's mode bounds the limit"],
   ['enforce', 'warn', [], 'warn', "the limit's mode bounds the rule"],
-  ['enforce', 'enforce', [{ group: 100, cost: 'shadow' }], 'shadow', 'the rollout bounds both'],
   [
     'enforce',
     'enforce',
@@ -179,17 +177,6 @@ test.each<[string, string, object[], string, string | undefined]>([
     'enforce',
     'the closest group decides',
   ],
-  [
-    'enforce',
-    'enforce',
-    [
-      { group: 100, cost: 'warn' },
-      { group: 101, capacity: 'off' },
-    ],
-    'warn',
-    'a class no closer group names is left to the ones above',
-  ],
-  ['shadow', 'enforce', [{ group: 100, cost: 'enforce' }], 'shadow', 'a rollout tightens nothing'],
   ['enforce', 'enforce', [{ group: 102, cost: 'off' }], 'enforce', "another group's rollout is not ours"],
 ])('rule %s, limit %s, rollout %j is mode %s: %s', (ruleMode, limitMode, rollout, effective) => {
   const policy = aPolicy({ rules: [{ id: 'b', kind: 'budget', mode: ruleMode }] });
@@ -249,18 +236,6 @@ test('limits are asked only where a rule of their kind matches', () => {
   expect(only({ groups: [100], not: { groups: [102], runner_classes: ['small'] } })).toEqual(asked);
 });
 
-test('a personal namespace has the default limits of the kinds it has none of', () => {
-  const document = { personal_default: [{ money: 8, per: 'month' }, { jobs: 2 }] };
-  const jane = { ...request, projectId: 9, projectPath: 'jane/x', namespaceId: 190, rootNamespaceId: 190 };
-  expect(claimsOf(evaluate(jane, using(aPolicy(), someLimits(document))))).toEqual([
-    'group/190|money-month|2026-11 6000000/8000000 enforce',
-    'group/190|jobs-now|now 1/2 enforce',
-  ]);
-  const own = someLimits({ ...document, limits: [{ on: { group: 190 }, money: 'unlimited', per: 'month' }] });
-  expect(claimsOf(evaluate(jane, using(aPolicy(), own)))).toEqual(['group/190|jobs-now|now 1/2 enforce']);
-  expect(claimsOf(evaluate(request, using(aPolicy(), someLimits(document))))).toEqual([]);
-});
-
 test('an unknown namespace has the limits of its root, and is counted', () => {
   const limits = someLimits({ limits: everywhere });
   const evaluation = evaluate(
@@ -300,16 +275,6 @@ test('a group the directory does not know yet goes past no security rule, and an
   expect(rejecting(999)).toEqual(['below', 'spared']);
 });
 
-test('identity that contradicts itself has no limits of its own', () => {
-  const suspicious = ['namespaceId', 'rootNamespaceId', 'projectPath', 'projectId', 'userId'];
-  const evaluation = evaluate(
-    { ...request, suspicious },
-    using(aPolicy(), someLimits({ limits: everywhere })),
-  );
-  expect(evaluation.claims.map(({ counter }) => counter.subject)).toEqual(['instance', 'runner-class/large']);
-  expect(evaluation.unknownGroup).toBe(true);
-});
-
 test.each([
   ['skip', []],
   ['admit', ['r shadow FIELD_MISSING']],
@@ -327,15 +292,6 @@ test.each([
   expect(ask({ kind: 'image', allow: ['a'], match: { groups: [101] } })).toEqual(violations);
   expect(ask({ kind: 'image', allow: ['a'], match: { not: { projects: [1] } } })).toEqual(violations);
   expect(ask({ kind: 'budget' })).toEqual(violations);
-});
-
-test('a shadow rule rejects nothing for a missing field', () => {
-  const policy = aPolicy({
-    rules: [{ id: 'r', kind: 'image', mode: 'shadow', on_missing: 'reject', allow: ['a'] }],
-  });
-  expect(violationsOf(evaluate({ jobId: 7 }, using(policy, someLimits({}))))).toEqual([
-    'r shadow FIELD_MISSING',
-  ]);
 });
 
 /** A limit set as no parser would make it: reading the period throws. */
@@ -386,14 +342,6 @@ test('an estimator that fails is replaced by the plain estimate, and noted', () 
   }
 });
 
-test('a job between two periods counts in the later one', () => {
-  const limits = someLimits({ limits: [{ on: { group: 100 }, money: 50, per: 'month' }] });
-  const month = (nowMs: number): string =>
-    evaluate(request, using(aPolicy(), limits, { nowMs })).claims[0]?.counter.period ?? '';
-  const turn = Date.UTC(2026, 11, 1);
-  expect([month(turn - 1), month(turn), month(NOW_MS)]).toEqual(['2026-11', '2026-12', '2026-11']);
-});
-
 test('a public project discloses nothing, a closer group decides before the one above', () => {
   const policy = aPolicy({
     disclose: {
@@ -413,23 +361,6 @@ test('a public project discloses nothing, a closer group decides before the one 
   expect(disclosed({ projectVisibility: 'public' })).toBe('none');
   expect(disclosed({ namespaceId: 102, projectId: 5 })).toBe('none');
   expect(disclosed({ namespaceId: 190, rootNamespaceId: 190, projectId: 5 })).toBe('binding');
-});
-
-test('a group found in the directory under a new parent has the limits of the new one', () => {
-  const moved = directoryOf([
-    { id: 100, path: 'acme', personal: false },
-    { id: 102, parentId: 100, path: 'acme/platform', personal: false },
-    { id: 104, parentId: 102, path: 'acme/platform/cards', personal: false },
-  ]);
-  const limits = someLimits({
-    limits: [
-      { on: { group: 101 }, jobs: 1 },
-      { on: { group: 102 }, jobs: 2 },
-    ],
-  });
-  expect(claimsOf(evaluate(request, using(aPolicy(), limits, { directory: moved })))).toEqual([
-    'group/102|jobs-now|now 1/2 enforce',
-  ]);
 });
 
 test('a limit in a cohort asks what its group keeps, what all members lend and what they own, and a milder rule none', () => {

@@ -43,7 +43,3 @@ test('a rule that rejects for want of a field says what the probe should name', 
     'rule images would reject group acme/platform: it needs image, which platform.job does not name',
   ]);
 });
-
-test('without a platform there is nobody to lock out', () => {
-  expect(lockout([images], {}, undefined)).toEqual([]);
-});

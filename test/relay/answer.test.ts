@@ -3,10 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Violation } from '../../policies/reason.ts';
 import { SECOND_BATCH_MS, type SendBatch } from '../../relay/commit/group-commit.ts';
-import { ownFault } from '../../relay/events.ts';
 import { type LedgerVerdict, undecided } from '../../relay/exchange.ts';
 import { UNREADABLE_PER_HOUR } from '../../relay/fallback/fallback.ts';
-import { createLogger, logEvents } from '../../relay/monitoring/log.ts';
 import { READING_BOUNDS } from '../../relay/wire/pass.ts';
 import type { HandClock } from '../../scripts/local/clock.ts';
 
@@ -192,20 +190,6 @@ describe('own faults', () => {
     expect(asked.map(({ answers }) => answers)).toEqual(asked.map(() => [{ outcome: 'admitted' }]));
     expect(ofType('own_fault')).toMatchObject([{ place: 'read', error: 'RangeError' }]);
     expect(ofType('unreadable')).toEqual([]);
-  });
-
-  test('one mistake is one line a minute, with its frames and without its message', () => {
-    const lines: string[] = [];
-    const log = createLogger('info', { write: (line: string) => lines.push(line) });
-    const observe = logEvents(log, { nowMs: () => 0, monotonicMs: () => 0, after: () => () => {} });
-    const error = new TypeError('glcbt-not-a-secret');
-    for (const _ of range(1, 100)) observe(ownFault('decide', error));
-    observe(ownFault('tell', error));
-    expect(lines).toHaveLength(2);
-    const [first = ''] = lines;
-    expect(JSON.parse(first)).toMatchObject({ level: 'error', place: 'decide', error: 'TypeError' });
-    expect(JSON.parse(first).at[0]).toMatch(/answer\.test\.ts(\?\S+)?:\d+/);
-    expect(lines.join()).not.toContain('not-a-secret');
   });
 });
 

@@ -102,21 +102,6 @@ describe('the token in a parameter', () => {
     expect(token.read()).toBe('glrct-three');
   });
 
-  test('while the parameter cannot be read anew the last token stays in use', async () => {
-    const { clock, failures, opening } = parameter('glrct-one', denied(), '', 'glrct-two');
-    const token = await opening;
-    for (let look = 0; look < 2; look += 1) {
-      token.refresh();
-      await setImmediate();
-      expect(token.read()).toBe('glrct-one');
-      clock.advance(5_000);
-    }
-    expect(failures).toHaveLength(2);
-    token.refresh();
-    await setImmediate();
-    expect(token.read()).toBe('glrct-two');
-  });
-
   test('a token that was put in the place of a valid one is taken within ten minutes, with one look', async () => {
     const { clock, parameterStore, opening } = parameter('glrct-one', 'glrct-two');
     const token = await opening;

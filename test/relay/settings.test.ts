@@ -152,15 +152,6 @@ test.each([
   expect(problem(admit) === '').toBe(starts);
 });
 
-test('the switch of the one does not open the other', () => {
-  const plain = {
-    TOLLGATE_ROUTER_URL: 'ws://kas.example.com',
-    TOLLGATE_ADMIT_URL: 'http://admit.example.com',
-  };
-  expect(problem({ ...plain, TOLLGATE_ALLOW_PLAINTEXT_ROUTER: 'yes' })).toMatch(/^TOLLGATE_ADMIT_URL is/);
-  expect(problem({ ...plain, TOLLGATE_ALLOW_PLAINTEXT_ADMIT: 'yes' })).toMatch(/^TOLLGATE_ROUTER_URL is/);
-});
-
 test.each([
   { TOLLGATE_ROUTER_URL: `wss://user:${TOKEN}@kas.example.com` },
   { TOLLGATE_ROUTER_URL: `wss://kas.example.com/?token=${TOKEN}` },
@@ -186,27 +177,6 @@ const DEPLOYED: Env = {
   AWS_REGION: 'eu-central-1',
 };
 
-test('a deployed relay is told names of secrets, its table and how to reach the function by its URL', () => {
-  const config = read({ ...DEPLOYED, TOLLGATE_ADMIT_ROUTE: 'url' });
-  expect(config).toMatchObject({
-    admitUrl: 'https://admit.example.com',
-    admitRoute: { kind: 'url' },
-    relays: 2,
-    aws: {
-      journal: { table: 'tollgate-prod', instance: 'gitlab.example.com' },
-      region: 'eu-central-1',
-      endpoints: {
-        dynamodb: 'https://dynamodb.eu-central-1.amazonaws.com',
-        lambda: 'https://lambda.eu-central-1.amazonaws.com',
-        ssm: 'https://ssm.eu-central-1.amazonaws.com',
-      },
-      tokenParameter: '/tollgate/prod/router-token',
-      caParameter: '/tollgate/prod/ca',
-      heartbeat: { table: 'tollgate-prod', instance: 'gitlab.example.com' },
-    },
-  });
-});
-
 test.each(['admit', 'admit:live', 'arn:aws:lambda:eu-central-1:123456789012:function:admit:7'])(
   'the route invoke needs a function and no URL: %s',
   (functionName) => {
@@ -220,17 +190,6 @@ test.each(['admit', 'admit:live', 'arn:aws:lambda:eu-central-1:123456789012:func
     expect(URL.canParse(config.admitUrl)).toBe(true);
   },
 );
-
-test('China has endpoints of its own, and an emulator has whatever it says', () => {
-  expect(read({ ...DEPLOYED, AWS_REGION: 'cn-north-1' }).aws.endpoints.ssm).toBe(
-    'https://ssm.cn-north-1.amazonaws.com.cn',
-  );
-  const { endpoints } = read({ ...DEPLOYED, AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:4566/' }).aws;
-  expect(endpoints).toMatchObject({
-    ssm: 'http://127.0.0.1:4566',
-    lambda: 'https://lambda.eu-central-1.amazonaws.com',
-  });
-});
 
 test.each([
   { env: { AWS_REGION: '' }, named: 'AWS_REGION is not set' },

@@ -55,19 +55,6 @@ test('a newcomer does not take the slot that others wait for, and slots that com
   expect(outcomeOf(newcomer)).toBeUndefined();
 });
 
-test('how often is asked does not grow with how many wait', async () => {
-  const askedOfLine = async (waiters: number): Promise<number> => {
-    const house = slotHouse({ slots: { a: 0 } });
-    for (let jobId = 1; jobId <= waiters; jobId += 1) house.ask(one(jobId));
-    await house.pass(200);
-    const before = house.said.length;
-    await house.pass(10_000);
-    return house.said.length - before;
-  };
-  expect(await askedOfLine(60)).toBe(await askedOfLine(6));
-  expect(await askedOfLine(60)).toBeLessThanOrEqual(4 * 8);
-});
-
 test('patience ends with a rejection of the function, which hears how long the job waited', async () => {
   const house = slotHouse({ slots: { a: 0 }, waitMs: 20_000, answerWithinMs: 8_000 });
   const waiter = house.ask(one(1));
@@ -102,15 +89,6 @@ test('a relay that stops asks once more and lets nobody begin to wait', async ()
   await house.pass(3_300);
   expect([lucky, unlucky].map(outcomeOf)).toEqual(['admitted', 'rejected']);
   expect(house.waiting.size).toBe(0);
-});
-
-test('while nobody is admitted a line is asked about less and less often, down to once in two seconds', async () => {
-  const house = slotHouse({ slots: { a: 0 } });
-  house.ask(one(1));
-  await house.pass(14_000);
-  const sent = house.said.map(({ sentMs }) => sentMs);
-  const pauses = sent.slice(1).map((atMs, at) => Math.round((atMs - (sent[at] ?? 0)) / 100) * 100);
-  expect(pauses.slice(0, 6)).toEqual([300, 500, 1_000, 2_000, 2_000, 2_000]);
 });
 
 test('a question that the router gives up waits no longer, and takes no slot', async () => {
@@ -155,30 +133,6 @@ test('a large job is passed by small ones a few times, and then gets its turn', 
   const before = small.filter(({ answeredAtMs }) => answeredAtMs < large.answeredAtMs);
   expect(before.length).toBeGreaterThan(0);
   expect(before.length).toBeLessThanOrEqual(8);
-});
-
-test('who is refused passes nobody: a small job behind a large one is asked about for as long as it waits', async () => {
-  const house = slotHouse({ slots: { a: 4 }, answerWithinMs: 120_000, waitMs: 120_000 });
-  for (const jobId of [1, 2, 3, 4]) house.ask(one(jobId));
-  await house.pass(50);
-  const [large, small] = [house.ask(one(10, { a: 4 })), house.ask(one(11))];
-  await house.pass(40_000);
-  house.end(1);
-  await house.pass(3_000);
-  expect([large, small].map(outcomeOf)).toEqual([undefined, 'admitted']);
-});
-
-test('within a root the first comes first, whatever projects they are of', async () => {
-  const house = slotHouse({ slots: { a: 2 } });
-  for (const jobId of [1, 2]) house.ask(one(jobId, { runMs: 1_000 }));
-  await house.pass(50);
-  const waiters: SlotQuestion[] = [];
-  for (const [at, project] of [10, 10, 20].entries()) {
-    waiters.push(house.ask({ ...one(at + 100), project }));
-    await house.pass(50);
-  }
-  await house.pass(3_000);
-  expect(waiters.map(outcomeOf)).toEqual(['admitted', 'admitted', undefined]);
 });
 
 test('roots take turns by their weights', async () => {

@@ -201,7 +201,10 @@ export class SimulatedGitLab {
     }
   }
 
-  #page(list: JobList, { status, page }: { readonly status?: 'running'; readonly page?: string }): JobsPage {
+  #page(
+    list: JobList,
+    { status, page }: { readonly status?: 'running'; readonly page?: string | undefined },
+  ): JobsPage {
     const key = `${list} ${status ?? ''}`;
     const known = page === undefined && this.tokenSees ? this.#pages.get(key) : undefined;
     if (known !== undefined) return known;

@@ -3,69 +3,45 @@ import type { LedgerStore } from '../../core/ledger/store.ts';
 import { RejectionRows, rejectionKey } from './rejection-rows.ts';
 import { type BacktestOptions, replayedJobs } from './replayed-jobs.ts';
 
-export interface BacktestFigures {
-  readonly jobs: number;
-  readonly rejectedThen: number;
-  readonly rejectedNow: number;
-  /** Admitted then, rejected now; and the reverse. */
-  readonly newlyRejected: number;
-  readonly newlyAdmitted: number;
-  /** Jobs that would get room within the `wait` of a limit. */
-  readonly waitedNow: number;
-  /** Charges of the jobs, real and replayed. Micro-units. */
-  readonly thenMicros: number;
-  readonly nowMicros: number;
-  /** Part of `nowMicros`: estimates of jobs that never ran. */
-  readonly estimatedMicros: number;
-  /** Jobs whose record does not have the request: only their facts are evaluated. */
-  readonly unrecorded: number;
-  /** Jobs whose variables were not stored: rules that read them keep their recorded result. */
-  readonly variablesLost: number;
-  /** Jobs without an admission request (unmetered, bypass): they use limits and are not judged. */
-  readonly unasked: number;
-  /** Jobs the ledger could not have decided. */
-  readonly undecided: number;
-  readonly groups: readonly BacktestGroupRow[];
-  readonly rejections: readonly BacktestRejectionRow[];
-}
-
-export interface BacktestGroupRow {
-  readonly groupId?: number;
-  readonly projectPath?: string;
-  readonly jobs: number;
-  readonly rejectedThen: number;
-  readonly rejectedNow: number;
-  readonly thenMicros: number;
-  readonly nowMicros: number;
-}
-
-/** Jobs that a rule or limit would reject. */
-interface BacktestRejectionRow {
-  readonly groupId?: number;
-  readonly projectPath?: string;
-  readonly rule: string;
-  /** `group/101 money-month`; absent for rules without a limit. */
-  readonly limit?: string;
-  readonly code: string;
-  readonly jobs: number;
-  /** Part of `jobs`: admitted then. */
-  readonly newly: number;
-  /** The latest of the new ones. */
-  readonly examples: readonly number[];
-}
+export type BacktestFigures = Awaited<ReturnType<typeof backtest>>;
+export type BacktestGroupRow = BacktestFigures['groups'][number];
 
 /** Groups beyond are only in the totals. */
 const GROUPS_MAX = 20_000;
 const EXAMPLES_MAX = 10;
 
+interface GroupSums {
+  readonly groupId?: number;
+  readonly projectPath?: string;
+  jobs: number;
+  rejectedThen: number;
+  rejectedNow: number;
+  thenMicros: number;
+  nowMicros: number;
+}
+
 /** Counts which jobs the rules would reject, and what the jobs would cost. Reads the ledger twice, and writes nothing. */
-export async function backtest(store: LedgerStore, options: BacktestOptions): Promise<BacktestFigures> {
-  const groups = new Map<string, { -readonly [Key in keyof BacktestGroupRow]: BacktestGroupRow[Key] }>();
+export async function backtest(store: LedgerStore, options: BacktestOptions) {
+  const groups = new Map<string, GroupSums>();
   const [all, newly] = [new RejectionRows(), new RejectionRows()];
   const totals = {
-    ...{ jobs: 0, rejectedThen: 0, rejectedNow: 0, newlyRejected: 0, newlyAdmitted: 0, waitedNow: 0 },
-    ...{ thenMicros: 0, nowMicros: 0, estimatedMicros: 0 },
-    ...{ unrecorded: 0, variablesLost: 0, unasked: 0, undecided: 0 },
+    ...{ jobs: 0, rejectedThen: 0, rejectedNow: 0 },
+    /** Admitted then, rejected now; and the reverse. */
+    ...{ newlyRejected: 0, newlyAdmitted: 0 },
+    /** Jobs that would get room within the `wait` of a limit. */
+    waitedNow: 0,
+    /** Charges of the jobs, real and replayed. Micro-units. */
+    ...{ thenMicros: 0, nowMicros: 0 },
+    /** Part of `nowMicros`: estimates of jobs that never ran. */
+    estimatedMicros: 0,
+    /** Jobs whose record does not have the request: only their facts are evaluated. */
+    unrecorded: 0,
+    /** Jobs whose variables were not stored: rules that read them keep their recorded result. */
+    variablesLost: 0,
+    /** Jobs without an admission request (unmetered, bypass): they use limits and are not judged. */
+    unasked: 0,
+    /** Jobs the ledger could not have decided. */
+    undecided: 0,
   };
   for await (const replayed of replayedJobs(store, options)) {
     if (replayed === undefined) {
@@ -106,12 +82,13 @@ export async function backtest(store: LedgerStore, options: BacktestOptions): Pr
     ),
     rejections: all
       .all()
-      .map((row): BacktestRejectionRow => {
+      .map((row) => {
         const { groupId, projectPath, rule, limit, code, jobs } = row;
         const { jobs: count = 0, examples = [] } = newRows.get(rejectionKey(row)) ?? {};
         return {
-          ...{ ...withoutAbsent({ groupId, projectPath, limit }), rule, code, jobs, newly: count },
-          examples: examples.slice(0, EXAMPLES_MAX).map(({ jobId }) => jobId),
+          ...{ ...withoutAbsent({ groupId, projectPath, limit }), rule, code, jobs },
+          /** Part of `jobs`: admitted then; of these the latest. */
+          ...{ newly: count, examples: examples.slice(0, EXAMPLES_MAX).map(({ jobId }) => jobId) },
         };
       })
       .sort((a, b) => b.newly - a.newly || b.jobs - a.jobs || (a.rule < b.rule ? -1 : 1)),

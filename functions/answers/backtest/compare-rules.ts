@@ -18,19 +18,7 @@ interface CompareRules {
   readonly onJob: () => void;
 }
 
-export interface ComparedRules {
-  readonly jobs: number;
-  /** No part of `jobs`: their records do not have what rules look at. */
-  readonly unrecorded: number;
-  /**
-   * Part of `jobs`: their variables were not stored. Rules that read variables keep their recorded result.
-   */
-  readonly variablesLost: number;
-  readonly newlyRejected: number;
-  readonly newlyAdmitted: number;
-  /** One row per rule and direction, those with most jobs first. */
-  readonly byRule: readonly RuleDifference[];
-}
+export type ComparedRules = Awaited<ReturnType<typeof compareRules>>;
 
 /** Jobs that one rule rejects by one of both policies only. */
 interface RuleDifference {
@@ -45,22 +33,23 @@ interface RuleDifference {
  * Evaluates recorded jobs under both policies, without counters (budgets, jobs in flight …): for those use a
  * backtest. Reads the ledger once and writes nothing.
  */
-export async function compareRules(store: LedgerStore, asked: CompareRules): Promise<ComparedRules> {
+export async function compareRules(store: LedgerStore, asked: CompareRules) {
   const { sinceMs, untilMs, onJob } = asked;
   const [before, after] = [new BacktestQuestions(asked.from), new BacktestQuestions(asked.to)];
-  const byRule = new Map<
-    string,
-    { rule: string; change: RuleDifference['change']; examples: number[]; jobs: number }
-  >();
-  const figures = { jobs: 0, unrecorded: 0, variablesLost: 0, newlyRejected: 0, newlyAdmitted: 0 };
-
-  const note = (change: RuleDifference['change'], rules: Iterable<string>, jobId: number): void => {
+  const byRule = new Map<string, RuleDifference>();
+  const figures = {
+    jobs: 0,
+    /** No part of `jobs`: their records do not have what rules look at. */
+    unrecorded: 0,
+    /** Part of `jobs`: their variables were not stored. Rules that read variables keep their recorded result. */
+    variablesLost: 0,
+    ...{ newlyRejected: 0, newlyAdmitted: 0 },
+  };
+  const note = (change: RuleDifference['change'], rules: readonly string[], jobId: number): void => {
     for (const rule of rules) {
-      const key = `${change} ${rule}`;
-      const found = byRule.get(key) ?? { rule, change, examples: [], jobs: 0 };
-      byRule.set(key, found);
-      found.jobs += 1;
-      if (found.examples.length < EXAMPLES_MAX) found.examples.push(jobId);
+      const { jobs = 0, examples = [] } = byRule.get(`${change} ${rule}`) ?? {};
+      const shown = examples.length < EXAMPLES_MAX ? [...examples, jobId] : examples;
+      byRule.set(`${change} ${rule}`, { rule, change, jobs: jobs + 1, examples: shown });
     }
   };
   for await (const item of store.scan()) {
@@ -79,11 +68,20 @@ export async function compareRules(store: LedgerStore, asked: CompareRules): Pro
     if (old === undefined || recent === undefined) continue;
     if (old.size === 0 && recent.size > 0) figures.newlyRejected += 1;
     if (old.size > 0 && recent.size === 0) figures.newlyAdmitted += 1;
-    note('rejects', without(recent, old), record.jobId);
-    note('passes', without(old, recent), record.jobId);
+    note(
+      'rejects',
+      [...recent].filter((rule) => !old.has(rule)),
+      record.jobId,
+    );
+    note(
+      'passes',
+      [...old].filter((rule) => !recent.has(rule)),
+      record.jobId,
+    );
   }
   return {
     ...figures,
+    /** One row per rule and direction, those with most jobs first. */
     byRule: [...byRule.values()].sort((a, b) => b.jobs - a.jobs || (a.rule < b.rule ? -1 : 1)),
   };
 }
@@ -91,9 +89,6 @@ export async function compareRules(store: LedgerStore, asked: CompareRules): Pro
 /** False for jobs without an admission request: unmetered or bypassed. */
 const wasAsked = (record: JobRecord): boolean =>
   wasRejected(record) || (record.unchecked !== 'unmetered' && record.unchecked !== 'bypass');
-
-const without = (rules: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
-  [...rules].filter((rule) => !others.has(rule));
 
 const rejectingRules = (violations: JobRecord['violations']): ReadonlySet<string> =>
   new Set(violations.flatMap(({ rule, mode }) => (mode === 'enforce' ? [rule] : [])));

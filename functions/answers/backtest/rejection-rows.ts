@@ -22,7 +22,7 @@ export interface RejectionRow extends Pick<Violation, 'rule' | 'class' | 'mode'>
   readonly examples: readonly RejectedExample[];
 }
 
-export interface RejectedExample extends Pick<JobRecord, 'jobId' | 'decidedAtMs'> {
+interface RejectedExample extends Pick<JobRecord, 'jobId' | 'decidedAtMs'> {
   readonly jobName?: string;
   readonly projectId?: number;
   readonly projectPath?: string;

@@ -2,12 +2,10 @@
 
 import type { RunnerDetail } from '../../core/gitlab/kept-answers.ts';
 import { fallsBack, type RouterAccess, routerAccess } from '../../core/gitlab/runners.ts';
-import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { type CoverageCounts, type CoveredRunner, coverageOfDays } from '../../core/usage/sums.ts';
-import type { UsageTally } from '../../core/usage/usage.ts';
 import { type Caller, pageOf, placesFor, type ReadContext } from '../reading/context.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
-import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
+import { dayText, readTallies, today } from '../reading/usage-days.ts';
 import type { CoverageQuery, CoverageView, CoveredGroup, CoveredRunnerRow } from './model.ts';
 
 /** `100 %` only if every job had a request: rounded down, to a tenth. */
@@ -70,35 +68,6 @@ export const coverageViewOf =
 
 const NO_REQUESTS =
   'GitLab asked about no job at all. Before any runner is changed: `tollgate controller status` tells whether the controller is connected and in whose scope; GitLab needs the feature flags job_router, job_router_instance_runners and job_router_admission_control.';
-
-interface DayTally {
-  readonly day: string;
-  readonly tally: UsageTally;
-}
-
-/** Twenty parallel requests of a hundred keys. */
-const PART_KEYS = 2_000;
-
-/** Reads the days of each subject: one read per subject and day. @throws {LedgerError} */
-async function readTallies(
-  subjects: readonly string[],
-  { from, to }: DaySpan,
-  store: Pick<RollupStore, 'readUsage'>,
-): Promise<ReadonlyMap<string, readonly DayTally[]>> {
-  const days = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => dayText(from + index));
-  const keys = [...new Set(subjects)].flatMap((subject) => days.map((day) => ({ subject, day })));
-  const tallies = new Map<string, DayTally[]>();
-  for (let start = 0; start < keys.length; start += PART_KEYS) {
-    const part = keys.slice(start, start + PART_KEYS);
-    const read = await store.readUsage(part);
-    for (const [index, { subject, day }] of part.entries()) {
-      const tally = read[index];
-      if (tally === undefined || tally.size === 0) continue;
-      tallies.set(subject, [...(tallies.get(subject) ?? []), { day, tally }]);
-    }
-  }
-  return tallies;
-}
 
 interface CoveredSubjects {
   /** Parts of the total; none is below another. */

@@ -56,9 +56,6 @@ const GroupSumSchema = z
   })
   .openapi('GroupSum', { description: 'Sum of the rows’ `metered`, compared with the group above them.' });
 
-export type GroupSum = z.infer<typeof GroupSumSchema>;
-export type UsedInMonth = GroupSum['total'];
-
 const MeteredSchema = z
   .object({ ...usedInMonth, sinceDay: text('First day of the month, as `2026-11-01`.') })
   .openapi('Metered', { description: 'Use of this month, whether a budget counts it or not.' });

@@ -1,23 +1,22 @@
-/**
- * Judges GitLab's side of the set-up. Pure: parts hidden by one cause are unknown, and the cause is reported
- * once.
- */
-import { DAY_MS, HOUR_MS } from '../../../policies/limits/calendar.ts';
+/** Judges GitLab's side of the set-up. Pure: parts hidden by one cause are unknown, and the cause is reported once. */
+import { DAY_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import type { Beat } from '../../core/contract/admissions.ts';
 import type { CanaryOutcome, RouterPatience } from '../../core/ledger/controller.ts';
-import type { BrokenWebhookEvidence, HealthEvidence, HealthFinding, ReadResult } from './evidence.ts';
+import type { BrokenWebhook, Unread } from './evidence.ts';
 import {
   CLOCK_OFF_MS_MAX,
   counted,
   HEALTH_ALARM,
   type HealthChecks,
+  type HealthJudgement,
   heardAmong,
-  judged,
   known,
+  ok,
+  problem,
   span,
+  unknown,
+  warning,
 } from './judged.ts';
-
-const { ok, unknown, warning, problem } = judged;
 
 /** GitLab writes to the token's user 60, 30 and 7 days before. */
 const EXPIRES_SOON_MS = 30 * DAY_MS;
@@ -29,46 +28,45 @@ const FIRST_VERSION = '18.9';
 const GROUPS_NAMED = 5;
 /** Runner controllers need Ultimate; `gold` is its older name. */
 const ENOUGH = /ultimate|gold/i;
+const ROTATE = 'runbook: Rotate tokens';
+
+/** Causes that hide several parts, in this order. */
+const TOKEN_REMEDIES: readonly (readonly [NonNullable<Unread['cause']>, string])[] = [
+  ['no_token', 'put it there: runbook: First set-up'],
+  ['unauthorised', `make another one and store it: ${ROTATE}`],
+  [
+    'forbidden',
+    "it needs an administrator's token of scope read_api, with admin_mode where Admin Mode is on",
+  ],
+];
 
 export const GITLAB_CHECKS: HealthChecks = {
-  'access token': (evidence) => {
-    const refused = readsOf(evidence).flatMap((read) => (read.known ? [] : [read]));
-    const withCause = (cause: string) => refused.find((each) => each.cause === cause);
-    const untold = withCause('no_token');
-    if (untold !== undefined)
-      return problem(untold.why, 'put it there: runbook: First set-up', 'SweepFailing');
-    const untaken = withCause('unauthorised');
-    if (untaken !== undefined)
-      return problem(untaken.why, 'make another one and store it: runbook: Rotate tokens', 'SweepFailing');
-    const forbidden = withCause('forbidden');
-    if (forbidden !== undefined)
-      return problem(
-        forbidden.why,
-        "it needs an administrator's token of scope read_api, with admin_mode where Admin Mode is on",
-        'SweepFailing',
-      );
-    return known(evidence.accessToken, ({ active, expiresAtMs }) => {
-      if (!active) return problem('GitLab says that it is not active', 'runbook: Rotate tokens');
+  'access token': ({ nowMs, accessToken, ...evidence }) => {
+    const { gitlabVersion, licence, controller, controllerTokens, webhooks } = evidence;
+    const reads = [accessToken, gitlabVersion, licence, controller, controllerTokens, webhooks];
+    for (const [cause, remedy] of TOKEN_REMEDIES)
+      for (const read of reads)
+        if (!read.known && read.cause === cause) return problem(read.why, remedy, 'SweepFailing');
+    return known(accessToken, ({ active, expiresAtMs }) => {
+      if (!active) return problem('GitLab says that it is not active', ROTATE);
       if (expiresAtMs === undefined) return ok('does not expire');
-      const leftMs = expiresAtMs - evidence.nowMs;
+      const leftMs = expiresAtMs - nowMs;
       const text = `expires in ${span(leftMs)}`;
-      if (leftMs <= EXPIRES_AT_ONCE_MS) return problem(text, 'runbook: Rotate tokens');
-      return leftMs <= EXPIRES_SOON_MS ? warning(text, 'runbook: Rotate tokens') : ok(text);
+      if (leftMs <= EXPIRES_AT_ONCE_MS) return problem(text, ROTATE);
+      return leftMs <= EXPIRES_SOON_MS ? warning(text, ROTATE) : ok(text);
     });
   },
 
   licence: ({ licence, controller, nowMs }) =>
     known(licence, (found) => {
       const remedy = "runner controllers need an Ultimate licence: add one in GitLab's Admin area";
-      const missing = !controller.known && controller.cause === 'absent';
-      if (missing && found === undefined) return problem('GitLab has none', remedy);
-      if (missing && found?.expired === true) return problem(`${found.plan}, and it has expired`, remedy);
-      if (missing && found !== undefined && !ENOUGH.test(found.plan)) return problem(found.plan, remedy);
+      const isEnough = found !== undefined && !found.expired && ENOUGH.test(found.plan);
+      const text =
+        found === undefined ? 'GitLab has none' : `${found.plan}${found.expired ? ', expired' : ''}`;
+      if (!isEnough && !controller.known && controller.cause === 'absent') return problem(text, remedy);
       if (found === undefined) return unknown('GitLab tells none');
       const leftMs = (found.expiresAtMs ?? Number.POSITIVE_INFINITY) - nowMs;
-      return leftMs <= EXPIRES_SOON_MS
-        ? warning(`${found.plan}, ${leftMs <= 0 ? 'expired' : `expires in ${span(leftMs)}`}`, remedy)
-        : ok(found.plan);
+      return leftMs <= EXPIRES_SOON_MS ? warning(`${text}, ends in ${span(leftMs)}`, remedy) : ok(text);
     }),
 
   'version of GitLab': ({ gitlabVersion, deployed }) =>
@@ -77,19 +75,24 @@ export const GITLAB_CHECKS: HealthChecks = {
         return problem(`${version} has no runner controllers`, `upgrade GitLab to ${FIRST_VERSION} or newer`);
       const descriptors = deployed.known ? deployed.value.descriptorsVersion : undefined;
       if (descriptors === undefined)
-        return unknown(`${version}; nobody notes which version the descriptors are of`);
+        return unknown(`${version}; the version of the descriptors is not recorded`);
+      const both = `${version}, and the descriptors are of ${descriptors}`;
       return isOlder(descriptors, version)
         ? warning(
-            `${version}, and the descriptors are of ${descriptors}: fields that are new are not read`,
+            `${both}: fields that are new are not read`,
             `npm run proto:sync -- --ref v${numbersOf(version).join('.')}.0, then deploy; runbook: Upgrading GitLab`,
             HEALTH_ALARM,
           )
-        : ok(`${version}, and the descriptors are of ${descriptors}`);
+        : ok(both);
     }),
 
   controller: (evidence) => {
     const { controller } = evidence;
-    if (!controller.known && controller.cause === 'absent' && !isExplained(evidence))
+    // GitLab's response is the same for an unknown controller and a missing feature; version and licence decide.
+    const isExplained = ['version of GitLab', 'licence'].some(
+      (about) => GITLAB_CHECKS[about]?.(evidence).severity === 'problem',
+    );
+    if (!controller.known && controller.cause === 'absent' && !isExplained)
       return problem(controller.why, 'gitlab.controllerId in cdk/tollgate.config.ts; tollgate gitlab status');
     return known(controller, ({ state, hasScope }) => {
       if (!hasScope)
@@ -114,16 +117,15 @@ export const GITLAB_CHECKS: HealthChecks = {
           `${rotate}, then deploy the relays`,
           'RelayDisconnected',
         );
-      const heard = beats.known && heardAmong(beats.value, nowMs).length > 0;
-      if (heard && controller.known && controller.value.connected === false)
+      const isHeard = beats.known && heardAmong(beats.value, nowMs).length > 0;
+      if (isHeard && controller.known && controller.value.connected === false)
         return warning(
           `relays have streams, and no token of controller ${controller.value.id} was used within the last hour: theirs is another's`,
           'gitlab.controllerId in cdk/tollgate.config.ts, or the token in SSM: tollgate gitlab status',
         );
       const oldestMs = nowMs - Math.min(...tokens.map(({ createdAtMs }) => createdAtMs));
-      return oldestMs > TOKEN_OLD_MS
-        ? warning(`the oldest of ${tokens.length} is ${span(oldestMs)} old`, rotate)
-        : ok(`${counted(tokens.length, 'token')}, ${span(oldestMs)} old at most`);
+      const text = `${counted(tokens.length, 'token')}, ${span(oldestMs)} old at most`;
+      return oldestMs > TOKEN_OLD_MS ? warning(text, rotate) : ok(text);
     }),
 
   webhooks: ({ webhooks }) =>
@@ -132,71 +134,47 @@ export const GITLAB_CHECKS: HealthChecks = {
       if (groups === 0) return unknown(`no top-level group was looked at${left}`);
       if (broken.length === 0)
         return ok(`each of ${counted(groups, 'top-level group')} sends its job events${left}`);
+      const named = Map.groupBy(broken, ({ standing }) => standing).entries();
+      const texts = [...named].map(([standing, some]) => {
+        const paths = some.slice(0, GROUPS_NAMED).map(({ group }) => group);
+        return `${WORDS[standing]}: ${paths.join(', ')}${some.length > GROUPS_NAMED ? ' …' : ''}`;
+      });
       return problem(
-        `${broken.length} of ${counted(groups, 'top-level group')} ${brokenText(broken)}${left}`,
+        `${broken.length} of ${counted(groups, 'top-level group')} ${texts.join('; ')}${left}`,
         'tollgate gitlab setup makes and repairs them; until then the sweep finds the ends of their jobs',
       );
     }),
 
   canary: ({ canary, beats, gitlabVersion, nowMs }) =>
     known(canary, (outcome) =>
-      judgeCanary({
-        ...{ outcome, nowMs },
-        descriptors: beats.known
-          ? heardAmong(beats.value, nowMs).flatMap(({ schema }) => schema?.hash ?? [])
-          : [],
-        answerWithinMs: beats.known ? longestAnswerMs(heardAmong(beats.value, nowMs)) : undefined,
-        gitlabVersion: gitlabVersion.known ? gitlabVersion.value : undefined,
-      }),
+      judgeCanary(
+        outcome,
+        beats.known ? heardAmong(beats.value, nowMs) : [],
+        gitlabVersion.known ? gitlabVersion.value : undefined,
+        nowMs,
+      ),
     ),
 
   'clock of GitLab': ({ gitlabAheadMs }) =>
     known(gitlabAheadMs, (aheadMs) => {
       const off = Math.abs(aheadMs);
+      const side = aheadMs > 0 ? 'ahead of' : 'behind';
       return off <= CLOCK_OFF_MS_MAX
         ? ok('agrees with this machine')
         : problem(
-            `${span(off)} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine: from five minutes on webhooks are refused`,
+            `${span(off)} ${side} this machine: from five minutes on webhooks are refused`,
             'set the clock of the one that is wrong',
           );
     }),
 };
 
-const readsOf = (evidence: HealthEvidence): readonly ReadResult<unknown>[] => [
-  evidence.accessToken,
-  evidence.gitlabVersion,
-  evidence.licence,
-  evidence.controller,
-  evidence.controllerTokens,
-  evidence.webhooks,
-];
-
-/**
- * GitLab's response is the same for an unknown controller and a missing feature; version and licence decide.
- */
-const isExplained = (evidence: HealthEvidence): boolean =>
-  (['version of GitLab', 'licence'] as const).some(
-    (about) => GITLAB_CHECKS[about]?.(evidence).severity === 'problem',
-  );
-
-const WORDS: Readonly<Record<BrokenWebhookEvidence['standing'], string>> = {
+const WORDS: Readonly<Record<BrokenWebhook['standing'], string>> = {
   missing: 'have no webhook',
   off: 'have one that sends no job events',
   disabled: 'have one that GitLab disabled because it failed',
   failing: 'have one whose last deliveries failed',
   rewritten: 'have one with a template, which changes what it sends',
 };
-
-function brokenText(broken: readonly BrokenWebhookEvidence[]): string {
-  const standings = [...new Set(broken.map(({ standing }) => standing))];
-  return standings
-    .map((standing) => {
-      const groups = broken.filter((each) => each.standing === standing).map(({ group }) => group);
-      const more = groups.length > GROUPS_NAMED ? ' …' : '';
-      return `${WORDS[standing]}: ${groups.slice(0, GROUPS_NAMED).join(', ')}${more}`;
-    })
-    .join('; ');
-}
 
 const numbersOf = (version: string): readonly number[] =>
   version
@@ -210,58 +188,50 @@ function isOlder(version: string, than: string): boolean {
   return major < thanMajor || (major === thanMajor && minor < thanMinor);
 }
 
-// Judges if the canary proved both decisions at the current GitLab. Pure.
+const unproven = (text: string) =>
+  warning(text, 'tollgate gitlab canary proves both, on a runner of its own');
 
-interface CanaryCircumstances {
-  /** Result of the last canary. Undefined: none yet. */
-  readonly outcome: CanaryOutcome | undefined;
-  /** Descriptor hashes of the running relays; empty: unknown. */
-  readonly descriptors: readonly string[];
-  /** The longest time a relay keeps a request open. Undefined: unknown. */
-  readonly answerWithinMs: number | undefined;
-  /** GitLab's current version. Undefined: unknown. */
-  readonly gitlabVersion: string | undefined;
-  readonly nowMs: number;
-}
-
-const REMEDY = 'tollgate gitlab canary proves both, on a runner of its own';
-const unproven = (text: string): CanaryFinding => ({ severity: 'warning', text, remedy: REMEDY });
-
-export type CanaryFinding = Omit<HealthFinding, 'about'>;
-
-/** A proof is one of a version and of descriptors; what was found under others says nothing of now. */
-export function judgeCanary(now: CanaryCircumstances): CanaryFinding {
-  const { outcome, descriptors, gitlabVersion } = now;
+/**
+ * Judges if the canary proved both decisions. A proof is one of a version and of descriptors; what was found under others
+ * says nothing of now.
+ *
+ * @param heard - relays that run; empty: unknown
+ */
+export function judgeCanary(
+  outcome: CanaryOutcome | undefined,
+  heard: readonly Pick<Beat, 'schema' | 'answerWithinMs'>[],
+  gitlabVersion: string | undefined,
+  nowMs: number,
+): HealthJudgement {
   if (outcome === undefined)
     return unproven('never proven: whether GitLab takes "admitted" and "rejected" for what they are');
   const { admitted, rejected } = outcome;
-  const ago = agoText(now.nowMs - outcome.checkedAtMs);
+  const agoMs = nowMs - outcome.checkedAtMs;
+  const ago = agoMs < MINUTE_MS ? 'just now' : `${span(agoMs)} ago`;
   if (gitlabVersion !== undefined && gitlabVersion !== outcome.gitlabVersion)
     return unproven(
       `not proven since GitLab became ${gitlabVersion}: the last canary was on ${outcome.gitlabVersion}, ${ago}`,
     );
-  // While relays differ, report that.
-  if (descriptors.length > 0 && !descriptors.includes(outcome.descriptors))
+  const descriptors = new Set(heard.flatMap(({ schema }) => schema?.hash ?? []));
+  if (descriptors.size > 0 && !descriptors.has(outcome.descriptors))
     return unproven(
-      `not proven with the descriptors ${[...new Set(descriptors)].join(', ')}: the last canary had ${outcome.descriptors}, ${ago}`,
+      `not proven with the descriptors ${[...descriptors].join(', ')}: the last canary had ${outcome.descriptors}, ${ago}`,
     );
   const on = `on GitLab ${outcome.gitlabVersion} with descriptors ${outcome.descriptors}, ${ago}`;
   const found = [admitted, rejected];
   if (found.includes('contrary'))
-    return {
-      severity: 'problem',
-      text: `GitLab takes one of our answers for the other: found ${on}`,
-      remedy: 'disarm; then npm run proto:sync -- --ref v<version of KAS>, deploy, and the canary again',
-    };
+    return problem(
+      `GitLab takes one of our answers for the other: found ${on}`,
+      'disarm; then npm run proto:sync -- --ref v<version of KAS>, deploy, and the canary again',
+    );
   if (found.includes('bypassed'))
-    return {
-      severity: 'problem',
-      text: `the canary's jobs ran and nobody was asked: found ${on}`,
-      remedy: 'tollgate coverage lists the runners that pass by; then the canary again',
-    };
-  if (found.some((arm) => arm !== 'proven'))
+    return problem(
+      `the canary's jobs ran and nobody was asked: found ${on}`,
+      'tollgate coverage lists the runners that pass by; then the canary again',
+    );
+  if (found.some((variant) => variant !== 'proven'))
     return unproven(`only ${admitted === 'proven' ? '"admitted"' : '"rejected"'} is proven ${on}`);
-  return judgePatience(`both answers proven ${on}`, outcome.patience, now.answerWithinMs);
+  return judgePatience(`both answers proven ${on}`, outcome.patience, heard);
 }
 
 /** The deadline of all questions that wait for nothing: GitLab is known to wait that long. */
@@ -271,37 +241,22 @@ const PATIENT_FOR_SURE_MS = 5_000;
 function judgePatience(
   proven: string,
   patience: RouterPatience | undefined,
-  answerWithinMs = 0,
-): CanaryFinding {
-  const seconds = (ms: number): string => `${ms / 1_000} s`;
-  const seen =
-    patience &&
-    (patience.gaveUp
-      ? `the router gives up after ${seconds(patience.waitedMs)}`
-      : `the router was seen to wait ${seconds(patience.waitedMs)}`);
-  const kept = `relays keep questions open for up to ${seconds(answerWithinMs)}`;
-  if (patience?.gaveUp && patience.waitedMs <= answerWithinMs)
-    return {
-      severity: 'problem',
-      text: `${kept}, and ${seen}: jobs that wait for a slot fail`,
-      remedy: `set relay.answerWithinMs below ${Math.floor(patience.waitedMs / 1_000) * 1_000}, and deploy`,
-    };
-  if (answerWithinMs > PATIENT_FOR_SURE_MS && (patience?.waitedMs ?? 0) < answerWithinMs)
-    return {
-      severity: 'warning',
-      text: `${proven}; ${kept}, and ${seen ?? 'nobody has seen how long the router waits'}`,
-      remedy: `tollgate gitlab canary --patience ${Math.ceil(answerWithinMs / 1_000)} shows whether it does`,
-    };
-  return { severity: 'ok', text: seen === undefined ? proven : `${proven}; ${seen}` };
-}
-
-/** Undefined if no relay reports it. */
-export const longestAnswerMs = (beats: readonly Pick<Beat, 'answerWithinMs'>[]): number | undefined => {
-  const told = beats.flatMap(({ answerWithinMs }) => answerWithinMs ?? []);
-  return told.length === 0 ? undefined : Math.max(...told);
-};
-
-function agoText(ms: number): string {
-  if (ms < 2 * HOUR_MS) return 'lately';
-  return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} hours ago` : `${Math.round(ms / DAY_MS)} days ago`;
+  heard: readonly Pick<Beat, 'answerWithinMs'>[],
+): HealthJudgement {
+  const answerWithinMs = Math.max(0, ...heard.map((beat) => beat.answerWithinMs ?? 0));
+  const { waitedMs, gaveUp } = patience ?? { waitedMs: 0, gaveUp: false };
+  const measured = `the router ${gaveUp ? 'gives up after' : 'was seen to wait'} ${waitedMs / 1_000} s`;
+  const seen = patience === undefined ? 'how long the router waits was not measured' : measured;
+  const kept = `relays keep questions open for up to ${answerWithinMs / 1_000} s, and ${seen}`;
+  if (gaveUp && waitedMs <= answerWithinMs)
+    return problem(
+      `${kept}: jobs that wait for a slot fail`,
+      `set relay.answerWithinMs below ${Math.floor(waitedMs / 1_000) * 1_000}, and deploy`,
+    );
+  if (answerWithinMs > PATIENT_FOR_SURE_MS && waitedMs < answerWithinMs)
+    return warning(
+      `${proven}; ${kept}`,
+      `tollgate gitlab canary --patience ${Math.ceil(answerWithinMs / 1_000)} shows whether it does`,
+    );
+  return ok(patience === undefined ? proven : `${proven}; ${seen}`);
 }

@@ -2,7 +2,6 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { atOnce } from '../../core/environment/environment.ts';
 import type { AdminAnswer } from '../../core/gitlab/admin-calls.ts';
 import {
-  type AdminController,
   CANARY_DESCRIPTION,
   createGitLabAdministration,
   type GitLabAdministration,
@@ -11,7 +10,7 @@ import {
 import { groupHookUrl } from '../../core/gitlab/group-hooks.ts';
 import type { RestCallDeps } from '../../core/gitlab/rest-call.ts';
 import { WEBHOOK_PATH } from '../../names.ts';
-import type { BrokenWebhookEvidence, GitLabEvidence, ReadResult, WebhooksEvidence } from './evidence.ts';
+import type { BrokenWebhook, GitLabEvidence, ReadResult, Unread } from './evidence.ts';
 
 interface GitLabHealthDeps {
   readonly calls: RestCallDeps;
@@ -30,19 +29,11 @@ const WEBHOOKS_MS_MAX = 120_000;
 const FAILED_DELIVERIES = 3;
 
 /** Evidence without access to GitLab. */
-export const gitlabUnknown = (why: string, cause?: 'no_token'): GitLabEvidence => {
-  const unasked: Extract<ReadResult<never>, { known: false }> = {
-    ...{ known: false, why },
-    ...(cause !== undefined && { cause }),
-  };
+export const gitlabUnknown = (why: string, cause?: Unread['cause']): GitLabEvidence => {
+  const unread: Unread = { known: false, why, ...withoutAbsent({ cause }) };
   return {
-    accessToken: unasked,
-    gitlabVersion: unasked,
-    licence: unasked,
-    controller: unasked,
-    controllerTokens: unasked,
-    webhooks: unasked,
-    gitlabAheadMs: unasked,
+    ...{ accessToken: unread, gitlabVersion: unread, licence: unread, controller: unread },
+    ...{ controllerTokens: unread, webhooks: unread, gitlabAheadMs: unread },
   };
 };
 
@@ -51,8 +42,8 @@ export const gitlabUnknown = (why: string, cause?: 'no_token'): GitLabEvidence =
  * or https.
  */
 export async function readGitLabHealth(deps: GitLabHealthDeps): Promise<GitLabEvidence> {
-  const { clock } = deps.calls;
-  let aheadMs: number | undefined;
+  const { clock, fetch } = deps.calls;
+  let gitlabAheadMs: ReadResult<number> = { known: false, why: 'its answers have no date' };
   const gitlab = createGitLabAdministration({
     ...deps.calls,
     clock: {
@@ -61,31 +52,17 @@ export async function readGitLabHealth(deps: GitLabHealthDeps): Promise<GitLabEv
       sleep: (delayMs) => clock.sleep(Math.min(delayMs, WAIT_MS_MAX)),
     },
     fetch: async (...request) => {
-      const answer = await deps.calls.fetch(...request);
+      const answer = await fetch(...request);
       const date = Date.parse(answer.headers.get('date') ?? '');
       // Dates are whole seconds, cut off.
-      if (!Number.isNaN(date)) aheadMs = date + 500 - clock.nowMs();
+      if (!Number.isNaN(date)) gitlabAheadMs = { known: true, value: date + 500 - clock.nowMs() };
       return answer;
     },
   });
   const self = await gitlab.self();
-  const said = (): GitLabEvidence['gitlabAheadMs'] =>
-    aheadMs === undefined
-      ? { known: false, why: 'its answers have no date' }
-      : { known: true, value: aheadMs };
-  if (!self.ok && (self.refusal.code === 'unauthorised' || self.refusal.code === 'unavailable')) {
-    // The other reads would fail as well.
-    const refused = read(self, (value): never => value as never);
-    return {
-      accessToken: refused,
-      gitlabVersion: refused,
-      licence: refused,
-      controller: refused,
-      controllerTokens: refused,
-      webhooks: refused,
-      gitlabAheadMs: said(),
-    };
-  }
+  // The other reads would fail as well.
+  if (!self.ok && (self.refusal.code === 'unauthorised' || self.refusal.code === 'unavailable'))
+    return { ...gitlabUnknown(self.refusal.says, self.refusal.code), gitlabAheadMs };
   const [metadata, licence, controller] = await Promise.all([
     gitlab.metadata(),
     gitlab.licence(),
@@ -102,91 +79,86 @@ export async function readGitLabHealth(deps: GitLabHealthDeps): Promise<GitLabEv
     ),
     ...controller,
     webhooks,
-    gitlabAheadMs: said(),
+    gitlabAheadMs,
   };
 }
 
 const expiry = (day: string | null | undefined): { readonly expiresAtMs?: number } =>
   day == null ? {} : { expiresAtMs: Date.parse(day) };
 
-function read<Said, Value>(answer: AdminAnswer<Said>, told: (said: Said) => Value): ReadResult<Value> {
-  return answer.ok
+const read = <Said, Value>(answer: AdminAnswer<Said>, told: (said: Said) => Value): ReadResult<Value> =>
+  answer.ok
     ? { known: true, value: told(answer.value) }
     : { known: false, why: answer.refusal.says, cause: answer.refusal.code };
-}
 
 async function readController(
   wanted: number | undefined,
   gitlab: GitLabAdministration,
 ): Promise<Pick<GitLabEvidence, 'controller' | 'controllerTokens'>> {
-  const all = await gitlab.controllers();
-  const both = (unread: Extract<ReadResult<never>, { known: false }>) => ({
-    controller: unread,
-    controllerTokens: unread,
-  });
-  if (!all.ok) return both({ known: false, why: all.refusal.says, cause: all.refusal.code });
-  const ours = all.value.filter(({ description }) => description !== CANARY_DESCRIPTION);
+  const all = read(await gitlab.controllers(), (found) =>
+    found.filter(({ description }) => description !== CANARY_DESCRIPTION),
+  );
+  if (!all.known) return { controller: all, controllerTokens: all };
+  const ours = all.value;
   const asked = wanted ?? (ours.length === 1 ? ours[0]?.id : undefined);
-  if (asked === undefined)
-    return both(
-      ours.length === 0
-        ? { known: false, why: 'GitLab has no runner controller', cause: 'absent' }
-        : { known: false, why: `nobody said which one: GitLab has ${namesOf(ours)}` },
-    );
-  if (!ours.some(({ id }) => id === asked))
-    return both({
-      ...{ known: false, cause: 'absent' },
-      why: `GitLab has no controller ${asked}: it has ${namesOf(ours)}`,
-    });
+  const there = ours.map(({ id, description, state }) => `${id} "${description}" ${state}`).join(', ');
+  if (asked === undefined || !ours.some(({ id }) => id === asked)) {
+    const unread: Unread =
+      asked === undefined && ours.length > 0
+        ? { known: false, why: `--controller is needed: GitLab has ${there}` }
+        : {
+            ...{ known: false, cause: 'absent' },
+            why: `GitLab has no ${asked === undefined ? 'runner controller' : `controller ${asked}`}: it has ${there || 'none'}`,
+          };
+    return { controller: unread, controllerTokens: unread };
+  }
   const [controller, scopes, tokens] = await Promise.all([
     gitlab.controller(asked),
     gitlab.scopes(asked),
     gitlab.tokens(asked),
   ]);
+  const hasScope = read(
+    scopes,
+    ({ instance_level_scopings, runner_level_scopings = [] }) =>
+      instance_level_scopings.length + runner_level_scopings.length > 0,
+  );
   return {
-    controller: scopes.ok
+    controller: hasScope.known
       ? read(controller, ({ id, state, connected }) => ({
-          ...{ id, state },
-          hasScope:
-            scopes.value.instance_level_scopings.length > 0 ||
-            (scopes.value.runner_level_scopings ?? []).length > 0,
+          ...{ id, state, hasScope: hasScope.value },
           ...withoutAbsent({ connected }),
         }))
-      : { known: false, why: scopes.refusal.says, cause: scopes.refusal.code },
+      : hasScope,
     controllerTokens: read(tokens, (found) => found.map(({ createdAtMs }) => ({ createdAtMs }))),
   };
 }
 
-const namesOf = (controllers: readonly AdminController[]): string =>
-  controllers.length === 0
-    ? 'none'
-    : controllers.map(({ id, description, state }) => `${id} "${description}" ${state}`).join(', ');
-
 async function readWebhooks(
   gitlab: GitLabAdministration,
   { calls: { clock }, webhookUrl }: GitLabHealthDeps,
-): Promise<ReadResult<WebhooksEvidence>> {
-  const roots = await gitlab.topLevelGroups();
-  if (!roots.ok) return { known: false, why: roots.refusal.says, cause: roots.refusal.code };
+): Promise<GitLabEvidence['webhooks']> {
+  const roots = read(await gitlab.topLevelGroups(), (groups) => groups);
+  if (!roots.known) return roots;
   const untilMs = clock.monotonicMs() + WEBHOOKS_MS_MAX;
-  const isOurs = ({ url }: GroupHook, groupId: number): boolean =>
-    webhookUrl === undefined
-      ? URL.parse(url)?.pathname.endsWith(groupHookUrl(WEBHOOK_PATH, groupId)) === true
-      : url === groupHookUrl(webhookUrl, groupId);
-  const broken: BrokenWebhookEvidence[] = [];
-  let refused: Extract<ReadResult<never>, { known: false }> | undefined;
+  const broken: BrokenWebhook[] = [];
+  let refused: Unread | undefined;
   let looked = 0;
   await atOnce(roots.value, AT_ONCE, async ({ id, full_path: group }) => {
     // A token that may not read one group's hooks may read none.
     if (refused?.cause === 'forbidden' || clock.monotonicMs() >= untilMs) return;
-    const hooks = await gitlab.hooks(id);
-    if (!hooks.ok) {
-      refused = { known: false, why: hooks.refusal.says, cause: hooks.refusal.code };
+    const ours = read(await gitlab.hooks(id), (hooks) =>
+      hooks.find(({ url }) =>
+        webhookUrl === undefined
+          ? URL.parse(url)?.pathname.endsWith(groupHookUrl(WEBHOOK_PATH, id)) === true
+          : url === groupHookUrl(webhookUrl, id),
+      ),
+    );
+    if (!ours.known) {
+      refused = ours;
       return;
     }
     looked += 1;
-    const ours = hooks.value.find((hook) => isOurs(hook, id));
-    const standing = await standingOf(ours, id, gitlab);
+    const standing = await standingOf(ours.value, id, gitlab);
     if (standing !== undefined) broken.push({ group, standing });
   });
   if (looked === 0 && refused !== undefined) return refused;
@@ -198,13 +170,13 @@ async function standingOf(
   hook: GroupHook | undefined,
   groupId: number,
   gitlab: Pick<GitLabAdministration, 'deliveries'>,
-): Promise<BrokenWebhookEvidence['standing'] | undefined> {
+): Promise<BrokenWebhook['standing'] | undefined> {
   if (hook === undefined) return 'missing';
   if (!hook.job_events) return 'off';
   if (hook.custom_webhook_template !== '') return 'rewritten';
   if (hook.alert_status !== undefined && hook.alert_status !== 'executable') return 'disabled';
   const sent = await gitlab.deliveries(groupId, hook.id);
   const newest = sent.ok ? sent.value.slice(0, FAILED_DELIVERIES) : [];
-  const fails = ({ response_status }: { readonly response_status: string }) => !/^[23]/.test(response_status);
-  return newest.length === FAILED_DELIVERIES && newest.every(fails) ? 'failing' : undefined;
+  const fails = newest.every(({ response_status }) => !/^[23]/.test(response_status));
+  return newest.length === FAILED_DELIVERIES && fails ? 'failing' : undefined;
 }

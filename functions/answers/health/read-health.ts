@@ -11,7 +11,7 @@ import { LimitsError } from '../../core/limits/limit-table.ts';
 import { singleItem } from '../../core/store/calls.ts';
 import { readRelayBeats } from '../../core/store/health-items.ts';
 import { ledgerKeys } from '../../core/store/keys.ts';
-import type { InstanceTable, Item } from '../../core/store/operation.ts';
+import type { InstanceTable } from '../../core/store/operation.ts';
 import { LedgerError } from '../../core/store/table-failure.ts';
 import { DynamoRollupStore } from '../../core/usage/rollup-store.ts';
 import type { Usage } from '../../core/usage/usage.ts';
@@ -19,18 +19,14 @@ import { coverageViewOf } from '../groups/coverage.ts';
 import { placesNow } from '../reading/limits-now.ts';
 import { dayText, readDays, today } from '../reading/usage-days.ts';
 import {
-  type CoverageEvidence,
-  type DecisionCounts,
   type DeployedEvidence,
   type GitLabEvidence,
   type HealthView,
   HealthViewSchema,
   type ReadResult,
-  type RejectionsEvidence,
 } from './evidence.ts';
-import { judgeHealth } from './judge-health.ts';
 
-interface HealthReadDeps extends InstanceTable {
+export interface HealthReadDeps extends InstanceTable {
   readonly clock: LedgerClock;
   readonly random: () => number;
   /** IANA zone of the days of usage. */
@@ -47,33 +43,42 @@ const WAIT = { timeoutMs: 15_000 };
 const COVERAGE_DAYS = 2;
 const RUNNERS_NAMED = 5;
 
+/** Traces of each program in the table. Undefined: none yet. */
+const readsOf = (deps: HealthReadDeps) => ({
+  /** Heartbeats of the last hour; empty: no relay writes to this table. */
+  beats: () => readRelayBeats(deps),
+  /** When all groups were last listed to their end, Unix ms. */
+  directoryListedAtMs: () => directoryListedAtMs(new DynamoDirectoryTable(deps)),
+  /** When the live set of limits became live, Unix ms. */
+  limitsLiveAtMs: async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs,
+  recount: () => dynamoRecountOutcomes(deps).read(),
+  /** As the sweep last read it. */
+  scope: () => dynamoControllerScope(deps).read(),
+  canary: () => dynamoCanaryOutcomes(deps).read(),
+  coverage: () => readCoverage(deps),
+  rejections: () => readRejections(deps),
+  deployed: deps.deployed,
+});
+
+type Reads = ReturnType<typeof readsOf>;
+
+/** Evidence for the health check: traces of each program in the table, and GitLab's side. */
+export type HealthEvidence = GitLabEvidence & {
+  readonly [Part in keyof Reads]: ReadResult<Awaited<ReturnType<Reads[Part]>>>;
+} & {
+  /** Unix ms. */
+  readonly nowMs: number;
+};
+
 /** Reads all parts in parallel. A part that does not answer is a finding, not a failure. */
-export async function readHealth(deps: HealthReadDeps): Promise<HealthView> {
-  const [beats, listedAtMs, limits, recount, scope, canary, coverage, rejections, deployed, gitlab] =
-    await Promise.all([
-      read(() => readRelayBeats(deps)),
-      read(() => directoryListedAtMs(new DynamoDirectoryTable(deps))),
-      read(async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs),
-      read(() => dynamoRecountOutcomes(deps).read()),
-      read(() => dynamoControllerScope(deps).read()),
-      read(() => dynamoCanaryOutcomes(deps).read()),
-      read(() => readCoverage(deps)),
-      read(() => readRejections(deps)),
-      read(deps.deployed),
-      deps.gitlab(),
-    ]);
-  const nowMs = deps.clock.nowMs();
-  const findings = judgeHealth({
-    ...{ nowMs, beats, recount, scope, canary, coverage, rejections, deployed },
-    ...{ directoryListedAtMs: listedAtMs, limitsLiveAtMs: limits },
-    ...gitlab,
-  });
-  return {
-    checkedAtMs: nowMs,
-    problems: findings.filter(({ severity }) => severity === 'problem').length,
-    findings,
-    ...(rejections.known && { decisions: rejections.value.today }),
-  };
+export async function readEvidence(deps: HealthReadDeps): Promise<HealthEvidence> {
+  const reads = Object.entries<() => Promise<unknown>>(readsOf(deps));
+  const [gitlab, ...parts] = await Promise.all([
+    deps.gitlab(),
+    ...reads.map(async ([part, ask]) => [part, await read(ask)] as const),
+  ]);
+  const traces = Object.fromEntries(parts) as Omit<HealthEvidence, keyof GitLabEvidence | 'nowMs'>;
+  return { ...traces, ...gitlab, nowMs: deps.clock.nowMs() };
 }
 
 async function read<T>(ask: () => Promise<T>): Promise<ReadResult<T>> {
@@ -83,23 +88,24 @@ async function read<T>(ask: () => Promise<T>): Promise<ReadResult<T>> {
     const isFinding = [LedgerError, DirectoryError, LimitsError].some((kind) => error instanceof kind);
     if (!isFinding) throw error;
     const why = (error as Error).message;
-    const cause = causeIn(why);
-    return { known: false, why, ...(cause !== undefined && { cause }) };
+    // Only the names of AWS's errors go on in a message, never the error.
+    const [, cause] = CAUSES.find(([name]) => name.test(why)) ?? [];
+    return { known: false, why, ...withoutAbsent({ cause }) };
   }
 }
 
-/** Only the names of AWS's errors go on in a message, never the error. */
-function causeIn(why: string): 'denied' | 'throttled' | undefined {
-  if (/AccessDenied/.test(why)) return 'denied';
-  return /Throttling|ProvisionedThroughputExceeded|RequestLimitExceeded/.test(why) ? 'throttled' : undefined;
-}
+const CAUSES = [
+  [/AccessDenied/, 'denied'],
+  [/Throttling|ProvisionedThroughputExceeded|RequestLimitExceeded/, 'throttled'],
+] as const;
 
 const WHO_SEES_ALL = {
   ...{ id: 0, username: '', name: '' },
   roles: { admin: true, finance: false, ownedGroupIds: [], viewerGroupIds: [] },
 };
 
-async function readCoverage(deps: HealthReadDeps): Promise<CoverageEvidence> {
+/** Coverage of the last days, and the runners with most bypassed jobs. */
+async function readCoverage(deps: HealthReadDeps) {
   const { clock, zone } = deps;
   const usage = new DynamoRollupStore(deps);
   const viewAmong = (places: ReturnType<typeof placesNow>) =>
@@ -116,6 +122,7 @@ async function readCoverage(deps: HealthReadDeps): Promise<CoverageEvidence> {
     ran: view?.total.ran ?? 0,
     bypass: view?.total.bypass ?? 0,
     bypassingRunnerIds: bypassing.map(({ runnerId }) => runnerId),
+    /** All of them. */
     bypassingRunners: view?.runnersBypassing ?? 0,
   };
 }
@@ -124,15 +131,8 @@ async function readCoverage(deps: HealthReadDeps): Promise<CoverageEvidence> {
 const EDITS_NAMED = 3;
 const WEEK_DAYS = 7;
 
-interface RejectionsReadDeps extends InstanceTable {
-  readonly clock: LedgerClock;
-  readonly random: () => number;
-  /** IANA zone of the days of usage. */
-  readonly zone: string;
-}
-
 /** Reads the decisions since the health check before, and the changes before them. @throws {LedgerError} */
-async function readRejections(deps: RejectionsReadDeps): Promise<RejectionsEvidence> {
+async function readRejections(deps: HealthReadDeps) {
   const to = today(deps.zone, deps.clock.nowMs());
   const [kept, days, { entries }] = await Promise.all([
     dynamoHealthLook(deps).read(),
@@ -145,68 +145,52 @@ async function readRejections(deps: RejectionsReadDeps): Promise<RejectionsEvide
   const isSameDay = before?.day === dayText(to);
   return {
     today: { day: dayText(to), ...now },
+    /** Since the health check before, or today if that was on another day. */
     recent: isSameDay
       ? { decided: now.decided - before.decided, rejected: now.rejected - before.rejected }
       : now,
     week: decisionsIn(usages.slice(0, WEEK_DAYS)),
+    /** Edits of limits, freezes and rollout, newest first. */
     edits: entries.map(({ edit, atMs, actor }) => ({ edit, atMs, actor })),
+    /** The policy that the health check before saw. */
     policyBefore: kept?.deployed.policyVersion,
   };
 }
 
-const decisionsIn = (usages: readonly Usage[]): DecisionCounts => ({
+const decisionsIn = (usages: readonly Usage[]) => ({
   decided: usages.reduce((sum, { admitted, rejected }) => sum + admitted + rejected, 0),
   rejected: usages.reduce((sum, { rejected }) => sum + rejected, 0),
 });
 
-// Stored result of the last hourly health check.
+const VIEW = 'vw';
+const POLICY = 'po';
+const DESCRIPTORS = 'ds';
 
 interface KeptLook {
   readonly view: HealthView;
   readonly deployed: DeployedEvidence;
 }
 
-interface LookStore {
-  /** Undefined: there was none yet, or a newer program wrote it. @throws {LedgerError} `ledger_unavailable` */
-  read(): Promise<KeptLook | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
-  write(look: KeptLook): Promise<void>;
-}
-
-const VIEW = 'vw';
-const POLICY = 'po';
-const DESCRIPTORS = 'ds';
-
-/** One item, which each look replaces. */
-export function dynamoHealthLook({ table, instance }: InstanceTable): LookStore {
-  const key = ledgerKeys(instance).healthLook;
-  const asIs = (each: Item): Item => each;
-  const item = singleItem({
-    ...{ table, key, name: 'the hourly look', consistent: false },
-    ...{ encode: asIs, decode: asIs },
-  });
-  return {
-    async read() {
-      const found = await item.read();
-      const view = HealthViewSchema.safeParse(parsed(found?.[VIEW]?.S));
-      if (found === undefined || !view.success) return undefined;
-      const [policyVersion, descriptorsVersion] = [found[POLICY]?.S, found[DESCRIPTORS]?.S];
-      return { view: view.data, deployed: { policyVersion, descriptorsVersion } };
+/** The result of the last hourly check: one item, which each look replaces. Undefined: none, or of a newer program. */
+export function dynamoHealthLook({ table, instance }: InstanceTable) {
+  const text = (value: string | undefined) => (value === undefined ? undefined : { S: value });
+  return singleItem<KeptLook>({
+    ...{ table, key: ledgerKeys(instance).healthLook, name: 'the hourly look', consistent: false },
+    encode: ({ view, deployed: { policyVersion, descriptorsVersion } }) => ({
+      [VIEW]: { S: JSON.stringify(view) },
+      ...withoutAbsent({ [POLICY]: text(policyVersion), [DESCRIPTORS]: text(descriptorsVersion) }),
+    }),
+    decode: (item) => {
+      const view = HealthViewSchema.safeParse(parsed(item[VIEW]?.S));
+      const [policyVersion, descriptorsVersion] = [item[POLICY]?.S, item[DESCRIPTORS]?.S];
+      return view.success ? { view: view.data, deployed: { policyVersion, descriptorsVersion } } : undefined;
     },
-    write: ({ view, deployed: { policyVersion, descriptorsVersion } }) =>
-      item.write({
-        [VIEW]: { S: JSON.stringify(view) },
-        ...withoutAbsent({
-          [POLICY]: policyVersion === undefined ? undefined : { S: policyVersion },
-          [DESCRIPTORS]: descriptorsVersion === undefined ? undefined : { S: descriptorsVersion },
-        }),
-      }),
-  };
+  });
 }
 
-function parsed(text: string | undefined): unknown {
+function parsed(text = ''): unknown {
   try {
-    return JSON.parse(text ?? '');
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

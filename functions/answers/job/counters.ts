@@ -7,42 +7,16 @@ import type { Violation } from '../../../policies/reason.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { countersAsked } from '../../core/admission/judge.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/ledger.ts';
+import type { CountersByName } from '../reading/counters-now.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import type { ExplainedCounter } from './model.ts';
 import type { ReevaluatedJob } from './rule-results.ts';
 
-export type CounterReader = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
-
-/** Keyed by `counterName`; counters without use are left out. */
-export type NamedCounters = ReadonlyMap<string, Counter>;
-
-/** Reads every counter that an explanation shows. */
-export function countersFor(
-  record: JobRecord,
-  again: ReevaluatedJob | undefined,
-  read: CounterReader,
-): Promise<NamedCounters> {
-  const claims = again?.evaluation.claims ?? [];
-  return readNamed([...countersOf(record, claims), ...(again ? countersAsked(again.evaluation) : [])], read);
-}
-
-/** @param known - counters that are not read again */
-export async function readNamed(
-  all: readonly CounterKey[],
-  read: CounterReader,
-  known: NamedCounters = new Map(),
-): Promise<NamedCounters> {
-  const keys = [...new Map(all.map((key) => [counterName(key), key])).values()].filter(
-    (key) => !known.has(counterName(key)),
-  );
-  const counters = keys.length === 0 ? [] : await read(keys);
-  return new Map(
-    keys.flatMap((key, index) => {
-      const counter = counters[index];
-      return counter === undefined ? [] : [[counterName(key), counter] as const];
-    }),
-  );
-}
+/** The counters that an explanation shows. */
+export const countersFor = (record: JobRecord, again: ReevaluatedJob | undefined): readonly CounterKey[] => [
+  ...countersOf(record, again?.evaluation.claims ?? []),
+  ...(again ? countersAsked(again.evaluation) : []),
+];
 
 /** The counters of a record, then those that only current limits add. */
 function countersOf(record: JobRecord, claims: readonly LimitClaim[]): readonly CounterKey[] {
@@ -54,7 +28,7 @@ function countersOf(record: JobRecord, claims: readonly LimitClaim[]): readonly 
 export function counterLines(
   record: JobRecord,
   claims: readonly LimitClaim[],
-  counters: NamedCounters,
+  counters: CountersByName,
   rules: Pick<EvaluationContext, 'limits' | 'directory' | 'nowMs'>,
 ): readonly ExplainedCounter[] {
   const violations = [...record.violations, ...record.shadow];
@@ -67,13 +41,8 @@ export function counterLines(
     const { subject, limit, period } = counter;
     return [
       {
-        ...{
-          subject,
-          label: subjectLabelOf(subject, rules.directory ?? NOWHERE.directory),
-          limit,
-          period,
-          unit,
-        },
+        ...{ subject, label: subjectLabelOf(subject, rules.directory ?? NOWHERE.directory) },
+        ...{ limit, period, unit },
         ...withoutAbsent({ atDecision: claimed && counterThen(claimed, violations) }),
         now: counterNow(counter, claim, counters.get(name), rules),
       },

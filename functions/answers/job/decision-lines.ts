@@ -1,8 +1,7 @@
 /** Lines about the reasons against a job, as far as the caller may see them. */
 import type { Reason, Violation } from '../../../policies/reason.ts';
-import { plain } from '../../../policies/text/plain-text.ts';
 import type { Disclosure } from '../../../policies/text/reason-text.ts';
-import { discreetReasonLine, reasonLine, textsFor } from '../../../policies/text/reason-texts.ts';
+import { discreetHeadline, discreetReasonLine, reasonLine } from '../../../policies/text/reason-texts.ts';
 import { durationText } from '../../../policies/unit-texts.ts';
 import type { CurrentDecision } from '../../core/admission/judge.ts';
 import type { Scope } from '../reading/scope.ts';
@@ -28,9 +27,7 @@ export function violationText(reason: Reason, { scope, disclosure, currency }: V
     if (scope.sees(reason.subject)) return reasonLine(reason, currency);
     if (disclosure === 'binding') return discreetReasonLine(reason, currency);
   }
-  return disclosure === 'none'
-    ? plain(textsFor(reason).discreetHeadline(reason))
-    : reasonLine(reason, currency);
+  return disclosure === 'none' ? discreetHeadline(reason) : reasonLine(reason, currency);
 }
 
 /** Lists all violations of a decision, except those that an exemption or a break-glass admitted. */

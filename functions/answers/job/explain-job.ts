@@ -11,7 +11,7 @@ import { wasRejected } from '../../core/ledger/settle.ts';
 import { jobPagePath, linkTo } from '../../core/notify/console-links.ts';
 import { type Caller, type ReadContext, rulesNow } from '../reading/context.ts';
 import { NOWHERE } from '../reading/scope.ts';
-import { type CounterReader, counterLines, countersFor } from './counters.ts';
+import { counterLines, countersFor } from './counters.ts';
 import {
   disclosedViolation,
   reasonsOf,
@@ -48,8 +48,7 @@ export const explainJob =
     const { jobName: name, projectId, projectPath, groupId, pipelineId } = record.facts;
     const rules = await rulesFor(projectId);
     const again = reevaluate(record, rules);
-    const read: CounterReader = (keys) => reading.ledger.readCounters(keys);
-    const counters = await countersFor(record, again, read);
+    const counters = await reading.counters.fresh(countersFor(record, again));
     const now = again && decideNow(again, counters, nowMs, record.claims);
     const disclosure = disclosureFor(recordPlaceOf(record, directory), policy.disclose);
     const using: ViolationTextContext = { scope, disclosure, currency: policy.currency };
@@ -84,7 +83,7 @@ export const explainJob =
         countersHidden: lines.length - seen.length,
         ...withoutAbsent({
           rejection: isRejected
-            ? await remediesOf(record, { rules, again, now, counters, read, using })
+            ? await remediesOf(record, { rules, again, now, counters, kept: reading.counters, using })
             : undefined,
           retry: await retriedOf(record, reading),
           rejectionText: textThen(record, rules, using, consoleUrl),

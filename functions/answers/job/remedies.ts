@@ -14,10 +14,10 @@ import {
 import { kindRow, unitRow, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
-import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
+import type { CountersByName, CurrentCounters } from '../reading/counters-now.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
-import { type CounterReader, type NamedCounters, readNamed } from './counters.ts';
 import { type ViolationTextContext, violationText } from './decision-lines.ts';
 import type { JobRejection } from './model.ts';
 import { type ReevaluatedJob, reevaluate } from './rule-results.ts';
@@ -27,8 +27,8 @@ interface RejectionContext {
   readonly again: ReevaluatedJob | undefined;
   /** Current decision; absent like `again`. */
   readonly now: CurrentDecision | undefined;
-  readonly counters: NamedCounters;
-  readonly read: CounterReader;
+  readonly counters: ReadonlyMap<string, Counter>;
+  readonly kept: Pick<CurrentCounters, 'fresh'>;
   readonly using: ViolationTextContext;
 }
 
@@ -85,7 +85,7 @@ const isOfLimit = (reason: Reason): reason is LimitReason => 'limitAmount' in re
 const isAdmitted = (
   job: ReevaluatedJob | undefined,
   { claims }: JobRecord,
-  counters: NamedCounters,
+  counters: CountersByName,
   nowMs: number,
 ): boolean => job !== undefined && decideNow(job, counters, nowMs, claims).outcome === 'admitted';
 
@@ -116,7 +116,7 @@ function withTimeout(record: JobRecord, timeoutSeconds: number): JobRecord {
 async function fittingClasses(
   record: JobRecord,
   { evaluation: { terms } }: ReevaluatedJob,
-  { rules, counters, read }: RejectionContext,
+  { rules, counters, kept }: RejectionContext,
 ): Promise<JobRejection['classes']> {
   const { classes, defaultClass } = pricesAt(rules.policy.prices, rules.nowMs);
   const { runnerId: _, ...asked } = record.facts.asked ?? {};
@@ -132,7 +132,7 @@ async function fittingClasses(
       return isOther && other.evaluation.terms.costMicros < terms.costMicros ? [{ name, tags, other }] : [];
     });
   const more = tried.flatMap(({ other }) => countersAsked(other.evaluation));
-  const all = new Map([...counters, ...(await readNamed(more, read, counters))]);
+  const all = new Map([...counters, ...(await kept.fresh(more))]);
   return tried
     .filter(({ other }) => isAdmitted(other, record, all, rules.nowMs))
     .map(({ name, tags, other: { evaluation } }) => ({
@@ -164,12 +164,8 @@ function grantRequestFor(
   const more = Math.max(step, Math.ceil(missing / step) * step);
   const untilMs = resetsAtMs === undefined ? nowMs + REQUESTED_MS : Math.max(nowMs, resetsAtMs - 1);
   return {
-    ...{
-      subject,
-      label: subjectLabelOf(subject, directory ?? NOWHERE.directory),
-      limit: id,
-      unit: limit.unit,
-    },
+    ...{ subject, label: subjectLabelOf(subject, directory ?? NOWHERE.directory) },
+    ...{ limit: id, unit: limit.unit },
     amount: inCurrency ? (more / MICROS).toFixed(2) : writtenUnits(more, limit.kind),
     fromDay: writtenDay(nowMs, zone),
     untilDay: writtenDay(untilMs, zone),

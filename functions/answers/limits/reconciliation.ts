@@ -39,7 +39,7 @@ export function reconciliationOf(reading: ReadContext): (caller: Caller) => Prom
     const when = `checked ${instantText(checkedAtMs, reading.zone)}`;
     const [first] = differing;
     if (first === undefined && unlisted === 0)
-      return { ...base, state: 'agrees', text: `${equalText(outcome.usage)}, ${when}.${mendedText(usage)}` };
+      return { ...base, state: 'agrees', text: `${equalText(outcome.usage)}, ${when}.` };
     const count = differing.length + unlisted;
     const text = `${count} ${count === 1 ? 'counter differs' : 'counters differ'} from the jobs that statements are made of, ${when}.`;
     const example = first === undefined ? '' : ` ${await exampleText(first)}`;
@@ -58,14 +58,6 @@ export function reconciliationOf(reading: ReadContext): (caller: Caller) => Prom
 /** Usage that was not compared is left out. */
 const equalText = (usage: UsageLook | undefined): string =>
   usage === undefined || usage.failed > 0 ? 'Counters = statements' : 'Counters = usage = statements';
-
-function mendedText(usage: UsageLook | undefined): string {
-  if (usage === undefined || usage.mended + usage.failed === 0) return '';
-  const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'}`;
-  const mended = usage.mended === 0 ? '' : ` Usage lacked ${jobs(usage.mended)}, and has them now.`;
-  const failed = usage.failed === 0 ? '' : ` Usage of ${jobs(usage.failed)} could not be looked at.`;
-  return `${mended}${failed}`;
-}
 
 const UNCHECKED: Reconciliation = {
   ...{ state: 'unchecked', differing: [], unlisted: 0 },

@@ -120,13 +120,6 @@ export function subjectsAbove(subject: string, directory: Directory): readonly s
   return [...groups.reverse(), 'instance'];
 }
 
-/** A job that a limit counts. It has paths that the directory may lack. */
-interface LimitedJob {
-  readonly rootId?: number;
-  readonly groupId?: number;
-  readonly projectPath?: string;
-}
-
 /**
  * Formats a limit for people: `project/7 money-month` → `acme/payments/checkout money-month`. Unknown ids stay.
  *
@@ -135,20 +128,10 @@ interface LimitedJob {
 export function limitLabel(
   limit: string,
   directory: Directory,
-  { rootId, groupId, projectPath = '' }: LimitedJob = {},
   nameOf = (label: string): string => label,
 ): string {
   const subject = subjectOfLimit(limit);
-  const place = placeOfSubject(subject);
-  const label = nameOf(subjectLabelOf(subject, directory));
-  const isUnknown = subjectLabelOf(place, directory) === place;
-  const pathInJob = (): string => {
-    if (place.startsWith('project/')) return projectPath;
-    if (place === `group/${groupId}`) return projectPath.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
-    return place === `group/${rootId}` ? (projectPath.split('/')[0] ?? '') : '';
-  };
-  const path = isUnknown ? pathInJob() : '';
-  return `${path === '' ? label : path + label.slice(place.length)}${limit.slice(subject.length)}`;
+  return `${nameOf(subjectLabelOf(subject, directory))}${limit.slice(subject.length)}`;
 }
 
 /** `group/101 money-month` → `group/101`. A job's name in it may have blanks, a limit's id has none. */

@@ -1,7 +1,7 @@
 /** Daily usage from the rollup, in the rollup's zone. */
 import { calendarDay, dayIn, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import { type Usage, type UsageKey, usageOf } from '../../core/usage/usage.ts';
+import { type Usage, type UsageTally, usageOf } from '../../core/usage/usage.ts';
 
 export interface DayUsage extends Usage {
   /** `dayNumber` */
@@ -26,27 +26,42 @@ export const today = (zone: string, nowMs: number): number => dayNumber(dayIn(zo
 
 export const dayText = (number: number): string => isoDay(calendarDay(number));
 
-/** One read per subject and day. @throws {LedgerError} */
-export async function readDays(
+/** Counts of a day as they are stored. */
+export interface DayTally extends Pick<DayUsage, 'number' | 'day'> {
+  readonly tally: UsageTally;
+}
+
+/** Reads the days of each subject, in order: one read per subject and day. @throws {LedgerError} */
+export async function readTallies(
   subjects: readonly string[],
   { from, to }: DaySpan,
   store: Pick<RollupStore, 'readUsage'>,
-): Promise<UsageBySubject> {
+): Promise<ReadonlyMap<string, readonly DayTally[]>> {
   const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
-  const distinct = [...new Set(subjects)];
-  const keys = distinct.flatMap((subject) =>
-    numbers.map((number): UsageKey => ({ subject, day: dayText(number) })),
+  const keys = [...new Set(subjects)].flatMap((subject) =>
+    numbers.map((number) => ({ subject, number, day: dayText(number) })),
   );
-  const usages: Usage[] = [];
-  for (let start = 0; start < keys.length; start += PART_KEYS)
-    usages.push(...(await store.readUsage(keys.slice(start, start + PART_KEYS))).map(usageOf));
+  const found = new Map<string, DayTally[]>(subjects.map((subject) => [subject, []]));
+  for (let start = 0; start < keys.length; start += PART_KEYS) {
+    const part = keys.slice(start, start + PART_KEYS);
+    const tallies = await store.readUsage(part);
+    for (const [index, { subject, number, day }] of part.entries())
+      found.get(subject)?.push({ number, day, tally: tallies[index] ?? new Map() });
+  }
+  return found;
+}
+
+/** One read per subject and day. @throws {LedgerError} */
+export async function readDays(
+  subjects: readonly string[],
+  span: DaySpan,
+  store: Pick<RollupStore, 'readUsage'>,
+): Promise<UsageBySubject> {
+  const found = await readTallies(subjects, span, store);
   return new Map(
-    distinct.map((subject, at) => [
+    [...found].map(([subject, days]) => [
       subject,
-      numbers.flatMap((number, index): DayUsage[] => {
-        const usage = usages[at * numbers.length + index];
-        return usage === undefined ? [] : [{ ...usage, number, day: dayText(number) }];
-      }),
+      days.map(({ tally, number, day }): DayUsage => ({ ...usageOf(tally), number, day })),
     ]),
   );
 }

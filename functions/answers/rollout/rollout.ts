@@ -194,7 +194,7 @@ export const rolloutForecastOf =
       ...{ jobs, wouldFail },
       rows: shown.map((row) => ({
         ...forecastRow(row, reading.gitlabUrl, directory),
-        ...(row.limit !== undefined && { limitLabel: limitLabel(row.limit, directory, row, nameOf) }),
+        ...(row.limit !== undefined && { limitLabel: limitLabel(row.limit, directory, nameOf) }),
       })),
     };
   };

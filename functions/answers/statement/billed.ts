@@ -3,7 +3,7 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { wasBelowPath, wasInGroup } from '../../core/truth/job-charge.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { BELOW_COUNTS, ROOT_JOBS, type UsageTally } from '../../core/usage/usage.ts';
-import { type DaySpan, dayText } from '../reading/usage-days.ts';
+import { type DaySpan, type DayTally, readTallies } from '../reading/usage-days.ts';
 
 /** The word for everything there is; a group that is called so is meant first. */
 const EVERYTHING = 'instance';
@@ -77,12 +77,10 @@ interface BilledDays {
  */
 export async function billedDays(
   subject: string,
-  { from, to }: DaySpan,
+  span: DaySpan,
   usage: Pick<RollupStore, 'readUsage'>,
 ): Promise<BilledDays> {
-  const days = Array.from({ length: to - from + 1 }, (_, index) => dayText(from + index));
-  const read = await usage.readUsage(days.map((day) => ({ subject, day })));
-  const tallies = days.map((day, index) => ({ day, tally: read[index] ?? NOTHING }));
+  const tallies = (await readTallies([subject], span, usage)).get(subject) ?? [];
   return {
     charged: sumOf(tallies, ([name, below], tally) => countOf(tally, name) - countOf(tally, below)),
     all: sumOf(tallies, ([name], tally) => countOf(tally, name)),
@@ -91,10 +89,8 @@ export async function billedDays(
   };
 }
 
-const NOTHING: UsageTally = new Map();
-
 function sumOf(
-  tallies: readonly { readonly day: string; readonly tally: UsageTally }[],
+  tallies: readonly DayTally[],
   count: (names: (typeof BELOW_COUNTS)[number], tally: UsageTally) => number,
 ): BilledSum {
   const sum = { jobs: 0, seconds: 0, micros: 0, corrections: 0 };

@@ -122,7 +122,7 @@ export function shortDecimal(value: number): string {
 }
 
 /** ISO 8601 in UTC, whole seconds, as FOCUS wants them. */
-export const utcSecond = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+const utcSecond = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 
 // A closed statement as rows that add up to what is due, and as CSV.
 

@@ -9,9 +9,8 @@ import { today } from '../reading/usage-days.ts';
 import { billedDays, billedGroup } from './billed.ts';
 import type { Statement, StatementAnswer, StatementLine, StatementQuery } from './model.ts';
 import { monthNamed, monthSpanMs, type StatementMonth } from './month.ts';
-import { StatementTally, type TallyOptions } from './statement-tally.ts';
+import { tallyJobs } from './statement-tally.ts';
 
-const READ_TIMEOUT_MS = 15_000;
 /** The ledger keeps a month's records at least this long after the month. */
 const KEPT_MS = 90 * DAY_MS;
 
@@ -59,20 +58,23 @@ export const statementOf =
       return { outcome: 'stated', statement: { ...head, by: 'day', ...days, notes } };
     }
     if (jobs === undefined) return { outcome: 'unknown_group' };
-    const tally = await tallyOf({ ...span, zone, by, withUsers, billed, directory }, jobs);
-    if (billed.unknown && !tally.hasJobs) return { outcome: 'unknown_group' };
+    const { hasJobs, jobsInNoGroup, ...tally } = await tallyJobs(
+      { ...span, zone, by, withUsers, billed, directory },
+      jobs,
+    );
+    if (billed.unknown && !hasJobs) return { outcome: 'unknown_group' };
     return {
       outcome: 'stated',
       statement: {
-        ...{ ...head, by, ...(withUsers && { withUsers }), lines: tally.lines(), totals: tally.totals() },
+        ...{ ...head, by, ...(withUsers && { withUsers }), ...tally },
         notes: [
           ...(billed.unknown
             ? [`The directory does not know ${label}: groups below it may be missing.`]
             : []),
-          ...(tally.jobsInNoGroup === 0
+          ...(jobsInNoGroup === 0
             ? []
             : [
-                `Jobs of this month whose group nobody knew when they were decided: ${tally.jobsInNoGroup}. No group is charged for them.`,
+                `Jobs of this month whose group nobody knew when they were decided: ${jobsInNoGroup}. No group is charged for them.`,
               ]),
           ...unfinished,
           ...(isLongOver
@@ -115,22 +117,4 @@ async function dayLines(
       'Lines are days of the whole group, corrections are in them. Jobs whose end nobody knows are charged, and are no part of jobs and seconds.',
     ],
   };
-}
-
-/** A group that was moved has its own jobs and jobs charged to the group above: it is charged for its own. */
-async function tallyOf(
-  options: TallyOptions,
-  jobs: NonNullable<StatementBooks['jobs']>,
-): Promise<StatementTally> {
-  const tally = new StatementTally(options);
-  for await (const item of jobs.scan()) {
-    if (item.kind !== 'record' || !tally.has(item.record)) continue;
-    const { jobId, entries } = item.record;
-    // Few jobs have entries, so they are read one by one.
-    const corrections = entries === 0 ? [] : await jobs.readEntries(jobId, { timeoutMs: READ_TIMEOUT_MS });
-    tally.add(item.record, corrections);
-  }
-  return tally.isMixed && options.chargedOnly !== true
-    ? tallyOf({ ...options, chargedOnly: true }, jobs)
-    : tally;
 }

@@ -47,17 +47,16 @@ export function lastAlertOf(row: LimitRow, currency: string): LastAlert | undefi
 
 function alertText(alert: AlertRow, { unit, zone }: LimitRow, currency: string): string {
   const { addressee, level, limitAmount, withdrawn, channels } = alert;
-  const [taken, failed] = [channels.filter((each) => !isFailed(each)), channels.filter(isFailed)];
-  const at = levelText(level);
   const of = withdrawn ? ` of ${amountText(limitAmount, unit, currency)}, before the limit was changed,` : '';
-  const namesOf = (some: AlertRow['channels']) => joined(some.map(({ channel }) => CHANNELS[channel]));
-  const [first] = taken;
-  if (first === undefined) {
-    const since = failed.map(({ channel, atMs }) => `${CHANNELS[channel]} since ${instantText(atMs, zone)}`);
-    return `${addressee} not told at ${at}${of}: no answer from ${joined(since)}`;
-  }
-  const told = `${addressee} told at ${at}${of} by ${namesOf(taken)} on ${instantText(first.atMs, zone)}`;
-  return failed.length === 0 ? told : `${told}; not by ${namesOf(failed)}`;
+  const taken = channels.filter((each) => !isFailed(each));
+  const ways = [...taken, ...channels.filter(isFailed)].map(({ channel, outcome, atMs }) => {
+    const when = instantText(atMs, zone);
+    return outcome === 'failed'
+      ? `no answer from ${CHANNELS[channel]} since ${when}`
+      : `by ${CHANNELS[channel]} on ${when}`;
+  });
+  const told = taken.length > 0 ? 'told' : 'not told';
+  return `${addressee} ${told} at ${levelText(level)}${of}${taken.length > 0 ? '' : ':'} ${ways.join('; ')}`;
 }
 
 const joined = (words: readonly string[]): string => joinedText(words, 'and');

@@ -6,12 +6,10 @@ const STYLE_BASE = `
 :root{color-scheme:light dark;
 --page:#f5f6f8;--card:#fff;--ink:#1a1f26;--soft:#56606c;--line:#d6dbe2;--faint:#eef1f5;--link:#0a54ab;
 --accent:#0a54ab;--on-accent:#fff;--spent:#2b6ea6;--track:#e2e7ed;--mark:#1a1f26;
---eat0:#1d4e79;--eat1:#2b6ea6;--eat2:#b3611b;--eat3:#5f8a3a;--eat4:#7b5ba6;--eat5:#8a6d1d;--eat-rest:#a9b3bf;
 --good:#17663a;--good-ground:#e7f4ec;--warn:#7d4a00;--warn-ground:#fff3dc;--bad:#a8211a;--bad-ground:#fdebe9}
 @media(prefers-color-scheme:dark){:root{
 --page:#0f1317;--card:#161b21;--ink:#e3e7ec;--soft:#9ca7b3;--line:#2e3741;--faint:#1e252d;--link:#85b8ff;
 --accent:#85b8ff;--on-accent:#0b1420;--spent:#5b9bd5;--track:#2a323c;--mark:#e3e7ec;
---eat0:#9cc6f0;--eat1:#5b9bd5;--eat2:#e08f4a;--eat3:#8fbf66;--eat4:#b196dc;--eat5:#d1b25c;--eat-rest:#5b6672;
 --good:#7fd2a0;--good-ground:#16291e;--warn:#f0b95b;--warn-ground:#2d2414;--bad:#ff9d94;--bad-ground:#341a18}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
@@ -94,9 +92,6 @@ td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
 .held-ground{fill:var(--track)}.held-over{stroke:var(--bad)}
 .heat{--cell:26px;table-layout:fixed}.heat thead td{width:3rem}.heat th,.heat td{padding:0 1px;border:0;text-align:center;font-size:.72rem;color:var(--soft)}.heat tbody th{padding-top:.3rem;text-align:left}.heat abbr{text-decoration:none}.heat tbody td{height:calc(var(--cell) + 1.25rem);vertical-align:bottom;background:linear-gradient(var(--spent),var(--spent)) 50% calc((var(--cell) - var(--size,0px))/2 + 2px)/var(--size,0px) var(--size,0px) no-repeat}
 .heat1{--size:calc(var(--cell)/9)}.heat2{--size:calc(var(--cell)*2/9)}.heat3{--size:calc(var(--cell)*3/9)}.heat4{--size:calc(var(--cell)*4/9)}.heat5{--size:calc(var(--cell)*5/9)}.heat6{--size:calc(var(--cell)*6/9)}.heat7{--size:calc(var(--cell)*7/9)}.heat8{--size:calc(var(--cell)*8/9)}.heat9{--size:var(--cell)}
-.eaters{display:block;width:100%;height:22px;border-radius:4px;margin:.35rem 0 .5rem;background:var(--track)}.eaters .edge{fill:var(--card)}
-.eats td,.eats th{padding-top:.2rem;padding-bottom:.2rem}.eats svg{width:.75rem;height:.75rem;border-radius:2px;margin-right:.5rem;vertical-align:-1px}
-.eat0{fill:var(--eat0)}.eat1{fill:var(--eat1)}.eat2{fill:var(--eat2)}.eat3{fill:var(--eat3)}.eat4{fill:var(--eat4)}.eat5{fill:var(--eat5)}.eat-rest{fill:var(--eat-rest)}
 .key{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;color:var(--soft);font-size:.86rem;margin:.4rem 0;padding:0;list-style:none}
 .key svg{width:22px;height:11px;vertical-align:-1px;margin-right:.35rem;border-radius:2px;background:var(--track)}
 .tag{display:inline-block;font-size:.8rem;line-height:1.3;padding:.06rem .42rem;border-radius:4px;border:1px solid var(--line);color:var(--soft);background:var(--faint);white-space:nowrap;font-weight:500}
@@ -111,7 +106,7 @@ td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
 .figures dd{margin:0;font-size:1.2rem;font-weight:600;line-height:1.3}
 .figures dd small{display:block;font-weight:400;font-size:.84rem}
 dl.facts{display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:.2rem 1rem;margin:.25rem 0}
-dl.facts dt{color:var(--soft)}dl.facts dd{margin:0;overflow-wrap:anywhere}
+dl.facts div{display:contents}dl.facts dt{color:var(--soft)}dl.facts dd{margin:0;overflow-wrap:anywhere}
 .chart{display:block;width:100%;height:auto;margin:.25rem 0}
 .chart text{font-size:12px;fill:var(--soft)}
 .chart .grid{stroke:var(--line)}.chart .limit{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:6 3}
@@ -165,8 +160,6 @@ button[aria-busy=true]{opacity:.6;cursor:progress}
 .field>p{margin:0 0 .9rem}
 fieldset>legend+p{margin-top:0}
 details>summary{cursor:pointer;color:var(--link)}
-.compare{display:grid;gap:0 1rem;grid-template-columns:minmax(0,1fr)}
-@media(min-width:760px){.compare{grid-template-columns:1fr 1fr}}
 @media(max-width:719px){.wide,.chart.for-wide{display:none}.chart.for-narrow{display:block}main{padding-top:.9rem}h1{font-size:1.28rem}
 .heat{--cell:10px}.heat thead td{width:2rem}.heat tbody th{padding:0}.heat thead th{text-align:left;overflow:visible}.heat tbody td{height:20px}.heat tbody td span{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .stack,.stack tbody,.stack tbody th,.stack tbody td{display:block}

@@ -1,69 +1,48 @@
-import { Hono } from 'hono';
 import type { BreakGlassState } from '../../core/limits/edit-model.ts';
-import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
-import { doneText, type PagesDeps, pageFormatOf, send } from './page-deps.ts';
-import { distance, edge, type PageFormat, pageCount } from './parts/amounts.tsx';
-import { address, Done, Fact, type Markup, subjectLink } from './parts/layout.tsx';
+import { doneText, formatOf, type PageRoutes, send } from './page-deps.ts';
+import { distance, edge, number, type PageFormat, pageCount } from './parts/amounts.tsx';
+import { address, button, Done, Facts, type Markup, Plain, soft, subjectLink } from './parts/layout.tsx';
 
 /** Break-glasses of all visible groups. */
-export function breakGlassRoutes(deps: PagesDeps): Hono<SignInEnv> {
-  const { read } = deps;
-  const app = new Hono<SignInEnv>();
-
-  app.get('/break-glass', async (c) => {
-    const { user } = c.var;
-    const may = user.roles.admin || user.roles.finance;
-    return send(c, breakGlassPage(user, await read.breakGlasses(user), may, doneText(c), pageFormatOf(deps)));
-  });
-
-  return app;
-}
+export const breakGlassRoutes: PageRoutes = (app, deps) => {
+  app.get('/break-glass', async (c) =>
+    send(c, breakGlassPage(await deps.read.breakGlasses(c.var.user), doneText(c), formatOf(c, deps))),
+  );
+};
 
 /** Lists break-glasses with remaining amounts and reviews. */
 function breakGlassPage(
-  user: User,
   all: readonly BreakGlassState[],
-  may: boolean,
   done: string | undefined,
-  telling: PageFormat,
+  format: PageFormat,
 ): Markup {
+  const { user } = format;
+  const may = user.roles.admin || user.roles.finance;
   return (
-    <ConsolePage title="Break-glass" at="/break-glass" user={user}>
-      <div class="head">
-        <div>
-          <h1>Break-glass</h1>
-          <p>
-            Named people’s jobs, or those of protected refs, that may pass limits for a time. Always charged,
-            never past security rules.
-          </p>
-        </div>
-        {may && (
-          <div class="actions">
-            <a class="button" href="/edit?kind=breakglass&amp;subject=instance">
-              For the whole GitLab
-            </a>
-          </div>
-        )}
-      </div>
+    <ConsolePage
+      title="Break-glass"
+      at="/break-glass"
+      user={user}
+      about="Named people’s jobs, or those of protected refs, that may pass limits for a time. Always charged, never past security rules."
+      actions={
+        may && button(address('/edit', { kind: 'breakglass', subject: 'instance' }), 'For the whole GitLab')
+      }
+    >
       <Done text={done} />
-      {all.length === 0 ? (
-        <div class="card">
-          <p>No jobs were let in by breaking glass.</p>
-          {may && <p class="soft">To open one for a group, go to its page and choose “Break glass”.</p>}
-        </div>
-      ) : (
-        all.map((each) => breakGlassCard(each, mayOpen('GET /edit', user.roles), telling))
+      {all.length === 0 && (
+        <Plain>
+          No jobs were let in by breaking glass.
+          {may && ' To open one for a group, go to its page and choose “Break glass”.'}
+        </Plain>
       )}
+      {all.map((each) => breakGlassCard(each, format))}
     </ConsolePage>
   );
 }
 
-const personText = (id: number, names: BreakGlassState['userNames'] = {}): string =>
-  names[id] === undefined ? String(id) : `${names[id]} (${id})`;
-
-function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: PageFormat): Markup {
+function breakGlassCard(glass: BreakGlassState, format: PageFormat): Markup {
   const {
     id,
     subject,
@@ -74,82 +53,64 @@ function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: PageF
     used,
     untilMs,
     fromMs,
-    reason,
-    ticket,
     by,
     open,
     toReview,
     zone = 'UTC',
   } = glass;
-  const names = users.map((each) => personText(each, glass.userNames));
-  const who = [
+  const { nowMs } = format;
+  const names = users.map((user) => {
+    const name = glass.userNames?.[user];
+    return name === undefined ? String(user) : `${name} (${user})`;
+  });
+  const whose =
     users.length > 0
       ? `jobs of ${users.length === 1 ? 'user' : 'users'} ${names.join(', ')}`
-      : 'the jobs of all users',
-    glass.protected ? 'on protected refs' : '',
-  ];
-  const edit = (kind: string): string =>
-    address('/edit', {
-      kind,
-      breakglass: id,
-      subject: /^(group|project)\/|^instance$/.test(subject) ? subject : undefined,
-    });
+      : 'the jobs of all users';
+  const edit = (kind: string, text: string): Markup =>
+    button(
+      address('/edit', {
+        ...{ kind, breakglass: id },
+        subject: /^(group|project)\/|^instance$/.test(subject) ? subject : undefined,
+      }),
+      text,
+    );
+  const mayEdit = mayOpen('GET /edit', format.user.roles);
   return (
     <article class="card" aria-labelledby={`g-${id}`}>
       <h2 id={`g-${id}`}>
         <span>
           {subjectLink(subject, path ?? (subject === 'instance' ? 'The whole GitLab' : subject))}{' '}
-          {open ? (
-            <span class="tag bad">open</span>
-          ) : fromMs > telling.nowMs ? (
-            <span class="tag">to come</span>
-          ) : (
-            <span class="tag">over</span>
-          )}{' '}
+          <span class={open ? 'tag bad' : 'tag'}>{stateText(glass, nowMs)}</span>{' '}
           {toReview && <span class="tag warn">to review</span>}
         </span>
-        <small class="soft">
-          {by !== undefined && <>by {by}, </>}
-          {distance(fromMs, telling.nowMs)}
-        </small>
+        {soft(by !== undefined && `by ${by}, `, distance(fromMs, nowMs))}
       </h2>
       <p>
-        {reason}
-        {ticket !== undefined && (
-          <>
-            {' '}
-            <small class="soft">{ticket}</small>
-          </>
-        )}
+        {glass.reason} {glass.ticket !== undefined && soft(glass.ticket)}
       </p>
-      <dl class="facts">
-        <Fact name="Whose">{who.filter((part) => part !== '').join(' ')}</Fact>
-        <Fact name="Let in">
-          {used.toLocaleString('en-US')} of {pageCount(jobs, 'job')}
-          {per !== 'once' && <> per {per}</>}
-        </Fact>
-        <Fact name="Until">
-          {edge(untilMs, 'end', { zone })} ({distance(untilMs, telling.nowMs)})
-        </Fact>
-        {glass.reviewedBy !== undefined && (
-          <Fact name="Reviewed">
-            by {glass.reviewedBy}
-            {glass.note !== undefined && <>: {glass.note}</>}
-          </Fact>
-        )}
-      </dl>
+      <Facts
+        of={[
+          ['Whose', `${whose}${glass.protected ? ' on protected refs' : ''}`],
+          ['Let in', `${number(used)} of ${pageCount(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`],
+          [
+            'Until',
+            <>
+              {edge(untilMs, 'end', { zone })} ({distance(untilMs, nowMs)})
+            </>,
+          ],
+          ['Reviewed', glass.reviewedBy && [`by ${glass.reviewedBy}`, glass.note].filter(Boolean).join(': ')],
+        ]}
+      />
       <div class="actions">
-        {mayEdit && open && (
-          <a class="button" href={edit('end-breakglass')}>
-            End it now
-          </a>
-        )}
-        {mayEdit && toReview && (
-          <a class="button" href={edit('review-breakglass')}>
-            Review it
-          </a>
-        )}
+        {mayEdit && open && edit('end-breakglass', 'End it now')}
+        {mayEdit && toReview && edit('review-breakglass', 'Review it')}
       </div>
     </article>
   );
+}
+
+function stateText({ open, fromMs }: BreakGlassState, nowMs: number): string {
+  if (open) return 'open';
+  return fromMs > nowMs ? 'to come' : 'over';
 }

@@ -1,6 +1,3 @@
-/** Converts between the list's address and its query. */
-
-import { Hono } from 'hono';
 import { capWords } from '../../../policies/limits/cap.ts';
 import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -13,35 +10,43 @@ import {
   SUBJECT_KINDS,
   type SubjectKind,
 } from '../../answers/limits/budgets-model.ts';
-import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
-import { type PagesDeps, pageFormatOf, query, queryCursor, readWholeNumber, send } from './page-deps.ts';
+import {
+  formatOf,
+  type PageContext,
+  type PageRoutes,
+  query,
+  queryCursor,
+  queryNumber,
+  queryOf,
+  send,
+} from './page-deps.ts';
 import {
   BAR_KEY,
   lastAlertOf,
   limitAmountWords,
+  limitColumns,
   limitWords,
   modeTag,
   nextAlertText,
+  number,
   type PageFormat,
   pageCount,
-  runsOut,
-  STANDING_COLUMNS,
-  standingCells,
 } from './parts/amounts.tsx';
 import {
   address,
-  budgetTabs,
+  BudgetTabs,
   type ChoiceList,
+  type Column,
   choice,
   type Markup,
   PageLinks,
   pathMarkup,
   searchField,
+  soft,
   subjectHref,
   Table,
-  Tabs,
 } from './parts/layout.tsx';
 import { KIND_TAGS } from './parts/tables.tsx';
 
@@ -49,53 +54,29 @@ import { KIND_TAGS } from './parts/tables.tsx';
 const ROWS = 50;
 const PERCENT_MAX = 1_000;
 
-/** @param text - of a name in the address; undefined where it is not there or empty */
-function budgetsAsked(text: (name: string) => string | undefined): BudgetsQuery {
-  const one = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
-    values.find((value) => value === text(name));
-  const over = readWholeNumber(text('over'));
+/** Every limit the user may see, ranked by trouble. */
+export const budgetsRoutes: PageRoutes = (app, deps) => {
+  app.get('/budgets', async (c) => {
+    const asked = budgetsAsked(c);
+    const budgets = await deps.read.budgets(asked, c.var.user);
+    return send(c, budgetsPage(budgets, asked, formatOf(c, deps)));
+  });
+};
+
+function budgetsAsked(c: PageContext): BudgetsQuery {
+  const over = queryNumber(c, 'over');
   return {
     ...withoutAbsent({
-      search: text('q'),
-      kind: one('kind', SUBJECT_KINDS),
-      unit: one('unit', LIMIT_KINDS),
-      trouble: one('trouble', RISK_FILTERS),
+      search: query(c, 'q'),
+      kind: queryOf(c, 'kind', SUBJECT_KINDS),
+      unit: queryOf(c, 'unit', LIMIT_KINDS),
+      trouble: queryOf(c, 'trouble', RISK_FILTERS),
       percentMin: over === undefined ? undefined : Math.min(over, PERCENT_MAX),
-      cursor: text('cursor'),
+      cursor: queryCursor(c),
     }),
-    sort: one('sort', BUDGET_ORDERS) ?? 'trouble',
-    caps: true,
-    max: ROWS,
+    ...{ sort: queryOf(c, 'sort', BUDGET_ORDERS) ?? 'trouble', caps: true, max: ROWS },
   };
 }
-
-/** Canonical address of a query; its first page. */
-const askedWords = ({ search, kind, unit, trouble, percentMin, sort }: BudgetsQuery) => ({
-  q: search,
-  kind,
-  unit,
-  trouble,
-  over: percentMin,
-  sort: sort === 'trouble' ? undefined : sort,
-});
-
-/** Filters and order of limits. */
-const budgetsFilters = (asked: BudgetsQuery): Markup => (
-  <form class="filters" method="get" action="/budgets" role="search" data-at-once>
-    {searchField('Search limits', asked.search, 'Part of a path, name or owner')}
-    {choice('Whose', 'kind', asked.kind, [['', 'Everybody’s'], ...KINDS])}
-    {choice('Counts', 'unit', asked.unit, [['', 'Anything'], ...UNITS])}
-    {choice('Trouble', 'trouble', asked.trouble, TROUBLES)}
-    {choice('Order', 'sort', asked.sort, ORDERS)}
-    {asked.percentMin !== undefined && (
-      <label>
-        Used, at least %
-        <input type="text" name="over" inputmode="numeric" size={5} value={String(asked.percentMin)} />
-      </label>
-    )}
-    <button>Show</button>
-  </form>
-);
 
 const KINDS: readonly (readonly [SubjectKind, string])[] = [
   ['instance', 'The whole GitLab'],
@@ -106,176 +87,135 @@ const KINDS: readonly (readonly [SubjectKind, string])[] = [
   ['user', 'Users'],
   ['cap', 'Caps'],
 ];
-
 const UNITS: ChoiceList = LIMIT_KINDS.map((kind) => [kind, limitWords({ kind })]);
-
 const TROUBLES: ChoiceList = [
   ['', 'With or without'],
   ['runs-out', 'Used up or runs out'],
   ['used-up', 'Used up'],
 ];
-
 const ORDERS: ChoiceList = [
   ['trouble', 'Highest risk first'],
   ['fullest', 'Fullest first'],
   ['name', 'Name'],
 ];
 
-/** One line per limit: a bar, with the same figures as text. */
-const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, mayEdit: boolean): Markup => (
-  <Table label="Limits" caption="Limits and how they stand" columns={STANDING_COLUMNS}>
-    <tbody>
-      {rows.map((row) => (row.each === undefined ? limitLine(row, telling, mayEdit) : capLine(row, telling)))}
-    </tbody>
-  </Table>
-);
-
-function limitLine(row: BudgetRow, telling: PageFormat, mayEdit: boolean): Markup {
-  const alert = nextAlertText(row);
-  const last = lastAlertOf(row, telling.currency);
-  return (
-    <tr>
-      {nameCell(row)}
-      {standingCells(row, telling, mayEdit)}
-      <td class="ro">
-        {row.canRunOut ? runsOut(row, telling.nowMs) : <span class="soft">{comesAndGoes(row)}</span>}
-        {alert !== undefined && (
-          <div>
-            <small class="soft">{alert}</small>
-          </div>
-        )}
-        {last !== undefined && (
-          <div>
-            <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>
-          </div>
-        )}
-      </td>
-    </tr>
+function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat): Markup {
+  const { first, rows, total, next, previous, refusing, usedUp, runsOut, forecastMax, set } = budgets;
+  const { search, kind, unit, trouble, percentMin: over, sort } = asked;
+  const to = (cursor: string): string =>
+    address('/budgets', { q: search, kind, unit, trouble, over, sort, cursor });
+  const figure = (count: number, tone: string, text: string): Markup => (
+    <>
+      , <strong class={count > 0 ? tone : ''}>{number(count)}</strong> {text}
+    </>
   );
-}
-
-/** Amounts that return with the next job, minute or hour have no run-out day. */
-const comesAndGoes = ({ amount, left = 1 }: BudgetRow): string =>
-  amount === 'unlimited' ? 'never' : left > 0 ? 'comes and goes' : 'full for now';
-
-const capLine = (row: BudgetRow, telling: PageFormat): Markup => (
-  <tr>
-    {nameCell(row)}
-    <td class="bar-cell">
-      <small class="soft">each has its own</small>
-    </td>
-    <td class="n wide">–</td>
-    <td class="n wide">–</td>
-    <td class="n wide">–</td>
-    <td class="n" data-l="limit">
-      {limitAmountWords(row, telling)}
-    </td>
-    <td class="n wide">–</td>
-    <td class="wide soft">–</td>
-  </tr>
-);
-
-function nameCell(row: BudgetRow): Markup {
-  const { subject, path, id } = row;
-  const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
-  const href = subjectHref(subject);
-  const name = row.each === undefined ? pathMarkup(path) : path;
-  const facts = [
-    row.each === undefined ? limitWords(row) : `${limitWords(row)} of ${capWords(row.each)}`,
-    row.period?.label,
-    row.byDefault && 'by default',
-  ].filter((fact) => typeof fact === 'string');
   return (
-    <th scope="row" class="path">
-      {href === undefined ? (
-        name
-      ) : (
-        <a href={address(href, { limit: row.canRunOut && row.each === undefined ? id : undefined })}>
-          {name}
-        </a>
-      )}{' '}
-      {kind !== undefined && row.each === undefined && <span class="tag">{kind}</span>}{' '}
-      {modeTag(row.rolledOutAs ?? row.mode)}
-      <small class="soft">{facts.join(' · ')}</small>
-    </th>
-  );
-}
-
-interface BudgetsShown {
-  readonly budgets: Budgets;
-  readonly asked: BudgetsQuery;
-}
-
-const budgetsPage = (user: User, { budgets, asked }: BudgetsShown, telling: PageFormat): Markup => (
-  <ConsolePage title="Every limit" at="/" user={user}>
-    <div class="head">
-      <div>
-        <h1>Every limit</h1>
-        <p>{troubleSentence(budgets)}</p>
-      </div>
-    </div>
-    <Tabs label="Budgets" of={budgetTabs('limits')} />
-    <section class="card" aria-labelledby="limits">
-      <h2 id="limits" class="hidden">
-        Limits
-      </h2>
-      {budgetsFilters(asked)}
-      {budgets.rows.length === 0 ? (
-        <p>
-          No limit you may see is like this. <a href="/budgets">Show all</a>.
-        </p>
-      ) : (
+    <ConsolePage
+      title="Every limit"
+      at="/"
+      user={format.user}
+      about={
         <>
-          {BAR_KEY}
-          {budgetLines(budgets.rows, telling, mayOpen('GET /edit', user.roles))}
-          {pages(budgets, asked)}
+          {pageCount(total, 'limit')}
+          {figure(refusing, 'bad-text', 'refusing jobs')}
+          {figure(usedUp, 'bad-text', 'used up')}
+          {figure(runsOut, 'warn-text', 'running out before the period ends')}.
+          {total > forecastMax && ` Forecasts cover the ${forecastMax} fullest.`}
+          {set === undefined && ' No limits were made live yet: those packed with the deployment hold.'}
         </>
-      )}
-    </section>
-  </ConsolePage>
-);
+      }
+    >
+      <BudgetTabs at="/budgets" />
+      <section class="card" aria-labelledby="limits">
+        <h2 id="limits" class="hidden">
+          Limits
+        </h2>
+        <form class="filters" method="get" action="/budgets" role="search" data-at-once>
+          {searchField('Search limits', search, 'Part of a path, name or owner')}
+          {choice('Whose', 'kind', kind, [['', 'Everybody’s'], ...KINDS])}
+          {choice('Counts', 'unit', unit, [['', 'Anything'], ...UNITS])}
+          {choice('Trouble', 'trouble', trouble, TROUBLES)}
+          {choice('Order', 'sort', sort, ORDERS)}
+          {over !== undefined && (
+            <label>
+              Used, at least %
+              <input type="text" name="over" inputmode="numeric" size={5} value={String(over)} />
+            </label>
+          )}
+          <button>Show</button>
+        </form>
+        {rows.length === 0 ? (
+          <p>
+            No limit you may see is like this. <a href="/budgets">Show all</a>.
+          </p>
+        ) : (
+          <>
+            {BAR_KEY}
+            <Table label="Limits" caption="Limits and how they stand" columns={columns(format)} rows={rows} />
+            <PageLinks previous={previous && to(previous)} next={next && to(next)}>
+              {number(first)}–{number(first + rows.length - 1)} of {number(total)}
+            </PageLinks>
+          </>
+        )}
+      </section>
+    </ConsolePage>
+  );
+}
 
-function troubleSentence({ total, refusing, usedUp, runsOut, forecastMax, set }: Budgets): Markup {
-  const figure = (count: number, tone: string, none: string, some: string): Markup | string =>
-    count === 0 ? (
-      none
-    ) : (
-      <strong class={tone}>
-        {count.toLocaleString('en-US')} {some}
-      </strong>
-    );
+function columns(format: PageFormat): readonly Column<BudgetRow>[] {
+  const [runsOut, ...others] = limitColumns<BudgetRow>(
+    {
+      mayEdit: mayOpen('GET /edit', format.user.roles),
+      limitOf: (row) => (row.each === undefined ? row : undefined),
+      without: (row) => ({ Use: soft('each has its own'), Limit: limitAmountWords(row, format) }),
+    },
+    format,
+  ).toReversed();
+  return [
+    { head: 'Whose', isName: true, style: 'path', cell: nameCell },
+    ...others.toReversed(),
+    {
+      ...{ head: 'Runs out', style: 'ro' },
+      cell: (row) => (
+        <>
+          {runsOut?.cell(row)}
+          {row.each === undefined && alertLines(row, format)}
+        </>
+      ),
+    },
+  ];
+}
+
+function alertLines(row: BudgetRow, { currency }: PageFormat): Markup {
+  const last = lastAlertOf(row, currency);
   return (
     <>
-      {pageCount(total, 'limit')}: {figure(refusing, 'bad-text', 'none refuses jobs', 'refusing jobs')},{' '}
-      {figure(usedUp, 'bad-text', 'none is used up', 'used up')},{' '}
-      {figure(
-        runsOut,
-        'warn-text',
-        'none runs out before its period ends',
-        'running out before the period ends',
+      <div>{soft(nextAlertText(row))}</div>
+      {last !== undefined && (
+        <div>
+          <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>
+        </div>
       )}
-      .{total > forecastMax && <> Forecasts cover the {forecastMax} fullest.</>}
-      {set === undefined && <> No limits were made live yet: those packed with the deployment hold.</>}
     </>
   );
 }
 
-function pages({ first, rows, total, next, previous }: Budgets, asked: BudgetsQuery): Markup {
-  const to = (cursor: string): string => address('/budgets', { ...askedWords(asked), cursor });
-  const last = first + rows.length - 1;
+function nameCell(row: BudgetRow): Markup {
+  const { subject, path, id, each } = row;
+  const kind = each === undefined ? KIND_TAGS[subject.slice(0, subject.indexOf('/'))] : undefined;
+  const href = subjectHref(subject);
+  const facts = [
+    each === undefined ? limitWords(row) : `${limitWords(row)} of ${capWords(each)}`,
+    row.period?.label,
+    row.byDefault && 'by default',
+  ];
+  const name = each === undefined ? pathMarkup(path) : path;
+  const limit = row.canRunOut && each === undefined ? id : undefined;
   return (
-    <PageLinks previous={previous && to(previous)} next={next && to(next)}>
-      {first.toLocaleString('en-US')}–{last.toLocaleString('en-US')} of {total.toLocaleString('en-US')}
-    </PageLinks>
+    <>
+      {href === undefined ? name : <a href={address(href, { limit })}>{name}</a>}{' '}
+      {kind !== undefined && <span class="tag">{kind}</span>} {modeTag(row.rolledOutAs ?? row.mode)}
+      {soft(facts.filter(Boolean).join(' · '))}
+    </>
   );
-}
-
-/** Every limit the user may see, ranked by trouble. */
-export function budgetsRoutes(deps: PagesDeps): Hono<SignInEnv> {
-  return new Hono<SignInEnv>().get('/budgets', async (c) => {
-    const { user } = c.var;
-    const asked = budgetsAsked((name) => (name === 'cursor' ? queryCursor(c) : query(c, name)));
-    const budgets = await deps.read.budgets(asked, user);
-    return send(c, budgetsPage(user, { budgets, asked }, pageFormatOf(deps)));
-  });
 }

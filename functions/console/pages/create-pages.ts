@@ -1,20 +1,20 @@
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono } from 'hono';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
 import { budgetsRoutes } from './budgets.tsx';
 import { coverageRoutes } from './coverage-page.tsx';
 import { editRoutes } from './edit/edit-routes.ts';
-import type { Reader } from './frame.tsx';
 import { goRoutes } from './go.tsx';
-import { historyRoutes, undoRoutes } from './history.tsx';
+import { historyRoutes } from './history.tsx';
 import { importRoutes } from './import.tsx';
 import { jobRoutes } from './job-page.tsx';
 import { meRoutes } from './me-page.tsx';
 import { overviewRoutes } from './overview.tsx';
 import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
-import { type PagesDeps, send } from './page-deps.ts';
-import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.tsx';
+import { type PageRoutes, type PagesDeps, send } from './page-deps.ts';
+import type { Reader } from './parts/layout.tsx';
+import { closedPage, sendProblem, sendUnknown } from './problem-page.tsx';
 import { reportPageRoutes } from './report-page.tsx';
 import { requestPageRoutes } from './request-routes.ts';
 import { rolloutPageRoutes } from './rollout.tsx';
@@ -23,24 +23,10 @@ import { statementPageRoutes } from './statements.tsx';
 import { subjectRoutes } from './subject/subject-page.tsx';
 
 /** Every page with its routes; who may open them stands in page-access.ts. */
-const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
-  overviewRoutes,
-  budgetsRoutes,
-  subjectRoutes,
-  jobRoutes,
-  goRoutes,
-  shadowRoutes,
-  rolloutPageRoutes,
-  statementPageRoutes,
-  coverageRoutes,
-  reportPageRoutes,
-  breakGlassRoutes,
-  historyRoutes,
-  undoRoutes,
-  meRoutes,
-  editRoutes,
-  requestPageRoutes,
-  importRoutes,
+const PAGES: readonly PageRoutes[] = [
+  ...[overviewRoutes, budgetsRoutes, subjectRoutes, jobRoutes, goRoutes, shadowRoutes, rolloutPageRoutes],
+  ...[statementPageRoutes, coverageRoutes, reportPageRoutes, breakGlassRoutes, historyRoutes, meRoutes],
+  ...[editRoutes, requestPageRoutes, importRoutes],
 ];
 
 /**
@@ -48,18 +34,16 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
  * and `createAssets` before them. They read visible data and edit limits.
  */
 export function createPages(deps: PagesDeps): Hono<SignInEnv> {
-  const { log } = deps;
+  const { read, log } = deps;
   const app = new Hono<SignInEnv>();
 
   app.onError((error, c) => {
-    const { user } = c.var;
     const unreadable = unreadableStatus(error);
-    if (unreadable !== undefined) return send(c, problemPage(user, UNREADABLE_FORM), unreadable);
-    const unanswered = UNANSWERED.has(error.name);
+    if (unreadable !== undefined) return sendProblem(c, UNREADABLE_FORM, unreadable);
     // The message of another's error could quote what it was given.
     log.error('page failed', { path: c.req.path, error: error.name });
-    if (unanswered) return send(c, noAnswer(user, c.req.method === 'POST'), 503);
-    return send(c, problemPage(user, BROKEN), 500);
+    if (!UNANSWERED.has(error.name)) return sendProblem(c, BROKEN, 500);
+    return sendProblem(c, { ...NO_ANSWER, ...(c.req.method === 'POST' && MAYBE_SAVED) }, 503);
   });
 
   app.use(async (c, next) => {
@@ -70,60 +54,60 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
 
-  app.use(countWaiting(deps));
-  app.use(tellReconciliation(deps));
+  /** Each page says how many requests wait for its user, and whether the books agree; it comes without them, too. */
+  app.use(async (c, next) => {
+    const { user } = c.var;
+    const { roles } = user;
+    const told = async <Told>(route: string, ask: () => Promise<Told>): Promise<Told | undefined> => {
+      if (!mayOpen(route, roles)) return undefined;
+      try {
+        return await ask();
+      } catch (error) {
+        log.warn('frame of a page not read', {
+          route,
+          error: error instanceof Error ? error.name : 'unknown',
+        });
+        return undefined;
+      }
+    };
+    const [waiting, reconciliation] = await Promise.all([
+      told('POST /requests/:id', () => read.waiting(user)),
+      told('GET /jobs', () => read.reconciliation(user)),
+    ]);
+    const reader: Reader = {
+      ...user,
+      ...(waiting !== undefined && { waiting }),
+      ...(reconciliation !== undefined && { reconciliation }),
+    };
+    c.set('user', reader);
+    return next();
+  });
 
-  for (const routes of PAGES) app.route('/', routes(deps));
+  for (const add of PAGES) add(app, deps);
   // Not `notFound`, because the parent app has its own.
-  app.all('*', (c) => send(c, unknownPlace(c.var.user), 404));
+  app.all('*', sendUnknown);
   return app;
 }
 
-/** Lets each page of who decides requests say how many wait. The page comes all the same if there is no answer. */
-const countWaiting =
-  ({ read, log }: Pick<PagesDeps, 'read' | 'log'>): MiddlewareHandler<SignInEnv> =>
-  async (c, next) => {
-    const { user } = c.var;
-    if (!mayOpen('POST /requests/:id', user.roles)) return next();
-    try {
-      const reader: Reader = { ...user, waiting: await read.waiting(user) };
-      c.set('user', reader);
-    } catch (error) {
-      log.warn('requests not counted', { error: error instanceof Error ? error.name : 'unknown' });
-    }
-    return next();
-  };
-
-/** Lets each page that is looked at say whether the books agree. It comes all the same if there is no answer. */
-const tellReconciliation =
-  ({ read, log }: Pick<PagesDeps, 'read' | 'log'>): MiddlewareHandler<SignInEnv> =>
-  async (c, next) => {
-    const { user } = c.var;
-    if (!mayOpen('GET /jobs', user.roles)) return next();
-    try {
-      const reader: Reader = { ...user, reconciliation: await read.reconciliation(user) };
-      c.set('user', reader);
-    } catch (error) {
-      log.warn('reconciliation not reported', { error: error instanceof Error ? error.name : 'unknown' });
-    }
-    return next();
-  };
-
 const UNANSWERED: ReadonlySet<string> = new Set([
-  'LimitsError',
-  'LedgerError',
-  'DirectoryError',
-  'NotifyError',
-  'SignInError',
+  ...['LimitsError', 'LedgerError', 'DirectoryError', 'NotifyError', 'SignInError'],
 ]);
 
 const UNREADABLE_FORM = {
   title: 'Not read',
   sentence: 'The form could not be read, so nothing was changed.',
   remedy: 'Go back, load the page again and send it from there.',
-} as const;
+};
 const BROKEN = {
   title: 'Failed',
   sentence: 'Something went wrong here, not in your browser.',
   remedy: 'Try again. If that does not help, ask the platform team.',
-} as const;
+};
+const NO_ANSWER = {
+  title: 'No answer',
+  sentence: 'The table that holds limits and counters does not answer at the moment.',
+  remedy: 'Load the page again in a moment. Jobs are decided nevertheless.',
+};
+const MAYBE_SAVED = {
+  remedy: 'It may have been saved or not: look at the history of the group before you do it again.',
+};

@@ -1,74 +1,87 @@
 import { raw } from 'hono/html';
-import type { PropsWithChildren } from 'hono/jsx';
-import type { Reconciliation } from '../../answers/limits/budgets-model.ts';
+import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { User } from '../../core/signin/model.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets.ts';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
 import { HELD_PATTERNS } from './parts/amounts.tsx';
-import { type Markup, PostForm } from './parts/layout.tsx';
-
-/** The page's user. */
-export interface Reader extends User {
-  /** Requests that wait for them to decide; absent: not known, or they decide none. */
-  readonly waiting?: number;
-  /** Result of the reconciliation; absent: unknown now. */
-  readonly reconciliation?: Pick<Reconciliation, 'state' | 'text'>;
-}
+import { hidden, type Markup, PostForm, type Reader } from './parts/layout.tsx';
 
 interface Frame {
   readonly title: string;
   /** Which entry of the navigation this is. */
   readonly at: NavigationHref | 'none';
   readonly user: Reader;
+  /** @default the title */
+  readonly heading?: Child;
+  /** Below the heading. */
+  readonly about?: Child;
+  /** Links up from here. */
+  readonly crumbs?: readonly Child[] | undefined;
+  readonly actions?: Child;
 }
 
 /** A page for signed-in users. */
-export const ConsolePage = ({ title, at, user, children }: PropsWithChildren<Frame>): Markup => (
-  <Document title={title}>
-    <header class="top">
-      <div>
-        {BRAND}
-        <nav aria-label="Main">
-          <ul>
-            {NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, user.roles)).map(({ href, text }) => (
-              <li>
-                <a href={href} aria-current={href === at ? 'page' : undefined}>
-                  {text}
-                  {href === '/requests' && <WaitingCount of={user} />}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <div class="who">
-          <a href="/me">{user.name}</a>
-          <PostForm user={user} action="/signout">
-            <button class="plain">Sign out</button>
-          </PostForm>
+export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
+  const { title, at, user, heading = title, about, crumbs = [], actions, children } = parts;
+  return (
+    <Document title={title}>
+      <header class="top">
+        <div>
+          {BRAND}
+          <nav aria-label="Main">
+            <ul>
+              {NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, user.roles)).map(({ href, text }) => (
+                <li>
+                  <a href={href} aria-current={href === at ? 'page' : undefined}>
+                    {text}
+                    {href === '/requests' && waitingCount(user)}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <div class="who">
+            <a href="/me">{user.name}</a>
+            <PostForm user={user} action="/signout">
+              <button class="plain">Sign out</button>
+            </PostForm>
+          </div>
         </div>
-      </div>
-    </header>
-    <main id="main" tabindex={-1}>
-      {children}
-    </main>
-    <Badge of={user} />
-    <dialog id="go" aria-label="Go to">
-      <GoForm user={user} id="go-to" />
-    </dialog>
-  </Document>
-);
-
-/** At the foot of every page. */
-const Badge = ({ of: { reconciliation } }: { readonly of: Reader }): Markup | '' =>
-  reconciliation === undefined ? (
-    ''
-  ) : (
-    <footer>
-      <p class={reconciliation.state === 'differs' ? 'note bad' : undefined}>{reconciliation.text}</p>
-    </footer>
+      </header>
+      <main id="main" tabindex={-1}>
+        <div class="head">
+          <div>
+            {crumbs.length > 0 && (
+              <nav class="crumbs" aria-label="Above">
+                <ol>
+                  {crumbs.map((each) => (
+                    <li>{each}</li>
+                  ))}
+                </ol>
+              </nav>
+            )}
+            <h1>{heading}</h1>
+            {about !== undefined && <p>{about}</p>}
+          </div>
+          {actions && <div class="actions">{actions}</div>}
+        </div>
+        {children}
+      </main>
+      {user.reconciliation !== undefined && (
+        <footer>
+          <p class={user.reconciliation.state === 'differs' ? 'note bad' : undefined}>
+            {user.reconciliation.text}
+          </p>
+        </footer>
+      )}
+      <dialog id="go" aria-label="Go to">
+        <GoForm user={user} id="go-to" />
+      </dialog>
+    </Document>
   );
+}
 
-const WaitingCount = ({ of: { waiting = 0 } }: { readonly of: Reader }): Markup | '' =>
+const waitingCount = ({ waiting = 0 }: Reader): Markup | '' =>
   waiting === 0 ? (
     ''
   ) : (
@@ -76,7 +89,7 @@ const WaitingCount = ({ of: { waiting = 0 } }: { readonly of: Reader }): Markup 
       {' '}
       <span class="count">
         {waiting}
-        <span class="hidden"> waiting for you</span>
+        {hidden(' waiting for you')}
       </span>
     </>
   );
@@ -88,6 +101,9 @@ export const BarePage = ({ title, children }: PropsWithChildren<Pick<Frame, 'tit
       <div>{BRAND}</div>
     </header>
     <main id="main" tabindex={-1}>
+      <div class="head">
+        <h1>{title}</h1>
+      </div>
       {children}
     </main>
   </Document>
@@ -96,8 +112,7 @@ export const BarePage = ({ title, children }: PropsWithChildren<Pick<Frame, 'tit
 const BRAND = (
   <a class="brand" href="/">
     <svg viewBox="0 0 18 18" aria-hidden="true">
-      <path d="M3 16V2M3 6h12" />
-      <path d="M9 6v3M14 6v3" />
+      <path d="M3 16V2M3 6h12M9 6v3M14 6v3" />
     </svg>
     Tollgate
   </a>
@@ -139,13 +154,8 @@ export const GoForm = ({ user, id }: { readonly user: User; readonly id: string 
     <label for={id}>
       Go to
       <input
-        type="text"
-        id={id}
-        name="to"
-        list={`${id}-pages`}
+        {...{ type: 'text', id, name: 'to', list: `${id}-pages`, autocomplete: 'off', maxlength: 500 }}
         placeholder="A page, a job, a group"
-        autocomplete="off"
-        maxlength={500}
       />
     </label>
     <datalist id={`${id}-pages`}>

@@ -1,4 +1,4 @@
-import type { Context } from 'hono';
+import type { Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -20,24 +20,31 @@ const FIELD_CHARACTERS_MAX = 2_000;
 
 /** The texts of a form, trimmed and cut; files and the token are left out. */
 export async function readValues(c: PageContext): Promise<Values> {
-  const form = await readForm(c);
-  const texts = Object.entries(form)
-    .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[0] !== 'csrf')
-    .slice(0, FIELDS_MAX);
+  const texts = Object.entries(await readForm(c)).filter(([name]) => name !== 'csrf');
   return Object.fromEntries(
-    texts.map(([name, value]) => [name, value.trim().slice(0, FIELD_CHARACTERS_MAX)]),
+    texts
+      .flatMap(([name, value]) =>
+        typeof value === 'string' ? [[name, value.trim().slice(0, FIELD_CHARACTERS_MAX)]] : [],
+      )
+      .slice(0, FIELDS_MAX),
   );
 }
 
 /** A text of the address, or undefined if it is not there or empty. */
-export function query(c: PageContext, name: string, charactersMax = 200): string | undefined {
-  const value = c.req.query(name)?.trim().slice(0, charactersMax);
-  return value === '' ? undefined : value;
-}
+export const query = (c: PageContext, name: string, charactersMax = 255): string | undefined =>
+  c.req.query(name)?.trim().slice(0, charactersMax) || undefined;
 
-export function readWholeNumber(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
+/** The text if it is one of these values. */
+export const queryOf = <Value extends string>(
+  c: PageContext,
+  name: string,
+  values: readonly Value[],
+): Value | undefined => values.find((value) => value === query(c, name));
+
+export const readWholeNumber = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+export const queryNumber = (c: PageContext, name: string): number | undefined =>
+  readWholeNumber(query(c, name));
 
 const REPORT_DAYS = 14;
 const REPORT_DAYS_MAX = 62;
@@ -82,11 +89,11 @@ export interface PagesDeps {
 }
 
 export type PageContext = Context<SignInEnv>;
+/** Adds the routes of a page. */
+export type PageRoutes = (app: Hono<SignInEnv>, deps: PagesDeps) => void;
 
-export const pageFormatOf = ({ policy, zone, clock }: PagesDeps): PageFormat => ({
-  currency: policy.currency,
-  zone,
-  nowMs: clock.nowMs(),
+export const formatOf = (c: PageContext, { policy, zone, clock }: PagesDeps): PageFormat => ({
+  ...{ user: c.var.user, currency: policy.currency, zone, nowMs: clock.nowMs() },
 });
 
 export const send = async (
@@ -94,3 +101,9 @@ export const send = async (
   markup: Markup,
   status: ContentfulStatusCode = 200,
 ): Promise<Response> => c.html(await markup, status);
+
+export const sendCsv = (c: PageContext, text: string, name: string): Response =>
+  c.body(text, 200, {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${name}"`,
+  });

@@ -1,118 +1,236 @@
-import { Hono } from 'hono';
+import { readWrittenDay } from '../../../policies/document/written.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   SPEND_KEYS,
   type SpendAnswer,
+  type SpendKey,
   type SpendQuery,
   type SpendReport,
 } from '../../answers/report/model.ts';
 import { groupsCsv, spendCsv, spendFocusCsv } from '../../answers/report/spend-text.ts';
-import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
-import { type PageContext, type PagesDeps, pageFormatOf, query, readWholeNumber, send } from './page-deps.ts';
-import { daySpan, distance, type PageFormat, pageAmount, pageCount, percent } from './parts/amounts.tsx';
-import { address, Card, type Markup } from './parts/layout.tsx';
-import { problemPage, unknownPlace } from './problem-page.tsx';
-import { KEY_TEXTS, reportForm, sameQuery } from './report-form.tsx';
-import { HEATS, type HeatKind, hourMap, queueCard, spendTable, wasteCard } from './report-parts.tsx';
+import {
+  formatOf,
+  type PageContext,
+  type PageRoutes,
+  query,
+  queryNumber,
+  queryOf,
+  send,
+  sendCsv,
+} from './page-deps.ts';
+import {
+  daySpan,
+  distance,
+  number,
+  type PageFormat,
+  pageAmount,
+  pageCount,
+  percent,
+} from './parts/amounts.tsx';
+import {
+  address,
+  button,
+  Card,
+  type ChoiceList,
+  choice,
+  Facts,
+  type Markup,
+  Note,
+  Plain,
+  searchField,
+  soft,
+} from './parts/layout.tsx';
+import { sendProblem, sendUnknown } from './problem-page.tsx';
+import { hourMap, KEY_TEXTS, queueCard, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
 
-interface ReportShown {
-  readonly asked: SpendQuery;
-  readonly answer: SpendAnswer;
-  /** Quantity of the squares in a report by hour. */
-  readonly heat: HeatKind;
+/** A line with its trend is about a kilobyte: a page stays below 100 KB. */
+const ROWS = 40;
+const FILE_ROWS = 1_000;
+/** A response has at most 6 MB, and a FOCUS line about 600 bytes. */
+const FILE_LINES_MAX = 9_000;
+
+/** A report, its rows as CSV, and all groups as CSV and FOCUS. */
+export const reportPageRoutes: PageRoutes = (app, deps) => {
+  const { read } = deps;
+
+  app.get('/reports', async (c) => {
+    const asked = askedOf(c);
+    const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: ROWS }, c.var.user));
+    const isNamed = asked.group !== undefined || asked.project !== undefined;
+    const page = reportPage(asked, answer, formatOf(c, deps));
+    return send(c, page, answer.outcome === 'unknown_group' && isNamed ? 404 : 200);
+  });
+
+  app.get('/reports/:file{spend.csv|groups.csv|focus.csv}', async (c) => {
+    const { user } = c.var;
+    const [kind] = c.req.param('file').split('.');
+    const asked = askedOf(c);
+    if (kind === 'spend') {
+      const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: FILE_ROWS }, user));
+      if (answer.outcome !== 'reported') return refused(c, answer);
+      const { fromDay, toDay } = answer.report;
+      return sendCsv(c, spendCsv(answer.report), `spend-${fromDay}-${toDay}.csv`);
+    }
+    const answer = await read.spendList(asked, user);
+    if (answer.outcome !== 'listed') return refused(c, answer);
+    const { list } = answer;
+    if (list.lines.length > FILE_LINES_MAX) return sendProblem(c, TOO_LONG, 413);
+    const text = kind === 'focus' ? spendFocusCsv(list, true) : groupsCsv(list, true);
+    return sendCsv(c, text, `${kind}-${list.fromDay}-${list.toDay}.csv`);
+  });
+};
+
+const TOO_LONG = {
+  title: 'Too long',
+  sentence: `A file from here has at most ${number(FILE_LINES_MAX)} groups.`,
+  remedy: 'Ask for one group, or use the command line: npx tollgate report spend --all --csv.',
+};
+
+type Unreadable = Extract<SpendAnswer, { outcome: 'unreadable' }>;
+
+/** An invalid typed key is an error, because another report would look like the requested one. */
+function unknownKey(c: PageContext): Unreadable | undefined {
+  if (query(c, 'by') === undefined || queryOf(c, 'by', SPEND_KEYS) !== undefined) return undefined;
+  return { outcome: 'unreadable', asked: 'by', sentence: `expected one of ${SPEND_KEYS.join(', ')}` };
+}
+
+function askedOf(c: PageContext): SpendQuery {
+  const [from, to] = [query(c, 'from'), query(c, 'to')];
+  const isDays = from !== undefined || to !== undefined;
+  const project = queryNumber(c, 'project');
+  return withoutAbsent({
+    ...(isDays ? { from, to } : { period: query(c, 'period') }),
+    ...(project === undefined ? { group: query(c, 'group') } : { project }),
+    by: queryOf(c, 'by', SPEND_KEYS),
+    compare: query(c, 'compare') === 'no' ? false : undefined,
+  });
+}
+
+function refused(c: PageContext, answer: Exclude<SpendAnswer, { outcome: 'reported' }>) {
+  if (answer.outcome === 'unknown_group') return sendUnknown(c);
+  const sentence = `No file of this: ${answer.asked} ${answer.sentence}.`;
+  return sendProblem(c, { title: 'No report', sentence, remedy: 'Go back and correct it.' }, 422);
 }
 
 /** Spend of a period. */
-const reportPage = (user: User, { asked, answer, heat }: ReportShown, telling: PageFormat): Markup => (
-  <ConsolePage title="Reports" at="/reports" user={user}>
-    <div class="head">
-      <div>
-        <h1>Reports</h1>
-        <p>{answer.outcome === 'reported' ? aboutText(answer.report, telling) : ABOUT}</p>
-      </div>
-    </div>
-    {reportForm(asked, {
-      by: answer.outcome === 'reported' ? answer.report.by : undefined,
-      keys: answer.outcome === 'reported' ? answer.report.keys : SPEND_KEYS,
-    })}
-    {answerPart({ asked, answer, heat }, telling)}
-  </ConsolePage>
-);
-
-const ABOUT = 'Spend in any period, compared with the period before.';
-
-function answerPart({ asked, answer, heat }: ReportShown, telling: PageFormat): Markup {
-  if (answer.outcome === 'reported') return reportParts(asked, answer.report, heat, telling);
-  if (answer.outcome === 'unreadable')
-    return (
-      <div class="note bad" role="alert">
-        <p>
-          <strong>{FIELDS[answer.asked]}</strong>: {answer.sentence}.
-        </p>
-      </div>
-    );
+const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat): Markup => {
+  const report = answer.outcome === 'reported' ? answer.report : undefined;
   return (
-    <div class="card">
-      <p>
-        <strong>
-          {asked.group === undefined ? 'Name a group.' : `There is no report of ${asked.group} for you.`}
-        </strong>
-      </p>
-      <p>A report shows the groups that are yours to see, with everything below them.</p>
-    </div>
+    <ConsolePage
+      title="Reports"
+      at="/reports"
+      user={format.user}
+      about={report ? aboutText(report, format) : 'Spend in any period, compared with the period before.'}
+    >
+      {reportForm(asked, report?.by, report?.keys ?? SPEND_KEYS)}
+      {report && reportParts(asked, report, format)}
+      {answer.outcome === 'unreadable' && (
+        <Note tone="bad" role="alert">
+          <strong>{FIELDS[answer.asked]}</strong>: {answer.sentence}.
+        </Note>
+      )}
+      {answer.outcome === 'unknown_group' && (
+        <Plain>
+          <strong>
+            {asked.group === undefined ? 'Name a group.' : `There is no report of ${asked.group} for you.`}
+          </strong>{' '}
+          A report shows the groups that are yours to see, with everything below them.
+        </Plain>
+      )}
+    </ConsolePage>
   );
-}
+};
 
 const FIELDS = { period: 'Period', from: 'The first day', to: 'The last day', by: 'By' } as const;
 
+const PERIODS: ChoiceList = [
+  ['month', 'this month'],
+  ['last-month', 'last month'],
+  ['quarter', 'this quarter'],
+  ['last-quarter', 'last quarter'],
+  ['year', 'this year'],
+  ['last-year', 'last year'],
+];
+
+/** Period, subject and key. Two given days win over the selected period. */
+function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly SpendKey[]): Markup {
+  const { period = 'month' } = asked;
+  const isListed = PERIODS.some(([value]) => value === period);
+  // A calendar of the browser's takes no other form.
+  const day = (written = ''): string => {
+    const read = readWrittenDay(written);
+    return read.ok ? read.text : '';
+  };
+  return (
+    <form class="filters" method="get" action="/reports" role="search">
+      {choice('Period', 'period', period, [...(isListed ? [] : [[period, period] as const]), ...PERIODS])}
+      <label>
+        or from
+        <input type="date" name="from" value={day(asked.from)} />
+      </label>
+      <label>
+        to
+        <input type="date" name="to" value={day(asked.to)} />
+      </label>
+      {asked.project === undefined ? (
+        searchField('Group', asked.group, 'company/team', 'group')
+      ) : (
+        <input type="hidden" name="project" value={asked.project} />
+      )}
+      {choice('By', 'by', asked.by && by, [
+        ['', 'the next level'],
+        ...keys.map((key) => [key, KEY_TEXTS[key]] as const),
+      ])}
+      {choice('Compare with', 'compare', asked.compare === false ? 'no' : '', [
+        ['', 'the period before'],
+        ['no', 'nothing'],
+      ])}
+      <button>Show</button>
+    </form>
+  );
+}
+
 function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
-  const { path, before, packedAtMs, subject } = report;
+  const { path, before, packedAtMs, subject, fromDay: from, toDay: to } = report;
   return (
     <>
       {path}, {daySpan(report)}
-      {before !== undefined && `, beside ${daySpan(before)}`}.{' '}
+      {before !== undefined && `, compared with ${daySpan(before)}`}.{' '}
       {packedAtMs !== undefined && nowMs - packedAtMs > 60_000 && `Counted ${distance(packedAtMs, nowMs)}. `}
-      {subject !== 'instance' && (
-        <a href={address('/reports', { from: report.fromDay, to: report.toDay })}>All that is yours</a>
-      )}
+      {subject !== 'instance' && <a href={address('/reports', { from, to })}>All that is yours</a>}
     </>
   );
 }
 
-function reportParts(asked: SpendQuery, report: SpendReport, heat: HeatKind, telling: PageFormat): Markup {
-  const { total, notes, by, rows } = report;
+function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat): Markup {
+  const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
+  const isOneMonth = report.fromDay.slice(0, 7) === report.toDay.slice(0, 7);
+  // Files say the same as the page.
+  const file = (name: string, text: string): Markup =>
+    button(address(`/reports/${name}.csv`, sameQuery(asked)), text);
   return (
     <>
       {notes.map((note) => (
-        <div class="note warn" role="status">
-          <p>{note}</p>
-        </div>
+        <Note tone="warn" role="status">
+          {note}
+        </Note>
       ))}
-      {totalCard(report, telling)}
+      {totalCard(report, format)}
       {isEmpty ? (
-        <div class="card">
-          <p>
-            <strong>No job was decided in these days.</strong>
-          </p>
-          <p>A job counts on the day it was decided.</p>
-        </div>
+        <Plain>
+          <strong>No job was decided in these days.</strong> A job counts on the day it was decided.
+        </Plain>
       ) : (
         <>
-          <Card
-            id="cost"
-            title={
-              <>
-                <span>By {KEY_TEXTS[by]}</span>
-                <small class="soft">{by === 'hour' && heat === 'jobs' ? 'jobs' : telling.currency}</small>
-              </>
-            }
-          >
-            {by === 'hour'
-              ? hourMap(report, { heat, same: sameQuery(asked) }, telling)
-              : spendTable(asked, report)}
-            {downloads(asked, report)}
+          <Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
+            {by === 'hour' ? hourMap(report, format) : spendTable(asked, report)}
+            <p class="actions">
+              {file('spend', 'These rows as CSV')}
+              {!subject.startsWith('project/') && file('groups', 'All groups as CSV')}
+              {!subject.startsWith('project/') && isOneMonth && file('focus', 'All groups as FOCUS')}
+            </p>
           </Card>
           {rows.length > 0 && wasteCard(asked, report)}
           {total.ran > 0 && queueCard(report)}
@@ -122,164 +240,36 @@ function reportParts(asked: SpendQuery, report: SpendReport, heat: HeatKind, tel
   );
 }
 
-function totalCard({ total }: SpendReport, telling: PageFormat): Markup {
-  const { before } = total;
+function totalCard({ total }: SpendReport, format: PageFormat): Markup {
+  const { before, micros, heldMicros, rejected } = total;
+  const money = (amount: number): string => pageAmount(amount, 'micros', format);
   return (
     <Card id="total" title="All together">
-      <dl class="figures">
-        <div>
-          <dt>Spent</dt>
-          <dd>
-            {pageAmount(total.micros, 'micros', telling)}
-            {total.heldMicros !== 0 && (
-              <small class="soft">
-                {pageAmount(total.heldMicros, 'micros', telling)} held by running jobs
-              </small>
-            )}
-          </dd>
-        </div>
-        {before !== undefined && (
-          <div>
-            <dt>The period before</dt>
-            <dd>
-              {pageAmount(before.micros, 'micros', telling)}
-              {before.micros > 0 && (
-                <small class="soft">{changeText(total.micros, before.micros)} since</small>
-              )}
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Jobs</dt>
-          <dd>
-            {total.jobs.toLocaleString('en-US')}
-            {total.rejected > 0 && (
-              <small class="soft">{total.rejected.toLocaleString('en-US')} rejected</small>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>Ran longer than estimated</dt>
-          <dd>
-            {total.estimated === 0 ? '–' : percent(total.overEstimate, total.estimated)}
-            {total.estimated > 0 && <small class="soft">of {pageCount(total.estimated, 'job')}</small>}
-          </dd>
-        </div>
-      </dl>
+      <Facts
+        style="figures"
+        of={[
+          ['Spent', [money(micros), heldMicros !== 0 && soft(`${money(heldMicros)} held by running jobs`)]],
+          [
+            'The period before',
+            before && [money(before.micros), before.micros > 0 && soft(changeText(micros, before.micros))],
+          ],
+          ['Jobs', [number(total.jobs), rejected > 0 && soft(`${number(rejected)} rejected`)]],
+          [
+            'Ran longer than estimated',
+            total.estimated === 0
+              ? '–'
+              : [
+                  percent(total.overEstimate, total.estimated),
+                  soft(`of ${pageCount(total.estimated, 'job')}`),
+                ],
+          ],
+        ]}
+      />
     </Card>
   );
 }
 
 const changeText = (now: number, before: number): string => {
   const share = Math.round((now / before - 1) * 100);
-  return `${share > 0 ? '+' : ''}${share.toLocaleString('en-US')} %`;
+  return `${share > 0 ? '+' : ''}${number(share)} % since`;
 };
-
-/** Addresses with what was asked, so that files say the same as the page. */
-function downloads(asked: SpendQuery, report: SpendReport): Markup {
-  const { fromDay, toDay, subject } = report;
-  const same = sameQuery(asked);
-  const isOneMonth = fromDay.slice(0, 7) === toDay.slice(0, 7);
-  return (
-    <p class="actions">
-      <a class="button" href={address('/reports/spend.csv', same)}>
-        These rows as CSV
-      </a>
-      {!subject.startsWith('project/') && (
-        <a class="button" href={address('/reports/groups.csv', same)}>
-          All groups as CSV
-        </a>
-      )}
-      {!subject.startsWith('project/') && isOneMonth && (
-        <a class="button" href={address('/reports/focus.csv', same)}>
-          All groups as FOCUS
-        </a>
-      )}
-    </p>
-  );
-}
-
-/** A line with its trend is about a kilobyte: a page stays below 100 KB. */
-const ROWS = 40;
-const FILE_ROWS = 1_000;
-/** A response has at most 6 MB, and a FOCUS line about 600 bytes. */
-const FILE_LINES_MAX = 9_000;
-const TEXT_MAX = 255;
-
-/** A report, its rows as CSV, and all groups as CSV and FOCUS. */
-export function reportPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
-  const { read } = deps;
-  const app = new Hono<SignInEnv>();
-
-  app.get('/reports', async (c) => {
-    const { user } = c.var;
-    const asked = askedOf(c);
-    const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: ROWS }, user));
-    const heat = HEATS.find((each) => each === query(c, 'heat')) ?? 'micros';
-    const isNamed = asked.group !== undefined || asked.project !== undefined;
-    return send(
-      c,
-      reportPage(user, { asked, answer, heat }, pageFormatOf(deps)),
-      answer.outcome === 'unknown_group' && isNamed ? 404 : 200,
-    );
-  });
-
-  app.get('/reports/:file{spend.csv|groups.csv|focus.csv}', async (c) => {
-    const { user } = c.var;
-    const file = c.req.param('file');
-    const asked = askedOf(c);
-    if (file === 'spend.csv') {
-      const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: FILE_ROWS }, user));
-      if (answer.outcome !== 'reported') return refused(c, user, answer);
-      const { report } = answer;
-      return download(c, spendCsv(report), `spend-${report.fromDay}-${report.toDay}.csv`);
-    }
-    const answer = await read.spendList(asked, user);
-    if (answer.outcome !== 'listed') return refused(c, user, answer);
-    const { list } = answer;
-    if (list.lines.length > FILE_LINES_MAX) return send(c, problemPage(user, TOO_LONG), 413);
-    const isFocus = file === 'focus.csv';
-    const text = isFocus ? spendFocusCsv(list, true) : groupsCsv(list, true);
-    return download(c, text, `${isFocus ? 'focus' : 'groups'}-${list.fromDay}-${list.toDay}.csv`);
-  });
-
-  return app;
-}
-
-const TOO_LONG = {
-  title: 'Too long',
-  sentence: `A file from here has at most ${FILE_LINES_MAX.toLocaleString('en-US')} groups.`,
-  remedy: 'Ask for one group, or use the command line: npx tollgate report spend --all --csv.',
-} as const;
-
-/** An invalid typed key is an error, because another report would look like the requested one. */
-function unknownKey(c: PageContext): Extract<SpendAnswer, { outcome: 'unreadable' }> | undefined {
-  const by = query(c, 'by', TEXT_MAX);
-  if (by === undefined || SPEND_KEYS.some((key) => key === by)) return undefined;
-  return { outcome: 'unreadable', asked: 'by', sentence: `expected one of ${SPEND_KEYS.join(', ')}` };
-}
-
-function askedOf(c: PageContext): SpendQuery {
-  const [from, to] = [query(c, 'from', TEXT_MAX), query(c, 'to', TEXT_MAX)];
-  const isDays = from !== undefined || to !== undefined;
-  const by = SPEND_KEYS.find((key) => key === query(c, 'by'));
-  const project = readWholeNumber(query(c, 'project'));
-  return withoutAbsent({
-    ...(isDays ? { from, to } : { period: query(c, 'period', TEXT_MAX) }),
-    ...(project === undefined ? { group: query(c, 'group', TEXT_MAX) } : { project }),
-    by,
-    compare: query(c, 'compare') === 'no' ? false : undefined,
-  });
-}
-
-function refused(c: PageContext, user: User, answer: Exclude<SpendAnswer, { outcome: 'reported' }>) {
-  if (answer.outcome === 'unknown_group') return send(c, unknownPlace(user), 404);
-  const sentence = `No file of this: ${answer.asked} ${answer.sentence}.`;
-  return send(c, problemPage(user, { title: 'No report', sentence, remedy: 'Go back and correct it.' }), 422);
-}
-
-const download = (c: PageContext, text: string, name: string): Response =>
-  c.body(text, 200, {
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="${name}"`,
-  });

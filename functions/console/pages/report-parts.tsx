@@ -1,8 +1,8 @@
-/** The hours of a week: a line for each weekday, and in each hour a square as large as what was spent in it. */
-
+import type { Child } from 'hono/jsx';
 import { durationText } from '../../../policies/unit-texts.ts';
 import {
   hasOthers,
+  JOB_KEY_TEXTS,
   type SpendFigures,
   type SpendKey,
   type SpendQuery,
@@ -13,21 +13,33 @@ import { meanQueuedSeconds, queueStepText, queueText, retriesText } from '../../
 import {
   Bar,
   bare,
+  number,
   type PageFormat,
   pageAmount,
   pageCount,
   percent,
   shortDayLabel,
 } from './parts/amounts.tsx';
-import { address, Card, type Markup, pathMarkup, Table } from './parts/layout.tsx';
-import { KEY_TEXTS, sameQuery } from './report-form.tsx';
+import { address, Card, type Column, type Markup, pathMarkup, Table } from './parts/layout.tsx';
 import { monthText } from './statements.tsx';
 
-export const HEATS = ['micros', 'jobs'] as const;
-/** Quantity of the squares. */
-export type HeatKind = (typeof HEATS)[number];
+export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
+  ...{
+    group: 'group',
+    project: 'project',
+    class: 'runner class',
+    ...JOB_KEY_TEXTS,
+    day: 'day',
+    month: 'month',
+  },
+};
 
-const HEAT_TEXTS: Readonly<Record<HeatKind, string>> = { micros: 'money', jobs: 'jobs' };
+/** Query of the same report. */
+export const sameQuery = ({ period, from, to, group, project, by, compare }: SpendQuery) => ({
+  ...{ period, from, to, group, project, by },
+  compare: compare === false ? 'no' : undefined,
+});
+
 const WEEKDAYS = [
   ['Mon', 'Monday'],
   ['Tue', 'Tuesday'],
@@ -43,36 +55,30 @@ const SIZES = 9;
 /** On narrow pages every sixth hour has a label. */
 const LABEL_EVERY = 6;
 
-interface HourMapShown {
-  readonly heat: HeatKind;
-  /** The query without the quantity of the squares. */
-  readonly same: Readonly<Record<string, string | number | undefined>>;
-}
-
-export function hourMap(report: SpendReport, { heat, same }: HourMapShown, telling: PageFormat): Markup {
-  const { rows, other, zone } = report;
+/** The hours of a week: a line for each weekday, and in each hour a square as large as what was spent in it. */
+export function hourMap({ rows, other, zone }: SpendReport, format: PageFormat): Markup {
   const byName = new Map(rows.map((row) => [row.name, row]));
-  const most = rows.toSorted((a, b) => b[heat] - a[heat])[0];
-  const highest = Math.max(1, most?.[heat] ?? 0);
-  const told = (row: { readonly micros: number; readonly jobs: number }): string =>
-    `${pageAmount(row.micros, 'micros', telling)}, ${pageCount(row.jobs, 'job')}`;
+  const most = rows.toSorted((a, b) => b.micros - a.micros)[0];
+  const told = ({ micros, jobs }: { readonly micros: number; readonly jobs: number }): string =>
+    `${pageAmount(micros, 'micros', format)}, ${pageCount(jobs, 'job')}`;
+  // The area says how much, so the side grows with the root.
+  const sizeOf = (micros: number): number =>
+    Math.max(1, Math.round(Math.sqrt(Math.min(1, micros / Math.max(1, most?.micros ?? 0))) * SIZES));
+  const hourCell = (short: string, day: string, hour: string): Markup => {
+    const row = byName.get(`${short} ${hour}:00`);
+    if (row === undefined || row.micros <= 0) return <td />;
+    return (
+      <td class={`heat${sizeOf(row.micros)}`} title={`${day} ${hour}:00: ${told(row)}`}>
+        <span>{cellText(row.micros)}</span>
+      </td>
+    );
+  };
   return (
     <>
-      <p class="actions">
-        {HEATS.map((each) => (
-          <a
-            class={each === heat ? 'button main' : 'button'}
-            href={address('/reports', { ...same, heat: each === 'micros' ? undefined : each })}
-            aria-current={each === heat ? 'true' : undefined}
-          >
-            {HEAT_TEXTS[each]}
-          </a>
-        ))}
-      </p>
-      <div class="scroll" role="group" aria-label={`Hours of the week by ${HEAT_TEXTS[heat]}`} tabindex={0}>
+      <div class="scroll" role="group" aria-label="Spent by hour of the week" tabindex={0}>
         <table class="heat">
           <caption class="hidden">
-            {heat === 'micros' ? `Spent, ${telling.currency}` : 'Jobs'}, by weekday and hour, {zone}
+            Spent, {format.currency}, by weekday and hour, {zone}
           </caption>
           <thead>
             <tr>
@@ -90,15 +96,7 @@ export function hourMap(report: SpendReport, { heat, same }: HourMapShown, telli
                 <th scope="row">
                   <abbr title={day}>{short}</abbr>
                 </th>
-                {HOURS.map((hour) => {
-                  const row = byName.get(`${short} ${hour}:00`);
-                  if (row === undefined || row[heat] <= 0) return <td />;
-                  return (
-                    <td class={`heat${sizeOf(row[heat], highest)}`} title={`${day} ${hour}:00: ${told(row)}`}>
-                      <span>{cellText(row[heat], heat)}</span>
-                    </td>
-                  );
-                })}
+                {HOURS.map((hour) => hourCell(short, day, hour))}
               </tr>
             ))}
           </tbody>
@@ -114,82 +112,76 @@ export function hourMap(report: SpendReport, { heat, same }: HourMapShown, telli
   );
 }
 
-/** The area says how much, so the side grows with the root. */
-const sizeOf = (amount: number, highest: number): number =>
-  Math.max(1, Math.round(Math.sqrt(Math.min(1, amount / highest)) * SIZES));
-
 const COMPACT = new Intl.NumberFormat('en-US', {
   ...{ notation: 'compact', roundingPriority: 'lessPrecision' },
   ...{ maximumSignificantDigits: 3, maximumFractionDigits: 2 },
 });
-const MICROS = 1_000_000;
 
-const cellText = (amount: number, heat: HeatKind): string => {
-  const whole = heat === 'micros' ? amount / MICROS : amount;
+const cellText = (micros: number): string => {
+  const whole = micros / 1_000_000;
   return whole > 0 && whole < 0.01 ? '<.01' : COMPACT.format(whole);
 };
 
-/** One line a row with its bar, the period before and its way through the period; the others and all together at the end. */
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** One line a row with its bar, the period before and its trend; the others and all together at the end. */
 export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
-  const { rows, other, total, by, before } = report;
+  const { rows, other, total, by, before, trendDays } = report;
   const most = Math.max(1, ...rows.map(({ micros, heldMicros }) => micros + heldMicros));
-  const key = KEY_TEXTS[by];
-  const hasTrend = rows.some(({ trend }) => trend.length > 1);
-  const columns = { hasBefore: before !== undefined, hasTrend };
+  const head = capital(KEY_TEXTS[by]);
+  const trend = trendDays === undefined ? 'By month' : trendDays === 1 ? 'By day' : 'By week';
+  const figures: readonly Column<SpendFigures & Pick<SpendRow, 'before'>>[] = [
+    { head: 'Spent', style: 'n', label: 'spent', cell: ({ micros }) => bare(micros, 'micros') },
+    ...(before === undefined
+      ? []
+      : [
+          {
+            ...{ head: 'Before', style: 'n', label: 'before' },
+            cell: (row: Pick<SpendRow, 'before'>) => bare(row.before?.micros ?? 0, 'micros'),
+          },
+          {
+            ...{ head: 'Change', style: 'n', label: 'change' },
+            cell: (row: Pick<SpendRow, 'before' | 'micros'>) => {
+              const change = row.micros - (row.before?.micros ?? 0);
+              return `${change > 0 ? '+' : ''}${bare(change, 'micros')}`;
+            },
+          },
+        ]),
+    { head: 'Ran, min', style: 'n wide', cell: ({ seconds }) => number(Math.round(seconds / 60)) },
+  ];
+  const foot = (name: Child, row: SpendFigures & Pick<SpendRow, 'before'>) => ({
+    [head]: name,
+    ...Object.fromEntries(figures.map((column) => [column.head, column.cell(row)])),
+  });
   return (
     <Table
-      label={`Spent by ${key}`}
+      label={`Spent by ${KEY_TEXTS[by]}`}
       columns={[
-        key.charAt(0).toUpperCase() + key.slice(1),
-        'Share',
-        ['Spent', 'n'],
-        ...(columns.hasBefore
-          ? ([
-              ['Before', 'n'],
-              ['Change', 'n'],
-            ] as const)
+        { head, isName: true, style: 'path', cell: (row) => linkedName(row, asked, report) },
+        {
+          ...{ head: 'Share', style: 'bar-cell' },
+          cell: ({ micros, heldMicros }) => (
+            <Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />
+          ),
+        },
+        ...figures,
+        ...(rows.some((row) => row.trend.length > 1)
+          ? [
+              {
+                head: trend,
+                style: 'wide',
+                cell: (row: SpendRow) => row.trend.length > 1 && trendLine(row.trend),
+              },
+            ]
           : []),
-        ...(hasTrend ? ([[trendTitle(report), 'wide']] as const) : []),
-        ['Ran, min', 'n wide'],
       ]}
-    >
-      <tbody>
-        {rows.map((row) => (
-          <tr>
-            <th scope="row" class="path">
-              {linkedName(row, asked, report)}
-            </th>
-            <td class="bar-cell">
-              <Bar spent={Math.max(0, row.micros)} held={row.heldMicros} limit={most} />
-            </td>
-            {amountCells(row, row.trend, columns)}
-          </tr>
-        ))}
-      </tbody>
-      <tbody>
-        {hasOthers(report) && (
-          <tr>
-            <th scope="row" class="path">
-              {otherName(other)}
-            </th>
-            <td class="bar-cell" />
-            {amountCells(other, [], columns)}
-          </tr>
-        )}
-        <tr>
-          <th scope="row">Together</th>
-          <td class="bar-cell" />
-          {amountCells(total, [], columns)}
-        </tr>
-      </tbody>
-    </Table>
+      rows={rows}
+      foot={[...(hasOthers(report) ? [foot(otherName(other), other)] : []), foot('Together', total)]}
+    />
   );
 }
 
 const otherName = ({ label }: SpendReport['other']): Markup => <span class="soft">{label}</span>;
-
-const trendTitle = ({ trendDays }: SpendReport): string =>
-  trendDays === undefined ? 'By month' : trendDays === 1 ? 'By day' : 'By week';
 
 /** Label of a row. */
 function rowName({ name }: SpendRow, by: SpendKey): Markup | string {
@@ -199,68 +191,27 @@ function rowName({ name }: SpendRow, by: SpendKey): Markup | string {
 }
 
 /** Leads to the next level down, in the same period. */
-function linkedName(
-  row: SpendRow,
-  { period, from, to, compare, group, project }: SpendQuery,
-  { by }: SpendReport,
-): Markup {
+function linkedName(row: SpendRow, asked: SpendQuery, { by }: SpendReport): Markup | string {
+  const { period = 'month', from, group, project } = asked;
   const name = rowName(row, by);
-  const same = { period, from, to, compare: compare === false ? 'no' : undefined };
+  const same = { ...sameQuery(asked), group: undefined, project: undefined, by: undefined };
+  const link = (query: Readonly<Record<string, string | number | undefined>>): Markup => (
+    <a href={address('/reports', { ...same, ...query })}>{name}</a>
+  );
   const id = row.subject?.slice(row.subject.indexOf('/') + 1);
-  if (by === 'group' && id !== undefined)
-    return <a href={address('/reports', { ...same, group: id })}>{name}</a>;
+  if (by === 'group' && id !== undefined) return link({ group: id });
+  // Days of a year are too many for a page.
   if (by === 'project' && id !== undefined)
-    return <a href={address('/reports', { ...same, project: id, by: days(same) })}>{name}</a>;
+    return link({
+      project: id,
+      by: from === undefined && /month|quarter|^\d{4}-/.test(period) ? 'day' : 'month',
+    });
   if (by === 'month')
-    return (
-      <a href={address('/reports', { ...same, ...NO_DAYS, period: row.name, group, project, by: 'day' })}>
-        {name}
-      </a>
-    );
+    return link({ from: undefined, to: undefined, period: row.name, group, project, by: 'day' });
   if (by === 'day' && project === undefined)
-    return (
-      <a href={address('/reports', { ...same, period: undefined, from: row.name, to: row.name, group })}>
-        {name}
-      </a>
-    );
-  return <>{name}</>;
+    return link({ period: undefined, from: row.name, to: row.name, group });
+  return name;
 }
-
-const NO_DAYS = { from: undefined, to: undefined } as const;
-
-/** Days of a year are too many for a page. */
-const days = ({ period = 'month', from }: Pick<SpendQuery, 'period' | 'from'>): SpendKey =>
-  from === undefined && /month|quarter|^\d{4}-/.test(period) ? 'day' : 'month';
-
-interface CellColumns {
-  readonly hasBefore: boolean;
-  readonly hasTrend: boolean;
-}
-
-const amountCells = (
-  { micros, before, seconds }: Pick<SpendRow, 'micros' | 'before' | 'seconds'>,
-  trend: readonly number[],
-  { hasBefore, hasTrend }: CellColumns,
-): Markup => (
-  <>
-    <td class="n" data-l="spent">
-      {bare(micros, 'micros')}
-    </td>
-    {hasBefore && (
-      <td class="n" data-l="before">
-        {bare(before?.micros ?? 0, 'micros')}
-      </td>
-    )}
-    {hasBefore && (
-      <td class="n" data-l="change">
-        {micros > (before?.micros ?? 0) ? '+' : ''}
-        {bare(micros - (before?.micros ?? 0), 'micros')}
-      </td>
-    )}
-    {hasTrend && <td class="wide">{trend.length > 1 && trendLine(trend)}</td>}
-    <td class="n wide">{Math.round(seconds / 60).toLocaleString('en-US')}</td>
-  </>
-);
 
 const WIDTH = 96;
 const HEIGHT = 18;
@@ -280,47 +231,68 @@ function trendLine(trend: readonly number[]): Markup {
   );
 }
 
+/** Counts by heading. */
+const WASTE: readonly (readonly [string, (row: SpendFigures) => string])[] = [
+  ['Jobs', ({ jobs }) => number(jobs)],
+  ['Rejected', ({ rejected }) => number(rejected)],
+  ['Never ran', ({ neverRan }) => number(neverRan)],
+  ['Passed by', ({ bypass }) => number(bypass)],
+  ['Let in unasked', ({ unmetered }) => number(unmetered)],
+  [
+    'Over estimate',
+    ({ estimated, overEstimate }) => (estimated === 0 ? '–' : percent(overEstimate, estimated)),
+  ],
+  ['Retries', ({ retriesKnown, retries }) => (retriesKnown === 0 ? '–' : number(retries))],
+  [
+    'Spent on retries',
+    ({ retriesKnown, retryMicros }) => (retriesKnown === 0 ? '–' : bare(retryMicros, 'micros')),
+  ],
+  [
+    'Queued, mean',
+    (row) => {
+      const mean = meanQueuedSeconds(row);
+      return mean === undefined ? '–' : durationText(mean);
+    },
+  ],
+];
+
 /** Retries and queue times. */
-export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
-  <Card id="waste" title="Beside the money">
-    <Table
-      label="Beside the money"
-      columns={[
-        capital(KEY_TEXTS[report.by]),
-        ['Jobs', 'n'],
-        ['Rejected', 'n'],
-        ['Never ran', 'n'],
-        ['Passed by', 'n'],
-        ['Let in unasked', 'n'],
-        ['Over estimate', 'n'],
-        ['Retries', 'n'],
-        ['Spent on retries', 'n'],
-        ['Queued, mean', 'n'],
-      ]}
-    >
-      <tbody>
-        {report.by !== 'hour' && report.rows.map((row) => wasteLine(rowName(row, report.by), row))}
-        {report.by !== 'hour' && report.other.jobs !== 0 && wasteLine(otherName(report.other), report.other)}
-        {wasteLine('Together', report.total)}
-      </tbody>
-    </Table>
-    <p class="soft">
-      A job that never ran was admitted and its hold released. Jobs that bypassed Tollgate, or were admitted
-      without the ledger, were charged afterwards. Over estimate: of the jobs whose duration was estimated,
-      those that took longer.
-    </p>
-    <p class="soft">
-      {retriesText(report)}
-      {report.by !== 'outcome' && (
-        <>
-          {' '}
-          What jobs cost that failed or were canceled:{' '}
-          <a href={address('/reports', { ...sameQuery(asked), by: 'outcome' })}>by outcome</a>.
-        </>
-      )}
-    </p>
-  </Card>
-);
+export function wasteCard(asked: SpendQuery, report: SpendReport): Markup {
+  const { by, rows, other, total } = report;
+  const head = capital(KEY_TEXTS[by]);
+  const foot = (name: Child, row: SpendFigures) => ({
+    [head]: name,
+    ...Object.fromEntries(WASTE.map(([column, told]) => [column, told(row)])),
+  });
+  return (
+    <Card id="waste" title="More than money">
+      <Table
+        label="More than money"
+        columns={[
+          { head, isName: true, style: 'path', cell: (row) => rowName(row, by) },
+          ...WASTE.map(([column, cell]) => ({ head: column, style: 'n', label: column.toLowerCase(), cell })),
+        ]}
+        rows={by === 'hour' ? [] : rows}
+        foot={[
+          ...(by !== 'hour' && other.jobs !== 0 ? [foot(otherName(other), other)] : []),
+          foot('Together', total),
+        ]}
+      />
+      <p class="soft">
+        A job that never ran was admitted and its hold released. Jobs that bypassed Tollgate, or were admitted
+        without the ledger, were charged afterwards. Over estimate: of the jobs whose duration was estimated,
+        those that took longer. {retriesText(report)}
+        {by !== 'outcome' && (
+          <>
+            {' '}
+            What jobs cost that failed or were canceled:{' '}
+            <a href={address('/reports', { ...sameQuery(asked), by: 'outcome' })}>by outcome</a>.
+          </>
+        )}
+      </p>
+    </Card>
+  );
+}
 
 /** Queue times by bucket. */
 export const queueCard = (report: SpendReport): Markup => {
@@ -329,62 +301,29 @@ export const queueCard = (report: SpendReport): Markup => {
   return (
     <Card id="queue" title="Queued before start">
       {total.queuedKnown > 0 && (
-        <Table label="Queued before start" columns={['Queued', 'Share', ['Jobs', 'n'], ['Of these', 'n']]}>
-          <tbody>
-            {queue.map(({ jobs }, index) => (
-              <tr>
-                <th scope="row">{capital(queueStepText(index, queue))}</th>
-                <td class="bar-cell">
-                  <Bar spent={jobs} held={0} limit={most} />
-                </td>
-                {countCell('jobs', jobs)}
-                <td class="n" data-l="of these">
-                  {percent(jobs, total.queuedKnown)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Table
+          label="Queued before start"
+          columns={[
+            {
+              head: 'Queued',
+              isName: true,
+              cell: (step) => capital(queueStepText(queue.indexOf(step), queue)),
+            },
+            {
+              head: 'Share',
+              style: 'bar-cell',
+              cell: ({ jobs }) => <Bar spent={jobs} held={0} limit={most} />,
+            },
+            { head: 'Jobs', style: 'n', label: 'jobs', cell: ({ jobs }) => number(jobs) },
+            {
+              ...{ head: 'Of these', style: 'n', label: 'of these' },
+              cell: ({ jobs }) => percent(jobs, total.queuedKnown),
+            },
+          ]}
+          rows={queue}
+        />
       )}
       <p class="soft">{queueText(report)} GitLab counts from when a job could run until a runner took it.</p>
     </Card>
   );
 };
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-const wasteLine = (name: Markup | string, row: SpendFigures): Markup => (
-  <tr>
-    <th scope="row" class="path">
-      {name}
-    </th>
-    {countCell('jobs', row.jobs)}
-    {countCell('rejected', row.rejected)}
-    {countCell('never ran', row.neverRan)}
-    {countCell('passed by', row.bypass)}
-    {countCell('let in unasked', row.unmetered)}
-    <td class="n" data-l="over estimate">
-      {row.estimated === 0 ? '–' : percent(row.overEstimate, row.estimated)}
-    </td>
-    <td class="n" data-l="retries">
-      {row.retriesKnown === 0 ? '–' : row.retries.toLocaleString('en-US')}
-    </td>
-    <td class="n" data-l="spent on retries">
-      {row.retriesKnown === 0 ? '–' : bare(row.retryMicros, 'micros')}
-    </td>
-    <td class="n" data-l="queued">
-      {queuedText(row)}
-    </td>
-  </tr>
-);
-
-const queuedText = (row: SpendFigures): string => {
-  const mean = meanQueuedSeconds(row);
-  return mean === undefined ? '–' : durationText(mean);
-};
-
-const countCell = (label: string, count: number): Markup => (
-  <td class="n" data-l={label}>
-    {count.toLocaleString('en-US')}
-  </td>
-);

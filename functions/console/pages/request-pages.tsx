@@ -2,73 +2,66 @@ import type { DocumentProblem } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { unitRow } from '../../../policies/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { SubjectView } from '../../answers/groups/model.ts';
 import type { BacktestAnswer, RequestRow } from '../../answers/limits/edit-models.ts';
 import type { RequestedEdits } from '../../core/limits/edit-model.ts';
-import type { User } from '../../core/signin/model.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
-import { type PageContext, type PagesDeps, pageFormatOf, send } from './page-deps.ts';
+import { formatOf, type PageContext, type PagesDeps, send } from './page-deps.ts';
+import { distance, instant, leftOfText, limitWords, type PageFormat, pageCount } from './parts/amounts.tsx';
+import { type FieldProblems, field, hiddenFields, problemList, type Values } from './parts/form-field.tsx';
 import {
-  distance,
-  instant,
-  leftText,
-  limitAmountWords,
-  limitWords,
-  type PageFormat,
-  pageCount,
-} from './parts/amounts.tsx';
-import { countedFor, SAVE_FORM } from './parts/backtest-part.tsx';
-import { type FieldProblems, field, problemList, type Values } from './parts/form-field.tsx';
-import {
+  button,
   Card,
-  Crumbs,
   Done,
-  Fact,
+  Facts,
+  hidden,
+  List,
   type Markup,
+  Note,
   outside,
+  Plain,
   PostForm,
+  searchField,
+  soft,
   subjectHref,
   subjectLink,
 } from './parts/layout.tsx';
-import { previewPart, type ValidPreview } from './parts/preview-part.tsx';
+import { countedFor, LOCKOUT, previewPart, SAVE_FORM, type ValidPreview } from './parts/preview-part.tsx';
 import { fieldText } from './parts/tables.tsx';
-import { unknownPlace } from './problem-page.tsx';
+import { sendUnknown } from './problem-page.tsx';
 
 /** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
-export function wantedText({ amount, edit, limitNow }: RequestRow, telling: PageFormat): string {
-  if (edit === undefined)
-    return `+${String(amount).replace(/^\+/, '')}${limitNow !== undefined && unitRow(limitNow.unit).inCurrency ? ` ${telling.currency}` : ''}`;
+export function wantedText({ amount, edit, limitNow }: RequestRow, format: PageFormat): string {
+  if (edit === undefined) {
+    const isMoney = limitNow !== undefined && unitRow(limitNow.unit).inCurrency;
+    return `+${String(amount).replace(/^\+/, '')}${isMoney ? ` ${format.currency}` : ''}`;
+  }
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
   if (row === undefined) return pageCount(edit.count, 'difference');
   const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';
   const what = row.field === 'amount' ? row.limit : `${row.limit} ${row.field}`;
-  const [from, to] = [row.from, row.to].map((value) => fieldText(value, row.unit, telling));
+  const [from, to] = [row.from, row.to].map((value) => fieldText(value, row.unit, format));
   return `${what}: ${from} → ${to}${more}`;
 }
 
 /** Why, for when, and how the limit stands. */
-const requestFacts = (row: RequestRow, telling: PageFormat): Markup => {
+const requestFacts = (row: RequestRow, format: PageFormat): Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
+  const standing = limitNow && `${limitWords(limitNow)}: ${leftOfText(limitNow, format)}`;
   return (
     <>
       <p>{reason}</p>
-      <dl class="facts">
-        {row.from !== undefined && <Fact name="Counts">{spanText(row)}</Fact>}
-        <Fact name="Limit">
-          {limitNow === undefined ? (
-            <code>{limit}</code>
-          ) : (
-            <>
-              {limitWords(limitNow)}: {leftText(limitNow, telling)}
-              {(limitNow.left ?? 0) < 0 ? '' : ' left'} of {limitAmountWords(limitNow, telling)}
-            </>
-          )}
-        </Fact>
-        <Fact name="Ticket">{ticket}</Fact>
-        {link !== undefined && <Fact name="From">{outside(link, link)}</Fact>}
-        <Fact name="Waits until">{instant(expiresAtMs, telling)}</Fact>
-      </dl>
+      <Facts
+        of={[
+          ['Counts', row.from !== undefined && spanText(row)],
+          ['Limit', standing ?? <code>{limit}</code>],
+          ['Ticket', ticket],
+          ['From', link !== undefined && outside(link, link)],
+          ['Waits until', instant(expiresAtMs, format)],
+        ]}
+      />
     </>
   );
 };
@@ -81,73 +74,59 @@ function spanText({ from = '', until = '', limitNow }: RequestRow): string {
     return zone === undefined || atMs === undefined ? written : edgeText(atMs, which, zone);
   };
   // Both edges are of one zone, which the second names.
-  const begins = said(from, 'start').replace(` ${limitNow?.zone}`, '');
-  return `${begins} to ${said(until, 'end')}`;
+  return `${said(from, 'start').replace(` ${limitNow?.zone}`, '')} to ${said(until, 'end')}`;
 }
+
+const OVER_SHOWN = 50;
 
 /** Waiting and decided requests. */
 export function requestsPage(
-  user: User,
   rows: readonly RequestRow[],
   done: string | undefined,
-  telling: PageFormat,
+  format: PageFormat,
 ): Markup {
-  const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > telling.nowMs);
+  const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > format.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
-    <ConsolePage title="Requests" at="/requests" user={user}>
-      <div class="head">
-        <div>
-          <h1>Requests for more</h1>
-          <p>A request is never decided by the user who made it.</p>
-        </div>
-        <div class="actions">
-          <a class="button main" href="/ask">
-            Ask for more
-          </a>
-        </div>
-      </div>
+    <ConsolePage
+      title="Requests"
+      at="/requests"
+      user={format.user}
+      heading="Requests for more"
+      about="A request is never decided by the user who made it."
+      actions={button('/ask', 'Ask for more')}
+    >
       <Done text={done} />
-      <section aria-labelledby="waiting">
-        <h2 id="waiting" class="hidden">
-          Waiting
-        </h2>
-        {waiting.length === 0 ? (
-          <div class="card">
-            <p>No requests are waiting.</p>
-          </div>
-        ) : (
-          waiting.map((row) => waitingCard(row, telling))
-        )}
-      </section>
+      {waiting.length === 0 && <Plain>No requests are waiting.</Plain>}
+      {waiting.map((row) => waitingCard(row, format))}
       {over.length > 0 && (
         <Card id="over" title="Decided">
-          <ol class="timeline">{over.slice(0, OVER_SHOWN).map((row) => overLine(row, telling))}</ol>
+          <ol class="timeline">
+            {over.slice(0, OVER_SHOWN).map((row) => (
+              <li>{overText(row, format)}</li>
+            ))}
+          </ol>
         </Card>
       )}
     </ConsolePage>
   );
 }
 
-const OVER_SHOWN = 50;
-
-function waitingCard(row: RequestRow, telling: PageFormat): Markup {
+function waitingCard(row: RequestRow, format: PageFormat): Markup {
   const { id, subject, path, mayDecide, own } = row;
   return (
     <article class="card" aria-labelledby={`r-${id}`}>
       <h2 id={`r-${id}`}>
         <span>
-          {wantedText(row, telling)} for {subjectLink(subject, path)}
+          {wantedText(row, format)} for {subjectLink(subject, path)}
         </span>
-        <small class="soft">
-          {row.requestedBy}, {distance(row.requestedAtMs, telling.nowMs)}
-        </small>
+        {soft(`${row.requestedBy}, ${distance(row.requestedAtMs, format.nowMs)}`)}
       </h2>
-      {requestFacts(row, telling)}
+      {requestFacts(row, format)}
       {mayDecide ? (
         <div class="actions">
           <a class="button main" href={`/requests/${id}`}>
-            Look at it and decide<span class="hidden"> for {path}</span>
+            Look at it and decide{hidden(` for ${path}`)}
           </a>
         </div>
       ) : (
@@ -159,137 +138,98 @@ function waitingCard(row: RequestRow, telling: PageFormat): Markup {
   );
 }
 
-const overLine = (row: RequestRow, telling: PageFormat): Markup => (
-  <li>
-    {stateTag(row)} <strong>{wantedText(row, telling)}</strong> for {subjectLink(row.subject, row.path)}:{' '}
-    {row.reason}
-    <p class="soft">
-      asked by {row.requestedBy}
-      {row.decidedBy !== undefined && <>, decided by {row.decidedBy}</>}
-      {row.decidedAtMs !== undefined && <> {distance(row.decidedAtMs, telling.nowMs)}</>}
-      {row.note !== undefined && <>: {row.note}</>}
-      {row.state === 'approved' && row.link !== undefined && (
-        <> · {outside(row.link, 'Retry the job in GitLab')}</>
-      )}
-    </p>
-  </li>
-);
+const STATES = {
+  approved: ['approved', 'good'],
+  declined: ['declined', 'bad'],
+  pending: ['expired', ''],
+} as const;
 
-function stateTag({ state, granted }: RequestRow): Markup {
-  switch (state) {
-    case 'approved':
-      return <span class="tag good">{granted ? 'granted' : 'approved'}</span>;
-    case 'declined':
-      return <span class="tag bad">declined</span>;
-    case 'pending':
-      return <span class="tag">expired</span>;
-  }
+function overText(row: RequestRow, format: PageFormat): Markup {
+  const [state, tone] = STATES[row.state];
+  const { decidedAtMs, decidedBy, note } = row;
+  return (
+    <>
+      <span class={`tag ${tone}`}>{row.granted ? 'granted' : state}</span>{' '}
+      <strong>{wantedText(row, format)}</strong> for {subjectLink(row.subject, row.path)}: {row.reason}
+      <p class="soft">
+        asked by {row.requestedBy}
+        {decidedBy !== undefined && `, decided by ${decidedBy}`}
+        {decidedAtMs !== undefined && ` ${distance(decidedAtMs, format.nowMs)}`}
+        {note !== undefined && `: ${note}`}
+        {row.state === 'approved' && row.link !== undefined && (
+          <> · {outside(row.link, 'Retry the job in GitLab')}</>
+        )}
+      </p>
+    </>
+  );
 }
 
 interface AskShown {
   readonly view: SubjectView;
   readonly values: Values;
-  readonly problems: FieldProblems;
-  readonly others: readonly string[];
+  readonly problems?: FieldProblems;
+  readonly others?: readonly string[];
 }
 
 /** "Ask for more". */
 export function askPage(
-  user: User,
-  { view, values, problems, others }: AskShown,
-  telling: PageFormat,
+  { view, values, problems = new Map(), others = [] }: AskShown,
+  format: PageFormat,
 ): Markup {
-  const fields = [
-    ...grantFormFields(view.limits, view.zone),
-    {
-      name: 'link',
-      label: 'The job it is about',
-      type: 'url',
-      max: 500,
-      hint: 'Its address in GitLab.',
-    } as const,
-  ];
-  const labels = new Map(fields.map(({ name, label }) => [name, label]));
+  const { path, subject, limits, zone } = view;
+  const link = { name: 'link', label: 'The job it is about', type: 'url', max: 500 } as const;
+  const fields = [...grantFormFields(limits, zone), { ...link, hint: 'Its address in GitLab.' }];
+  const back = subjectHref(subject) ?? '/';
   return (
-    <ConsolePage title={`Ask for more for ${view.path}`} at="/requests" user={user}>
-      <div class="head">
-        <div>
-          <h1>Ask for more for {view.path}</h1>
-          <p>Users who may grant it see your request under “Requests”.</p>
-        </div>
-      </div>
-      {problemList(problems, others, labels)}
-      {view.limits.every((limit) => limit.amount === 'unlimited') ? (
-        <div class="card">
-          <p>
-            It has no limit of its own to add to. The limits above it belong to others; ask for those there.
-          </p>
-          <p>
-            <a class="button" href={subjectHref(view.subject) ?? '/'}>
-              Back
-            </a>
-          </p>
-        </div>
+    <ConsolePage
+      title={`Ask for more for ${path}`}
+      at="/requests"
+      user={format.user}
+      about="Users who may grant it see your request under “Requests”."
+    >
+      {problemList(problems, others, fields)}
+      {limits.every((limit) => limit.amount === 'unlimited') ? (
+        <Plain>
+          It has no limit of its own to add to. The limits above it belong to others; ask for those there.{' '}
+          {button(back, 'Back')}
+        </Plain>
       ) : (
-        <>
-          <div class="card">
-            <ul>
-              {view.limits.map((limit) => (
-                <li>
-                  {limitWords(limit)}: {leftText(limit, telling)}
-                  {(limit.left ?? 0) < 0 ? '' : ' left'} of {limitAmountWords(limit, telling)}
-                </li>
-              ))}
-            </ul>
+        <PostForm user={format.user} class="card" action="/ask">
+          <List of={limits.map((limit) => `${limitWords(limit)}: ${leftOfText(limit, format)}`)} />
+          {hiddenFields({ subject })}
+          {fields.map((each) => field(each, values, problems))}
+          <div class="actions">
+            <button class="main">Send the request</button>
+            {button(back, 'Cancel')}
           </div>
-          <PostForm user={user} class="card" action="/ask">
-            <input type="hidden" name="subject" value={view.subject} />
-            {fields.map((each) => field(each, values, problems))}
-            <div class="actions">
-              <button class="main">Send the request</button>
-              <a class="button" href={subjectHref(view.subject) ?? '/'}>
-                Cancel
-              </a>
-            </div>
-          </PostForm>
-        </>
+        </PostForm>
       )}
     </ConsolePage>
   );
 }
 
+const GROUPS_SHOWN = 100;
+
 /** For which group. */
 export const chooseGroupPage = (
-  user: User,
   groups: readonly { readonly id: number; readonly path: string }[],
+  { user }: PageFormat,
 ): Markup => (
   <ConsolePage title="Ask for more" at="/requests" user={user}>
-    <div class="head">
-      <h1>Ask for more</h1>
-    </div>
     <Card id="which" title="For which group?">
       <form class="filters" method="get" action="/" role="search">
-        <label>
-          Search groups
-          <input type="search" name="q" maxlength={200} />
-        </label>
+        {searchField('Search groups', '', '')}
         <button>Search</button>
       </form>
-      {groups.length > 0 && (
-        <ul>
-          {groups.slice(0, GROUPS_SHOWN).map(({ id, path }) => (
-            <li>
-              <a href={`/ask?subject=group/${id}`}>{path}</a>
-            </li>
-          ))}
-        </ul>
-      )}
+      <List
+        of={groups
+          .slice(0, GROUPS_SHOWN)
+          .map(({ id, path }) => <a href={`/ask?subject=group/${id}`}>{path}</a>)}
+      />
       <p class="soft">Open the page of the group whose limit is in your way; “Ask for more” is at its top.</p>
     </Card>
   </ConsolePage>
 );
-
-const GROUPS_SHOWN = 100;
 
 const CHANGED = {
   outcome: 'invalid',
@@ -299,8 +239,17 @@ const CHANGED = {
 async function editsOf(row: RequestRow, { desk }: PagesDeps): Promise<RequestedEdits> {
   if (row.edit !== undefined) return (await desk.requested(row.id)) ?? { edits: [], stale: true };
   const { subject, limit, amount, from, until, reason, ticket } = row;
-  const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
-  return { edits: [{ ...grant, ...(ticket !== undefined && { ticket }) }], stale: false };
+  const grant = {
+    kind: 'grant',
+    subject,
+    limit,
+    amount,
+    from,
+    until,
+    reason,
+    ...withoutAbsent({ ticket }),
+  } as const;
+  return { edits: [grant], stale: false };
 }
 
 /** The same preview as of an edit that gives the grant: approving it is one. */
@@ -310,21 +259,18 @@ export async function showDecision(
   row: RequestRow,
   values: Values,
 ): Promise<Response> {
-  const { user } = c.var;
-  const requested = await editsOf(row, deps);
-  const given = { row, note: values.note ?? '', link: values.link };
-  if (requested.stale) return send(c, decidePage(user, { ...given, preview: CHANGED }, pageFormatOf(deps)));
-  const { edits } = requested;
+  const format = formatOf(c, deps);
+  const { edits, stale } = await editsOf(row, deps);
+  if (stale) return send(c, decidePage({ row, values, preview: CHANGED }, format));
   const base = (await deps.desk.live())?.pointer.set;
-  const preview = await deps.read.preview(edits, base, user);
-  if (preview.outcome === 'unknown_subject') return send(c, unknownPlace(user), 404);
+  const preview = await deps.read.preview(edits, base, c.var.user);
+  if (preview.outcome === 'unknown_subject') return sendUnknown(c);
   // The decision itself settles whose name stands on the grant.
-  const shown =
-    preview.outcome === 'valid'
-      ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by' && !field.endsWith('by_user')) }
-      : preview;
-  const exact = await countedFor(deps, edits, base, values, user);
-  return send(c, decidePage(user, { ...given, preview: shown, exact }, pageFormatOf(deps)));
+  const isNamed = ({ field }: { readonly field: string }): boolean =>
+    field !== 'by' && !field.endsWith('by_user');
+  const shown = preview.outcome === 'valid' ? { ...preview, rows: preview.rows.filter(isNamed) } : preview;
+  const exact = await countedFor(deps, edits, base, values, c.var.user);
+  return send(c, decidePage({ row, values, preview: shown, exact }, format));
 }
 
 interface DecideShown {
@@ -335,88 +281,52 @@ interface DecideShown {
     | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] };
   /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;
-  readonly note: string;
-  /** The signed link of the visit. */
-  readonly link?: string | undefined;
+  /** `note`, and `link`: the signed link of the visit. */
+  readonly values: Values;
 }
 
-const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
-  lockout.length > 0 ? (
-    <div class="note bad">
-      <p>
-        <strong>Jobs of the platform team would be rejected:</strong>
-      </p>
-      <ul>
-        {lockout.slice(0, LOCKOUT_SHOWN).map((text) => (
-          <li>{text}</li>
-        ))}
-      </ul>
-    </div>
-  ) : (
-    ''
-  );
-
-const LOCKOUT_SHOWN = 10;
-
 /** A request with the effect of its approval. */
-const decidePage = (
-  user: User,
-  { row, preview, exact, note, link }: DecideShown,
-  telling: PageFormat,
-): Markup => (
-  <ConsolePage title={`Decide: ${wantedText(row, telling)} for ${row.path}`} at="/requests" user={user}>
-    <div class="head">
-      <div>
-        <Crumbs>
-          <li>
-            <a href="/requests">Requests</a>
-          </li>
-        </Crumbs>
-        <h1>
-          {wantedText(row, telling)} for {row.path}
-        </h1>
-        <p>Asked for by {row.requestedBy}. Look at what it does, then decide.</p>
-      </div>
-    </div>
-    <Card id="asked" title="Request">
-      {requestFacts(row, telling)}
-    </Card>
-    {preview.outcome === 'valid' ? (
-      <>
-        {previewPart({ ...preview, needsApproval: [] }, telling, exact)}
-        {lockoutPart(preview)}
-      </>
-    ) : (
-      <div class="note bad" role="alert">
-        <p>
+function decidePage({ row, preview, exact, values }: DecideShown, format: PageFormat): Markup {
+  const wanted = `${wantedText(row, format)} for ${row.path}`;
+  return (
+    <ConsolePage
+      title={`Decide: ${wanted}`}
+      at="/requests"
+      user={format.user}
+      heading={wanted}
+      crumbs={[<a href="/requests">Requests</a>]}
+      about={`Asked for by ${row.requestedBy}. Look at what it does, then decide.`}
+    >
+      <Card id="asked" title="Request">
+        {requestFacts(row, format)}
+      </Card>
+      {preview.outcome === 'valid' ? (
+        <>
+          {previewPart({ ...preview, needsApproval: [] }, format, exact)}
+          {preview.lockout.length > 0 && (
+            <Note tone="bad" lines={preview.lockout}>
+              <strong>{LOCKOUT}</strong>
+            </Note>
+          )}
+        </>
+      ) : (
+        <Note tone="bad" role="alert" lines={preview.problems.map(({ message }) => message)}>
           <strong>It no longer fits the limits.</strong>
-        </p>
-        <ul>
-          {preview.problems.map(({ message }) => (
-            <li>{message}</li>
-          ))}
-        </ul>
-      </div>
-    )}
-    <PostForm user={user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
-      {link !== undefined && <input type="hidden" name="link" value={link} />}
-      <div class="field">
-        <label for="f-note">
-          Note <small class="soft">required to decline</small>
-        </label>
-        <input id="f-note" name="note" value={note} maxlength={500} autocomplete="off" />
-      </div>
-      <div class="actions">
-        <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
-          Approve
-        </button>
-        <button class="danger" name="verdict" value="decline">
-          Decline
-        </button>
-        <a class="button" href="/requests">
-          Cancel
-        </a>
-      </div>
-    </PostForm>
-  </ConsolePage>
-);
+        </Note>
+      )}
+      <PostForm user={format.user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
+        {values.link !== undefined && hiddenFields({ link: values.link })}
+        {field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
+        <div class="actions">
+          <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
+            Approve
+          </button>
+          <button class="danger" name="verdict" value="decline">
+            Decline
+          </button>
+          {button('/requests', 'Cancel')}
+        </div>
+      </PostForm>
+    </ConsolePage>
+  );
+}

@@ -1,5 +1,6 @@
-import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import type { RolloutStep } from '../../../policies/rollout-step.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type {
   RolloutClassRow,
   RolloutForecastAnswer,
@@ -9,64 +10,182 @@ import type {
 import { rolloutNeedText } from '../../answers/rollout/rollout-moves.ts';
 import type { ApplyOutcome } from '../../core/limits/edit-model.ts';
 import { NO_SET } from '../../core/limits/limit-reads.ts';
-import type { SignInEnv, User } from '../../core/signin/model.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import {
   doneText,
+  formatOf,
   type PageContext,
-  type PagesDeps,
-  pageFormatOf,
+  type PageRoutes,
   query,
   queryCursor,
   readReportDays,
   readValues,
   send,
 } from './page-deps.ts';
-import { daySpan, distance, type PageFormat, pageCount, percent, shortInstant } from './parts/amounts.tsx';
+import {
+  daySpan,
+  distance,
+  number,
+  type PageFormat,
+  pageCount,
+  percent,
+  shortInstant,
+} from './parts/amounts.tsx';
+import { hiddenFields } from './parts/form-field.tsx';
 import {
   address,
+  button,
   Card,
-  Crumbs,
   contactLink,
   Done,
+  joined,
+  List,
   type Markup,
   PageLinks,
+  Plain,
   PostForm,
+  soft,
   subjectLink,
   Table,
 } from './parts/layout.tsx';
-import { forbiddenPage, type Problem, problemPage, unknownPlace } from './problem-page.tsx';
+import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
+
+const ROWS = 50;
+
+/** The path to enforcing, group by group. */
+export const rolloutPageRoutes: PageRoutes = (app, deps) => {
+  const { read, log } = deps;
+
+  app.get('/rollout', async (c) => {
+    const asked = { max: ROWS, ...withoutAbsent({ cursor: queryCursor(c) }) };
+    const done = doneText(c) ?? REPORT_DONE[query(c, 'done') ?? ''];
+    return send(c, rolloutPage(await read.rollout(asked, c.var.user), done, formatOf(c, deps)));
+  });
+
+  app.get('/rollout/step', async (c) => {
+    const subject = query(c, 'subject') ?? '';
+    const view = await read.rollout({ subjects: [subject] }, c.var.user);
+    const [row] = view.rows;
+    if (row === undefined) return sendUnknown(c);
+    const forecast = await read.rolloutForecast([subject], c.var.user, queryCursor(c));
+    const shown = { view, row, forecast, canTell: deps.tellOwner !== undefined };
+    return send(c, rolloutStepPage(shown, formatOf(c, deps)));
+  });
+
+  app.post('/rollout/move', async (c) => {
+    const { subject = '', direction, force, base = '', why = '' } = await readValues(c);
+    const move =
+      direction === 'back'
+        ? ({ direction } as const)
+        : ({ direction: 'next', force: force === 'yes' } as const);
+    const by = { why, source: 'page', base: base === NO_SET ? undefined : base };
+    const moving = await moveRollout(deps, move, [subject], c.var.user, by);
+    if (moving.outcome !== 'planned') return sendUnknown(c);
+    const { held, applied } = moving;
+    if (applied !== undefined) return responded(c, applied);
+    const missing = held.flatMap(({ classes }) => classes.flatMap(missingNeeds));
+    return sendProblem(c, notMoved([...new Set(missing)]), 409);
+  });
+
+  app.post('/rollout/report', async (c) => {
+    const { user } = c.var;
+    const { subject = '', told, back, ...values } = await readValues(c);
+    const days = readReportDays(values.days);
+    const asked = { why: 'shadow report', source: 'page', told: told === 'yes', days };
+    const sent = await reportRollout(deps, [subject], user, asked);
+    if (sent.outcome === 'unknown_subject') return sendUnknown(c);
+    const done = sent.view.reports[0]?.outcome;
+    log.info('shadow report', { user: user.id, subject, outcome: done });
+    const { applied } = sent;
+    if (applied !== undefined && applied.outcome !== 'live' && applied.outcome !== 'unchanged')
+      return responded(c, applied);
+    const to = back === 'shadow' ? address('/shadow', { days, done }) : address('/rollout', { done });
+    return c.redirect(to, 303);
+  });
+
+  const responded = (c: PageContext, outcome: ApplyOutcome): Promise<Response> =>
+    respondToEdit(c, deps, outcome, {
+      back: '/rollout',
+      stale: () => sendProblem(c, OTHERS_FIRST, 409),
+      unconfirmed: () => sendProblem(c, LOCKOUT, 409),
+      invalid: (problems) => {
+        const sentence = problems.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+        return sendProblem(c, problem('Not saved', sentence, 'Go back and correct it.'), 409);
+      },
+    });
+};
+
+const problem = (title: string, sentence: string, remedy: string): Problem => ({
+  ...{ title, sentence, remedy, link: ['/rollout', 'To the rollout'] },
+});
+const OTHERS_FIRST = problem(
+  'Others were first',
+  'Others changed the limits meanwhile, so nothing was changed.',
+  'Look at the group again, and take the step from there.',
+);
+const LOCKOUT = problem(
+  'Not saved',
+  'Jobs of the platform team would be rejected.',
+  'Go on all the same to confirm it, or give them room first.',
+);
+const notMoved = (missing: readonly string[]): Problem =>
+  missing.length === 0
+    ? problem('Nothing to do', 'There is no step left in this direction.', 'See the list.')
+    : problem(
+        'Not yet',
+        `Nothing was changed: ${missing.join('; ')}.`,
+        'Wait for it, or go on all the same: the log will say what was missing.',
+      );
+
+/** Results of sending a report. */
+export const REPORT_DONE: Readonly<Record<string, string>> = {
+  sent: 'The report is sent to the owner, and written down.',
+  'told-before': 'The owner got the report within the last hour; that is written down.',
+  'told-otherwise': 'Your notification of the owner is recorded.',
+  'no-way': 'Nothing was sent: no topic of owners is set up. Notify the owner yourself, and record it.',
+};
 
 /** Rollout steps with requirements of the next. */
-function rolloutPage(user: User, view: RolloutView, done: string | undefined, telling: PageFormat): Markup {
-  const mayLook = mayOpen('GET /rollout/step', user.roles);
+function rolloutPage(view: RolloutView, done: string | undefined, format: PageFormat): Markup {
+  const { user } = format;
+  const stepOf = (row: RolloutRow, name: RolloutClassRow['class']): Child => {
+    const found = row.classes.find((each) => each.class === name);
+    return found && [stepTag(found.step), ' ', soft(sinceText(found, row.subject, format))];
+  };
   return (
-    <ConsolePage title="Rollout" at="/rollout" user={user}>
-      <div class="head">
-        <div>
-          <h1>Rollout</h1>
-          <p>
-            From watching to enforcing: shadow, report to the owner, warn, enforce. What has no step of its
-            own follows what is above it. Security rules are the policy’s and stand in no step.
-          </p>
-        </div>
-      </div>
+    <ConsolePage
+      title="Rollout"
+      at="/rollout"
+      user={user}
+      about="From watching to enforcing: shadow, report to the owner, warn, enforce. What has no step of its own follows what is above it. Security rules are the policy’s and stand in no step."
+    >
       <Done text={done} />
       {view.rows.length === 0 ? (
-        <div class="card">
-          <p>No group of yours has a step.</p>
-        </div>
+        <Plain>No group of yours has a step.</Plain>
       ) : (
         <div class="card">
           <Table
             label="Steps"
-            columns={['Group', 'Cost', 'Capacity', 'For the next step', ...(mayLook ? [''] : [])]}
-          >
-            <tbody>{view.rows.map((row) => line(row, mayLook, telling))}</tbody>
-          </Table>
-          <PageLinks next={view.next === undefined ? undefined : address('/rollout', { cursor: view.next })}>
+            columns={[
+              {
+                ...{ head: 'Group', isName: true, style: 'path' },
+                cell: ({ subject, path }) => subjectLink(subject, path),
+              },
+              { head: 'Cost', label: 'cost', cell: (row) => stepOf(row, 'cost') },
+              { head: 'Capacity', label: 'capacity', cell: (row) => stepOf(row, 'capacity') },
+              { head: 'For the next step', style: 'full', cell: ({ classes }) => missingText(classes) },
+              {
+                ...{ head: 'Do', isHidden: true, style: 'full' },
+                cell: ({ subject, path }) =>
+                  mayOpen('GET /rollout/step', user.roles) &&
+                  button(address('/rollout/step', { subject }), 'Look', ` at ${path}`),
+              },
+            ]}
+            rows={view.rows}
+          />
+          <PageLinks next={view.next && address('/rollout', { cursor: view.next })}>
             {pageCount(view.total, 'row')}; jobs since{' '}
             {daySpan({ fromDay: view.fromDay, toDay: view.fromDay })}
           </PageLinks>
@@ -76,36 +195,8 @@ function rolloutPage(user: User, view: RolloutView, done: string | undefined, te
   );
 }
 
-const line = (row: RolloutRow, mayLook: boolean, telling: PageFormat): Markup => (
-  <tr>
-    <th scope="row" class="path">
-      {subjectLink(row.subject, row.path)}
-    </th>
-    {row.classes.map((each) => (
-      <td data-l={each.class}>
-        {stepTag(each.step)} <small class="soft">{sinceText(each, row.subject, telling)}</small>
-      </td>
-    ))}
-    <td class="full">{missingText(row.classes)}</td>
-    {mayLook && (
-      <td class="full">
-        <a class="button" href={address('/rollout/step', { subject: row.subject })}>
-          Look<span class="hidden"> at {row.path}</span>
-        </a>
-      </td>
-    )}
-  </tr>
-);
-
-const TAGS: Readonly<Record<RolloutStep, string>> = {
-  off: 'tag',
-  shadow: 'tag',
-  reported: 'tag',
-  warn: 'tag warn',
-  enforce: 'tag good',
-};
-
-const stepTag = (step: RolloutStep): Markup => <span class={TAGS[step]}>{step}</span>;
+const TONES: Readonly<Partial<Record<RolloutStep, string>>> = { warn: 'warn', enforce: 'good' };
+const stepTag = (step: RolloutStep): Markup => <span class={`tag ${TONES[step] ?? ''}`}>{step}</span>;
 
 /** `12 days ago`, `as The whole GitLab`. */
 function sinceText(
@@ -113,16 +204,19 @@ function sinceText(
   subject: string,
   { nowMs }: PageFormat,
 ): string {
-  const since = sinceMs === undefined ? '' : distance(sinceMs, nowMs);
-  if (from === undefined || from === subject) return since;
-  return [`as ${fromPath ?? from}`, since].filter((part) => part !== '').join(', ');
+  const isInherited = from !== undefined && from !== subject;
+  return [isInherited && `as ${fromPath ?? from}`, sinceMs !== undefined && distance(sinceMs, nowMs)]
+    .filter(Boolean)
+    .join(', ');
 }
+
+const missingNeeds = ({ needs }: RolloutClassRow): readonly string[] =>
+  needs.filter(({ met }) => !met).map(rolloutNeedText);
 
 function missingText(classes: readonly RolloutClassRow[]): Markup | string {
   if (classes.every(({ next }) => next === undefined)) return '';
-  const missing = classes.flatMap(({ needs }) => needs.filter(({ met }) => !met).map(rolloutNeedText));
-  if (missing.length === 0) return <strong class="good-text">ready</strong>;
-  return [...new Set(missing)].join('; ');
+  const missing = new Set(classes.flatMap(missingNeeds));
+  return missing.size === 0 ? <strong class="good-text">ready</strong> : [...missing].join('; ');
 }
 
 interface StepShown {
@@ -133,75 +227,69 @@ interface StepShown {
 }
 
 /** One group: what its next step needs, what enforcing would do now, and the ways on and back. */
-function rolloutStepPage(
-  user: User,
-  { view, row, forecast, canTell }: StepShown,
-  telling: PageFormat,
-): Markup {
-  const { subject, path, owner, contact } = row;
+function rolloutStepPage(shown: StepShown, format: PageFormat): Markup {
+  const { subject, path, owner, contact, classes } = shown.row;
   return (
-    <ConsolePage title={`Rollout of ${path}`} at="/rollout" user={user}>
-      <div class="head">
-        <div>
-          <Crumbs>
-            <li>
-              <a href="/rollout">Rollout</a>
-            </li>
-          </Crumbs>
-          <h1>{path}</h1>
-          <p>
-            {subjectLink(subject, 'Its limits')}. The owner is {owner}
-            {contact !== undefined && <>, {contactLink(contact)}</>}.
-          </p>
-        </div>
-      </div>
-      {row.classes.map((each) => (
-        <Card
-          id={`c-${each.class}`}
-          title={
-            <>
-              <span>
-                {each.class} {stepTag(each.step)}
-              </span>
-              <small class="soft">{sinceText(each, subject, telling)}</small>
-            </>
-          }
-        >
-          <p>
-            {pageCount(each.jobs, 'job')} on {pageCount(each.days, 'day')}
-            {each.wouldFail > 0 && each.step !== 'enforce' && (
-              <>
-                ; up to <strong class="warn-text">{pageCount(each.wouldFail, 'job')}</strong> (
-                {percent(each.wouldFail, each.jobs)}) broke a rule of this class, as decisions recorded
-              </>
-            )}
-            .
-          </p>
-          {each.next !== undefined && (
-            <>
-              <p>
-                The next step is <strong>{each.next}</strong>
-                {each.needs.length === 0 ? ', and needs nothing.' : ':'}
-              </p>
-              <ul>
-                {each.needs.map((need) => (
-                  <li>
-                    <span class={need.met ? 'tag good' : 'tag warn'}>{need.met ? 'met' : 'missing'}</span>{' '}
-                    {rolloutNeedText(need)}
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
-        </Card>
-      ))}
-      {forecastCard(forecast, row.subject, telling)}
-      {stepForms(user, { view, row, canTell })}
+    <ConsolePage
+      title={`Rollout of ${path}`}
+      at="/rollout"
+      user={format.user}
+      heading={path}
+      crumbs={[<a href="/rollout">Rollout</a>]}
+      about={
+        <>
+          {subjectLink(subject, 'Its limits')}. The owner is {owner}
+          {contact !== undefined && <>, {contactLink(contact)}</>}.
+        </>
+      }
+    >
+      {classes.map((each) => classCard(each, subject, format))}
+      {forecastCard(shown.forecast, subject, format)}
+      {stepForms(shown, format)}
     </ConsolePage>
   );
 }
 
-function forecastCard(forecast: RolloutForecastAnswer, subject: string, telling: PageFormat): Markup {
+const classCard = (row: RolloutClassRow, subject: string, format: PageFormat): Markup => (
+  <Card
+    id={`c-${row.class}`}
+    title={
+      <>
+        {row.class} {stepTag(row.step)}
+      </>
+    }
+    aside={sinceText(row, subject, format)}
+  >
+    <p>
+      {pageCount(row.jobs, 'job')} on {pageCount(row.days, 'day')}
+      {row.wouldFail > 0 && row.step !== 'enforce' && (
+        <>
+          ; up to <strong class="warn-text">{pageCount(row.wouldFail, 'job')}</strong> (
+          {percent(row.wouldFail, row.jobs)}) broke a rule of this class, as decisions recorded
+        </>
+      )}
+      .
+    </p>
+    {row.next !== undefined && (
+      <>
+        <p>
+          The next step is <strong>{row.next}</strong>
+          {row.needs.length === 0 ? ', and needs nothing.' : ':'}
+        </p>
+        <List
+          of={row.needs.map((need) => (
+            <>
+              <span class={need.met ? 'tag good' : 'tag warn'}>{need.met ? 'met' : 'missing'}</span>{' '}
+              {rolloutNeedText(need)}
+            </>
+          ))}
+        />
+      </>
+    )}
+  </Card>
+);
+
+function forecastCard(forecast: RolloutForecastAnswer, subject: string, format: PageFormat): Markup {
   if (forecast.outcome !== 'counted')
     return (
       <Card id="forecast" title="If enforced now">
@@ -214,10 +302,9 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string, telling:
       <p>
         Of {pageCount(jobs, 'job')} of the last {days} days,{' '}
         <strong class={wouldFail > 0 ? 'warn-text' : 'good-text'}>
-          {wouldFail === 0 ? 'none' : wouldFail.toLocaleString('en-US')}
+          {wouldFail === 0 ? 'none' : number(wouldFail)}
         </strong>{' '}
-        would have failed beyond those that fail already.
-        {` Read ${pageCount(jobsRead, 'record')}.`}
+        would have failed beyond those that fail already. Read {pageCount(jobsRead, 'record')}.
         {next !== undefined && (
           <>
             {' '}
@@ -229,218 +316,72 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string, telling:
       {rows.length > 0 && (
         <Table
           label="Jobs that would have failed"
-          columns={['Group', 'Rule', 'Why', ['Jobs', 'n'], 'The latest']}
-        >
-          <tbody>
-            {rows.map(({ group, path, rule, limitLabel, code, jobs: count, examples }) => (
-              <tr>
-                <th scope="row" class="path">
-                  {group === undefined ? path : subjectLink(group, path)}
-                </th>
-                <td>
-                  <code>{rule}</code>
-                </td>
-                <td class="full">
-                  {code}
-                  {limitLabel !== undefined && <small class="soft"> {limitLabel}</small>}
-                </td>
-                <td class="n" data-l="jobs">
-                  {count.toLocaleString('en-US')}
-                </td>
-                <td class="full">
-                  {examples.map(({ jobId, atMs, url }, index) => (
+          columns={[
+            {
+              ...{ head: 'Group', isName: true, style: 'path' },
+              cell: ({ group, path }) => (group === undefined ? path : subjectLink(group, path)),
+            },
+            { head: 'Rule', cell: ({ rule }) => <code>{rule}</code> },
+            { head: 'Why', style: 'full', cell: ({ code, limitLabel }) => [code, ' ', soft(limitLabel)] },
+            { head: 'Jobs', style: 'n', label: 'jobs', cell: ({ jobs: count }) => number(count) },
+            {
+              ...{ head: 'The latest', style: 'full' },
+              cell: ({ examples }) =>
+                joined(
+                  examples.map(({ jobId, atMs, url }) => (
                     <>
-                      {index > 0 && ', '}
-                      <a href={url ?? `/jobs/${jobId}`}>{jobId}</a>{' '}
-                      <small class="soft">{shortInstant(atMs, telling)}</small>
+                      <a href={url ?? `/jobs/${jobId}`}>{jobId}</a> {soft(shortInstant(atMs, format))}
                     </>
-                  ))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+                  )),
+                ),
+            },
+          ]}
+          rows={rows}
+        />
       )}
     </Card>
   );
 }
 
-function stepForms(user: User, { view, row, canTell }: Omit<StepShown, 'forecast'>): Markup {
-  const { subject, classes } = row;
-  const base = view.set ?? NO_SET;
+function stepForms({ view, row, canTell }: StepShown, { user }: PageFormat): Markup {
+  const { subject, classes, owner } = row;
   const isReady = classes.every(({ needs }) => needs.every(({ met }) => met));
-  const isOver = classes.every(({ next }) => next === undefined);
-  const mayMove = mayOpen('POST /rollout/move', user.roles);
-  const hidden = (direction: string): Markup => (
-    <>
-      <input type="hidden" name="subject" value={subject} />
-      <input type="hidden" name="base" value={base} />
-      <input type="hidden" name="direction" value={direction} />
-    </>
-  );
-  const why = (id: string): Markup => (
-    <div class="field">
-      <label for={id}>Why</label>
-      <input id={id} name="why" required maxlength={300} autocomplete="off" />
-    </div>
+  const moveForm = (direction: 'next' | 'back', title: string, rest: Child): Markup => (
+    <PostForm user={user} class="card" action="/rollout/move">
+      <h2>{title}</h2>
+      {hiddenFields({ subject, base: view.set ?? NO_SET, direction })}
+      <div class="field">
+        <label for={`f-${direction}`}>Why</label>
+        <input id={`f-${direction}`} name="why" required maxlength={300} autocomplete="off" />
+      </div>
+      {rest}
+    </PostForm>
   );
   return (
     <>
       <PostForm user={user} class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
-        <input type="hidden" name="subject" value={subject} />
-        {!canTell && (
-          <>
-            <input type="hidden" name="told" value="yes" />
-            <p>No topic of owners is set up here: tell {row.owner} yourself, and say so.</p>
-          </>
-        )}
+        {hiddenFields({ subject, ...(!canTell && { told: 'yes' }) })}
+        {!canTell && <p>No topic of owners is set up here: tell {owner} yourself, and say so.</p>}
         <button>{canTell ? 'Send the shadow report' : 'The owner is notified'}</button>
       </PostForm>
-      {mayMove && !isOver && (
-        <PostForm user={user} class="card" action="/rollout/move">
-          <h2>One step on</h2>
-          {hidden('next')}
-          {why('f-next')}
-          {!isReady && (
-            <label class="check">
-              <input type="checkbox" name="force" value="yes" /> Although something is missing: the log says
-              what
-            </label>
-          )}
-          <button class="main">One step on</button>
-        </PostForm>
-      )}
-      {user.roles.admin && (
-        <PostForm user={user} class="card" action="/rollout/move">
-          <h2>One step back</h2>
-          {hidden('back')}
-          {why('f-back')}
-          <button class="danger">One step back, immediately</button>
-        </PostForm>
-      )}
+      {mayOpen('POST /rollout/move', user.roles) &&
+        classes.some(({ next }) => next !== undefined) &&
+        moveForm(
+          'next',
+          'One step on',
+          <>
+            {!isReady && (
+              <label class="check">
+                <input type="checkbox" name="force" value="yes" /> Although something is missing: the log says
+                what
+              </label>
+            )}
+            <button class="main">One step on</button>
+          </>,
+        )}
+      {user.roles.admin &&
+        moveForm('back', 'One step back', <button class="danger">One step back, immediately</button>)}
     </>
   );
-}
-
-const ROWS = 50;
-
-/** The way to enforcing, group by group. */
-export function rolloutPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
-  const { read, log } = deps;
-  const app = new Hono<SignInEnv>();
-
-  app.get('/rollout', async (c) => {
-    const { user } = c.var;
-    const cursor = queryCursor(c);
-    const view = await read.rollout({ max: ROWS, ...(cursor !== undefined && { cursor }) }, user);
-    return send(
-      c,
-      rolloutPage(user, view, doneText(c) ?? REPORT_DONE[query(c, 'done') ?? ''], pageFormatOf(deps)),
-    );
-  });
-
-  app.get('/rollout/step', async (c) => {
-    const { user } = c.var;
-    const subject = query(c, 'subject') ?? '';
-    const view = await read.rollout({ subjects: [subject] }, user);
-    const [row] = view.rows;
-    if (row === undefined) return send(c, unknownPlace(user), 404);
-    const forecast = await read.rolloutForecast([subject], user, queryCursor(c));
-    const shown = { view, row, forecast, canTell: deps.tellOwner !== undefined };
-    return send(c, rolloutStepPage(user, shown, pageFormatOf(deps)));
-  });
-
-  app.post('/rollout/move', async (c) => {
-    const { user } = c.var;
-    const { subject = '', direction, force, base = '', why = '' } = await readValues(c);
-    const move =
-      direction === 'back'
-        ? ({ direction: 'back' } as const)
-        : ({ direction: 'next', force: force === 'yes' } as const);
-    const by = { why, source: 'page', base: base === NO_SET ? undefined : base };
-    const moving = await moveRollout(deps, move, [subject], user, by);
-    if (moving.outcome !== 'planned') return send(c, unknownPlace(user), 404);
-    const { held, applied } = moving;
-    if (applied === undefined) {
-      const missing = held.flatMap(({ classes }) =>
-        classes.flatMap(({ needs }) => needs.filter(({ met }) => !met)),
-      );
-      return send(c, problemPage(user, notMoved([...new Set(missing.map(rolloutNeedText))])), 409);
-    }
-    if (applied.outcome === 'live') return c.redirect(`/rollout?saved=${applied.pointer.edit}`, 303);
-    return refused(c, applied);
-  });
-
-  app.post('/rollout/report', async (c) => {
-    const { user } = c.var;
-    const { subject = '', told, back, ...values } = await readValues(c);
-    const days = readReportDays(values.days);
-    const asked = { why: 'shadow report', source: 'page', told: told === 'yes', days };
-    const sent = await reportRollout(deps, [subject], user, asked);
-    if (sent.outcome === 'unknown_subject') return send(c, unknownPlace(user), 404);
-    const [report] = sent.view.reports;
-    log.info('shadow report', { user: user.id, subject, outcome: report?.outcome });
-    if (sent.applied !== undefined && sent.applied.outcome !== 'live' && sent.applied.outcome !== 'unchanged')
-      return refused(c, sent.applied);
-    const done = report?.outcome;
-    return c.redirect(
-      back === 'shadow' ? address('/shadow', { days, done }) : address('/rollout', { done }),
-      303,
-    );
-  });
-
-  return app;
-}
-
-/** Results of sending a report. */
-export const REPORT_DONE: Readonly<Record<string, string>> = {
-  sent: 'The report is sent to the owner, and written down.',
-  'told-before': 'The owner got the report within the last hour; that is written down.',
-  'told-otherwise': 'Your notification of the owner is recorded.',
-  'no-way': 'Nothing was sent: no topic of owners is set up. Notify the owner yourself, and record it.',
-};
-
-const notMoved = (missing: readonly string[]): Problem =>
-  missing.length === 0
-    ? {
-        title: 'Nothing to do',
-        sentence: 'There is no step left in this direction.',
-        remedy: 'See the list.',
-        link: BACK,
-      }
-    : {
-        title: 'Not yet',
-        sentence: `Nothing was changed: ${missing.join('; ')}.`,
-        remedy: 'Wait for it, or go on all the same: the log will say what was missing.',
-        link: BACK,
-      };
-
-function refused(c: PageContext, outcome: ApplyOutcome): Response | Promise<Response> {
-  const { user } = c.var;
-  if (outcome.outcome === 'forbidden')
-    return send(c, forbiddenPage(user, outcome.denied, [], '/rollout'), 403);
-  return send(c, problemPage(user, { ...problemOf(outcome), link: BACK }), 409);
-}
-
-const BACK = { href: '/rollout', text: 'To the rollout' };
-
-function problemOf(outcome: ApplyOutcome): Problem {
-  if (outcome.outcome === 'stale')
-    return {
-      title: 'Others were first',
-      sentence: 'Others changed the limits meanwhile, so nothing was changed.',
-      remedy: 'Look at the group again, and take the step from there.',
-    };
-  if (outcome.outcome === 'invalid')
-    return {
-      title: 'Not saved',
-      sentence: outcome.problems.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '),
-      remedy: 'Go back and correct it.',
-    };
-  return {
-    title: 'Not saved',
-    sentence: 'Jobs of the platform team would be rejected.',
-    remedy: 'Go on all the same to confirm it, or give them room first.',
-  };
 }

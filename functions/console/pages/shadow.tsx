@@ -1,17 +1,16 @@
-import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ShadowRow, ShadowView } from '../../answers/rollout/model.ts';
-import { type OwnerMessage, ownerMessage } from '../../answers/rollout/shadow.ts';
-import type { SignInEnv, User } from '../../core/signin/model.ts';
+import { ownerMessage } from '../../answers/rollout/shadow.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import {
-  type PagesDeps,
-  pageFormatOf,
+  formatOf,
+  type PageRoutes,
   query,
   queryCursor,
+  queryNumber,
   readReportDays,
-  readWholeNumber,
   send,
 } from './page-deps.ts';
 import {
@@ -22,105 +21,108 @@ import {
   pageAmount,
   pageCount,
 } from './parts/amounts.tsx';
+import { hiddenFields } from './parts/form-field.tsx';
 import {
   address,
+  button,
   contactLink,
   DaysForm,
   Done,
+  hidden,
   isMail,
+  List,
   type Markup,
+  mailHref,
+  PageLinks,
+  Plain,
   PostForm,
+  soft,
   subjectLink,
 } from './parts/layout.tsx';
 import { REPORT_DONE } from './rollout.tsx';
 
+const SPANS: readonly number[] = [7, 14, 30, 62];
+/** A card is about a kilobyte: a page stays below 100 KB. */
+const CARDS = 40;
+
+/** The shadow report; what sends it to an owner is the rollout's. */
+export const shadowRoutes: PageRoutes = (app, deps) => {
+  app.get('/shadow', async (c) => {
+    const days = readReportDays(query(c, 'days'));
+    const only = { group: queryNumber(c, 'group'), project: queryNumber(c, 'project') };
+    const asked = { days, ...withoutAbsent({ ...only, cursor: queryCursor(c) }), max: CARDS };
+    const view = await deps.read.shadow(asked, c.var.user);
+    const shown = { view, days, only, canTell: deps.tellOwner !== undefined, origin: deps.origin };
+    return send(c, shadowPage(shown, REPORT_DONE[query(c, 'done') ?? ''], formatOf(c, deps)));
+  });
+};
+
 interface ShadowShown {
   readonly view: ShadowView;
   readonly days: number;
-  readonly group: number | undefined;
-  readonly project: number | undefined;
+  readonly only: { readonly group: number | undefined; readonly project: number | undefined };
   /** A message can be sent from here; else a mail is opened where the reader is. */
   readonly canTell: boolean;
   readonly origin: string;
-  readonly done: string | undefined;
 }
 
-const SPANS: readonly number[] = [7, 14, 30, 62];
-
 /** Violations in shadow mode. */
-function shadowPage(user: User, shown: ShadowShown, telling: PageFormat): Markup {
-  const { view, days, group, project, done } = shown;
+function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFormat): Markup {
+  const { view, days, only } = shown;
   return (
-    <ConsolePage title="Shadow report" at="/shadow" user={user}>
-      <div class="head">
-        <div>
-          <h1>Shadow report</h1>
-          <p>
-            What would have failed, had the limits and rules that only watch been enforced. {daySpan(view)}.
-          </p>
-        </div>
-        <DaysForm action="/shadow" only={{ group, project }} choices={SPANS} days={days} />
-      </div>
+    <ConsolePage
+      title="Shadow report"
+      at="/shadow"
+      user={format.user}
+      about={`What would have failed, had the limits and rules that only watch been enforced. ${daySpan(view)}.`}
+      actions={<DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
+    >
       <Done text={done} />
       {view.rows.length === 0 ? (
-        <div class="card">
-          <p>
-            <strong>Nothing watches here.</strong>
-          </p>
-          <p>
-            A limit in mode <code>shadow</code> or <code>warn</code> shows here what it would have rejected.
-            Everything you see is enforced, off, or had nothing to say.
-          </p>
-        </div>
+        <Plain>
+          <strong>Nothing watches here.</strong> A limit in mode <code>shadow</code> or <code>warn</code>{' '}
+          shows here what it would have rejected. Everything you see is enforced, off, or had nothing to say.
+        </Plain>
       ) : (
         <>
-          {view.rows.map((row) => card(user, row, shown, telling))}
-          <nav class="pages" aria-label="Pages">
-            <span>
-              {pageCount(view.total, project === undefined ? 'group' : 'project')} with something that watches
-            </span>
-            {view.next !== undefined && (
-              <a class="button" rel="next" href={address('/shadow', { days, group, cursor: view.next })}>
-                Next
-              </a>
-            )}
-          </nav>
+          {view.rows.map((row) => card(row, shown, format))}
+          <PageLinks next={view.next && address('/shadow', { days, group: only.group, cursor: view.next })}>
+            {pageCount(view.total, only.project === undefined ? 'group' : 'project')} with something that
+            watches
+          </PageLinks>
         </>
       )}
     </ConsolePage>
   );
 }
 
-function card(
-  user: User,
-  row: ShadowRow,
-  { days, canTell, origin }: ShadowShown,
-  telling: PageFormat,
-): Markup {
+const ruleLines = (rules: ShadowRow['wouldFail'] | ShadowRow['ranRejectedBy']): readonly Child[] =>
+  rules.map(({ rule, jobs }) => (
+    <>
+      <code>{rule}</code>: {pageCount(jobs, 'job')}
+    </>
+  ));
+
+function card(row: ShadowRow, { days, canTell, origin }: ShadowShown, format: PageFormat): Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
+  const { user, currency } = format;
   const failing = wouldFail[0]?.jobs ?? 0;
-  const message = ownerMessage(row, { days, origin, currency: telling.currency });
-  const mail = isMail(contact) ? mailHref(contact, message) : undefined;
+  const id = `s-${subject.replace('/', '-')}`;
+  const message = ownerMessage(row, { days, origin, currency });
+  const canSend = canTell && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles);
   return (
-    <article class="card" aria-labelledby={`s-${subject.replace('/', '-')}`}>
-      <h2 id={`s-${subject.replace('/', '-')}`}>
+    <article class="card" aria-labelledby={id}>
+      <h2 id={id}>
         <span>{subjectLink(subject, path)}</span>
-        <small class="soft">{pageCount(jobs, 'job')}</small>
+        {soft(pageCount(jobs, 'job'))}
       </h2>
       {ranRejected > 0 && (
         <>
           <p>
-            <strong class="warn-text">{pageCount(ranRejected, 'job')}</strong> ran although{' '}
-            {ranRejected === 1 ? 'it was' : 'they were'} rejected: GitLab follows no answer while the
-            controller is in <code>dry_run</code>. Enabled, it would have failed them.
+            <strong class="warn-text">{pageCount(ranRejected, 'job')}</strong> ran although rejected: GitLab
+            follows no answer while the controller is in <code>dry_run</code>. Enabled, it would have failed.
           </p>
-          <ul>
-            {ranRejectedBy.map(({ rule, jobs: count }) => (
-              <li>
-                <code>{rule}</code>: {pageCount(count, 'job')}
-              </li>
-            ))}
-          </ul>
+          <List of={ruleLines(ranRejectedBy)} />
         </>
       )}
       <p>
@@ -129,47 +131,28 @@ function card(
         ) : (
           <>
             <strong class="warn-text">
-              {wouldFail.length > 1 ? 'At least ' : ''}
+              {wouldFail.length > 1 && 'At least '}
               {pageCount(failing, 'job')}
             </strong>{' '}
             would have failed by what only watches.
           </>
         )}
       </p>
-      {wouldFail.length > 0 && (
-        <ul>
-          {wouldFail.map(({ rule, jobs: count }) => (
-            <li>
-              <code>{rule}</code>: {pageCount(count, 'job')}
-            </li>
-          ))}
-        </ul>
-      )}
-      {limits.length > 0 && (
-        <ul>
-          {limits.map(({ limit, refusedAmount }) => (
-            <li>
-              {limitWords(limit)}, {limitAmountWords(limit, telling)} ({limit.mode})
-              {limit.period !== undefined && <>, {limit.period.label}</>}:{' '}
-              {pageAmount(refusedAmount, limit.unit, telling)} would not have been let in
-            </li>
-          ))}
-        </ul>
-      )}
+      <List of={ruleLines(wouldFail)} />
+      <List
+        of={limits.map(
+          ({ limit, refusedAmount }) =>
+            `${[`${limitWords(limit)}, ${limitAmountWords(limit, format)} (${limit.mode})`, limit.period?.label].filter(Boolean).join(', ')}: ${pageAmount(refusedAmount, limit.unit, format)} would not have been let in`,
+        )}
+      />
       <div class="actions">
-        {canTell && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles) ? (
+        {canSend ? (
           <PostForm user={user} action="/rollout/report">
-            <input type="hidden" name="subject" value={subject} />
-            <input type="hidden" name="days" value={days} />
-            <input type="hidden" name="back" value="shadow" />
-            <button>
-              Send to owner<span class="hidden"> of {path}</span>
-            </button>
+            {hiddenFields({ subject, days: String(days), back: 'shadow' })}
+            <button>Send to owner{hidden(` of ${path}`)}</button>
           </PostForm>
-        ) : mail !== undefined ? (
-          <a class="button" href={mail}>
-            Send to owner<span class="hidden"> of {path}</span>
-          </a>
+        ) : isMail(contact) ? (
+          button(mailHref(contact, message.subject, message.text), 'Send to owner', ` of ${path}`)
         ) : (
           <span class="soft">
             No mail address of an owner is known
@@ -181,39 +164,3 @@ function card(
     </article>
   );
 }
-
-function mailHref(contact: string, { subject, text }: OwnerMessage): string {
-  const [to, about, body] = [contact, subject, text].map(encodeURIComponent);
-  return `mailto:${to}?subject=${about}&body=${body}`;
-}
-
-/** The shadow report; what sends it to an owner is the rollout's. */
-export function shadowRoutes(deps: PagesDeps): Hono<SignInEnv> {
-  const { read } = deps;
-  const app = new Hono<SignInEnv>();
-
-  app.get('/shadow', async (c) => {
-    const { user } = c.var;
-    const days = readReportDays(query(c, 'days'));
-    const group = readWholeNumber(query(c, 'group'));
-    const project = readWholeNumber(query(c, 'project'));
-    const cursor = queryCursor(c);
-    const view = await read.shadow({ days, ...withoutAbsent({ group, project, cursor }), max: CARDS }, user);
-    const done = REPORT_DONE[query(c, 'done') ?? ''];
-    const shown = {
-      view,
-      days,
-      group,
-      project,
-      canTell: deps.tellOwner !== undefined,
-      origin: deps.origin,
-      done,
-    };
-    return send(c, shadowPage(user, shown, pageFormatOf(deps)));
-  });
-
-  return app;
-}
-
-/** A card is about a kilobyte: a page stays below 100 KB. */
-const CARDS = 40;

@@ -5,8 +5,6 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
-import type { JobFacts } from '../../../policies/request/recorded.ts';
-import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { retriedBy } from '../../../policies/requeue.ts';
 import {
   disclosureFor,
@@ -22,7 +20,7 @@ import type {
   UnmeteredResult,
   WaitingAnswer,
 } from '../contract/admissions.ts';
-import type { HoldOutcome, JobRecord, Ledger, UnmeteredAsk } from '../ledger/ledger.ts';
+import type { JobRecord, Ledger, UnmeteredAsk } from '../ledger/ledger.ts';
 import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
 
@@ -51,31 +49,20 @@ export async function decide(
   deps: DecideDeps,
   waitOf?: WaitLookup,
 ): Promise<readonly AdmissionAnswer[]> {
-  const decisions: AdmissionAnswer[] = new Array(entries.length);
-  const requests: AdmissionRequest[] = [];
-  const placeOf: number[] = [];
-
-  entries.forEach((entry, index) => {
-    const parsed = parseAdmissionRequest(entry);
-    if (!parsed.ok) {
-      const { problems } = parsed;
-      decisions[index] = { ...jobIdIn(entry), outcome: 'undecided', cause: 'invalid', problems };
-      return;
-    }
-    placeOf.push(index);
-    requests.push(parsed.value);
-  });
-
+  const parsed = entries.map((entry) => parseAdmissionRequest(entry));
+  const requests = parsed.flatMap((each) => (each.ok ? [each.value] : []));
   const judged = requests.length === 0 ? [] : await judgeRequests(requests, deadlineMs, { ...deps, waitOf });
-  const notices = await noticesByJob(judged, deadlineMs, deps);
-  judged.forEach((one, position) => {
+  const notices = await noticesOf(judged, deadlineMs, deps);
+  const inOrder = judged.values();
+  return parsed.map((each, index): AdmissionAnswer => {
+    const one = each.ok ? inOrder.next().value : undefined;
+    if (one === undefined) {
+      const problems = each.ok ? [] : each.problems;
+      return { ...jobIdIn(entries[index]), outcome: 'undecided', cause: 'invalid', problems };
+    }
     // The id of the job that was judged, not of the one that stands at this place.
-    decisions[placeOf[position] ?? 0] = {
-      jobId: one.request.jobId,
-      ...toDecision(one, notices.get(one), deps.consoleUrl, waitOf),
-    };
+    return { jobId: one.request.jobId, ...toDecision(one, notices.get(one), deps.consoleUrl, waitOf) };
   });
-  return decisions;
 }
 
 /** The id of the job that an entry is about, also where the rest of it is not understood. */
@@ -83,23 +70,6 @@ const jobIdIn = (entry: unknown): { readonly jobId?: number } =>
   isRecord(entry) && typeof entry.jobId === 'number' && Number.isSafeInteger(entry.jobId)
     ? { jobId: entry.jobId }
     : {};
-
-async function noticesByJob(
-  judged: readonly JudgedJob[],
-  deadlineMs: number,
-  deps: DecideDeps,
-): Promise<ReadonlyMap<JudgedJob, NoticeOrder>> {
-  const rejected: JudgedJob[] = [];
-  const rejections: Rejection[] = [];
-  for (const one of judged) {
-    const { request, evaluation, outcome } = one;
-    if (outcome.outcome !== 'rejected') continue;
-    rejected.push(one);
-    rejections.push({ request, facts: evaluation.facts, outcome });
-  }
-  const notices = await noticesOf(rejections, deadlineMs, deps);
-  return new Map(rejected.map((one, index) => [one, notices[index] ?? 'first']));
-}
 
 function toDecision(
   { request, evaluation, outcome, policy, nowMs }: JudgedJob,
@@ -135,13 +105,6 @@ function toDecision(
   return { outcome: 'rejected', ...said, ...(unwritten && { unwritten }) };
 }
 
-/** A rejected job and what the ledger said of it. */
-interface Rejection {
-  readonly request: AdmissionRequest;
-  readonly facts: JobFacts;
-  readonly outcome: Extract<HoldOutcome, { readonly outcome: 'rejected' }>;
-}
-
 /** Retries come within minutes; a retry on the next day gets a new notice. */
 const NOTICE_TTL_MS = DAY_MS;
 /** A small write takes about 5 ms. The decision is made, so the wait is short. */
@@ -151,56 +114,44 @@ const ANNOUNCE_MS_MIN = 40;
 
 /**
  * Returns for each rejection if it is new, because GitLab's `retry: 2` sends three requests for one job
- * under new ids. One per rejection, same order. Never throws; on a timeout all are new.
+ * under new ids. Never throws; on a timeout all are new.
  *
  * @param deadlineMs on `deps.clock.monotonicMs()`.
  */
 async function noticesOf(
-  rejections: readonly Rejection[],
-  deadlineMs: number,
-  deps: Pick<DecideDeps, 'ledger' | 'clock' | 'log'>,
-): Promise<readonly NoticeOrder[]> {
-  const keys = rejections.map(noticeKey);
-  const asked = keys.filter((key) => key !== undefined);
-  const first = await firstOf(asked, deadlineMs, deps);
-  let next = 0;
-  return rejections.map(({ outcome }, index) => {
-    if (outcome.repeated) return 'repeat';
-    if (keys[index] === undefined) return 'first';
-    next += 1;
-    return first[next - 1] === false ? 'repeat' : 'first';
-  });
-}
-
-async function firstOf(
-  keys: readonly string[],
+  judged: readonly JudgedJob[],
   deadlineMs: number,
   { ledger, clock, log }: Pick<DecideDeps, 'ledger' | 'clock' | 'log'>,
-): Promise<readonly boolean[]> {
+): Promise<ReadonlyMap<JudgedJob, NoticeOrder>> {
+  const notices = new Map<JudgedJob, NoticeOrder>();
+  const asked = judged.flatMap((one) => {
+    if (one.outcome.outcome !== 'rejected') return [];
+    notices.set(one, one.outcome.repeated ? 'repeat' : 'first');
+    const key = noticeKey(one);
+    return key === undefined ? [] : [{ one, key }];
+  });
   const timeoutMs = Math.min(ANNOUNCE_MS_MAX, deadlineMs - clock.monotonicMs() - ANNOUNCE_MS_MIN);
-  if (keys.length === 0 || timeoutMs < ANNOUNCE_MS_MIN) return [];
+  if (asked.length === 0 || timeoutMs < ANNOUNCE_MS_MIN) return notices;
   try {
-    return await ledger.announceOnce(keys, { ttlMs: NOTICE_TTL_MS, timeoutMs });
+    const keys = asked.map(({ key }) => key);
+    const first = await ledger.announceOnce(keys, { ttlMs: NOTICE_TTL_MS, timeoutMs });
+    for (const [index, { one }] of asked.entries()) if (first[index] === false) notices.set(one, 'repeat');
   } catch (error) {
     // The rejections stand without the notice.
     log.error('notice failed', { error: error instanceof Error ? error.name : 'unknown failure' });
-    return [];
   }
+  return notices;
 }
 
 /** Returns undefined if the job's pipeline is unknown, or if the rejection is a repeat. */
-function noticeKey({ request, facts, outcome }: Rejection): string | undefined {
+function noticeKey({ request, evaluation: { facts }, outcome }: JudgedJob): string | undefined {
   const { pipelineId, jobName } = request;
-  if (pipelineId === undefined || jobName === undefined || outcome.repeated) return undefined;
+  if (outcome.outcome !== 'rejected' || outcome.repeated) return undefined;
+  if (pipelineId === undefined || jobName === undefined) return undefined;
   const { rootId, projectId, projectPath } = facts;
   const place = [rootId ?? null, projectId ?? projectPath ?? null];
-  return JSON.stringify([
-    'rejection',
-    ...place,
-    pipelineId,
-    jobName,
-    ...outcome.violations.map(whyOf).sort(),
-  ]);
+  const why = outcome.violations.map(whyOf).sort();
+  return JSON.stringify(['rejection', ...place, pipelineId, jobName, ...why]);
 }
 
 /** Code and limit, without the numbers: those change with every job. */
@@ -242,21 +193,13 @@ export async function recordUnmetered(
     readonly ledger: Pick<Ledger, 'recordUnmetered'>;
   },
 ): Promise<readonly UnmeteredResult[]> {
-  const results = entries.map(
-    (entry): UnmeteredResult => ({
-      ...jobIdIn(isRecord(entry) ? entry.request : undefined),
-      outcome: 'invalid',
-    }),
-  );
-  const answers: Answer[] = [];
-  const placeOf: number[] = [];
-  entries.forEach((entry, index) => {
-    const answer = parseAnswer(entry);
-    if (answer === undefined) return;
-    placeOf.push(index);
-    answers.push(answer);
+  const told = entries.map((entry) => parseAnswer(entry));
+  const answers = told.filter((answer) => answer !== undefined);
+  const invalid = (entry: unknown): UnmeteredResult => ({
+    ...jobIdIn(isRecord(entry) ? entry.request : undefined),
+    outcome: 'invalid',
   });
-  if (answers.length === 0) return results;
+  if (answers.length === 0) return entries.map((entry) => invalid(entry));
 
   const deadlineMs = deps.clock.monotonicMs() + RECORD_MS_MAX;
   const requests = answers.map(({ request }) => request);
@@ -271,11 +214,12 @@ export async function recordUnmetered(
     return { ...toHoldAsk({ request, evaluation }), answered, cause, answeredAtMs };
   });
   const outcomes = await deps.ledger.recordUnmetered(asks, deadlineMs);
-  outcomes.forEach((outcome, position) => {
-    const jobId = asks[position]?.jobId;
-    results[placeOf[position] ?? 0] = { ...(jobId !== undefined && { jobId }), outcome };
-  });
-  return results;
+  const results = asks
+    .map(({ jobId }, index) => ({ jobId, outcome: outcomes[index] ?? 'undecided' }))
+    .values();
+  return told.map((answer, index) =>
+    answer === undefined ? invalid(entries[index]) : (results.next().value ?? invalid(entries[index])),
+  );
 }
 
 function parseAnswer(entry: unknown): Answer | undefined {

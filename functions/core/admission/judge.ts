@@ -26,13 +26,11 @@ import { weigh } from '../ledger/weigh.ts';
 import type { Metrics } from '../metrics.ts';
 import type { BatchRooms } from './limit-rooms.ts';
 
-/** A request that parsed and was evaluated. */
 export interface Evaluated {
   readonly request: AdmissionRequest;
   readonly evaluation: Evaluation;
 }
 
-/** The ledger's result and its inputs. */
 export interface JudgedJob extends Evaluated {
   readonly outcome: HoldOutcome;
   readonly policy: Policy;
@@ -40,11 +38,9 @@ export interface JudgedJob extends Evaluated {
 }
 
 interface JudgeDeps extends DecideDeps {
-  /** Absent: the caller keeps no job waiting. */
   readonly waitOf?: WaitLookup | undefined;
 }
 
-/** One per request, same order. */
 export async function judgeRequests(
   requests: readonly AdmissionRequest[],
   deadlineMs: number,
@@ -116,7 +112,6 @@ async function judgeBy(
 
 const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
 
-/** Converts an evaluated request to the ledger's request, except for its time. */
 export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
   return {
     jobId: request.jobId,
@@ -157,7 +152,6 @@ export function waitsOf({ lines = [], jobs = [] }: WaitingTerms): WaitLookup {
   return (jobId) => byJob.get(jobId) ?? others;
 }
 
-/** Inputs of a decision besides the counters. */
 export interface Rules {
   readonly policy: Policy;
   readonly limits: LimitSet;
@@ -185,21 +179,16 @@ export interface DecideDeps {
     settings: EstimateSettings,
     deadlineMs: number,
   ) => Promise<Estimator>;
-  /** Hands the directory to relays for their fallback. Absent: it is not handed out. */
   readonly handOutDirectory?: HandOutDirectory;
-  /** Collects headroom of this batch's limits for the caller. Absent: not wanted. */
   readonly rooms?: BatchRooms;
   /** `https://budget.example.com`: rejections lead there. Absent: there is no console. */
   readonly consoleUrl?: string | undefined;
-  /** Called with shared counters that were in conflict. @default ignored */
   readonly onContended?: HoldOptions['onContended'];
   readonly clock: LedgerClock;
   readonly log: Log;
-  /** Written at the end of each request. @default none are kept */
   readonly metrics?: Metrics;
 }
 
-/** Returns the relay's information about a waiting job. */
 export type WaitLookup = (jobId: number) => WaitAsk;
 
 // The decision on a job as of now, by the same evaluation and weighing as an admission. Writes nothing.

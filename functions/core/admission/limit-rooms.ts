@@ -16,11 +16,8 @@ interface LimitRoomDeps {
   readonly log: Log;
 }
 
-/** Headroom of one batch. The counters are read while its jobs are held, without a wait. */
 export interface BatchRooms {
-  /** Begins to read what is due. */
   look(claims: readonly LimitClaim[]): void;
-  /** These were held while the counters were read. */
   held(claims: readonly LimitClaim[]): void;
   /** Empty if the counters did not come in time. */
   told(): readonly LimitRoom[];
@@ -65,7 +62,6 @@ export class LimitRooms {
     };
   }
 
-  /** Returns limits whose headroom was not sent within the last second, by counter name. */
   #due(claims: readonly LimitClaim[]): ReadonlyMap<string, LimitClaim> {
     const nowMs = this.#deps.clock.monotonicMs();
     const due = new Map<string, LimitClaim>();

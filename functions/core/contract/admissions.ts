@@ -39,11 +39,9 @@ export interface AdmissionsRequest {
   readonly batch?: string;
 }
 
-/** The relay's waiting jobs. */
 export interface WaitingTerms {
   /** Counters with waiting jobs: only jobs whose `turn` names them may take from them. At most {@link LINES_MAX}. */
   readonly lines?: readonly string[];
-  /** Those jobs of this request that waited before, or may not wait. */
   readonly jobs?: readonly WaitingTurn[];
 }
 
@@ -84,20 +82,15 @@ export interface AdmissionsResponse {
 export const CONTENDED_MAX = 24;
 
 export interface ContendedCounter {
-  /** Its name: any text, the same whenever it is the same counter. */
   readonly counter: string;
-  /** The jobs of the request that claim it. */
   readonly jobIds: readonly number[];
 }
 
-/** Limits in `room` of one response. */
 export const ROOMS_MAX = 64;
 
-/** Headroom of one limit. */
 export interface LimitRoom {
   /** The refusal that its counter would give now: limit, amount and use. */
   readonly refusal: Violation;
-  /** Fallback decision for jobs that it binds. */
   readonly policy: Exclude<OutagePolicy, 'admit'>;
   /** Length of its period, ms. Absent: it never resets. */
   readonly periodMs?: number;
@@ -109,7 +102,6 @@ export interface LimitRoom {
  */
 export type JobDecision = Decision & { readonly jobId?: number };
 
-/** The same where the caller can keep jobs waiting. */
 export type AdmissionAnswer = JobDecision | (WaitingAnswer & { readonly jobId?: number });
 
 /**
@@ -122,7 +114,6 @@ export interface WaitingAnswer {
   readonly leftMs: number;
   /** Names of the counters that it waits for; compare them only for equality. At most a job's counters. */
   readonly counters: readonly string[];
-  /** The violations of a rejection now, and its text. */
   readonly violations: readonly [Violation, ...Violation[]];
   readonly text: string;
 }
@@ -137,7 +128,6 @@ export interface UnmeteredAnswer {
 }
 
 export interface UnmeteredRequest {
-  /** Each about another job. */
   readonly answers: readonly UnmeteredAnswer[];
 }
 
@@ -152,9 +142,7 @@ export interface UnmeteredResult {
   readonly outcome: 'recorded' | 'undecided' | 'invalid';
 }
 
-/** Asks for what changed of the directory. */
 export interface DirectoryRequest {
-  /** Hashes of the parts that the caller has, by name. */
   readonly have: Readonly<Record<string, string>>;
 }
 
@@ -199,13 +187,11 @@ export interface Beat {
   /** Unix ms, by the relay's own clock. */
   readonly atMs: number;
   readonly openStreams: number;
-  /** Absent: not reported. */
   readonly schema?: BeatSchema;
   /** Since all groups of GitLab were listed, as this relay knows them; before it has a directory, since its start. */
   readonly directoryAgeMs?: number;
   /** State of the circuit breaker: `closed` lets calls through. */
   readonly breaker?: string;
-  /** The policy it was started with, by its version. */
   readonly policyVersion?: string;
   /** The longest a question about a job that waits is kept open. */
   readonly answerWithinMs?: number;
@@ -215,7 +201,6 @@ export interface Beat {
 
 export const WAITING_LINES_MAX = 20;
 
-/** Jobs of one root group that wait for one counter. */
 export interface WaitingLine {
   /** Its id, or what is known of it. */
   readonly root: string;
@@ -226,7 +211,6 @@ export interface WaitingLine {
   readonly longestMs?: number;
 }
 
-/** The descriptors a relay reads GitLab's questions with. */
 export interface BeatSchema {
   readonly source: string;
   readonly hash?: string;

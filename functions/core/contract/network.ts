@@ -4,7 +4,6 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 
 interface NetworkFailure {
   readonly kind: FailureKind;
-  /** In a few words. */
   readonly cause: string;
   /** The error's code and the address that was dialled; may be empty. */
   readonly detail: string;
@@ -124,7 +123,6 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
 
 type Secret = string | ArrayBuffer | ArrayBufferView;
 
-/** SHA-256 and its HMAC as the signer wants them, by Node's own crypto. */
 export class NodeSha256 {
   readonly #secret: Uint8Array | string | undefined;
   #hash: Hash | Hmac;

@@ -1,6 +1,6 @@
 /** Content and encoding of directory chunks: brotli over JSON, as rows rather than objects. */
 import { createHash } from 'node:crypto';
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 import { isRecord } from '../../../policies/document/reading.ts';
 import {
   type ChunkAddress,
@@ -29,7 +29,6 @@ export const projectChunkNamed = (number: number): string => `${PROJECT_CHUNK_PR
 export const projectChunk = (projectId: number): string => projectChunkNamed(projectChunkNumber(projectId));
 /** All ids of a chunk are greater. */
 export const beforeProjectChunk = (number: number): number => number * PROJECTS_PER_CHUNK - 1;
-/** Undefined: no chunk of projects. */
 export const projectChunkNumberOf = (name: string): number | undefined =>
   name.startsWith(PROJECT_CHUNK_PREFIX) ? Number(name.slice(PROJECT_CHUNK_PREFIX.length)) : undefined;
 
@@ -61,9 +60,7 @@ export interface ProjectChunk {
 }
 
 export interface IndexChunk {
-  /** Root group of each group. */
   readonly roots: readonly (readonly [groupId: number, rootId: number])[];
-  /** Path of each root group, in lower case. */
   readonly paths: readonly (readonly [path: string, rootId: number])[];
 }
 
@@ -73,14 +70,9 @@ export const visibilityCode = (visibility: string | undefined): number =>
   Math.max(0, VISIBILITIES.indexOf(visibility));
 export const visibilityOf = (code: number): string | undefined => VISIBILITIES[code];
 
-/** 10 000 groups are some 100 KB at this level, in a few milliseconds; the best one takes seconds. */
-const BROTLI_QUALITY = 5;
 /** Far above any chunk; a bound for what a damaged one could unfold to. */
 const CHUNK_CHARACTERS_MAX = 256 * 1024 * 1024;
 const HASH_CHARACTERS = 16;
-
-export const packed = (text: string): Uint8Array =>
-  brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 
 export const chunkHashOf = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, HASH_CHARACTERS);
@@ -111,9 +103,7 @@ const unreadable = (name: string, what: string): DirectoryError =>
 // Which chunks are live, and how far the sync has come.
 
 export interface StoredChunk {
-  /** The version it was written for. */
   readonly version: string;
-  /** Hash of the chunk's text. */
   readonly hash: string;
 }
 
@@ -124,13 +114,10 @@ export interface Manifest {
 /** Between the runs of the sync: what a listing that takes several runs has so far, and what may be thrown away. */
 export interface SyncProgress {
   readonly groupsPass?: {
-    /** The next page, as `next` of the last one. */
     readonly page: string;
-    /** Names of chunks with the rows listed so far. */
     readonly listed: readonly string[];
   };
   readonly projectsPass?: {
-    /** Chunks below this number are listed. */
     readonly chunk: number;
   };
   /** When all groups were last listed to their end, Unix ms; absent: never. */

@@ -1,4 +1,3 @@
-/** Chunks as parts of the directory, and parts put together. */
 import {
   type Directory,
   type DirectoryGroup,
@@ -89,12 +88,6 @@ export class GrowingDirectory implements Directory {
   }
 }
 
-export interface WholeDirectory {
-  readonly pointer: DirectoryPointer;
-  readonly directory: Directory;
-}
-
-/** Parallel reads of chunks. */
 const AT_ONCE = 16;
 
 /**
@@ -106,7 +99,7 @@ const AT_ONCE = 16;
 export async function readWholeDirectory(
   table: DirectoryTable,
   options: ReadOptions,
-): Promise<WholeDirectory | undefined> {
+): Promise<{ readonly pointer: DirectoryPointer; readonly directory: Directory } | undefined> {
   const pointer = await table.getPointer(options);
   if (pointer === undefined || !pointer.live) return undefined;
   const manifest = await readManifest(pointer, table, options);

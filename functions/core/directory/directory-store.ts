@@ -13,7 +13,7 @@ import {
   readLiveChunks,
   readManifest,
 } from './chunks.ts';
-import { type DirectoryPart, GrowingDirectory, groupPart, projectPart } from './directory-part.ts';
+import { GrowingDirectory, groupPart, projectPart } from './directory-part.ts';
 import {
   DirectoryError,
   type DirectoryPointer,
@@ -44,12 +44,6 @@ function wishFor(ask: PlaceAsk, directory: Directory): DirectoryWish | undefined
   return groupId === undefined ? undefined : { kind: 'group', id: groupId };
 }
 
-interface WishingDeps {
-  readonly table: Pick<DirectoryTable, 'putWish'>;
-  readonly clock: { nowMs(): number };
-  readonly log: Log;
-}
-
 /** Ids per process in ten minutes. Thousands of unknown ids mean that the sync has stopped. */
 const WISHES_MAX = 100;
 
@@ -57,12 +51,12 @@ const WISHES_MAX = 100;
  * Stores ids that were not found, each once in ten minutes. It runs in the background and ignores failures,
  * because the listing finds the id later. (Lambda may freeze a write; it continues with the next batch.)
  */
-export class WishWriter {
-  readonly #deps: WishingDeps;
+class WishWriter {
+  readonly #deps: Pick<DirectoryStoreDeps, 'table' | 'clock' | 'log'>;
   readonly #since = new Map<string, number>();
   readonly #underway = new Set<Promise<void>>();
 
-  constructor(deps: WishingDeps) {
+  constructor(deps: DirectoryStoreDeps) {
     this.#deps = deps;
   }
 
@@ -76,10 +70,8 @@ export class WishWriter {
     const write = table
       .putWish(wish, nowMs, { timeoutMs: TIMEOUT_MS })
       .catch((error: unknown) => {
-        log.warn('unknown id not written down', {
-          wish: name,
-          cause: error instanceof Error ? error.message : '',
-        });
+        const cause = error instanceof Error ? error.message : '';
+        log.warn('unknown id not written down', { wish: name, cause });
       })
       .finally(() => this.#underway.delete(write));
     this.#underway.add(write);
@@ -95,7 +87,7 @@ export class WishWriter {
 
 type Body = GroupChunk | ProjectChunk | IndexChunk;
 
-export type ChunkBodyReader = (
+type ChunkBodyReader = (
   names: readonly string[],
   manifest: Manifest,
 ) => Promise<readonly (Body | undefined)[]>;
@@ -103,7 +95,7 @@ export type ChunkBodyReader = (
 /** 131 000 projects at most. A process that needs more reloads those it needs now. */
 const PROJECT_CHUNKS_MAX = 256;
 
-export class LoadedDirectory {
+class LoadedDirectory {
   readonly manifest: Manifest;
   readonly directory = new GrowingDirectory();
   readonly #bodies = new Map<string, Body>();
@@ -128,7 +120,6 @@ export class LoadedDirectory {
     return loaded;
   }
 
-  /** True if the next batch should reload. */
   get isFull(): boolean {
     let chunks = 0;
     for (const name of this.#bodies.keys()) if (projectChunkNumberOf(name) !== undefined) chunks += 1;
@@ -176,25 +167,16 @@ export class LoadedDirectory {
 
   /** Groups before projects: these take their paths from them. */
   #join(names: readonly string[]): void {
-    const projects: string[] = [];
-    for (const name of names) {
-      const body = this.#bodies.get(name);
-      if (body === undefined) continue;
-      if ('projects' in body) projects.push(name);
-      else if ('groups' in body) this.directory.add(groupPart(body));
-      else {
+    const bodies = names.flatMap((name) => this.#bodies.get(name) ?? []);
+    for (const body of bodies) {
+      if ('groups' in body) this.directory.add(groupPart(body));
+      else if ('roots' in body) {
         this.#roots = new Map(body.roots);
         this.#paths = new Map(body.paths);
       }
     }
-    for (const name of projects) {
-      const body = this.#bodies.get(name);
-      if (body !== undefined && 'projects' in body) this.directory.add(this.#projects(body));
-    }
-  }
-
-  #projects(body: ProjectChunk): DirectoryPart {
-    return projectPart(body, (groupId) => this.directory.groupById.get(groupId)?.path);
+    const groupPath = (groupId: number): string | undefined => this.directory.groupById.get(groupId)?.path;
+    for (const body of bodies) if ('projects' in body) this.directory.add(projectPart(body, groupPath));
   }
 }
 
@@ -203,7 +185,6 @@ export class LoadedDirectory {
 
 interface DirectoryStoreDeps {
   readonly table: DirectoryTable;
-  /** In force until all groups were listed once. */
   readonly packed: Directory | undefined;
   readonly clock: { nowMs(): number; monotonicMs(): number };
   readonly log: Log;
@@ -245,18 +226,13 @@ export class DirectoryStore {
     if (this.#loaded.isFull) this.#loaded = new LoadedDirectory(this.#loaded.manifest, this.#read);
     const loaded = this.#loaded;
     const isWhole = await this.#need(asks, loaded);
-    if (isWhole) for (const ask of asks) this.#miss(ask, loaded.directory);
+    const wishes = isWhole ? asks.flatMap((ask) => wishFor(ask, loaded.directory) ?? []) : [];
+    for (const wish of wishes) this.#wishing.wish(wish);
     return loaded.directory;
   }
 
-  /** For tests: when everything that was missed is written down. */
   settled(): Promise<void> {
     return this.#wishing.settled();
-  }
-
-  #miss(ask: PlaceAsk, directory: Directory): void {
-    const wish = wishFor(ask, directory);
-    if (wish !== undefined) this.#wishing.wish(wish);
   }
 
   async #look(): Promise<void> {

@@ -4,7 +4,6 @@ import type { ReadOptions } from '../ledger/store.ts';
 export class DirectoryError extends codedError('DirectoryError', {
   /** The table gave no answer we can use; a write may or may not have happened. */
   directory_unavailable: true,
-  /** The stored data is damaged. */
   directory_unreadable: false,
 }) {}
 
@@ -43,7 +42,6 @@ export const WISH_AGAIN_MS = 10 * 60_000;
 /** A wish that no sync came by for is garbage. */
 export const WISH_TTL_MS = 6 * 60 * 60_000;
 
-/** An id that a job was sent with and that the directory does not know, or has elsewhere. */
 export interface DirectoryWish {
   readonly kind: 'group' | 'project';
   readonly id: number;
@@ -52,7 +50,6 @@ export interface DirectoryWish {
 export interface ChunkAddress {
   /** Written for this version. Unchanged chunks stay where they are. */
   readonly version: string;
-  /** E.g. `groups/7`. */
   readonly name: string;
 }
 

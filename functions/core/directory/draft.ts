@@ -1,7 +1,9 @@
 /** The directory that a run of the sync works on: as it is live, with what the run writes aside on top. */
 
 import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/directory.ts';
+import { atOnce } from '../environment/environment.ts';
 import type { GitLabGroup } from '../gitlab/gitlab.ts';
+import { packText } from '../limits/limit-table.ts';
 import {
   chunkHashOf,
   GROUP_CHUNK_NAMES,
@@ -15,7 +17,6 @@ import {
   NOT_BEGUN,
   NOTHING,
   PROGRESS,
-  packed,
   progressAt,
   readLiveChunks,
   readManifest,
@@ -30,7 +31,6 @@ import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory
 /** No job waits for a sync. */
 export const SYNC_TIMEOUT_MS = 10_000;
 const WAIT = { timeoutMs: SYNC_TIMEOUT_MS };
-/** Parallel reads and writes. */
 const AT_ONCE = 8;
 /**
  * A reader looks for a new version every minute; one that has not for an hour is not one any more. Until then it may
@@ -47,17 +47,22 @@ interface DraftOptions {
   readonly nowMs: number;
 }
 
+type Chunks = Readonly<Record<string, StoredChunk>>;
+
+interface Layer {
+  readonly before: Chunks;
+  readonly now: Record<string, StoredChunk>;
+}
+
+const layerOf = (before: Chunks): Layer => ({ before, now: { ...before } });
+
 export class DirectoryDraft {
   readonly #options: DraftOptions;
   readonly #pointer: DirectoryPointer | undefined;
-  readonly #before: Manifest;
-  readonly #chunks: Record<string, StoredChunk>;
-  readonly #asideBefore: SyncProgress['chunks'];
-  readonly #aside: Record<string, StoredChunk>;
-  readonly #retired: SyncProgress['retired'];
+  readonly #live: Layer;
+  readonly #aside: Layer;
   readonly #version: string;
   readonly #written: ChunkAddress[] = [];
-  /** As it was when the run began. */
   readonly progress: SyncProgress;
 
   private constructor(
@@ -68,16 +73,12 @@ export class DirectoryDraft {
   ) {
     this.#options = options;
     this.#pointer = pointer;
-    this.#before = manifest;
-    this.#chunks = { ...manifest.chunks };
-    this.#asideBefore = progress.chunks;
-    this.#aside = { ...progress.chunks };
-    this.#retired = progress.retired;
+    this.#live = layerOf(manifest.chunks);
+    this.#aside = layerOf(progress.chunks);
     this.#version = `${(pointer?.edit ?? 0) + 1}-${options.runId}`;
     this.progress = progress;
   }
 
-  /** @throws {DirectoryError} either code */
   static async open(options: DraftOptions): Promise<DirectoryDraft> {
     const { table } = options;
     const pointer = await table.getPointer(WAIT);
@@ -93,23 +94,19 @@ export class DirectoryDraft {
     return this.#pointer?.live ?? false;
   }
 
-  /** Names of the chunks a reader would see. */
   get names(): readonly string[] {
-    return Object.keys(this.#chunks);
+    return Object.keys(this.#live.now);
   }
 
   read<Body>(names: readonly string[]): Promise<readonly (Body | undefined)[]> {
-    return this.#readFrom(names, this.#chunks);
+    return this.#readFrom(names, this.#live.now);
   }
 
   readAside<Body>(names: readonly string[]): Promise<readonly (Body | undefined)[]> {
-    return this.#readFrom(names, this.#aside);
+    return this.#readFrom(names, this.#aside.now);
   }
 
-  async #readFrom<Body>(
-    names: readonly string[],
-    chunks: Readonly<Record<string, StoredChunk>>,
-  ): Promise<readonly (Body | undefined)[]> {
+  async #readFrom<Body>(names: readonly string[], chunks: Chunks): Promise<readonly (Body | undefined)[]> {
     const bodies: (Body | undefined)[] = [];
     for (let first = 0; first < names.length; first += AT_ONCE) {
       const some = names.slice(first, first + AT_ONCE);
@@ -118,41 +115,30 @@ export class DirectoryDraft {
     return bodies;
   }
 
-  /** Writes a chunk aside unless it is as it was. Whether it changed. */
-  write(name: string, body: object): Promise<boolean> {
-    return this.#writeTo(this.#chunks, this.#before.chunks, name, body);
+  /** Writes a chunk unless it is as it was. Readers do not see it before `flip`. */
+  write(name: string, body: object): Promise<void> {
+    return this.#writeTo(this.#live, name, body);
   }
 
-  writeAside(name: string, body: object): Promise<boolean> {
-    return this.#writeTo(this.#aside, this.#asideBefore, name, body);
+  writeAside(name: string, body: object): Promise<void> {
+    return this.#writeTo(this.#aside, name, body);
   }
 
-  async #writeTo(
-    chunks: Record<string, StoredChunk>,
-    before: SyncProgress['chunks'],
-    name: string,
-    body: object,
-  ): Promise<boolean> {
+  async #writeTo({ before, now }: Layer, name: string, body: object): Promise<void> {
     const text = JSON.stringify(body);
     const hash = chunkHashOf(text);
-    if (chunks[name]?.hash === hash) return false;
+    if (now[name]?.hash === hash) return;
     const was = before[name];
-    if (was?.hash === hash) {
-      chunks[name] = was;
-      return true;
-    }
-    await this.#put(name, text);
-    chunks[name] = { version: this.#version, hash };
-    return true;
+    if (was?.hash !== hash) await this.#put(name, text);
+    now[name] = was?.hash === hash ? was : { version: this.#version, hash };
   }
 
   remove(name: string): void {
-    delete this.#chunks[name];
+    delete this.#live.now[name];
   }
 
-  /** Partial listings that are used up. */
   dropAside(): void {
-    for (const name of Object.keys(this.#aside)) delete this.#aside[name];
+    for (const name of Object.keys(this.#aside.now)) delete this.#aside.now[name];
   }
 
   /**
@@ -165,66 +151,50 @@ export class DirectoryDraft {
     live: boolean,
   ): Promise<'flipped' | 'stale'> {
     const { table, nowMs } = this.#options;
-    const changed = this.#pointer === undefined || !sameChunks(this.#chunks, this.#before.chunks);
-    const gone = this.#retired.slice(0, RETIRED_MAX);
-    const retired = [...this.#retired.slice(RETIRED_MAX), ...this.#replaced(changed)];
-    await this.#put(PROGRESS, JSON.stringify({ ...progress, chunks: this.#aside, retired }));
-    if (changed) await this.#put(MANIFEST, JSON.stringify({ chunks: this.#chunks }));
+    const pointer = this.#pointer;
+    const changed = pointer === undefined || !sameChunks(this.#live);
+    const gone = this.progress.retired.slice(0, RETIRED_MAX);
+    const retired = [
+      ...this.progress.retired.slice(RETIRED_MAX),
+      ...replacedIn(this.#live),
+      ...replacedIn(this.#aside),
+      ...(pointer === undefined ? [] : [progressAt(pointer)]),
+      ...(pointer === undefined || !changed ? [] : [manifestAt(pointer)]),
+    ];
+    await this.#put(PROGRESS, JSON.stringify({ ...progress, chunks: this.#aside.now, retired }));
+    if (changed) await this.#put(MANIFEST, JSON.stringify({ chunks: this.#live.now }));
     const flipped = await table.flip(
       {
-        edit: (this.#pointer?.edit ?? 0) + 1,
-        manifest: changed ? this.#version : (this.#pointer?.manifest ?? ''),
+        edit: (pointer?.edit ?? 0) + 1,
+        manifest: changed ? this.#version : pointer.manifest,
         progress: this.#version,
         live,
         atMs: nowMs,
       },
       WAIT,
     );
-    // A run that lost the race leaves nothing readable.
-    await this.#expire(flipped === 'flipped' ? gone : [...this.#written]);
+    // A run that lost the race leaves nothing readable. Chunks that cannot be expired now stay as a few KB of garbage.
+    await atOnce(flipped === 'flipped' ? gone : this.#written, AT_ONCE, (at) =>
+      table.expireChunk(at, nowMs + RETIRED_MS, WAIT).catch(() => {}),
+    );
     return flipped;
   }
 
   async #put(name: string, text: string): Promise<void> {
     const at = { version: this.#version, name };
     this.#written.push(at);
-    await this.#options.table.putChunk(at, packed(text), WAIT);
-  }
-
-  #replaced(changed: boolean): readonly ChunkAddress[] {
-    const pointer = this.#pointer;
-    return [
-      ...replacedIn(this.#before.chunks, this.#chunks),
-      ...replacedIn(this.#asideBefore, this.#aside),
-      ...(pointer === undefined ? [] : [progressAt(pointer)]),
-      ...(pointer === undefined || !changed ? [] : [manifestAt(pointer)]),
-    ];
-  }
-
-  /** Chunks that cannot be expired now stay as a few KB of garbage. */
-  async #expire(gone: readonly ChunkAddress[]): Promise<void> {
-    const { table, nowMs } = this.#options;
-    for (let first = 0; first < gone.length; first += AT_ONCE) {
-      const some = gone.slice(first, first + AT_ONCE);
-      await Promise.allSettled(some.map((at) => table.expireChunk(at, nowMs + RETIRED_MS, WAIT)));
-    }
+    await this.#options.table.putChunk(at, packText(text), WAIT);
   }
 }
 
-const replacedIn = (
-  before: Readonly<Record<string, StoredChunk>>,
-  now: Readonly<Record<string, StoredChunk>>,
-): readonly ChunkAddress[] =>
+const replacedIn = ({ before, now }: Layer): readonly ChunkAddress[] =>
   Object.entries(before)
     .filter(([name, { version }]) => now[name]?.version !== version)
     .map(([name, { version }]) => ({ version, name }));
 
-const sameChunks = (
-  a: Readonly<Record<string, StoredChunk>>,
-  b: Readonly<Record<string, StoredChunk>>,
-): boolean =>
-  Object.keys(a).length === Object.keys(b).length &&
-  Object.entries(a).every(([name, { hash }]) => b[name]?.hash === hash);
+const sameChunks = ({ before, now }: Layer): boolean =>
+  Object.keys(before).length === Object.keys(now).length &&
+  Object.entries(now).every(([name, { hash }]) => before[name]?.hash === hash);
 
 // All groups of the instance, as the sync knows them.
 
@@ -254,8 +224,7 @@ export async function readGroups(draft: DirectoryDraft): Promise<GroupTree> {
   return new Map(chunks.flatMap((chunk) => chunk?.groups ?? []).map((row) => [row[0], row]));
 }
 
-/** Returns true if any chunk changed. */
-export async function writeGroups(groups: GroupTree, draft: DirectoryDraft): Promise<boolean> {
+export async function writeGroups(groups: GroupTree, draft: DirectoryDraft): Promise<void> {
   const rows = [...groups.values()].sort((a, b) => a[0] - b[0]);
   const chunks = new Map<string, StoredGroupRow[]>(GROUP_CHUNK_NAMES.map((name) => [name, []]));
   const roots: [number, number][] = [];
@@ -272,11 +241,5 @@ export async function writeGroups(groups: GroupTree, draft: DirectoryDraft): Pro
     if (some.length === 0) draft.remove(name);
     else bodies.push([name, { groups: some } satisfies GroupChunk]);
   }
-  let changed = false;
-  for (let first = 0; first < bodies.length; first += AT_ONCE) {
-    const some = bodies.slice(first, first + AT_ONCE);
-    const written = await Promise.all(some.map(([name, body]) => draft.write(name, body)));
-    changed ||= written.includes(true);
-  }
-  return changed;
+  await atOnce(bodies, AT_ONCE, ([name, body]) => draft.write(name, body));
 }

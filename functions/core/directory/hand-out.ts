@@ -28,11 +28,6 @@ import {
 } from './chunks.ts';
 import { DirectoryError, type DirectoryPointer, type DirectoryTable } from './directory-table.ts';
 
-interface HandOutDeps {
-  readonly table: DirectoryTable;
-  readonly clock: { nowMs(): number };
-}
-
 /** No job waits for it. */
 const WAIT = { timeoutMs: 5_000 };
 
@@ -57,7 +52,13 @@ async function listedAtMsOf(pointer: DirectoryPointer, table: DirectoryTable): P
 }
 
 /** Keep one per process: it remembers which version it read. @throws {DirectoryError} either code, from what it returns. */
-export function directoryHandOut({ table, clock }: HandOutDeps): HandOutDirectory {
+export function directoryHandOut({
+  table,
+  clock,
+}: {
+  readonly table: DirectoryTable;
+  readonly clock: { nowMs(): number };
+}): HandOutDirectory {
   let known: Known | undefined;
 
   return async (have) => {

@@ -22,15 +22,9 @@ import { type DirectoryDraft, type GroupTree, rowOf } from './draft.ts';
  * GitLab calls per run of the sync. 400 sequential calls take two minutes at 300 ms each, and stay below
  * GitLab's default rate limits per user (200 listings of groups a minute, 2 000 of projects in ten).
  */
-export const CALLS_MAX = 400;
+const CALLS_MAX = 400;
 /** The schedule comes every five minutes; Lambda's own time is longer, for what is written at the end. */
 const RUN_MS = 150_000;
-
-interface RunBudgetOptions {
-  readonly clock: { monotonicMs(): number };
-  readonly callsMax?: number;
-  readonly runMs?: number;
-}
 
 /** Counts calls to GitLab, and ends the asking for all when GitLab fails: what was learned until then is kept. */
 export class RunBudget {
@@ -41,7 +35,15 @@ export class RunBudget {
   calls = 0;
   failure: GitLabError | undefined;
 
-  constructor({ clock, callsMax = CALLS_MAX, runMs = RUN_MS }: RunBudgetOptions) {
+  constructor({
+    clock,
+    callsMax = CALLS_MAX,
+    runMs = RUN_MS,
+  }: {
+    readonly clock: { monotonicMs(): number };
+    readonly callsMax?: number;
+    readonly runMs?: number;
+  }) {
     this.#clock = clock;
     this.#callsMax = callsMax;
     this.#startMs = clock.monotonicMs();
@@ -82,42 +84,31 @@ const answeredShort = (dropped: number, known: number): boolean =>
 /** Changed projects of a run: the one that was learned last of each id. */
 export type ChangedProjects = Map<number, GitLabProject>;
 
-/** Adds and replaces. How many chunks changed. */
-export async function writeChanged(changed: ChangedProjects, draft: DirectoryDraft): Promise<number> {
-  const byChunk = Map.groupBy(changed.values(), ({ id }) => projectChunk(id));
-  let chunks = 0;
-  for (const [name, projects] of byChunk) {
+export async function writeChanged(changed: ChangedProjects, draft: DirectoryDraft): Promise<void> {
+  for (const [name, projects] of Map.groupBy(changed.values(), ({ id }) => projectChunk(id))) {
     const [before] = await draft.read<ProjectChunk>([name]);
-    if (await draft.write(name, merged(before, projects))) chunks += 1;
+    await draft.write(name, merged(before, projects));
   }
-  return chunks;
 }
 
-interface ChunkListed {
-  /** Projects that are not there any more. */
-  readonly removed: number;
-  /** Projects missing from a listing that is not believed. */
-  readonly refused: number;
-}
-
-/** A chunk's projects are these and no others, unless too many are missing. */
+/**
+ * A chunk's projects are these and no others, unless too many are missing.
+ * @returns how many projects are gone, and how many are missing from a listing that is not believed.
+ */
 async function writeListed(
   name: string,
   projects: readonly GitLabProject[],
   draft: DirectoryDraft,
   force: boolean,
-): Promise<ChunkListed> {
+): Promise<{ readonly removed: number; readonly refused: number }> {
   const [before] = await draft.read<ProjectChunk>([name]);
   const ids = new Set(projects.map(({ id }) => id));
   const known = before?.projects.length ?? 0;
   const missing = before?.projects.filter(([id]) => !ids.has(id)).length ?? 0;
-  if (!force && answeredShort(missing, known)) {
-    await draft.write(name, merged(before, projects));
-    return { removed: 0, refused: missing };
-  }
-  if (projects.length === 0) draft.remove(name);
-  else await draft.write(name, merged(undefined, projects));
-  return { removed: missing, refused: 0 };
+  const isRefused = !force && answeredShort(missing, known);
+  if (projects.length === 0 && !isRefused) draft.remove(name);
+  else await draft.write(name, merged(isRefused ? before : undefined, projects));
+  return isRefused ? { removed: 0, refused: missing } : { removed: missing, refused: 0 };
 }
 
 function merged(before: ProjectChunk | undefined, projects: readonly GitLabProject[]): ProjectChunk {
@@ -137,28 +128,24 @@ function merged(before: ProjectChunk | undefined, projects: readonly GitLabProje
 const chunkNumberOfLast = (projects: readonly GitLabProject[]): number =>
   projectChunkNumber(projects.reduce((last, { id }) => Math.max(last, id), 0));
 
+interface ListingDeps {
+  readonly gitlab: Pick<GitLabDirectory, 'groups' | 'projects' | 'projectsChanged'>;
+  readonly draft: DirectoryDraft;
+  readonly budget: RunBudget;
+  readonly nowMs: number;
+  readonly force: boolean;
+}
+
 export interface GroupListing {
   readonly outcome:
     | 'listed'
-    /** The next run goes on. */
     | 'going'
     /** GitLab listed so few that it is believed what is there, but not what is not. */
     | 'refused';
   readonly pass: SyncProgress['groupsPass'];
-  /** Groups in this listing; 0 while it is going. */
   readonly listed: number;
-  /** Known before and not in this listing. */
   readonly missing: number;
-  /** Entries GitLab sent that could not be read. */
   readonly unreadable: number;
-}
-
-interface ListGroupsDeps {
-  readonly gitlab: Pick<GitLabDirectory, 'groups'>;
-  readonly draft: DirectoryDraft;
-  readonly budget: RunBudget;
-  /** Believes a short answer. */
-  readonly force: boolean;
 }
 
 /** A listing of a million groups takes fewer runs: one that has not ended by then goes round in circles. */
@@ -171,15 +158,16 @@ const LISTING = 'listing';
  * Lists all groups, over several runs if need be, and puts them into `groups`. A group that is missing once is kept: pages
  * by number skip one where another was deleted meanwhile. It goes when it is missing twice in a row.
  */
-export async function listGroups(groups: GroupTree, deps: ListGroupsDeps): Promise<GroupListing> {
-  const { gitlab, draft, budget } = deps;
+export async function listGroups(
+  groups: GroupTree,
+  { gitlab, draft, budget, force }: ListingDeps,
+): Promise<GroupListing> {
   const before = draft.progress.groupsPass;
   const rows: StoredGroupRow[] = [];
   let unreadable = 0;
   let page = before?.page;
   for (;;) {
-    const asked = page;
-    const got = await budget.ask(() => gitlab.groups(asked === undefined ? {} : { page: asked }), SHARE);
+    const got = await budget.ask(() => gitlab.groups({ page }), SHARE);
     if (got === undefined) {
       return { outcome: 'going', pass: await setAside(page, rows, draft), listed: 0, missing: 0, unreadable };
     }
@@ -193,7 +181,7 @@ export async function listGroups(groups: GroupTree, deps: ListGroupsDeps): Promi
   const listed = new Map(
     [...earlier.flatMap((chunk) => chunk?.groups ?? []), ...rows].map((row) => [row[0], row]),
   );
-  return { ...believe(listed, groups, deps.force), pass: undefined, listed: listed.size, unreadable };
+  return { ...believe(listed, groups, force), pass: undefined, listed: listed.size, unreadable };
 }
 
 async function setAside(
@@ -238,30 +226,19 @@ const OVERLAP_MS = 10 * 60_000;
 /** More changes than these, after an outage, are no fewer calls than listing everything. */
 const CHANGED_PAGES_MAX = 50;
 
-interface ProjectsDeps {
-  readonly gitlab: Pick<GitLabDirectory, 'projects' | 'projectsChanged'>;
-  readonly draft: DirectoryDraft;
-  readonly budget: RunBudget;
-  readonly nowMs: number;
-  readonly force: boolean;
-}
-
 type Marks = Pick<SyncProgress, 'projectsPass' | 'projectsListedAtMs' | 'projectsSinceMs'>;
 
 /** Lists changes since the last call. If there are too many, it lists everything. */
 export async function listChanged(
   changed: ChangedProjects,
-  { gitlab, budget, draft, nowMs }: ProjectsDeps,
+  { gitlab, budget, draft, nowMs }: ListingDeps,
 ): Promise<Marks> {
   const marks = marksOf(draft.progress, nowMs);
   const sinceMs = draft.progress.projectsSinceMs;
   if (sinceMs === undefined) return marks;
   let page: string | undefined;
   for (let pages = 0; pages < CHANGED_PAGES_MAX; pages += 1) {
-    const asked = page;
-    const got = await budget.ask(() =>
-      gitlab.projectsChanged(asked === undefined ? { sinceMs } : { sinceMs, page: asked }),
-    );
+    const got = await budget.ask(() => gitlab.projectsChanged({ sinceMs, page }));
     // The latest come first: what was not reached is asked for again.
     if (got === undefined) return marks;
     for (const project of got.answer.projects) if (!changed.has(project.id)) changed.set(project.id, project);
@@ -284,22 +261,13 @@ function marksOf(progress: SyncProgress, nowMs: number): Marks {
   };
 }
 
-interface ProjectsListed {
-  readonly pass: SyncProgress['projectsPass'];
-  /** Projects this run listed in full chunks. */
-  readonly listed: number;
-  readonly removed: number;
-  readonly refused: number;
-  readonly unreadable: number;
-}
-
-/** Lists projects by id from where the last run stopped. A chunk is written when a project behind it was seen. */
 export async function listProjects(
   pass: SyncProgress['projectsPass'],
-  { gitlab, draft, budget, force }: ProjectsDeps,
-): Promise<ProjectsListed> {
+  { gitlab, draft, budget, force }: ListingDeps,
+) {
+  /** `listed`: in full chunks of this run. */
   const sum = { listed: 0, removed: 0, refused: 0, unreadable: 0 };
-  if (pass === undefined) return { pass, ...sum };
+  if (pass === undefined) return { pass: undefined, ...sum };
   let { chunk } = pass;
   let page: string | undefined;
   let pending: GitLabProject[] = [];
@@ -323,10 +291,7 @@ export async function listProjects(
 
   const afterId = beforeProjectChunk(chunk);
   for (;;) {
-    const asked = page;
-    const got = await budget.ask(() =>
-      gitlab.projects(asked === undefined ? { afterId } : { afterId, page: asked }),
-    );
+    const got = await budget.ask(() => gitlab.projects({ afterId, page }));
     if (got === undefined) return { pass: { chunk }, ...sum };
     pending.push(...got.answer.projects);
     sum.unreadable += got.answer.unreadable ?? 0;

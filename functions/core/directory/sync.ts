@@ -26,19 +26,6 @@ interface WishDeps {
 /** A run resolves so many; each takes one call, or one per level of a new tree of groups. */
 const WISHES_MAX = 40;
 
-/** The wishes that need no second look: found, or unknown to GitLab, too. */
-async function resolveWishes(
-  wishes: readonly DirectoryWish[],
-  deps: WishDeps,
-): Promise<readonly DirectoryWish[]> {
-  const granted: DirectoryWish[] = [];
-  for (const wish of wishes) {
-    const done = wish.kind === 'group' ? await findGroup(wish.id, deps) : await findProject(wish.id, deps);
-    if (done) granted.push(wish);
-  }
-  return granted;
-}
-
 async function findProject(id: number, deps: WishDeps): Promise<boolean> {
   const got = await deps.budget.ask(() => readable(deps.gitlab.project(id)));
   if (got === undefined) return false;
@@ -55,8 +42,7 @@ async function findProject(id: number, deps: WishDeps): Promise<boolean> {
 async function findGroup(groupId: number, { gitlab, budget, groups }: WishDeps): Promise<boolean> {
   let id = groupId;
   for (let level = 0; level < GROUP_LEVELS_MAX; level += 1) {
-    const asked = id;
-    const got = await budget.ask(() => readable(gitlab.group(asked)));
+    const got = await budget.ask(() => readable(gitlab.group(id)));
     if (got === undefined) return false;
     const group = got.answer;
     if (group === undefined) return true;
@@ -88,27 +74,18 @@ export interface SyncDeps {
   readonly runId: string;
   /** Believes GitLab even if it lists far less than before. @default false */
   readonly force?: boolean;
-  /** @default `CALLS_MAX` */
   readonly callsMax?: number;
-  /** @default `RUN_MS` */
   readonly runMs?: number;
 }
 
 export interface DirectorySyncReport {
-  readonly outcome:
-    | 'flipped'
-    /** Another run was faster; nothing of this one counts. */
-    | 'stale';
+  readonly outcome: 'flipped' | 'stale';
   /** True if readers use the directory; false if the groups were never listed completely. */
   readonly live: boolean;
-  /** Calls to GitLab. */
   readonly calls: number;
-  /** Groups known now, personal namespaces aside. */
   readonly groups: number;
-  /** Ids of the top-level ones. */
   readonly rootIds: readonly number[];
   readonly groupsListing: GroupListing['outcome'];
-  /** Age of the last complete list of groups, ms. Absent: never. */
   readonly groupsListedAgeMs?: number;
   /** Groups that the listing did not have: those that are missing again are dropped. */
   readonly groupsMissing: number;
@@ -121,9 +98,7 @@ export interface DirectorySyncReport {
   readonly projectsGoing: boolean;
   readonly wishes: number;
   readonly wishesGranted: number;
-  /** Entries of GitLab's lists that could not be read. */
   readonly unreadable: number;
-  /** Why GitLab was asked no further. */
   readonly failure?: string;
 }
 
@@ -141,14 +116,19 @@ export async function syncDirectory(deps: SyncDeps): Promise<DirectorySyncReport
   const groups = await readGroups(draft);
   const changed: ChangedProjects = new Map();
 
-  const granted = await resolveWishes(wishes, { gitlab, budget, groups, changed });
-  const groupsListed = await listGroups(groups, { gitlab, draft, budget, force });
+  /** Those that need no second look: found, or unknown to GitLab, too. */
+  const granted: DirectoryWish[] = [];
+  const finding = { gitlab, budget, groups, changed };
+  for (const wish of wishes) {
+    const find = wish.kind === 'group' ? findGroup : findProject;
+    if (await find(wish.id, finding)) granted.push(wish);
+  }
+  const listing = { gitlab, draft, budget, nowMs, force };
+  const groupsListed = await listGroups(groups, listing);
   await writeGroups(groups, draft);
-
-  const projects = { gitlab, draft, budget, nowMs, force };
-  const marks = await listChanged(changed, projects);
+  const marks = await listChanged(changed, listing);
   await writeChanged(changed, draft);
-  const projectsListed = await listProjects(marks.projectsPass, projects);
+  const projectsListed = await listProjects(marks.projectsPass, listing);
 
   const live = draft.live || groupsListed.outcome === 'listed';
   const { projectsPass: _, ...since } = marks;
@@ -164,7 +144,8 @@ export async function syncDirectory(deps: SyncDeps): Promise<DirectorySyncReport
     },
     live,
   );
-  if (outcome === 'flipped') await grant(granted, table);
+  // A wish that stays on the list is asked for once more, no harm done.
+  if (outcome === 'flipped') await Promise.allSettled(granted.map((wish) => table.grantWish(wish, WAIT)));
   return {
     outcome,
     live,
@@ -184,9 +165,4 @@ export async function syncDirectory(deps: SyncDeps): Promise<DirectorySyncReport
     unreadable: groupsListed.unreadable + projectsListed.unreadable,
     ...(budget.failure !== undefined && { failure: budget.failure.message }),
   };
-}
-
-/** A wish that stays on the list is asked for once more, no harm done. */
-async function grant(wishes: readonly DirectoryWish[], table: DirectoryTable): Promise<void> {
-  await Promise.allSettled(wishes.map((wish) => table.grantWish(wish, WAIT)));
 }

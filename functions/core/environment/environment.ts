@@ -1,15 +1,10 @@
-/** Clock and log of a program. */
-
-/** The time source; tests and simulations inject their own. */
 export interface LedgerClock {
-  /** Wall clock, Unix ms. */
   nowMs(): number;
   /** For deadlines: never steps back. */
   monotonicMs(): number;
   sleep(ms: number): Promise<void>;
 }
 
-/** The machine's own clock. */
 export const systemClock: LedgerClock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
@@ -44,7 +39,6 @@ function write(level: string, message: string, fields: LogFields = {}): void {
   process.stdout.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
 }
 
-/** The same log, with these fields in every line. */
 export const logWith = (always: LogFields, log: Log): Log => ({
   info: (message, fields) => log.info(message, { ...always, ...fields }),
   warn: (message, fields) => log.warn(message, { ...always, ...fields }),

@@ -1,22 +1,23 @@
 /** Secrets kept as lines of one text, read rarely and kept a while. */
 import type { Log } from './environment.ts';
 
-interface SecretLinesDeps {
-  /** The whole text, with a timeout of its own. @throws what it likes; only the error's name is logged. */
-  readonly load: () => Promise<string>;
-  readonly clock: { monotonicMs(): number };
-  readonly log: Log;
-}
-
 /** A new secret is taken this soon, and an old one is refused this soon. */
 const FRESH_MS = 5 * 60_000;
 /** During an outage old values stay valid this long, because GitLab does not repeat deliveries. */
 const KEPT_MS = 60 * 60_000;
-/** Minimum time between failed reads. */
 const RETRY_MS = 10_000;
 
 /** Lines without the space around them; empty ones do not count. Calls at the same time read once. */
-export function secretLines({ load, clock, log }: SecretLinesDeps): () => Promise<readonly string[]> {
+export function secretLines({
+  load,
+  clock,
+  log,
+}: {
+  /** The whole text, with a timeout of its own. @throws what it likes; only the error's name is logged. */
+  readonly load: () => Promise<string>;
+  readonly clock: { monotonicMs(): number };
+  readonly log: Log;
+}): () => Promise<readonly string[]> {
   let known: { readonly lines: readonly string[]; readonly atMs: number } | undefined;
   let askAgainAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<readonly string[]> | undefined;

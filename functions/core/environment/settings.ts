@@ -4,7 +4,6 @@ import * as names from '../../names.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads one setting. A wrong or missing one is added to `problems`. */
 type Setting<Value> = (env: Environment, problems: string[]) => Value;
 
 const required =
@@ -19,7 +18,6 @@ const optional =
   (env) =>
     env[name] || undefined;
 
-/** Returns one problem for each of these that is not set. */
 export const unset = (env: Environment, all: readonly string[]): string[] =>
   all.flatMap((name) => (env[name] ? [] : [`${name} is not set`]));
 
@@ -42,7 +40,6 @@ const settingsReader =
     return Object.fromEntries(values) as Settings<Fields>;
   };
 
-/** Reads the runner controller's number. */
 function controllerIdIn(env: Environment, problems: string[]): number | undefined {
   const text = env[names.ENV_CONTROLLER_ID];
   if (!text) return undefined;
@@ -52,7 +49,6 @@ function controllerIdIn(env: Environment, problems: string[]): number | undefine
   return undefined;
 }
 
-/** Reads the IANA zone of usage days. */
 export function usageZone(env: Environment, problems: string[]): string {
   const zone = env[names.ENV_ROLLUP_ZONE] || 'UTC';
   if (!isZone(zone))
@@ -63,14 +59,12 @@ export function usageZone(env: Environment, problems: string[]): string {
 const TABLE = {
   ledgerTable: required(names.ENV_LEDGER_TABLE),
   gitlabInstance: required(names.ENV_GITLAB_INSTANCE),
-  /** Only for DynamoDB Local. */
   dynamodbEndpoint: optional(names.ENV_DYNAMODB_ENDPOINT),
 };
 
 /** Policy, limits and directory that the build packed. */
 const RULES = { rulesFile: required(names.ENV_RULES_FILE) };
 
-/** An SSM parameter has the token. */
 const GITLAB = {
   gitlabUrl: required(names.ENV_GITLAB_URL),
   gitlabTokenParameter: required(names.ENV_GITLAB_TOKEN_PARAMETER),
@@ -96,7 +90,6 @@ export const readDriftConfig = settingsReader({ ...TABLE, ...RULES, zone: usageZ
 
 export const readSweepConfig = settingsReader({
   ...{ ...TABLE, ...RULES, ...GITLAB },
-  /** True if a job that GitLab no longer knows is charged its hold. */
   chargeUnknown: (env, problems): 'hold' | 'nothing' => {
     const charge = env[names.ENV_CHARGE_UNKNOWN] || 'nothing';
     if (charge === 'hold' || charge === 'nothing') return charge;
@@ -173,4 +166,17 @@ export const readDoctorConfig = settingsReader({
   controllerId: controllerIdIn,
   /** The GitLab that the descriptors are of: `18.9`. Absent: their lock names none. */
   descriptorsVersion: optional(names.ENV_DESCRIPTORS_VERSION),
+});
+
+export const readSsmLimitsConfig = settingsReader({
+  ...{ ...TABLE, ...RULES },
+  /** `/tollgate/prod/limits` */
+  limitsPath: (env, problems): string => {
+    const path = required(names.ENV_LIMITS_PATH)(env, problems);
+    if (path !== '' && !/^(\/[\w.-]+)+$/.test(path))
+      problems.push(`${names.ENV_LIMITS_PATH} is "${path}"; expected a path such as /tollgate/prod/limits`);
+    return path;
+  },
+  /** Only for a stand-in of Parameter Store. */
+  ssmEndpoint: optional(names.ENV_SSM_ENDPOINT),
 });

@@ -10,33 +10,6 @@ import { NO_HISTORY, type ProjectHistory } from '../../../policies/run-history.t
 import type { LedgerClock } from '../environment/environment.ts';
 import type { EstimateSource } from './estimate-source.ts';
 
-interface EstimateCache {
-  /**
-   * Returns an estimator with the known histories of these projects. One batch read at most, for at most 150
-   * ms and a quarter of the remaining time; missing histories use the default. Never throws.
-   *
-   * @param deadlineMs - on the clock's `monotonicMs`.
-   */
-  estimatorFor(
-    requests: readonly AdmissionRequest[],
-    settings: EstimateSettings,
-    deadlineMs: number,
-  ): Promise<Estimator>;
-  counts(): EstimateCounts;
-}
-
-interface EstimateCounts {
-  /** Requests that name a project. */
-  readonly lookups: number;
-  /** Those whose project was in the cache. */
-  readonly hits: number;
-  /** Batch reads. */
-  readonly reads: number;
-  readonly failedReads: number;
-  /** Batches that went on without waiting for the answer any longer. */
-  readonly timeouts: number;
-}
-
 /** A job's p90 does not change within a minute. */
 const FRESH_MS = 60_000;
 /** A table that does not answer is left alone for so long: estimates are worth no waiting. */
@@ -50,11 +23,6 @@ const READ_PROJECTS_MAX = 100;
 /** Each has some KB. */
 const PROJECTS_MAX = 1_000;
 
-interface Cached {
-  readonly history: ProjectHistory;
-  readonly freshUntilMs: number;
-}
-
 /** Keep one per process. */
 export function createEstimateCache({
   source,
@@ -62,11 +30,15 @@ export function createEstimateCache({
 }: {
   readonly source: EstimateSource;
   readonly clock: Pick<LedgerClock, 'monotonicMs' | 'sleep'>;
-}): EstimateCache {
-  /** In the order in which they were read. */
-  const cached = new Map<number, Cached>();
+}) {
+  const cached = new Map<
+    number,
+    {
+      readonly history: ProjectHistory;
+      readonly freshUntilMs: number;
+    }
+  >();
   const reading = new Map<number, Promise<void>>();
-  const counts = { lookups: 0, hits: 0, reads: 0, failedReads: 0, timeouts: 0 };
   const estimator = historyEstimator((projectId) => cached.get(projectId)?.history);
 
   const keep = (projectId: number, history: ProjectHistory, forMs: number): void => {
@@ -74,12 +46,10 @@ export function createEstimateCache({
   };
 
   const read = async (projectIds: readonly number[]): Promise<void> => {
-    counts.reads += 1;
     try {
       const found = await source.read(projectIds, { timeoutMs: READ_TIMEOUT_MS });
       for (const projectId of projectIds) keep(projectId, found.get(projectId) ?? NO_HISTORY, FRESH_MS);
     } catch {
-      counts.failedReads += 1;
       // A history of a minute ago is better than the default.
       for (const projectId of projectIds)
         keep(projectId, cached.get(projectId)?.history ?? NO_HISTORY, FAILED_MS);
@@ -93,15 +63,23 @@ export function createEstimateCache({
     const missing = new Set<number>();
     for (const { projectId } of requests) {
       if (projectId === undefined) continue;
-      counts.lookups += 1;
-      if (nowMs < (cached.get(projectId)?.freshUntilMs ?? Number.NEGATIVE_INFINITY)) counts.hits += 1;
-      else missing.add(projectId);
+      if (nowMs >= (cached.get(projectId)?.freshUntilMs ?? Number.NEGATIVE_INFINITY)) missing.add(projectId);
     }
     return [...missing].slice(0, READ_PROJECTS_MAX);
   };
 
   return {
-    async estimatorFor(requests, settings, deadlineMs) {
+    /**
+     * Returns an estimator with the known histories of these projects. One batch read at most, for at most 150
+     * ms and a quarter of the remaining time; missing histories use the default. Never throws.
+     *
+     * @param deadlineMs - on the clock's `monotonicMs`.
+     */
+    async estimatorFor(
+      requests: readonly AdmissionRequest[],
+      settings: EstimateSettings,
+      deadlineMs: number,
+    ): Promise<Estimator> {
       if (settings.mode !== undefined && settings.mode !== 'history') return timeoutEstimator;
       const missing = missingOf(requests);
       if (missing.length === 0) return estimator;
@@ -111,11 +89,9 @@ export function createEstimateCache({
         for (const projectId of unread) reading.set(projectId, done);
       }
       const waitMs = Math.min(WAIT_MS_MAX, (deadlineMs - clock.monotonicMs()) * WAIT_SHARE);
-      const arrived = Promise.all(missing.map((projectId) => reading.get(projectId))).then(() => true);
-      const inTime = await Promise.race([arrived, clock.sleep(Math.max(0, waitMs)).then(() => false)]);
-      if (!inTime) counts.timeouts += 1;
+      const arrived = Promise.all(missing.map((projectId) => reading.get(projectId)));
+      await Promise.race([arrived, clock.sleep(Math.max(0, waitMs))]);
       return estimator;
     },
-    counts: () => ({ ...counts }),
   };
 }

@@ -2,7 +2,6 @@ import type { ProjectHistory } from '../../../policies/run-history.ts';
 import { type BatchGetDeps, batchGet } from '../store/calls.ts';
 import { decodeEstimates, estimatesKey } from './estimates-item.ts';
 
-/** Reads run histories of projects. */
 export interface EstimateSource {
   /** One batch read; projects without a history are left out. @throws errors of the table's client. */
   read(

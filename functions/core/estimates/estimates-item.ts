@@ -9,7 +9,6 @@ export const estimatesKey = (instance: string, projectId: number): Key => ({
   sk: ROLLUP_SK,
 });
 
-/** A project's histories as they were read. */
 export interface StoredEstimates {
   readonly history: ProjectHistory;
   /** + 1 with every write; 0: there is no item yet. */

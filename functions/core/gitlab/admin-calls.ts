@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
-import { nextPage, pageQuery, type RestCallDeps, restCall, restChange } from './rest-call.ts';
+import { nextPage, pageQuery, patiently, type RestCallDeps, restCall, restChange } from './rest-call.ts';
 
 /** The subject of a call: a status means different things in different places. */
 export type AdminTopic =
@@ -9,7 +9,6 @@ export type AdminTopic =
   | 'licence'
   | 'flags'
   | 'settings'
-  | 'router'
   | 'controllers'
   | 'scopes'
   | 'controller tokens'
@@ -31,7 +30,6 @@ export interface AdminRefusal {
     | 'rate_limited'
     | 'unavailable'
     | 'unreadable';
-  /** E.g. `POST /groups/7/hooks`. */
   readonly call: string;
   /** Undefined: no answer, or one that cannot be read. */
   readonly status: number | undefined;
@@ -75,7 +73,6 @@ const ABSENT: Partial<Record<AdminTopic, Words>> = {
     'check its path or number, and that the token may see it',
   ],
   runners: ['GitLab knows no such runner', 'check its number: tollgate fleet ls'],
-  router: ['GitLab has no discovery of its job router', 'it needs GitLab 18.7 or newer'],
 };
 const CONFLICT: Partial<Record<AdminTopic, Words>> = {
   scopes: [
@@ -102,16 +99,12 @@ const INVALID: Partial<Record<AdminTopic, Words>> = {
   ],
 };
 
-/** A call that was made. */
 export interface AdminCall {
   readonly topic: AdminTopic;
-  /** E.g. `POST /groups/7/hooks`. */
   readonly call: string;
-  /** The GitLab that was called. */
   readonly baseUrl: string;
 }
 
-/** Explains an answer without success. @param status - 3xx, 4xx, or 200 with a body that is not readable */
 export function refusalOf(made: AdminCall, status: number): AdminRefusal {
   const [code, [says, remedy]] = wordsOf(made.topic, status);
   return { code, call: made.call, status, says: `${says} ${answer(made, status)}`, remedy };
@@ -120,11 +113,7 @@ export function refusalOf(made: AdminCall, status: number): AdminRefusal {
 const answer = ({ call, baseUrl }: AdminCall, status: number): string => `(${call} at ${baseUrl}: ${status})`;
 
 function wordsOf(topic: AdminTopic, status: number): readonly [AdminRefusal['code'], Words] {
-  if (status === 401)
-    return [
-      'unauthorised',
-      ['GitLab does not take the token', 'it is wrong, revoked or expired: make another one'],
-    ];
+  if (status === 401) return ['unauthorised', UNAUTHORISED];
   if (status === 403) return ['forbidden', FORBIDDEN];
   if (status === 404 || status === 405)
     return ['absent', ABSENT[topic] ?? ['GitLab has nothing there', "check GitLab's address and version"]];
@@ -140,56 +129,39 @@ function wordsOf(topic: AdminTopic, status: number): readonly [AdminRefusal['cod
   return ['unreadable', ['the answer is not what GitLab documents', "check GitLab's address and version"]];
 }
 
+const UNAUTHORISED: Words = [
+  'GitLab does not take the token',
+  'it is wrong, revoked or expired: make another one',
+];
 const FORBIDDEN: Words = [
   'GitLab does not let the token do this',
   "it needs an administrator's token of scope api, with admin_mode where Admin Mode is on; to look, read_api is enough",
 ];
 
-/** Explains a call that failed. The message of the error names the call and the address. */
-export function refusalOfFailure(made: AdminCall, error: GitLabError): AdminRefusal {
-  const { code, status } = error;
-  const { call } = made;
+export function refusalOfFailure(made: AdminCall, { code, status, says }: GitLabError): AdminRefusal {
+  const refusal = (as: AdminRefusal['code'], words: string, remedy: string): AdminRefusal => ({
+    ...{ code: as, call: made.call, status, says: words, remedy },
+  });
   if (code === 'gitlab_rate_limited')
-    return {
-      code: 'rate_limited',
-      call,
-      status,
-      says: `GitLab asks to wait, again and again ${answer(made, 429)}`,
-      remedy: 'run the command again later; GITLAB_THROTTLE_USER_ALLOWLIST frees a user of limits',
-    };
-  if (code === 'gitlab_unavailable' && status === 501)
-    return {
-      code: 'absent',
-      call,
-      status,
-      says: `GitLab's job router is not available for this runner ${answer(made, 501)}`,
-      remedy: 'switch on KAS and the flags job_router and job_router_instance_runners',
-    };
+    return refusal(
+      'rate_limited',
+      `GitLab asks to wait, again and again ${answer(made, 429)}`,
+      'run the command again later; GITLAB_THROTTLE_USER_ALLOWLIST frees a user of limits',
+    );
   if (code === 'gitlab_unavailable')
-    return {
-      code: 'unavailable',
-      call,
-      status,
-      says: error.says,
-      remedy: 'run the command again: it goes on where it stopped',
-    };
+    return refusal('unavailable', says, 'run the command again: it goes on where it stopped');
   if (status !== undefined && status >= 400) return refusalOf(made, status);
   return code === 'gitlab_refused'
-    ? { code: 'unauthorised', call, status, says: 'the token is empty or no token', remedy: 'store it again' }
-    : {
-        code: 'unreadable',
-        call,
-        status,
-        says: error.says,
-        remedy: "check GitLab's address: it must be the one of the web pages, without /api/v4",
-      };
+    ? refusal('unauthorised', 'the token is empty or no token', 'store it again')
+    : refusal(
+        'unreadable',
+        says,
+        "check GitLab's address: it must be the one of the web pages, without /api/v4",
+      );
 }
 
-/** A person waits, who would only run the command again. */
-const WAITS_MAX = 6;
-/** GitLab's limiter for single routes names no time: it counts by the minute. */
-const WAIT_MS = 60_000;
-const WAIT_MS_MAX = 120_000;
+/** A person waits, who would only run the command again. GitLab's limiter for single routes names no time: it counts by the minute. */
+const PATIENCE = { waitMs: 60_000, waitMsMax: 120_000, waitsMax: 6 };
 /** Idempotent calls may be repeated: a state that is set, an item that is deleted. */
 const REPEATS_MAX = 3;
 const REPEAT_MS = 1_000;
@@ -246,11 +218,11 @@ export class AdminCalls {
   ): Promise<AdminAnswer<z.output<S>>> {
     const answer = await this.#changed(topic, said);
     if (!answer.ok) return answer;
-    const [method, path] = said;
+    const made = this.#made(topic, `${said[0]} ${said[1]}`);
     const { status, body } = answer.value;
     return status === 200 || status === 201
-      ? checked(this.#made(topic, `${method} ${path}`), schema, body)
-      : { ok: false, refusal: refusalOf(this.#made(topic, `${method} ${path}`), status) };
+      ? checked(made, schema, body)
+      : { ok: false, refusal: refusalOf(made, status) };
   }
 
   /** Deletes; what is gone already is as good. */
@@ -265,42 +237,31 @@ export class AdminCalls {
 
   async #get(topic: AdminTopic, path: string, query: URLSearchParams) {
     const made = this.#made(topic, `GET ${path}`);
-    const answer = await this.#waiting(made, () => restCall(path, query, this.#deps));
+    const answer = await this.#asked(made, () => restCall(path, query, this.#deps));
     if (!answer.ok || answer.value.status === 200) return answer;
     return { ok: false, refusal: refusalOf(made, answer.value.status) } as const;
   }
 
   async #changed(topic: AdminTopic, [method, path, change]: Change) {
     const once = () => restChange(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
-    const say = () => this.#waiting(this.#made(topic, `${method} ${path}`), once);
-    let answer = await say();
-    if (method === 'POST') return answer;
-    for (
-      let tries = 1;
-      tries < REPEATS_MAX && !answer.ok && answer.refusal.code === 'unavailable';
-      tries += 1
-    ) {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await this.#asked(this.#made(topic, `${method} ${path}`), once);
+      const isLost = !answer.ok && answer.refusal.code === 'unavailable';
+      if (method === 'POST' || tries === REPEATS_MAX || !isLost) return answer;
       await this.#deps.clock.sleep(REPEAT_MS * 2 ** tries);
-      answer = await say();
     }
-    return answer;
   }
 
   #made(topic: AdminTopic, call: string): AdminCall {
     return { topic, call, baseUrl: this.#deps.baseUrl };
   }
 
-  /** A call answered with 429 was not executed. */
-  async #waiting<T>(made: AdminCall, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
-    for (let waits = 0; ; waits += 1) {
-      try {
-        return { ok: true, value: await ask() };
-      } catch (error) {
-        if (!(error instanceof GitLabError)) throw error;
-        if (error.code !== 'gitlab_rate_limited' || waits >= WAITS_MAX)
-          return { ok: false, refusal: refusalOfFailure(made, error) };
-        await this.#deps.clock.sleep(Math.min(WAIT_MS_MAX, error.retryAfterMs ?? WAIT_MS));
-      }
+  async #asked<T>(made: AdminCall, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
+    try {
+      return { ok: true, value: await patiently(ask, (ms) => this.#deps.clock.sleep(ms), PATIENCE) };
+    } catch (error) {
+      if (!(error instanceof GitLabError)) throw error;
+      return { ok: false, refusal: refusalOfFailure(made, error) };
     }
   }
 }

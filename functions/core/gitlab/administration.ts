@@ -18,7 +18,6 @@ const accessTokenSchema = z.object({
 });
 
 const metadataSchema = z.object({
-  /** E.g. `19.4.1-ee`. */
   version: z.string().regex(/^\d+\.\d+/),
   /** The code, which says nothing of a licence. */
   enterprise: z.boolean().optional(),
@@ -40,21 +39,12 @@ const licenceSchema = z
 /** Only flags that were set. */
 const flagsSchema = z.array(z.object({ name: z.string(), state: z.enum(['on', 'off', 'conditional']) }));
 
-/** All flags this build knows. */
 const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
 
-/** Instance settings that limit webhooks. GitLab Self-Managed returns all of them. */
-const settingsSchema = z.object({
-  silent_mode_enabled: z.boolean().optional(),
-  allow_local_requests_from_web_hooks_and_services: z.boolean().optional(),
-  outbound_local_requests_whitelist: z.array(z.string()).nullish(),
-});
+const settingsSchema = z.object({ silent_mode_enabled: z.boolean().optional() });
 
-const discoverySchema = z.object({ server_url: z.string() });
-
-/** Description of the temporary controller of a canary run. */
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 const controllerSchema = z.object({
@@ -116,11 +106,7 @@ const hookEventSchema = z.object({
   response_status: z.coerce.string(),
 });
 
-const runnerSchema = z.object({
-  id,
-  runner_type: z.string().optional(),
-  created_by: z.object({ id, username: text }).nullish(),
-});
+const runnerSchema = z.object({ id });
 
 export type AdminController = z.output<typeof controllerSchema>;
 /** Last use: null before the first, undefined where GitLab (before 18.10) does not say. */
@@ -140,7 +126,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
   const hooks = (groupId: number): string => `/groups/${groupId}/hooks`;
   const hook = (groupId: number, hookId: number): string => `${hooks(groupId)}/${hookId}`;
   return {
-    /** The token itself. */
     self: () => calls.read('access token', accessTokenSchema, '/personal_access_tokens/self'),
     metadata: () => calls.read('metadata', metadataSchema, '/metadata'),
     licence: () => calls.read('licence', licenceSchema, '/license'),
@@ -149,13 +134,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     flagDefinitions: () => calls.read('flags', flagDefinitionsSchema, '/features/definitions'),
     /** Settings of the instance; administrators only. */
     settings: () => calls.read('settings', settingsSchema, '/application/settings'),
-    /** The router's address for one runner. @param runnerToken - `glrt-…` */
-    discovery: (runnerToken: string) =>
-      new AdminCalls({ ...deps, token: async () => runnerToken, tokenHeader: 'runner-token' }).read(
-        'router',
-        discoverySchema,
-        '/runners/router/discovery',
-      ),
 
     controllers: () => calls.list('controllers', controllerSchema, '/runner_controllers'),
     controller: (id: number) => calls.read('controllers', controllerSchema, controller(id)),
@@ -174,7 +152,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
       return calls.change('scopes', z.unknown(), 'POST', `${controller(id)}/scopes/${path}`);
     },
 
-    /** Active ones; never their values. */
     tokens: (id: number) =>
       calls.list('controller tokens', controllerTokenSchema, `${controller(id)}/tokens`),
     /** GitLab returns the token only here. */
@@ -206,13 +183,7 @@ export function createGitLabAdministration(deps: RestCallDeps) {
         `${hook(groupId, hookId)}/events`,
         new URLSearchParams({ per_page: '20' }),
       ),
-    /** Sends one delivery again under its old id. Five a minute, tests included. */
-    resend: (groupId: number, hookId: number, eventId: number) => {
-      const path = `${hook(groupId, hookId)}/events/${eventId}/resend`;
-      return calls.change('webhook deliveries', z.unknown(), 'POST', path);
-    },
 
-    /** Runners of the instance that have all these tags. */
     instanceRunners: (tags: readonly string[]) =>
       calls.list('runners', runnerSchema, '/runners/all', {
         type: 'instance_type',

@@ -12,7 +12,6 @@ const DISARM_TIMEOUT_MS = 5_000;
 
 const pathOf = (controllerId: number): string => `/runner_controllers/${controllerId}`;
 
-/** @throws {GitLabError} */
 export async function readControllerState(
   controllerId: number,
   deps: RestCallDeps,
@@ -33,7 +32,6 @@ function stateIn(body: unknown, said: string): ControllerState {
 export type Controller = ReturnType<typeof createController>;
 
 export const createController = (deps: RestCallDeps & { readonly controllerId: number }) => ({
-  /** @throws {GitLabError} */
   state: (): Promise<ControllerState> => readControllerState(deps.controllerId, deps),
   /** Makes it `dry_run`: GitLab goes on asking and follows no answer. @throws {GitLabError} It may or may not be. */
   async disarm(): Promise<void> {

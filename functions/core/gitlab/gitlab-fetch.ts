@@ -8,13 +8,6 @@ import type { LedgerClock, Log } from '../environment/environment.ts';
 import { secretLines, ssmText } from '../environment/secrets.ts';
 import type { Environment } from '../environment/settings.ts';
 
-interface GitLabRoute {
-  /** PEM of authorities to trust in addition to the public ones. */
-  readonly ca?: string | undefined;
-  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY count, in upper or lower case. */
-  readonly env: Environment;
-}
-
 /** As long as Node's own `fetch` keeps an idle connection. */
 const IDLE_MS = 4_000;
 /** A page of GitLab has some hundred KB. More than this is no answer of GitLab's. */
@@ -26,7 +19,15 @@ const WITHOUT_BODY: readonly number[] = [204, 205, 304];
  *
  * @throws {Error} for a `ca` that is no certificate.
  */
-export function gitlabFetch({ ca, env }: GitLabRoute): typeof fetch {
+export function gitlabFetch({
+  ca,
+  env,
+}: {
+  /** PEM of authorities to trust in addition to the public ones. */
+  readonly ca?: string | undefined;
+  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY count, in upper or lower case. */
+  readonly env: Environment;
+}): typeof fetch {
   const shared = { keepAlive: true, timeout: IDLE_MS, proxyEnv: env };
   const secureContext =
     ca === undefined ? undefined : createSecureContext({ ca: [...getCACertificates('default'), ca] });

@@ -6,7 +6,6 @@ export interface JobTruth {
   readonly jobId: number;
   readonly projectId: number;
   readonly status: JobStatus;
-  /** Full path, `group/subgroup/project`. A label. */
   readonly projectPath?: string;
   readonly jobName?: string;
   readonly jobStage?: string;
@@ -20,7 +19,6 @@ export interface JobTruth {
   readonly createdAtMs?: number;
   readonly startedAtMs?: number;
   readonly finishedAtMs?: number;
-  /** GitLab's duration, seconds. */
   readonly durationSeconds?: number;
   /** Number of earlier tries. Only webhooks of some versions have it. */
   readonly retryCount?: number;
@@ -57,9 +55,7 @@ export const REJECTED_BY_ROUTER = 'job_router_failure';
 
 /** One page of a list. An entry that cannot be read is left out and counted: one odd job must not hide the other 99. */
 export type Page<Name extends string, Entry> = { readonly [Each in Name]: readonly Entry[] } & {
-  /** Absent: none. */
   readonly unreadable?: number;
-  /** Absent: this was the last page. */
   readonly next?: string;
 };
 
@@ -82,7 +78,6 @@ export type GitLabErrorCode =
 export class GitLabError extends Error {
   override readonly name = 'GitLabError';
   readonly code: GitLabErrorCode;
-  /** The message without the code. */
   readonly says: string;
   readonly retryAfterMs: number | undefined;
   /** GitLab's own; undefined where it did not answer, or answered what cannot be read. */
@@ -102,11 +97,9 @@ export class GitLabError extends Error {
   }
 }
 
-/** A group as GitLab lists it. */
 export interface GitLabGroup {
   readonly id: number;
   readonly parentId?: number;
-  /** Full path. */
   readonly path: string;
   readonly visibility?: string;
 }
@@ -118,68 +111,4 @@ export interface GitLabProject {
   readonly visibility?: string;
   /** Its namespace: a group, or a user's personal namespace. */
   readonly namespace: { readonly id: number; readonly path: string; readonly personal: boolean };
-}
-
-export const RUNNER_TYPES = ['instance_type', 'group_type', 'project_type'] as const;
-
-type RunnerType = (typeof RUNNER_TYPES)[number];
-
-/** A runner in a list. */
-export interface ListedRunner {
-  readonly id: number;
-  readonly description: string;
-  readonly type: RunnerType;
-  /** It takes no new job. */
-  readonly paused: boolean;
-  /** `online`, `offline`, `stale`, `never_contacted`; older versions say `paused` instead of the first two. */
-  readonly status: string;
-}
-
-/** One runner in full. Several processes may work under its token: its managers. */
-export interface FleetRunner extends ListedRunner {
-  readonly tags: readonly string[];
-  /** It takes jobs without tags as well. */
-  readonly runUntagged: boolean;
-  readonly locked: boolean;
-  readonly accessLevel: string;
-  readonly maximumTimeoutSeconds?: number;
-  /** The administrators' note; absent also if the token may not read it. */
-  readonly maintenanceNote?: string;
-  readonly contactedAtMs?: number;
-  /**
-   * Origin of its token. `user`: a user created it, with an authentication token. `token`: it was registered
-   * with a registration token, or its creator is gone. Absent: this GitLab version does not return it.
-   */
-  readonly createdBy?: 'user' | 'token';
-  /** The groups or projects it belongs to; the first is its owner. */
-  readonly ownerIds: readonly number[];
-}
-
-/** A process of GitLab Runner that works under a runner's token. */
-export interface RunnerManager {
-  /** Made by the machine; `s_…` survives restarts, `r_…` does not. */
-  readonly systemId: string;
-  readonly version?: string;
-  readonly platform?: string;
-  readonly architecture?: string;
-  /** GitLab writes it down every 40 to 55 minutes. */
-  readonly contactedAtMs?: number;
-  readonly status: string;
-}
-
-/** A runner to be made, with what the one it replaces has. */
-export interface NewRunner
-  extends Pick<
-    FleetRunner,
-    'description' | 'type' | 'tags' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
-  > {
-  readonly maintenanceNote: string;
-  /** The group or the project, unless it is the instance's. */
-  readonly ownerId?: number;
-}
-
-export interface CreatedRunner {
-  readonly id: number;
-  /** Its authentication token: shown once, never to be printed. */
-  readonly token: string;
 }

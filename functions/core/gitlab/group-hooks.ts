@@ -4,7 +4,6 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { GitLabError } from './gitlab.ts';
 import { pageQuery, type RestCallDeps, readList, restCall, restChange } from './rest-call.ts';
 
-/** Settings of our webhook. */
 export interface HookSetting {
   readonly url: string;
   readonly name: string;
@@ -40,7 +39,6 @@ export const secretMark = (secret: string): string =>
 export const hookDescription = (secret: string): string =>
   `Job events for Tollgate; key ${secretMark(secret)}`;
 
-/** @param webhookUrl - of the deployment. @param secret - of the deployment */
 export function hookSetting(name: string, webhookUrl: string, secret: string, groupId: number): HookSetting {
   const key = groupHookKey(secret, groupId);
   return {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
 import {
-  pageEnd,
+  nextPage,
   pageQuery,
   type RestCallDeps,
   readFound,
@@ -90,7 +90,7 @@ async function notesOf(
       const [, version] = VERSION.exec(body.slice(marker.length)) ?? [];
       if (version !== undefined) own.push({ id, body, version: Number(version) });
     }
-    page = pageEnd(0, answer.headers).next;
+    page = nextPage(answer.headers);
     if (page === undefined) return own.toSorted((a, b) => a.id - b.id);
   }
   throw new GitLabError('gitlab_unreadable', `GET ${path}: more than ${PAGES_MAX} pages of notes`);

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { atOnce, type Log } from '../environment/environment.ts';
-import { GitLabError, type RunnerManager } from './gitlab.ts';
+import { GitLabError } from './gitlab.ts';
 import { type RestCallDeps, readFound, restCall } from './rest-call.ts';
-import { byVersion, type FleetGitLab } from './runners.ts';
+import { byVersion, type FleetGitLab, type RunnerManager } from './runners.ts';
 
 interface KeptOptions<Answer> {
   /** Its calls have a short deadline: those under way at the end are waited for. @throws {GitLabError} */
   readonly ask: (id: number) => Promise<Answer>;
   /** In place of an answer that cannot be read: one odd answer says nothing of the others. */
   readonly unreadable: Answer;
-  /** `runners`, for the log. */
   readonly what: string;
   readonly clock: { nowMs(): number; monotonicMs(): number };
   readonly log: Pick<Log, 'warn'>;
@@ -27,7 +26,6 @@ const ASK_MS = 1_500;
 const QUIET_MS = 60_000;
 const ASKED_MAX = 100;
 const CALLS_AT_ONCE = 8;
-/** Some hundred bytes each. */
 const KEPT_MAX = 5_000;
 
 /**
@@ -74,12 +72,7 @@ function keptAnswers<Answer>({
 /** `anna`; empty: GitLab has no such user any more. Missing: not answered. */
 export type UserNames = (userIds: readonly number[]) => Promise<ReadonlyMap<number, string>>;
 
-interface NamesOptions {
-  /** Its token may read users. */
-  readonly gitlab: RestCallDeps;
-  readonly clock: { nowMs(): number; monotonicMs(): number };
-  readonly log: Pick<Log, 'warn'>;
-}
+type AskingOptions = Pick<KeptOptions<unknown>, 'clock' | 'log' | 'askMs' | 'askedMax'>;
 
 /** As GitLab bounds them. */
 const Answer = z.object({ username: z.string().min(1).max(255) });
@@ -88,20 +81,24 @@ const Answer = z.object({ username: z.string().min(1).max(255) });
  * Reads current user names from GitLab. They are cached in memory for minutes only, so renamed and deleted
  * users disappear here too.
  *
+ * @param gitlab - its token may read users.
  * @see https://docs.gitlab.com/api/users/#retrieve-a-user
  */
-export const userNames = ({ gitlab, ...options }: NamesOptions): UserNames =>
-  keptAnswers<string>({ ...options, ask: (id) => nameOf(id, gitlab), unreadable: '', what: 'users' });
+export const userNames = ({
+  gitlab,
+  ...options
+}: AskingOptions & { readonly gitlab: RestCallDeps }): UserNames =>
+  keptAnswers<string>({
+    ...options,
+    ask: async (id) => {
+      const answer = await restCall(`/users/${id}`, new URLSearchParams(), gitlab);
+      if (answer.status === 404) return '';
+      return Answer.safeParse(readFound(`/users/${id}`, answer)).data?.username ?? '';
+    },
+    unreadable: '',
+    what: 'users',
+  });
 
-async function nameOf(id: number, gitlab: RestCallDeps): Promise<string> {
-  const path = `/users/${id}`;
-  const answer = await restCall(path, new URLSearchParams(), gitlab);
-  if (answer.status === 404) return '';
-  const { data } = Answer.safeParse(readFound(path, answer));
-  return data?.username ?? '';
-}
-
-/** Details of a runner for people. */
 export interface RunnerDetail {
   readonly description?: string;
   /** The version of GitLab Runner, as the oldest of the managers that still work reports it: `18.10.2`. */
@@ -110,20 +107,16 @@ export interface RunnerDetail {
 
 export type RunnerDetails = (runnerIds: readonly number[]) => Promise<ReadonlyMap<number, RunnerDetail>>;
 
-interface DetailsOptions {
-  /** Two calls each. */
-  readonly fleet: Pick<FleetGitLab, 'runner' | 'managers'>;
-  readonly clock: { nowMs(): number; monotonicMs(): number };
-  readonly log: Pick<Log, 'warn'>;
-  readonly askMs?: number;
-  readonly askedMax?: number;
-}
+type Fleet = Pick<FleetGitLab, 'runner' | 'managers'>;
 
 /**
- * Descriptions and versions of runners. They are upgraded now and then, and GitLab writes down a version every 40 to 55
- * minutes.
+ * Descriptions and versions of runners, two calls each. They are upgraded now and then, and GitLab writes down a version every
+ * 40 to 55 minutes.
  */
-export const runnerDetails = ({ fleet, ...options }: DetailsOptions): RunnerDetails =>
+export const runnerDetails = ({
+  fleet,
+  ...options
+}: AskingOptions & { readonly fleet: Fleet }): RunnerDetails =>
   keptAnswers<RunnerDetail>({
     ...options,
     ask: (id) => detailOf(id, fleet),
@@ -131,7 +124,7 @@ export const runnerDetails = ({ fleet, ...options }: DetailsOptions): RunnerDeta
     what: 'runners',
   });
 
-async function detailOf(id: number, fleet: DetailsOptions['fleet']): Promise<RunnerDetail> {
+async function detailOf(id: number, fleet: Fleet): Promise<RunnerDetail> {
   const runner = await fleet.runner(id);
   if (runner === undefined) return {};
   const version = oldestVersion((await fleet.managers(id)).managers);

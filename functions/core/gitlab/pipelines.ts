@@ -8,7 +8,6 @@ const id = z.int().positive();
 const projectSchema = z.object({
   id,
   path_with_namespace: z.string(),
-  /** Null where nothing was ever pushed. */
   default_branch: z.string().nullish(),
 });
 const runnerDetailSchema = z.object({
@@ -25,7 +24,6 @@ const pipelineJobSchema = z.object({
   id,
   name: z.string(),
   status: z.string(),
-  /** Only where it failed. */
   failure_reason: z.string().optional(),
   tag_list: z.array(z.string()).default([]),
   web_url: z.string().optional(),
@@ -37,7 +35,6 @@ const messageSchema = z.object({
 });
 
 export type CanaryProject = z.output<typeof projectSchema>;
-export type CanaryRunner = z.output<typeof runnerDetailSchema>;
 export type CanaryJob = z.output<typeof pipelineJobSchema>;
 
 export type GitLabPipelines = ReturnType<typeof createGitLabPipelines>;
@@ -60,7 +57,6 @@ export function createGitLabPipelines(deps: RestCallDeps) {
     new URLSearchParams({ ...query, order_by: 'id', sort: 'desc', per_page: JOBS_LOOKED_AT });
 
   return {
-    /** @param asked - number or path */
     project: (asked: string) =>
       calls.read('projects', projectSchema, `/projects/${encodeURIComponent(asked)}`),
     runner: (runnerId: number) => calls.read('runners', runnerDetailSchema, `/runners/${runnerId}`),

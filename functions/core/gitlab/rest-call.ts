@@ -2,24 +2,17 @@ import { notReached } from '../contract/network.ts';
 import { doubling, retried } from '../store/table-failure.ts';
 import { GitLabError, type Page } from './gitlab.ts';
 
-/** The ledger's clock fits. */
-interface GitLabClock {
-  /** Wall clock, Unix ms. */
-  nowMs(): number;
-  monotonicMs(): number;
-  sleep(delayMs: number): Promise<void>;
-}
-
 export interface RestCallDeps {
   /** GitLab's address, e.g. `https://gitlab.example.com`; a path is kept. */
   readonly baseUrl: string;
   /** Read for every call, so that a rotated token needs no restart. */
   readonly token: () => Promise<string>;
-  /** Header of the token. @default 'private-token' */
-  readonly tokenHeader?: 'private-token' | 'runner-token';
   readonly fetch: typeof fetch;
-  readonly clock: GitLabClock;
-  /** @default Math.random */
+  readonly clock: {
+    nowMs(): number;
+    monotonicMs(): number;
+    sleep(delayMs: number): Promise<void>;
+  };
   readonly random?: () => number;
   /** Aborts a try after so many ms. @default AbortSignal.timeout */
   readonly timeout?: (timeoutMs: number) => AbortSignal;
@@ -30,11 +23,10 @@ export interface RestCallDeps {
 }
 
 export interface RestAnswer {
-  /** The GitLab that gave it. */
   readonly baseUrl: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON; undefined unless the status is 200. */
+  /** Parsed JSON; undefined unless the status is 200 or 201. */
   readonly body: unknown;
 }
 
@@ -63,11 +55,13 @@ export async function restCall(
   const ask = (): Promise<RestAnswer | GitLabError> => {
     const leftMs = endMs - clock.monotonicMs();
     const timeoutMs = Math.max(TRY_MS_MIN, Math.min(deps.timeoutMs ?? TIMEOUT_MS, Math.floor(leftMs)));
-    return tryOnce(path, query, timeoutMs, deps).catch((error: unknown) => {
+    return tryOnce('GET', path, { query, timeoutMs }, deps).catch((error: unknown) => {
       if (error instanceof GitLabError) return error;
       throw error;
     });
   };
+  const isUnavailable = (answer: RestAnswer | GitLabError): boolean =>
+    answer instanceof GitLabError && answer.code === 'gitlab_unavailable';
   const answer = await retried(ask, isUnavailable, {
     clock,
     random,
@@ -79,27 +73,64 @@ export async function restCall(
   return answer;
 }
 
-const isUnavailable = (answer: RestAnswer | GitLabError): boolean =>
-  answer instanceof GitLabError && answer.code === 'gitlab_unavailable';
-
-async function tryOnce(
+/**
+ * Sends one change through GitLab's REST API, once: the caller checks the result before a repeat. 400, 404,
+ * 409, 412 and 422 are returned.
+ *
+ * @param path - below `/api/v4`, e.g. `/runner_controllers/7`.
+ * @throws {GitLabError} It may or may not have been made.
+ */
+export const restChange = (
+  method: 'POST' | 'PUT' | 'DELETE',
   path: string,
-  query: URLSearchParams,
+  change: object | undefined,
   timeoutMs: number,
   deps: RestCallDeps,
+): Promise<RestAnswer> => tryOnce(method, path, { change, timeoutMs }, deps);
+
+async function tryOnce(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  {
+    query = new URLSearchParams(),
+    change,
+    timeoutMs,
+  }: {
+    readonly query?: URLSearchParams;
+    readonly change?: object | undefined;
+    readonly timeoutMs: number;
+  },
+  deps: RestCallDeps,
 ): Promise<RestAnswer> {
-  const call = `GET ${path}`;
+  const { baseUrl } = deps;
+  const call = `${method} ${path}`;
   const headers = {
     accept: 'application/json',
-    [deps.tokenHeader ?? 'private-token']: await readToken(deps.token),
+    'private-token': await readToken(deps.token),
+    ...(change !== undefined && { 'content-type': 'application/json' }),
   };
-  const url = apiUrl(deps.baseUrl, path, query);
-  const { response, text } = await sendOnce(call, url, { headers }, timeoutMs, deps);
-  const { status, headers: given } = response;
-  const { baseUrl } = deps;
-  if (status === 200) return { baseUrl, status, headers: given, body: parseJson(call, response, text, deps) };
-  if (status === 404 || status === 405) return { baseUrl, status, headers: given, body: undefined };
-  throw refusal(call, response, deps);
+  const url = `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${query.size === 0 ? '' : `?${query}`}`;
+  const init = { method, headers, ...(change !== undefined && { body: JSON.stringify(change) }) };
+  const { response, text } = await sendOnce(call, url, init, timeoutMs, deps);
+  const { status } = response;
+  const said = answered(call, baseUrl, status);
+  if (status === 401 || status === 403)
+    throw tokenRefused(said, status, method === 'GET' ? 'read_api' : 'api');
+  if (status === 429) throw rateLimited(said, response.headers, deps.clock.nowMs());
+  if (status >= 500 || status === 408)
+    throw new GitLabError(
+      'gitlab_unavailable',
+      `${said}. GitLab is overloaded or being updated: try again later.`,
+      { status },
+    );
+  const isRead = status === 200 || status === 404 || status === 405;
+  if (method === 'GET' && !isRead) {
+    const why = status < 400 ? `, ${redirectText(response.headers, baseUrl)}` : '';
+    throw new GitLabError('gitlab_unreadable', `${said}${why}`, { status });
+  }
+  const body = status === 200 || status === 201 ? parsedJson(text) : undefined;
+  if (method === 'GET' && status === 200 && body === undefined) throw notJson(call, response, baseUrl);
+  return { baseUrl, status, headers: response.headers, body };
 }
 
 /**
@@ -123,26 +154,8 @@ export function sendOnce(
     });
 }
 
-/** The begin of a message about an answer. */
-const answered = (call: string, { baseUrl }: Pick<RestCallDeps, 'baseUrl'>, status: number): string =>
+const answered = (call: string, baseUrl: string, status: number): string =>
   `${call}: GitLab at ${baseUrl} answered ${status}`;
-
-function refusal(call: string, { status, headers }: Response, deps: RestCallDeps): GitLabError {
-  const said = answered(call, deps, status);
-  if (status === 429) return rateLimited(said, headers, deps.clock.nowMs());
-  if (status === 401 || status === 403) return tokenRefused(said, status, 'read_api');
-  if (status >= 500 || status === 408)
-    return new GitLabError(
-      'gitlab_unavailable',
-      `${said}. GitLab is overloaded or being updated: try again later.`,
-      { status },
-    );
-  if (status >= 300 && status < 400)
-    return new GitLabError('gitlab_unreadable', `${said}, ${redirectText(headers, deps.baseUrl)}`, {
-      status,
-    });
-  return new GitLabError('gitlab_unreadable', said, { status });
-}
 
 function tokenRefused(said: string, status: 401 | 403, scope: 'api' | 'read_api'): GitLabError {
   const remedy =
@@ -155,10 +168,7 @@ function tokenRefused(said: string, status: 401 | 403, scope: 'api' | 'read_api'
 /** Quotes only the origin of an address, because the rest can hold secrets. */
 function redirectText(headers: Headers, baseUrl: string): string {
   const to = URL.parse(headers.get('location') ?? '', baseUrl);
-  if (to === null) return "a redirect. Set the address it leads to as GitLab's.";
-  if (/\/(sign_in|login|saml|oauth2?|auth)\b/i.test(to.pathname))
-    return `a redirect to a sign-in page at ${to.origin}. Let the API pass whatever asks for a sign-in before GitLab, or set GitLab's own address.`;
-  return `a redirect to ${to.origin}. Set GitLab's address to that one, if it is GitLab.`;
+  return `a redirect${to === null ? '' : ` to ${to.origin}`}. Set GitLab's own address; a sign-in in front of GitLab must let the API pass.`;
 }
 
 /** A 429 comes as text or as JSON: only its header is read. */
@@ -196,25 +206,15 @@ export async function readToken(token: () => Promise<string>): Promise<string> {
   return text;
 }
 
-function apiUrl(baseUrl: string, path: string, query: URLSearchParams): string {
-  const search = query.size === 0 ? '' : `?${query}`;
-  return `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${search}`;
+function notJson(call: string, { headers }: Response, baseUrl: string): GitLabError {
+  // The parser's own message would quote the body.
+  const what = /html/.test(headers.get('content-type') ?? '') ? 'a web page' : 'something that is not JSON';
+  return new GitLabError(
+    'gitlab_unreadable',
+    `${call}: ${baseUrl} answered with ${what}. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.`,
+  );
 }
 
-function parseJson(call: string, { headers }: Response, text: string, { baseUrl }: RestCallDeps): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's own message would quote the body.
-    const isPage = /html/.test(headers.get('content-type') ?? '');
-    throw new GitLabError(
-      'gitlab_unreadable',
-      `${call}: ${baseUrl} answered with ${isPage ? 'a web page' : 'something that is not JSON'}. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.`,
-    );
-  }
-}
-
-/** GitLab's most. */
 const PER_PAGE = 100;
 
 /**
@@ -254,7 +254,7 @@ export function readFound(path: string, answer: RestAnswer): unknown {
   if (answer.status === 200) return answer.body;
   throw new GitLabError(
     'gitlab_unreadable',
-    `${answered(`GET ${path}`, answer, answer.status)}. Check that this is GitLab's address, and its version.`,
+    `${answered(`GET ${path}`, answer.baseUrl, answer.status)}. Check that this is GitLab's address, and its version.`,
   );
 }
 
@@ -264,22 +264,14 @@ export function readList(path: string, answer: RestAnswer): readonly unknown[] {
   throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
 }
 
-/** Fields of every page besides its entries. */
-export function pageEnd(unreadable: number, headers: Headers): { unreadable?: number; next?: string } {
-  const next = nextPage(headers);
-  return { ...(unreadable > 0 && { unreadable }), ...(next !== undefined && { next }) };
-}
-
 /** Reads one page of a list. @param parse - undefined: the entry cannot be read. @throws {GitLabError} */
-export async function readPage<Name extends string, Entry>(
+export const readPage = async <Name extends string, Entry>(
   name: Name,
   path: string,
   query: URLSearchParams,
   parse: (entry: unknown) => Entry | undefined,
   deps: RestCallDeps,
-): Promise<Page<Name, Entry>> {
-  return pageOf(name, path, await restCall(path, query, deps), parse);
-}
+): Promise<Page<Name, Entry>> => pageOf(name, path, await restCall(path, query, deps), parse);
 
 export function pageOf<Name extends string, Entry>(
   name: Name,
@@ -289,7 +281,13 @@ export function pageOf<Name extends string, Entry>(
 ): Page<Name, Entry> {
   const entries = readList(path, answer);
   const found = entries.flatMap((entry) => parse(entry) ?? []);
-  const page = { [name]: found, ...pageEnd(entries.length - found.length, answer.headers) };
+  const unreadable = entries.length - found.length;
+  const next = nextPage(answer.headers);
+  const page = {
+    [name]: found,
+    ...(unreadable > 0 && { unreadable }),
+    ...(next !== undefined && { next }),
+  };
   return page as unknown as Page<Name, Entry>;
 }
 
@@ -303,43 +301,6 @@ export function checkBaseUrl(baseUrl: string): void {
   );
 }
 
-interface RestChange {
-  readonly status: number;
-  /** Parsed JSON; undefined unless the status is 200 or 201, or where it is no JSON. */
-  readonly body: unknown;
-}
-
-/**
- * Sends one change through GitLab's REST API, once: the caller checks the result before a repeat. 400, 404,
- * 409, 412 and 422 are returned.
- *
- * @param path - below `/api/v4`, e.g. `/runner_controllers/7`.
- * @throws {GitLabError} It may or may not have been made.
- */
-export async function restChange(
-  method: 'POST' | 'PUT' | 'DELETE',
-  path: string,
-  change: object | undefined,
-  timeoutMs: number,
-  deps: RestCallDeps,
-): Promise<RestChange> {
-  const call = `${method} ${path}`;
-  const headers = {
-    'private-token': await readToken(deps.token),
-    ...(change !== undefined && { 'content-type': 'application/json' }),
-  };
-  const body = change === undefined ? {} : { body: JSON.stringify(change) };
-  const url = apiUrl(deps.baseUrl, path, new URLSearchParams());
-  const { response, text } = await sendOnce(call, url, { method, headers, ...body }, timeoutMs, deps);
-  const { status } = response;
-  const said = answered(call, deps, status);
-  if (status === 401 || status === 403) throw tokenRefused(said, status, 'api');
-  if (status === 429) throw rateLimited(said, response.headers, deps.clock.nowMs());
-  if (status >= 500 || status === 408) throw new GitLabError('gitlab_unavailable', said, { status });
-  return { status, body: status === 200 || status === 201 ? parsedJson(text) : undefined };
-}
-
-/** Undefined for a text that is no JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -348,23 +309,22 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** A wait that GitLab asks for, and how often one call may be put off. */
-const WAIT_MS = 2_000;
-const WAIT_MS_MAX = 60_000;
-const WAITS_MAX = 5;
+/** Waits, in ms: without one that GitLab names, at most, and how often. */
+const BACKGROUND = { waitMs: 2_000, waitMsMax: 60_000, waitsMax: 5 };
 
-/** Repeats a call after a 429, after the delay that GitLab asks for. For background work. */
+/** Repeats a call after a 429, which was not executed, after the delay that GitLab asks for. For background work. */
 export async function patiently<Answer>(
   call: () => Promise<Answer>,
   sleep: (delayMs: number) => Promise<void>,
+  { waitMs, waitMsMax, waitsMax } = BACKGROUND,
 ): Promise<Answer> {
   for (let waits = 0; ; waits += 1) {
     try {
       return await call();
     } catch (error) {
       const limited = error instanceof GitLabError && error.code === 'gitlab_rate_limited';
-      if (!limited || waits >= WAITS_MAX) throw error;
-      await sleep(Math.min(error.retryAfterMs ?? WAIT_MS, WAIT_MS_MAX));
+      if (!limited || waits >= waitsMax) throw error;
+      await sleep(Math.min(error.retryAfterMs ?? waitMs, waitMsMax));
     }
   }
 }

@@ -55,7 +55,7 @@ export function createGitLab(deps: RestCallDeps) {
      */
     async listJobs(
       list: JobList,
-      { status, page }: { readonly status?: 'running'; readonly page?: string },
+      { status, page }: { readonly status?: 'running'; readonly page?: string | undefined },
     ): Promise<JobsPage> {
       const path = `/${list}/jobs`;
       const [kind, id] = list.split('/');
@@ -79,8 +79,7 @@ export function createGitLab(deps: RestCallDeps) {
       });
     },
 
-    /** `GET /runners/all`: ids of the instance's runners. */
-    runners: ({ page }: { readonly page?: string }): Promise<RunnersPage> =>
+    runners: ({ page }: { readonly page?: string | undefined }): Promise<RunnersPage> =>
       readPage('runnerIds', '/runners/all', pageQuery({}, page), idIn, deps),
   };
 }
@@ -90,19 +89,19 @@ function idIn(entry: unknown): number | undefined {
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** Fields from the request that the response lacks. */
-interface AskedFor {
-  readonly projectId?: number;
-  readonly runnerId?: number;
-}
-
 /**
  * Reads a job of the REST API, either from `GET /projects/:id/jobs` or `GET /projects/:id/jobs/:job_id`, whose `project` has
  * no id, or from `GET /runners/:id/jobs`, which has no runner. None has the runner's tags: `tag_list` is what the job asked for.
  *
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */
-function parseRestJob(body: unknown, asked: AskedFor): JobTruth | UnreadableJob {
+function parseRestJob(
+  body: unknown,
+  asked: {
+    readonly projectId?: number;
+    readonly runnerId?: number;
+  },
+): JobTruth | UnreadableJob {
   if (!isRecord(body)) return { problems: ['a job is not a JSON object'] };
   const read = new JobReader(body);
   const pipeline = read.object('pipeline');
@@ -162,23 +161,21 @@ export function createGitLabDirectory(deps: RestCallDeps) {
 
   return {
     /** By id, in numbered pages: a group that is deleted meanwhile moves another one past the reader. */
-    groups({ page }: { readonly page?: string }): Promise<Page<'groups', GitLabGroup>> {
+    groups({ page }: { readonly page?: string | undefined }): Promise<Page<'groups', GitLabGroup>> {
       const asked = { all_available: 'true', order_by: 'id', sort: 'asc' };
       return readPage('groups', '/groups', pageQuery(asked, page), parseRestGroup, deps);
     },
     /** By id, in pages by key: all projects after `afterId`. */
-    projects({ afterId, page }: { readonly afterId: number; readonly page?: string }) {
+    projects({ afterId, page }: { readonly afterId: number; readonly page?: string | undefined }) {
       const keyset = { pagination: 'keyset', order_by: 'id', sort: 'asc' };
       return projectsPage(page === undefined ? { ...keyset, id_after: String(afterId) } : keyset, page);
     },
     /** Changed since then (Unix ms, by GitLab's clock), the latest first: one that changes meanwhile comes twice. */
-    projectsChanged({ sinceMs, page }: { readonly sinceMs: number; readonly page?: string }) {
+    projectsChanged({ sinceMs, page }: { readonly sinceMs: number; readonly page?: string | undefined }) {
       const updated_after = new Date(sinceMs).toISOString();
       return projectsPage({ updated_after, order_by: 'updated_at', sort: 'desc' }, page);
     },
-    /** `undefined`: GitLab knows no such group. */
     group: (id: number) => single(`/groups/${id}`, parseRestGroup),
-    /** `undefined`: GitLab knows no such project. */
     project: (id: number) => single(`/projects/${id}`, parseRestProject),
   };
 }

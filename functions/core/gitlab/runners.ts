@@ -1,18 +1,6 @@
 import { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import {
-  type CreatedRunner,
-  type FleetRunner,
-  GitLabError,
-  isTerminal,
-  type JobTruth,
-  type ListedRunner,
-  type NewRunner,
-  type Page,
-  REJECTED_BY_ROUTER,
-  RUNNER_TYPES,
-  type RunnerManager,
-} from './gitlab.ts';
+import { GitLabError, isTerminal, type JobTruth, REJECTED_BY_ROUTER } from './gitlab.ts';
 import { readGitLabInstant } from './job-reader.ts';
 import {
   checkBaseUrl,
@@ -26,7 +14,6 @@ import {
 } from './rest-call.ts';
 import type { GitLab } from './rest-gitlab.ts';
 
-/** A change is sent once; the caller checks its result. */
 const CHANGE_TIMEOUT_MS = 10_000;
 /** As GitLab bounds them; longer texts were not written by GitLab. */
 const TEXT_CHARACTERS_MAX = 4_096;
@@ -37,40 +24,108 @@ const text = z.string().max(TEXT_CHARACTERS_MAX);
 /** GitLab's instants; one that no calendar shows reads as absent. */
 const instantMs = text.transform((written) => readGitLabInstant(written)).nullish();
 const version = text.transform((written) => (written === '' ? undefined : written)).nullish();
+const owners = z.array(z.object({ id })).nullish();
 
-const listedFields = {
+/** `paused`: it takes no new job. `status`: `online`, `offline`, `stale`, `never_contacted`; older versions say `paused`, too. */
+const listed = {
   id,
   description: text.nullish(),
-  runner_type: z.enum(RUNNER_TYPES),
+  runner_type: z.enum(['instance_type', 'group_type', 'project_type']),
   paused: z.boolean(),
   status: text,
 };
-const ListedAnswer = z.object(listedFields);
-
-const RunnerAnswer = z.object({
-  ...listedFields,
-  tag_list: z.array(text).max(LIST_MAX),
-  run_untagged: z.boolean().nullish(),
-  locked: z.boolean().nullish(),
-  access_level: text,
-  maximum_timeout: z.int().positive().nullish(),
-  maintenance_note: text.nullish(),
-  contacted_at: instantMs,
-  created_by: z.object({ id }).nullish(),
-  groups: z.array(z.object({ id })).nullish(),
-  projects: z.array(z.object({ id })).nullish(),
+const listedOf = (answer: z.output<z.ZodObject<typeof listed>>) => ({
+  id: answer.id,
+  description: answer.description ?? '',
+  type: answer.runner_type,
+  paused: answer.paused,
+  status: answer.status,
 });
+const ListedAnswer = z.object(listed).transform(listedOf);
 
-const ManagerAnswer = z.object({
-  system_id: text,
-  version,
-  platform: version,
-  architecture: version,
-  contacted_at: instantMs,
-  status: text,
-});
+const RunnerAnswer = z
+  .object({
+    ...listed,
+    tag_list: z.array(text).max(LIST_MAX),
+    run_untagged: z.boolean().nullish(),
+    locked: z.boolean().nullish(),
+    access_level: text,
+    maximum_timeout: z.int().positive().nullish(),
+    maintenance_note: text.nullish(),
+    contacted_at: instantMs,
+    created_by: z.object({ id }).nullish(),
+    groups: owners,
+    projects: owners,
+  })
+  .transform((answer) => {
+    const of = answer.runner_type === 'group_type' ? answer.groups : answer.projects;
+    const tags: readonly string[] = answer.tag_list;
+    const ownerIds: readonly number[] = (of ?? []).map((owner) => owner.id);
+    const createdBy = answer.created_by === null ? ('token' as const) : ('user' as const);
+    return {
+      ...listedOf(answer),
+      tags,
+      /** It takes jobs without tags as well. */
+      runUntagged: answer.run_untagged ?? tags.length === 0,
+      locked: answer.locked ?? false,
+      accessLevel: answer.access_level,
+      /** The groups or projects it belongs to; the first is its owner. */
+      ownerIds: answer.runner_type === 'instance_type' ? [] : ownerIds,
+      ...withoutAbsent({
+        maximumTimeoutSeconds: answer.maximum_timeout ?? undefined,
+        /** The administrators' note; absent also if the token may not read it. */
+        maintenanceNote: answer.maintenance_note ?? undefined,
+        contactedAtMs: answer.contacted_at ?? undefined,
+        /**
+         * Origin of its token. `user`: a user created it, with an authentication token. `token`: it was registered
+         * with a registration token, or its creator is gone. Absent: this GitLab version does not return it.
+         */
+        createdBy: answer.created_by === undefined ? undefined : createdBy,
+      }),
+    };
+  });
 
+/** A process of GitLab Runner that works under a runner's token. */
+const ManagerAnswer = z
+  .object({
+    /** Made by the machine; `s_…` survives restarts, `r_…` does not. */
+    system_id: text,
+    version,
+    platform: version,
+    architecture: version,
+    /** GitLab writes it down every 40 to 55 minutes. */
+    contacted_at: instantMs,
+    status: text,
+  })
+  .transform((answer) => ({
+    systemId: answer.system_id,
+    status: answer.status,
+    ...withoutAbsent({
+      version: answer.version ?? undefined,
+      platform: answer.platform ?? undefined,
+      architecture: answer.architecture ?? undefined,
+      contactedAtMs: answer.contacted_at ?? undefined,
+    }),
+  }));
+
+/** The token is shown once, never to be printed. */
 const CreatedAnswer = z.object({ id, token: z.string().regex(/^[\x21-\x7e]+$/) });
+
+/** One runner in full. Several processes may work under its token: its managers. */
+export type FleetRunner = z.output<typeof RunnerAnswer>;
+export type RunnerManager = z.output<typeof ManagerAnswer>;
+
+/** A runner to be made, with what the one it replaces has. */
+export interface NewRunner
+  extends Pick<
+    FleetRunner,
+    'description' | 'type' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
+  > {
+  readonly tags: readonly string[];
+  readonly maintenanceNote: string;
+  /** The group or the project, unless it is the instance's. */
+  readonly ownerId?: number;
+}
 
 /**
  * Reads runners through GitLab's REST API with a read-only token.
@@ -82,12 +137,12 @@ export function createFleetReader(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   return {
     /** `GET /runners/all`, in numbered pages, without tags: see `runner`. @throws {GitLabError} */
-    listed: ({ page }: { readonly page?: string }): Promise<Page<'runners', ListedRunner>> =>
+    listed: ({ page }: { readonly page?: string | undefined }) =>
       readPage(
         'runners',
         '/runners/all',
         pageQuery({}, page),
-        (entry) => parsed(ListedAnswer, entry, listedOf),
+        (entry) => ListedAnswer.safeParse(entry).data,
         deps,
       ),
 
@@ -97,16 +152,16 @@ export function createFleetReader(deps: RestCallDeps) {
       const answer = await restCall(path, new URLSearchParams(), deps);
       if (answer.status === 404) return undefined;
       const read = RunnerAnswer.safeParse(readFound(path, answer));
-      if (read.success) return runnerOf(read.data);
+      if (read.success) return read.data;
       // Which fields, never what is in them.
       const fields = [...new Set(read.error.issues.map((issue) => issue.path.join('.') || 'the answer'))];
       throw new GitLabError('gitlab_unreadable', `GET ${path}: not as documented: ${fields.join(', ')}`);
     },
 
     /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
-    async managers(runnerId: number): Promise<Page<'managers', RunnerManager>> {
+    async managers(runnerId: number) {
       const path = `/runners/${runnerId}/managers`;
-      const parse = (entry: unknown) => parsed(ManagerAnswer, entry, managerOf);
+      const parse = (entry: unknown) => ManagerAnswer.safeParse(entry).data;
       const { next: _, ...list } = await readPage('managers', path, new URLSearchParams(), parse, deps);
       return list;
     },
@@ -120,7 +175,7 @@ export const createFleet = (deps: RestCallDeps) => ({
   ...createFleetReader(deps),
 
   /** `POST /user/runners`: GitLab returns the token only once. @throws {GitLabError} It may or may not exist. */
-  async create(runner: NewRunner): Promise<CreatedRunner> {
+  async create(runner: NewRunner): Promise<z.output<typeof CreatedAnswer>> {
     const path = '/user/runners';
     const { status, body } = await restChange('POST', path, creationOf(runner), CHANGE_TIMEOUT_MS, deps);
     const read = CreatedAnswer.safeParse(body);
@@ -137,52 +192,6 @@ export const createFleet = (deps: RestCallDeps) => ({
     const said = `PUT ${path}: GitLab answered ${status}, and it is not paused`;
     throw new GitLabError('gitlab_unreadable', said);
   },
-});
-
-function parsed<Answer, Value>(
-  schema: z.ZodType<Answer>,
-  entry: unknown,
-  toValue: (answer: Answer) => Value,
-): Value | undefined {
-  const read = schema.safeParse(entry);
-  return read.success ? toValue(read.data) : undefined;
-}
-
-const listedOf = (answer: z.infer<typeof ListedAnswer>): ListedRunner => ({
-  id: answer.id,
-  description: answer.description ?? '',
-  type: answer.runner_type,
-  paused: answer.paused,
-  status: answer.status,
-});
-
-function runnerOf(answer: z.infer<typeof RunnerAnswer>): FleetRunner {
-  const owners = answer.runner_type === 'group_type' ? answer.groups : answer.projects;
-  return {
-    ...listedOf(answer),
-    tags: answer.tag_list,
-    runUntagged: answer.run_untagged ?? answer.tag_list.length === 0,
-    locked: answer.locked ?? false,
-    accessLevel: answer.access_level,
-    ownerIds: answer.runner_type === 'instance_type' ? [] : (owners ?? []).map((owner) => owner.id),
-    ...withoutAbsent({
-      maximumTimeoutSeconds: answer.maximum_timeout ?? undefined,
-      maintenanceNote: answer.maintenance_note ?? undefined,
-      contactedAtMs: answer.contacted_at ?? undefined,
-    }),
-    ...(answer.created_by !== undefined && { createdBy: answer.created_by === null ? 'token' : 'user' }),
-  };
-}
-
-const managerOf = (answer: z.infer<typeof ManagerAnswer>): RunnerManager => ({
-  systemId: answer.system_id,
-  status: answer.status,
-  ...withoutAbsent({
-    version: answer.version ?? undefined,
-    platform: answer.platform ?? undefined,
-    architecture: answer.architecture ?? undefined,
-    contactedAtMs: answer.contacted_at ?? undefined,
-  }),
 });
 
 /** @see https://docs.gitlab.com/api/users/#create-a-runner-linked-to-a-user */
@@ -279,10 +288,7 @@ export async function* finishedJobs(
     if (mark === 'done') continue;
     let page = mark?.page;
     for (let pages = mark?.pages ?? 0; ; ) {
-      const found = await patiently(
-        () => gitlab.listJobs(`runners/${runnerId}`, page === undefined ? {} : { page }),
-        span.sleep,
-      );
+      const found = await patiently(() => gitlab.listJobs(`runners/${runnerId}`, { page }), span.sleep);
       pages += 1;
       const oldest = found.jobs.at(-1)?.createdAtMs ?? Number.POSITIVE_INFINITY;
       const isOver = found.next === undefined || oldest < span.sinceMs;

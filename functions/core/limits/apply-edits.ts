@@ -64,7 +64,6 @@ export async function applyEdits(
     ...withoutAbsent({ asked, writtenAtMs: asked?.edits?.atMs }),
   };
   const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { policy, directory, context, zone });
-  /** Both versions, as far as they can still be read. */
   const stale = async (now: LiveLimits | undefined): Promise<ApplyOutcome> => {
     const before = await reads.baseIfThere(by.base);
     const planned = before && planOf(before);
@@ -132,7 +131,6 @@ async function file(
 
 const LINK_CHARACTERS_MAX = 500;
 
-/** Files a request for a grant, which must be valid as limits are now. */
 export async function fileRequest(
   asked: GrantAsk,
   by: Asker,

@@ -4,7 +4,7 @@ import type { Directory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type Grant, type Limit, SHARE_PARTS } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import { defaultsInstead, limitsByPlace } from './change-rows.ts';
+import { type ChangeRowsInput, defaultsInstead, limitsByPlace } from './change-rows.ts';
 import { binds, type ChangeRow, type Fields, type FieldValue, limitFieldsOf } from './limit-changes.ts';
 import type { ApprovalSettings, LimitsDeskDeps } from './limit-reads.ts';
 import type { LimitTable } from './limit-table.ts';
@@ -38,23 +38,11 @@ function partOf(value: FieldValue | undefined, amount: number): number {
 interface Gain {
   readonly subject: string;
   readonly limit: string;
-  /** The differences that give more. */
   readonly rows: readonly ChangeRow[];
-  /** The limit as it was, where it had one of its own. */
   readonly own: Limit | undefined;
-  /** The bound before, without grants. */
   readonly before: number;
-  /** The amount of approved grants. */
   readonly approved: number;
-  /** The bound after, with all current and future grants. */
   readonly after: number;
-}
-
-export interface GainsInput {
-  readonly from: LimitSet;
-  readonly to: LimitSet;
-  readonly directory: Directory | undefined;
-  readonly nowMs: number;
 }
 
 /** Measurable fields. Any other loosening counts as unlimited. */
@@ -65,37 +53,32 @@ const isAboutLimit = ({ about, limit, effect }: ChangeRow): boolean =>
   effect === 'loosens' &&
   (about === 'limit' || about === 'grant' || (about === 'document' && limit === 'group_defaults'));
 
-function gainsOf(rows: readonly ChangeRow[], between: GainsInput): readonly Gain[] {
+function gainsOf(rows: readonly ChangeRow[], between: ChangeRowsInput): readonly Gain[] {
   const byLimit = Map.groupBy(rows.filter(isAboutLimit), limitPlaceText);
   if (byLimit.size === 0) return [];
   const [before, after] = [limitsByPlace(between.from), limitsByPlace(between.to)];
-  const find = (places: ReadonlyMap<string, readonly Limit[]>, { subject, limit }: ChangeRow) =>
-    places.get(subject)?.find(({ id }) => id === limit);
-  return [...byLimit.values()].flatMap((some): readonly Gain[] => {
-    const [row] = some;
-    if (row === undefined) return [];
-    const [own, then] = [find(before, row), find(after, row)];
+  return [...byLimit.values()].map((some): Gain => {
+    const { subject = '', limit = '' } = some[0] ?? {};
+    const [own, then] = [before, after].map((places) => places.get(subject)?.find(({ id }) => id === limit));
     const was = own ?? then;
-    const gain = { subject: row.subject, limit: row.limit, rows: some, own };
+    const gain = { subject, limit, rows: some, own };
     // The order of the defaults: which limit whose group gets is then another.
-    if (was === undefined) return [{ ...gain, before: 0, approved: 0, after: Number.POSITIVE_INFINITY }];
+    if (was === undefined) return { ...gain, before: 0, approved: 0, after: Number.POSITIVE_INFINITY };
     const counted = some.every(({ about, field }) => about === 'grant' || MEASURED.has(field));
     const grants = (then?.grants ?? []).filter(({ untilMs }) => untilMs > between.nowMs);
-    const instead = (set: LimitSet): number | undefined =>
-      reachInstead(was, row.subject, set, between.directory);
+    const instead = (set: LimitSet): number | undefined => reachInstead(was, subject, set, between.directory);
     const reach = then === undefined ? (instead(between.to) ?? Number.POSITIVE_INFINITY) : reachOfLimit(then);
-    return [
-      {
-        ...gain,
-        before: own === undefined ? (instead(between.from) ?? 0) : reachOfLimit(own),
-        approved: sumOf((own?.grants ?? []).filter((grant) => isApproved(grant) && isAmong(grant, grants))),
-        after: counted ? reach + sumOf(grants) : Number.POSITIVE_INFINITY,
-      },
-    ];
+    return {
+      ...gain,
+      before: own === undefined ? (instead(between.from) ?? 0) : reachOfLimit(own),
+      approved: sumOf(
+        (own?.grants ?? []).filter((grant) => grant.approvedBy !== undefined && isAmong(grant, grants)),
+      ),
+      after: counted ? reach + sumOf(grants) : Number.POSITIVE_INFINITY,
+    };
   });
 }
 
-/** Names a limit: `group/101 money-month`. */
 const limitPlaceText = ({ subject, limit }: Pick<ChangeRow, 'subject' | 'limit'>): string =>
   `${subject} ${limit}`;
 
@@ -116,8 +99,6 @@ function reachInstead(
     : undefined;
 }
 
-const isApproved = ({ approvedBy }: Grant): boolean => approvedBy !== undefined;
-
 /** Unchanged: one that was made larger or longer since is to be approved again. */
 const isAmong = ({ id, amount, fromMs, untilMs }: Grant, grants: readonly Grant[]): boolean =>
   grants.some(
@@ -135,68 +116,58 @@ const LOOKED_AT_MAX = 2_000;
 /** Large edits opened; each may have megabytes. */
 const OPENED_MAX = 50;
 
-/** One limit on its way back through the log. */
 interface Walked {
   readonly fields: Map<string, number | string>;
-  /** Whole units. */
   least: number;
-}
-
-interface LeastAsked {
-  /** As they are live, by `limitPlaceText`. */
-  readonly live: ReadonlyMap<string, Limit>;
-  /** The bound by a default while the limit did not exist. */
-  readonly instead: (place: string) => number;
-  readonly nowMs: number;
 }
 
 /**
  * Returns the lowest bound, without grants, in the last thirty days or since the last approval. 0 if the log
  * does not have it. @throws {LimitsError}
+ *
+ * @param live - as they are live, by `limitPlaceText`.
+ * @param instead - the bound by a default while the limit did not exist.
  */
 async function leastLately(
-  { live, instead, nowMs }: LeastAsked,
+  live: ReadonlyMap<string, Limit>,
+  instead: (place: string) => number,
+  nowMs: number,
   table: LimitTable,
 ): Promise<ReadonlyMap<string, number>> {
-  const least = new Map<string, number>();
-  const walking = new Map<string, Walked>(
+  const all = new Map<string, Walked>(
     [...live].map(([place, limit]) => [
       place,
       { fields: new Map(limitFieldsOf(limit)), least: reachOfLimit(limit) },
     ]),
   );
-  const end = (place: string, reach: number): void => {
-    least.set(place, reach);
-    walking.delete(place);
-  };
-  const endAll = (reachOf: (walked: Walked) => number): ReadonlyMap<string, number> => {
-    for (const [place, walked] of [...walking]) end(place, reachOf(walked));
-    return least;
-  };
+  /** Those whose last approval was not met yet. */
+  const walking = new Map(all);
+  const found = (isUnknown: boolean): ReadonlyMap<string, number> =>
+    new Map([...all].map(([place, { least }]) => [place, isUnknown && walking.has(place) ? 0 : least]));
   let before: number | undefined;
   let opened = 0;
   for (let looked = 0; walking.size > 0; ) {
     const items = await table.readLog(before, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
     for (const item of items) {
       const logged = loggedChangeOf(item);
-      if (logged.atMs <= nowMs - WINDOW_MS) return endAll((walked) => walked.least);
+      if (logged.atMs <= nowMs - WINDOW_MS) return found(false);
       looked += 1;
       before = item.edit;
       if (!mayConcern(logged, walking)) continue;
       if (logged.rows === undefined) opened += 1;
       const rows = opened > OPENED_MAX || looked > LOOKED_AT_MAX ? undefined : await rowsOf(logged, table);
-      if (rows === undefined) return endAll(() => 0);
+      if (rows === undefined) return found(true);
       for (const [place, some] of Map.groupBy(rows.filter(isOfLimit), limitPlaceText)) {
         const walked = walking.get(place);
         if (walked === undefined) continue;
-        if (logged.request !== undefined) end(place, walked.least);
+        if (logged.request !== undefined) walking.delete(place);
         else takeBack(walked, some, () => instead(place));
       }
     }
-    if (items.length < PAGE_MAX) return endAll((walked) => walked.least);
-    if (looked > LOOKED_AT_MAX) return endAll(() => 0);
+    if (items.length < PAGE_MAX) return found(false);
+    if (looked > LOOKED_AT_MAX) return found(true);
   }
-  return least;
+  return found(false);
 }
 
 const isOfLimit = ({ about }: ChangeRow): boolean => about === 'limit' || about === 'grant';
@@ -227,27 +198,29 @@ const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
 /** Returns the changes that need approval. @throws {LimitsError} the log does not answer */
 export async function toApprove(
   rows: readonly ChangeRow[],
-  between: GainsInput,
+  between: ChangeRowsInput,
   { table, approval = APPROVAL_DEFAULT }: Pick<LimitsDeskDeps, 'table' | 'approval'>,
 ): Promise<readonly ChangeRow[]> {
+  const { from, directory, nowMs } = between;
   const gains = gainsOf(rows, between);
-  const above = (gain: Gain, before: number): boolean => isAbove(gain, before, approval);
   const live = new Map(
     gains.flatMap((gain) =>
-      gain.own === undefined || above(gain, gain.before) ? [] : [[limitPlaceText(gain), gain.own] as const],
+      gain.own === undefined || isAbove(gain, gain.before, approval)
+        ? []
+        : [[limitPlaceText(gain), gain.own] as const],
     ),
   );
-  const instead = (place: string): number => insteadOf(live.get(place), between);
-  const least = await leastLately({ live, instead, nowMs: between.nowMs }, table);
+  const instead = (place: string): number => {
+    const own = live.get(place);
+    return (own && reachInstead(own, own.subject, from, directory)) ?? Number.POSITIVE_INFINITY;
+  };
+  const least = await leastLately(live, instead, nowMs, table);
   const two = gains.filter((gain) =>
-    above(gain, Math.min(gain.before, least.get(limitPlaceText(gain)) ?? gain.before)),
+    isAbove(gain, Math.min(gain.before, least.get(limitPlaceText(gain)) ?? gain.before), approval),
   );
   const found = new Set(two.flatMap((gain) => gain.rows));
   return rows.filter((row) => found.has(row));
 }
-
-const insteadOf = (own: Limit | undefined, { from, directory }: GainsInput): number =>
-  (own && reachInstead(own, own.subject, from, directory)) ?? Number.POSITIVE_INFINITY;
 
 function isAbove({ approved, after }: Gain, before: number, { abovePercent }: ApprovalSettings): boolean {
   const was = before + approved;

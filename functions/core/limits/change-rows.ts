@@ -13,7 +13,6 @@ import {
   breakGlassEffect,
   breakGlassFields,
   type ChangeRow,
-  type ChangeTopic,
   differing,
   type Effect,
   edgeZone,
@@ -33,7 +32,6 @@ import {
 export interface ChangeRowsInput {
   readonly from: LimitSet;
   readonly to: LimitSet;
-  /** Provides paths of subjects, and the groups of defaults. */
   readonly directory: Directory | undefined;
   readonly nowMs: number;
 }
@@ -82,9 +80,7 @@ export function limitsByPlace(set: LimitSet): ReadonlyMap<string, readonly Limit
 
 /* Grants, freezes and break-glasses: entries with an id. */
 
-/** An entry other than a limit. */
 interface Thing extends Pick<ChangeRow, 'about' | 'subject' | 'limit' | 'id' | 'unit'> {
-  /** IANA zone of its edges. */
   readonly zone: string;
   readonly fields: Fields;
   readonly untilMs: number | undefined;
@@ -94,7 +90,6 @@ type Things = ReadonlyMap<string, Thing>;
 
 interface ThingKind {
   readonly added: Exclude<Effect, 'neutral'>;
-  /** The field that stands for all of it. */
   readonly main: string;
   readonly effect: (field: string, from: FieldValue, to: FieldValue) => Effect;
 }
@@ -111,9 +106,11 @@ function grantThings(subject: string, limits: readonly Limit[]): Things {
       let free = name;
       // An entry given twice in the same words is there twice.
       for (let times = 2; named.has(free); times += 1) free = `${name} ${times}`;
-      const { id, unit, zone } = limit;
-      const own = withoutAbsent({ id: grant.id, untilMs: grant.untilMs });
-      named.set(free, thing('grant', { subject, limit: id, unit, zone, fields: grantFields(grant), ...own }));
+      const { id: limitId, unit, zone } = limit;
+      named.set(free, {
+        ...{ about: 'grant', subject, limit: limitId, unit, zone, fields: grantFields(grant) },
+        ...{ untilMs: grant.untilMs, ...withoutAbsent({ id: grant.id }) },
+      });
     }
   return named;
 }
@@ -127,7 +124,7 @@ const freezeThings = ({ freezes }: LimitSet): Things =>
     [...(freezes?.values() ?? [])].flat().map((freeze) => {
       const { subject, id: limit, zone, untilMs } = freeze;
       const fields = freezeFields(freeze);
-      return [`${subject} ${limit}`, thing('freeze', { subject, limit, zone, untilMs, fields })];
+      return [`${subject} ${limit}`, { about: 'freeze', subject, limit, zone, untilMs, fields }];
     }),
   );
 
@@ -136,15 +133,9 @@ const breakGlassThings = ({ breakGlasses = [] }: LimitSet): Things =>
     breakGlasses.map((glass) => {
       const { subject, id: limit, zone = 'UTC', untilMs } = glass;
       const fields = breakGlassFields(glass);
-      return [`${subject} ${limit}`, thing('breakglass', { subject, limit, zone, untilMs, fields })];
+      return [`${subject} ${limit}`, { about: 'breakglass', subject, limit, zone, untilMs, fields }];
     }),
   );
-
-const thing = (about: ChangeTopic, rest: Omit<Thing, 'about' | 'untilMs'> & Partial<Thing>): Thing => ({
-  untilMs: undefined,
-  ...rest,
-  about,
-});
 
 function rowsBetween(before: Things, after: Things, nowMs: number, kind: ThingKind): readonly ChangeRow[] {
   const isOver = ({ untilMs }: Thing): boolean => untilMs !== undefined && untilMs <= nowMs;
@@ -154,14 +145,10 @@ function rowsBetween(before: Things, after: Things, nowMs: number, kind: ThingKi
     ...edgeZone(field, zone),
   });
   const wholeRows = (each: Thing, whole: 'added' | 'removed', effect: Effect): readonly ChangeRow[] =>
-    [...each.fields].map(([field, value]) => ({
-      ...rowOf(each, field),
-      from: whole === 'added' ? null : value,
-      to: whole === 'added' ? value : null,
-      // Expired entries have no effect.
-      effect: field === kind.main && !isOver(each) ? effect : 'neutral',
-      whole,
-    }));
+    // Expired entries have no effect.
+    rowsOfWhole(each.fields, whole, kind.main, isOver(each) ? 'neutral' : effect, (field) =>
+      rowOf(each, field),
+    );
   const removed = kind.added === 'loosens' ? 'tightens' : 'loosens';
   const gone = [...before].filter(([name]) => !after.has(name));
   return [
@@ -198,7 +185,6 @@ function orderRow(
 
 /* Limits. */
 
-/** The limits of one place that came, went or changed. */
 function limitRows(
   place: string,
   before: readonly Limit[],
@@ -264,11 +250,20 @@ const wholeLimit = (
   whole: 'added' | 'removed',
   effect: Effect,
 ): readonly ChangeRow[] =>
-  [...limitFieldsOf(limit)].map(([field, value]) => ({
-    ...limitRow(subject, limit, field),
+  rowsOfWhole(limitFieldsOf(limit), whole, 'amount', effect, (field) => limitRow(subject, limit, field));
+
+const rowsOfWhole = (
+  fields: Fields,
+  whole: 'added' | 'removed',
+  main: string,
+  effect: Effect,
+  rowOf: (field: string) => Omit<ChangeRow, 'from' | 'to' | 'effect'>,
+): readonly ChangeRow[] =>
+  [...fields].map(([field, value]) => ({
+    ...rowOf(field),
     from: whole === 'added' ? null : value,
     to: whole === 'added' ? value : null,
-    effect: field === 'amount' ? effect : 'neutral',
+    effect: field === main ? effect : 'neutral',
     whole,
   }));
 

@@ -6,7 +6,7 @@
  * in edits and rows two more: `personal` (every personal namespace) and a pattern of group paths,
  * `groups/acme/team-?` (the default of all that match).
  */
-import { type BreakGlass, breakGlassCounter } from '../../../policies/limits/break-glass.ts';
+import { breakGlassCounter } from '../../../policies/limits/break-glass.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -63,7 +63,6 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
     history: (asked: HistoryQuery): Promise<HistoryPage> => readHistory(asked, table),
     /** One edit with all rows; `rows` undefined: unknown. Undefined: no such edit. */
     edit: (edit: number): Promise<LogEntry | undefined> => readEntry(edit, table),
-    /** Files "ask for more". */
     request: (asked: GrantAsk, by: Asker): Promise<RequestOutcome> => fileRequest(asked, by, using),
     /** The requests that this user may see, newest first. Gone 30 days after they were filed. */
     requests: async (by: Asker): Promise<readonly LimitRequest[]> => {
@@ -74,12 +73,10 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
         .map(({ request }) => request)
         .filter((request) => isOwn(request, by) || mayDo('view', request.subject, by.rights, context));
     },
-    /** The edits that a request carries. Undefined: it carries none, or is gone. */
     requested: (id: string): Promise<RequestedEdits | undefined> => requestedEdits(id, using),
     /** Approves (gives the grant, or makes the edit live) or declines. The requester never decides. */
     decide: (id: string, verdict: RequestVerdict, by: Asker): Promise<DecideOutcome> =>
       decideRequest(id, verdict, by, using),
-    /** Break-glasses of the limits in force with their remaining amounts, newest first. */
     breakGlasses: (): Promise<readonly BreakGlassState[]> => breakGlassStates(deps, reads),
   };
 }
@@ -130,10 +127,11 @@ async function breakGlassStates(
   const people = peopleKnown(read.limits);
   const states = glasses.map((glass, index): BreakGlassState => {
     const { users, owner: _, byUser: __, reviewed, ...rest } = glass;
+    const known = [...people].filter(([id]) => users.has(id));
     return {
       ...rest,
       ...withoutAbsent({ path: subjectPath(glass.subject, directory) }),
-      ...namesOf(glass, people),
+      ...(known.length > 0 && { userNames: Object.fromEntries(known) }),
       users: [...users],
       used: counters[index]?.committed ?? 0,
       open: isValidAt(glass, nowMs),
@@ -144,27 +142,17 @@ async function breakGlassStates(
   return states.sort((a, b) => b.fromMs - a.fromMs);
 }
 
-function namesOf({ users }: BreakGlass, people: ReadonlyMap<number, string>) {
-  const known = [...people].filter(([id]) => users.has(id));
-  return known.length === 0 ? {} : { userNames: Object.fromEntries(known) };
-}
-
 /** Names by GitLab user id, from signatures in the limits document. The last of several names wins. */
 function peopleKnown({ bySubject, freezes, breakGlasses = [] }: LimitSet): ReadonlyMap<number, string> {
   const grants = [...bySubject.values()].flat().flatMap((limit) => limit.grants ?? []);
-  const signed: readonly (readonly [id: number | undefined, name: string | undefined])[] = [
-    ...grants.flatMap((grant) => [
-      [grant.byUser, grant.by] as const,
-      [grant.requestedByUser, grant.requestedBy] as const,
-      [grant.approvedByUser, grant.approvedBy] as const,
-    ]),
-    ...[...(freezes?.values() ?? [])].flat().map(({ byUser, by }) => [byUser, by] as const),
-    ...breakGlasses.flatMap(({ byUser, by, reviewed }) => [
-      [byUser, by] as const,
-      [reviewed?.byUser, reviewed?.by] as const,
-    ]),
+  const signed: readonly { readonly by?: string | undefined; readonly byUser?: number | undefined }[] = [
+    ...grants,
+    ...grants.map(({ requestedBy: by, requestedByUser: byUser }) => ({ by, byUser })),
+    ...grants.map(({ approvedBy: by, approvedByUser: byUser }) => ({ by, byUser })),
+    ...[...(freezes?.values() ?? [])].flat(),
+    ...breakGlasses.flatMap((glass) => [glass, glass.reviewed ?? {}]),
   ];
   return new Map(
-    signed.flatMap(([id, name]) => (id === undefined || name === undefined ? [] : [[id, name] as const])),
+    signed.flatMap(({ by, byUser }) => (byUser === undefined || by === undefined ? [] : [[byUser, by]])),
   );
 }

@@ -139,7 +139,6 @@ const grantOf = ({ subject, limit, amount, from, until, reason, ticket }: GrantR
   ...withoutAbsent({ ticket }),
 });
 
-/** Finds the request among the latest edits of the log. */
 async function madeBefore(id: string, table: LimitTable): Promise<LimitPointer | undefined> {
   for (const item of await table.readLog(undefined, LOOKED_AT_MAX, { timeoutMs: TIMEOUT_MS })) {
     const { request, set, atMs } = loggedChangeOf(item);

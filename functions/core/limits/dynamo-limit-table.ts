@@ -1,5 +1,6 @@
 /** Limit sets in the ledger's table, under keys that no scan of the books yields. */
 import type { CounterKey } from '../../../policies/claim.ts';
+import { atOnce } from '../environment/environment.ts';
 import {
   type BatchGetDeps,
   batchGet,
@@ -12,7 +13,7 @@ import {
   queryPages,
   transactItems,
 } from '../store/calls.ts';
-import { type Key, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
+import { type LedgerKeys, ledgerKeys } from '../store/keys.ts';
 import {
   absent,
   atRev,
@@ -48,7 +49,6 @@ const PARTS_MAX = 100;
 const BYTES = 'b';
 export const PARTS_ATTRIBUTE = 'n';
 
-/** The attributes of each part, in order. */
 export function chunkPartsOf(name: string, bytes: Uint8Array): readonly Item[] {
   const parts = Math.max(1, Math.ceil(bytes.length / PART_BYTES_MAX));
   if (parts > PARTS_MAX)
@@ -145,17 +145,10 @@ export class DynamoLimitTable implements LimitTable {
         ({ outcome }) => outcome === 'conflict',
         { ...this.#options, triesMax: CONFLICTS_MAX, pauseMsMax: () => CONFLICT_PAUSE_MS },
       );
-      switch (flipped.outcome) {
-        case 'written':
-          return { outcome: 'flipped' };
-        case 'refused': {
-          const live = flipped.refused[0]?.item;
-          return { outcome: 'stale', live: live && pointerOf(live) };
-        }
-        case 'conflict':
-        case 'throttled':
-          throw new Error(flipped.outcome);
-      }
+      if (flipped.outcome === 'written') return { outcome: 'flipped' };
+      if (flipped.outcome !== 'refused') throw new Error(flipped.outcome);
+      const live = flipped.refused[0]?.item;
+      return { outcome: 'stale', live: live && pointerOf(live) };
     });
   }
 
@@ -212,10 +205,9 @@ export class DynamoLimitTable implements LimitTable {
     const expiry = { [TTL_ATTRIBUTE]: { N: String(atSeconds) } };
     await this.#answered('retire a set of', options, async (limit) => {
       for await (const items of queryPages(this.#table, ask, limit)) {
-        for (let first = 0; first < items.length; first += UPDATES_AT_ONCE) {
-          const some: readonly Key[] = items.slice(first, first + UPDATES_AT_ONCE).map(keyOf);
-          await Promise.all(some.map((key) => changeItem(this.#table, key, expiry, limit)));
-        }
+        await atOnce(items, UPDATES_AT_ONCE, async (item) => {
+          await changeItem(this.#table, keyOf(item), expiry, limit);
+        });
       }
     });
   }

@@ -14,7 +14,6 @@ import { rolledOutSubject, writtenSecond } from './publish-limits.ts';
 import {
   idOf,
   kindOf,
-  type LimitList,
   limitListOf,
   SUBJECTS_EXPECTED,
   subjectOf,
@@ -32,32 +31,16 @@ function spanOf(entry: Entry): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'>
   return { id: idOf(entry), zone, ...edges };
 }
 
-type NamesOf = Readonly<Record<LimitList, (entry: Entry) => string>>;
+const findLine = (draft: LimitsDraft, subject: string, line: string): readonly Entry[] =>
+  limitsOf(draft, subject).filter((entry) => lineOf(spanOf(entry)) === line);
 
-const namesBy = (name: (entry: Entry) => string): NamesOf => {
-  const of = (list: LimitList) => (entry: Entry) => limitName(subjectOfEntry(list, entry) ?? '', name(entry));
-  return {
-    limits: of('limits'),
-    personal_default: of('personal_default'),
-    group_defaults: of('group_defaults'),
-  };
-};
+const findLimit = (draft: LimitsDraft, subject: string, limit: string): Entry | undefined =>
+  limitsOf(draft, subject).find((entry) => idOf(entry) === limit);
 
-const limitName = (subject: string, limit: string): string => `${subject} ${limit}`;
-
-const NAME_OF = namesBy(idOf);
-/** One key for a limit and its successors. */
-const LINE_OF = namesBy((entry) => lineOf(spanOf(entry)));
-
-const findLine = (draft: LimitsDraft, subject: string, line: string): readonly Entry[] => {
+function limitsOf(draft: LimitsDraft, subject: string): readonly Entry[] {
   const list = limitListOf(subject);
-  return draft.findAll(list, limitName(subject, line), LINE_OF[list]);
-};
-
-const findLimit = (draft: LimitsDraft, subject: string, limit: string): Entry | undefined => {
-  const list = limitListOf(subject);
-  return draft.find(list, limitName(subject, limit), NAME_OF[list]);
-};
+  return draft.list(list).filter((entry) => subjectOfEntry(list, entry) === subject);
+}
 
 function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
   const { subject } = edit;
@@ -67,6 +50,7 @@ function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
   if (limit === undefined)
     return draft.refuse('limit', 'missing; expected the id of a limit, or unit and per of a new one');
   // Without an id, the limit that is in force now is meant.
+  const isNow = (each: Entry): boolean => isValidAt(spanOf(each), draft.context.nowMs);
   const inForce = edit.limit === undefined ? findLine(draft, subject, limit).find(isNow) : undefined;
   const entry = inForce ?? findLimit(draft, subject, limit);
   if (entry === undefined) return addLimit(draft, edit, limit, on);
@@ -83,10 +67,6 @@ function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
       `'${per}'; ${limit} is named by its period: remove it, and add one per ${per}`,
     );
   return draft.put(limitListOf(subject), entry, withFields(entry, unit, edit));
-
-  function isNow(each: Entry): boolean {
-    return isValidAt(spanOf(each), draft.context.nowMs);
-  }
 }
 
 function addLimit(draft: LimitsDraft, edit: SetLimit, limit: string, on: Entry): undefined {
@@ -112,8 +92,6 @@ function put(entry: Record<string, unknown>, field: string, value: unknown): voi
   else if (value !== undefined) entry[field] = value;
 }
 
-const limitOfGrant = (grant: Entry): string => limitName(subjectOf(grant.on) ?? '', String(grant.limit));
-
 /** Removes the grants on it, too, unless they go on with the limit that took over. */
 function removeLimit(
   draft: LimitsDraft,
@@ -124,8 +102,8 @@ function removeLimit(
     return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own`);
   draft.put(limitListOf(subject), entry, undefined);
   if (findLine(draft, subject, lineOf(spanOf(entry))).length > 0) return undefined;
-  for (const grant of draft.findAll('grants', limitName(subject, limit), limitOfGrant))
-    draft.put('grants', grant, undefined);
+  for (const grant of [...draft.list('grants')])
+    if (subjectOf(grant.on) === subject && grant.limit === limit) draft.put('grants', grant, undefined);
   return undefined;
 }
 
@@ -195,9 +173,6 @@ function decimalText(micros: bigint): string {
 type Of<Kind extends LimitEdit['kind']> = Extract<LimitEdit, { readonly kind: Kind }>;
 type WithId = 'grants' | 'freezes' | 'breakglass';
 
-const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string' ? id : undefined);
-
-/** Adds an entry about a subject. `undefined` fields are left out. */
 function addEntry(draft: LimitsDraft, list: WithId, subject: string, fields: Entry): undefined {
   const on = writtenSubject(subject);
   if (on === undefined || !('on' in on) || subjectOf(on.on) !== subject) {
@@ -236,8 +211,8 @@ function giveGrant(draft: LimitsDraft, { kind: _, ...edit }: GiveGrant): undefin
 
 /** Entries without an id are called by their place: `grant-3`. */
 const findEntry = (draft: LimitsDraft, list: WithId, id: string, name: string): Entry | undefined =>
-  draft.find(list, id, writtenId) ??
-  draft.list(list).find((each, index) => (writtenId(each) ?? `${name}-${index + 1}`) === id);
+  draft.list(list).find((each) => each.id === id) ??
+  draft.list(list).find((each, index) => each.id === undefined && `${name}-${index + 1}` === id);
 
 function unfreeze(draft: LimitsDraft, { freeze: id }: Of<'unfreeze'>): undefined {
   const found = findEntry(draft, 'freezes', id, 'freeze');
@@ -247,7 +222,7 @@ function unfreeze(draft: LimitsDraft, { freeze: id }: Of<'unfreeze'>): undefined
 }
 
 function reviewBreakGlass(draft: LimitsDraft, { breakglass: id, note }: Of<'review-breakglass'>): undefined {
-  const glass = draft.find('breakglass', id, writtenId);
+  const glass = draft.list('breakglass').find((each) => each.id === id);
   if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
   const { actor, userId } = draft.context;
   const reviewed = { by: actor, ...withoutAbsent({ by_user: userId }), at: writtenNow(draft), note };
@@ -258,7 +233,7 @@ function rollOut(draft: LimitsDraft, { subject, cost, capacity, reportedMs }: Of
   if (!/^(?:instance|(?:group|project)\/[1-9]\d{0,14})$/.test(subject))
     return draft.refuse('subject', `'${subject}'; expected instance, group/<id> or project/<id>`);
   const [kind = '', id] = subject.split('/');
-  const entry = draft.find('rollout', subject, rolledOutSubject);
+  const entry = draft.list('rollout').find((each) => rolledOutSubject(each) === subject);
   const next: Record<string, unknown> =
     entry === undefined ? { [kind]: id === undefined ? true : Number(id) } : { ...entry };
   put(next, 'cost', cost);
@@ -288,9 +263,6 @@ function end(draft: LimitsDraft, list: WithId, id: string, field: 'grant' | 'bre
 const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: LimitsDraft): string =>
   writtenSecond(writtenAtMs);
 
-/** More than any import of ours; a bound for memory. */
-const EDITS_MAX = 100_000;
-
 type Edited =
   | {
       readonly ok: true;
@@ -306,11 +278,6 @@ export function editDocument(
   edits: readonly LimitEdit[],
   context: EditContext,
 ): Edited {
-  if (edits.length === 0 || edits.length > EDITS_MAX)
-    return {
-      ok: false,
-      problems: [{ path: ['edits'], message: `has ${edits.length}; expected 1 to ${EDITS_MAX}` }],
-    };
   const draft = new LimitsDraft(document, context);
   for (const [index, edit] of edits.entries()) {
     draft.begin(index);

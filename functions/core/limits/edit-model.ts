@@ -42,11 +42,9 @@ export type LimitEdit =
   | { readonly kind: 'unfreeze'; readonly freeze: string }
   | BreakGlassEdit
   | { readonly kind: 'end-breakglass'; readonly breakglass: string }
-  /** Records the review of a break-glass. */
   | { readonly kind: 'review-breakglass'; readonly breakglass: string; readonly note: string }
   | {
       readonly kind: 'rollout';
-      /** `instance`, a group or a project. */
       readonly subject: string;
       /** `null`: what stands above says. */
       readonly cost?: Mode | null;
@@ -150,7 +148,6 @@ export type Role =
 
 export type Rights = readonly Role[];
 
-/** See {@link RIGHTS}. */
 export type Act =
   | 'view'
   | 'describe'
@@ -163,11 +160,10 @@ export type Act =
   | 'roll-back'
   | 'ask';
 
-/** A refused change, and the roles that may make it. */
+/** A refused change, and the roles that may make it, weakest first. */
 export interface Denial {
   readonly row: ChangeRow;
   readonly act: Act;
-  /** Roles with the right, weakest first. */
   readonly needs: readonly RoleName[];
 }
 
@@ -176,15 +172,12 @@ export interface Asker extends Person {
 }
 
 export interface GrantAsk extends Omit<GiveGrant, 'kind'> {
-  /** Its origin, e.g. the rejected job. */
   readonly link?: string;
 }
 
-type RequestState = 'pending' | 'approved' | 'declined';
-
 interface Filed {
   readonly id: string;
-  readonly state: RequestState;
+  readonly state: 'pending' | 'approved' | 'declined';
   readonly requestedBy: string;
   /** GitLab id of the requester; absent if not signed in. */
   readonly requestedByUser?: number;
@@ -200,20 +193,23 @@ interface Filed {
   readonly expiresAtMs: number;
 }
 
-/** Asks for a grant. */
 export interface GrantRequest extends GrantAsk, Filed {
   readonly edit?: undefined;
 }
 
-/** Asks for edits that one person alone may not make. */
 export interface EditRequest extends Filed {
   /** Its subject; `instance` if it has several. */
   readonly subject: string;
   /** The first limit that gets more. */
   readonly limit: string;
-  /** Why. */
   readonly reason: string;
-  readonly edit: RequestedEdit;
+  readonly edit: {
+    readonly rows: readonly ChangeRow[];
+    readonly count: number;
+    readonly units: readonly Unit[];
+    /** Covers all rows: where they come to anything else, the request is stale. */
+    readonly fingerprint: string;
+  };
   readonly amount?: undefined;
   readonly from?: undefined;
   readonly until?: undefined;
@@ -221,20 +217,8 @@ export interface EditRequest extends Filed {
   readonly link?: undefined;
 }
 
-interface RequestedEdit {
-  /** The first rows that need approval. */
-  readonly rows: readonly ChangeRow[];
-  /** Total number of rows. */
-  readonly count: number;
-  /** Units of the limits that get more. */
-  readonly units: readonly Unit[];
-  /** Covers all rows: where they come to anything else, the request is stale. */
-  readonly fingerprint: string;
-}
-
 export type LimitRequest = GrantRequest | EditRequest;
 
-/** The edits in a request. */
 export interface RequestedEdits {
   readonly edits: readonly LimitEdit[];
   /** The limits they change are others by now: they can no longer be approved. */
@@ -248,7 +232,7 @@ export type RequestVerdict =
 export type RequestOutcome =
   | { readonly outcome: 'filed'; readonly request: LimitRequest }
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
-  | { readonly outcome: 'forbidden'; readonly act: Act; readonly needs: readonly RoleName[] }
+  | (Omit<Denial, 'row'> & { readonly outcome: 'forbidden' })
   /** So many are waiting, of this requester or of all: first they must be decided or expire. */
   | { readonly outcome: 'too_many'; readonly whose: 'yours' | 'all'; readonly max: number };
 
@@ -259,12 +243,7 @@ export type DecideOutcome =
   | { readonly outcome: 'unknown' }
   /** Another user decided first. */
   | { readonly outcome: 'decided'; readonly request: LimitRequest }
-  | {
-      readonly outcome: 'forbidden';
-      readonly act: Act;
-      readonly needs: readonly RoleName[];
-      readonly own?: true;
-    }
+  | (Omit<Denial, 'row'> & { readonly outcome: 'forbidden'; readonly own?: true })
   /** The limits it changes are others by now; the request stays pending, to be declined. */
   | { readonly outcome: 'stale'; readonly request: LimitRequest }
   /** The grant no longer fits the limits; the request stays pending. */
@@ -272,7 +251,6 @@ export type DecideOutcome =
   /** Others edited at the same time, again and again; the request stays pending. */
   | { readonly outcome: 'busy' };
 
-/** The set in force, as it was written and as it is read. */
 export interface LiveLimits {
   readonly pointer: LimitPointer;
   readonly change: LimitChange;
@@ -294,7 +272,6 @@ export interface Oversubscription {
   /** Sum of the closest limits of this unit and period below; `unlimited` children are left out. */
   readonly childrenAmount: number;
   readonly children: number;
-  /** Part of `children`. */
   readonly unlimited: number;
   /** Children that are larger than the limit itself, or unlimited: this one binds them. Paths where they are known; at most ten. */
   readonly larger: readonly string[];
@@ -315,7 +292,6 @@ export type Preview =
       readonly oversubscription: readonly Oversubscription[];
       /** Amounts that become more than three times, or less than a third of, what they were, milder modes, and rollouts that skip a step: to be confirmed. */
       readonly needsConfirmation: readonly ChangeRow[];
-      /** Changes that need approval. */
       readonly needsApproval: readonly ChangeRow[];
       /** Deploy jobs of the controller that would be rejected; needs confirmation. */
       readonly lockout: readonly string[];
@@ -363,7 +339,6 @@ export type ApplyOutcome =
     };
 
 export interface HistoryQuery {
-  /** Only changes of this subject. */
   readonly subject?: string;
   /** Only edits before this one: `next` of the page before. */
   readonly before?: number;
@@ -379,12 +354,10 @@ export interface HistoryPage {
 
 /** One edit. `rows` are limited to the requested subject. */
 export interface LogEntry extends Omit<LoggedChange, 'subjects' | 'request'> {
-  /** 1, 2, 3 … */
   readonly edit: number;
 }
 
-type GlassFields = 'id' | 'subject' | 'protected' | 'jobs' | 'per' | 'fromMs' | 'untilMs' | 'zone' | 'reason';
-export interface BreakGlassState extends Pick<BreakGlass, GlassFields | 'ticket' | 'by'> {
+export interface BreakGlassState extends Omit<BreakGlass, 'users' | 'owner' | 'byUser' | 'reviewed'> {
   readonly path?: string;
   readonly users: readonly number[];
   /** Names of these, by id, as far as the limits know them. */
@@ -392,7 +365,6 @@ export interface BreakGlassState extends Pick<BreakGlass, GlassFields | 'ticket'
   /** Jobs it let in, in the period that is open now (or in all). */
   readonly used: number;
   readonly open: boolean;
-  /** Not reviewed yet. */
   readonly toReview: boolean;
   readonly reviewedBy?: string;
   readonly note?: string;

@@ -34,7 +34,7 @@ export interface ChangeRow {
   readonly whole?: 'added' | 'removed';
 }
 
-export type ChangeTopic = 'limit' | 'grant' | 'freeze' | 'breakglass' | 'rollout' | 'document';
+type ChangeTopic = 'limit' | 'grant' | 'freeze' | 'breakglass' | 'rollout' | 'document';
 
 export type FieldValue = number | string | null;
 

@@ -1,7 +1,6 @@
 /** Reads for edits: the published set, the base of an edit, the history. */
 
 import type { Directory } from '../../../policies/directory.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { LedgerClock } from '../environment/environment.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -87,24 +86,15 @@ export class LimitReads {
 /** Stands for the set where none is live yet: in `If-Match`, and in the column `version` of a file. */
 export const NO_SET = 'none';
 
-/** The content of a limits file, and its base. */
-interface ExportedLimits {
-  readonly document: LimitsDocument;
-  readonly limits: LimitSet;
-  /** Undefined: none is live, and these are the limits packed with the deployment. */
-  readonly set: string | undefined;
-  /** 0: none was ever made. */
-  readonly edit: number;
-}
-
-/** The limits in force. @throws {LimitsError} */
+/** The limits in force, for a limits file. @throws {LimitsError} */
 export async function exportedLimits(desk: {
   readonly live: () => Promise<LiveLimits | undefined>;
   readonly at: (set: string | undefined) => Promise<ReadLimitSet | undefined>;
-}): Promise<ExportedLimits> {
+}) {
   const live = await desk.live();
   const { document, limits } = live ?? (await desk.at(undefined)) ?? {};
   if (document === undefined || limits === undefined) throw new Error('no limits are packed with the code');
+  // Without a set, these are the limits packed with the deployment. Edit 0: none was ever made.
   return { document, limits, set: live?.pointer.set, edit: live?.pointer.edit ?? 0 };
 }
 
@@ -127,22 +117,21 @@ export async function readHistory(
   const entries: LogEntry[] = [];
   let from = before;
   let opened = 0;
-  for (let looked = 0; looked < LOOKED_AT_MAX; ) {
+  for (let looked = 0; looked < LOOKED_AT_MAX && opened < OPENED_MAX; ) {
     const items = await table.readLog(from, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
     for (const item of items) {
       const logged = loggedChangeOf(item);
-      // Only its rows show the subjects.
-      if (subject !== undefined && logged.subjects === undefined && logged.count > 0) {
-        if (opened === OPENED_MAX) return { entries, next: item.edit + 1 };
-        opened += 1;
-      }
-      const rows = subject === undefined ? logged.rows : await rowsAbout(subject, logged, table);
-      if (subject === undefined || rows !== undefined) entries.push(entryOf(item.edit, logged, rows));
+      const { subjects, count } = logged;
       from = item.edit;
       looked += 1;
-      if (entries.length === wanted) return { entries, ...(item.edit > 1 && { next: item.edit }) };
+      // Only its rows show the subjects of a large edit.
+      if (subject !== undefined && subjects === undefined && count > 0) opened += 1;
+      const rows = subject === undefined ? logged.rows : await rowsAbout(subject, logged, table);
+      if (subject === undefined || rows !== undefined) entries.push(entryOf(item.edit, logged, rows));
+      if (entries.length === wanted || opened === OPENED_MAX) break;
     }
-    if (items.length < PAGE_MAX) return { entries };
+    if (entries.length === wanted) break;
+    if (items.length < PAGE_MAX && opened < OPENED_MAX) return { entries };
   }
   return { entries, ...(from !== undefined && from > 1 && { next: from }) };
 }

@@ -119,19 +119,21 @@ export interface Uploads {
   read(userId: number, name: string): Promise<Uint8Array | undefined>;
 }
 
-interface UploadsDeps {
-  readonly table: Pick<LimitTable, 'putChunk' | 'readChunks' | 'retire'>;
-  readonly clock: { nowMs(): number };
-  /** Letters and digits, at most 32. */
-  readonly newId: () => string;
-}
-
 /** Long enough to read a diff. It is a copy of the file that finance has. */
 const UPLOAD_SECONDS = 3_600;
 const UPLOAD_NAME = /^[0-9A-Za-z]{1,32}$/;
 
 /** Stored next to the limit sets, as a set that never becomes live and expires soon. */
-export function createUploads({ table, clock, newId }: UploadsDeps): Uploads {
+export function createUploads({
+  table,
+  clock,
+  newId,
+}: {
+  readonly table: Pick<LimitTable, 'putChunk' | 'readChunks' | 'retire'>;
+  readonly clock: { nowMs(): number };
+  /** Letters and digits, at most 32. */
+  readonly newId: () => string;
+}): Uploads {
   const within = { timeoutMs: 5_000 };
   const setOf = (userId: number, name: string): string => `upload-${userId}-${name}`;
   return {

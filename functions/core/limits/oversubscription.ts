@@ -9,15 +9,6 @@ import { groupsAround } from './subject-text.ts';
 
 const LARGER_MAX = 10;
 
-interface Sum {
-  readonly limit: Limit;
-  readonly amount: number;
-  childrenAmount: number;
-  children: number;
-  unlimited: number;
-  readonly larger: string[];
-}
-
 /**
  * Limits that are given to the groups and projects below more than once: pools. A limit is taken from the closest one
  * above it of the same unit and period. Each limit walks up its own chain once, 20 levels at most.
@@ -27,49 +18,38 @@ export function oversubscriptionOf(
   directory: Directory | undefined,
   nowMs: number,
 ): readonly Oversubscription[] {
-  const sums = new Map<Limit, Sum>();
+  const below = new Map<Limit, Limit[]>();
   for (const [subject, limits] of bySubject) {
     const above = ancestorsOf(subject, directory);
     for (const limit of limits) {
-      if (!counts(limit, nowMs)) continue;
-      const parent = closest(limit, above, bySubject, nowMs);
-      if (parent !== undefined && parent.amount !== 'unlimited') add(sums, parent, parent.amount, limit);
+      const parent = counts(limit, nowMs) ? closest(limit, above, bySubject, nowMs) : undefined;
+      if (parent !== undefined) inList(below, parent).push(limit);
     }
   }
-  return [...sums.values()]
-    .filter(({ amount, childrenAmount, larger }) => childrenAmount > amount || larger.length > 0)
-    .map(({ limit, amount, childrenAmount, children, unlimited, larger }) => {
-      const path = subjectPath(limit.subject, directory);
-      return {
-        subject: limit.subject,
-        ...(path !== undefined && { path }),
-        limit: limit.id,
-        unit: limit.unit,
-        amount,
-        childrenAmount,
-        children,
-        unlimited,
-        larger: larger.map((child) => subjectPath(child, directory) ?? child),
-      };
-    });
+  return [...below].flatMap(([{ subject, id, unit, amount }, children]) => {
+    if (amount === 'unlimited') return [];
+    const amounts = children.flatMap((child) => (child.amount === 'unlimited' ? [] : child.amount));
+    // Ten thousand groups with the largest limits are still shown as many.
+    const childrenAmount = amounts.reduce((sum, each) => Math.min(Number.MAX_SAFE_INTEGER, sum + each), 0);
+    const larger = children.filter((child) => child.amount === 'unlimited' || child.amount > amount);
+    if (childrenAmount <= amount && larger.length === 0) return [];
+    const path = subjectPath(subject, directory);
+    return {
+      subject,
+      ...(path !== undefined && { path }),
+      ...{ limit: id, unit, amount, childrenAmount, children: children.length },
+      unlimited: children.length - amounts.length,
+      larger: larger
+        .slice(0, LARGER_MAX)
+        .map((child) => subjectPath(child.subject, directory) ?? child.subject),
+    };
+  });
 }
 
-function add(sums: Map<Limit, Sum>, parent: Limit, amount: number, child: Limit): void {
-  const sum = sums.get(parent) ?? {
-    limit: parent,
-    amount,
-    childrenAmount: 0,
-    children: 0,
-    unlimited: 0,
-    larger: [],
-  };
-  sums.set(parent, sum);
-  sum.children += 1;
-  // Ten thousand groups with the largest limits are still shown as many.
-  if (child.amount === 'unlimited') sum.unlimited += 1;
-  else sum.childrenAmount = Math.min(Number.MAX_SAFE_INTEGER, sum.childrenAmount + child.amount);
-  const isLarger = child.amount === 'unlimited' || child.amount > amount;
-  if (isLarger && sum.larger.length < LARGER_MAX) sum.larger.push(child.subject);
+function inList(lists: Map<Limit, Limit[]>, parent: Limit): Limit[] {
+  const list = lists.get(parent) ?? [];
+  lists.set(parent, list);
+  return list;
 }
 
 /** Limits per pipeline do not add up. */

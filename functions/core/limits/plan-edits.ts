@@ -32,14 +32,6 @@ export interface ReadLimitSet {
   readonly limits: LimitSet;
 }
 
-interface PlanWith {
-  readonly policy: Policy;
-  readonly directory: Directory | undefined;
-  readonly context: Omit<EditContext, 'zoneOf' | 'reaches'>;
-  /** IANA zone of days about a subject that no limit with a period holds. @default UTC */
-  readonly zone?: string | undefined;
-}
-
 export type Plan =
   | { readonly ok: false; readonly problems: readonly DocumentProblem[] }
   | {
@@ -52,7 +44,17 @@ export type Plan =
       readonly lockout: readonly string[];
     };
 
-export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: PlanWith): Plan {
+export function plan(
+  edits: readonly LimitEdit[],
+  before: ReadLimitSet,
+  using: {
+    readonly policy: Policy;
+    readonly directory: Directory | undefined;
+    readonly context: Omit<EditContext, 'zoneOf' | 'reaches'>;
+    /** IANA zone of days about a subject that no limit with a period holds. @default UTC */
+    readonly zone?: string | undefined;
+  },
+): Plan {
   const { policy, directory, context, zone = 'UTC' } = using;
   const { nowMs } = context;
   const edited = editDocument(before.document, edits, {
@@ -132,18 +134,23 @@ function skipsStep(
   return compareModes(modeIn(to), modeIn(from)) > 1;
 }
 
-interface ZonesFrom {
-  readonly limits: LimitSet;
-  readonly directory: Directory | undefined;
-  /** IANA zone of a subject that no limit with a period holds. */
-  readonly zone: string;
-}
-
 /**
  * IANA zone of days in entries about a subject, such as a freeze's last day: the zone in which its limits count their periods, else
  * those of the nearest group above.
  */
-export function zoneOfSubject(subject: string, { limits, directory, zone }: ZonesFrom): string {
+export function zoneOfSubject(
+  subject: string,
+  {
+    limits,
+    directory,
+    zone,
+  }: {
+    readonly limits: LimitSet;
+    readonly directory: Directory | undefined;
+    /** IANA zone of a subject that no limit with a period holds. */
+    readonly zone: string;
+  },
+): string {
   const levels = [
     limitsOn(limits, subject),
     ...groupsAround(subject, directory)

@@ -6,6 +6,7 @@ import { type DocumentProblem, isRecord, type ParseResult } from '../../../polic
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
+import { atOnce } from '../environment/environment.ts';
 import { changeRows, NO_LIMITS } from './change-rows.ts';
 import type { ChangeRow } from './limit-changes.ts';
 import {
@@ -77,10 +78,7 @@ export async function publishLimits(
   const edit = (live?.edit ?? 0) + 1;
   const log = logOf(edit, set, change, rows);
   if (log.aside !== undefined) await table.putChunk(rowsSet(set), { name: ROWS, bytes: log.aside }, WITHIN);
-  for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE)
-    await Promise.all(
-      chunks.slice(first, first + CHUNKS_AT_ONCE).map((chunk) => table.putChunk(set, chunk, WITHIN)),
-    );
+  await atOnce(chunks, CHUNKS_AT_ONCE, (chunk) => table.putChunk(set, chunk, WITHIN));
   const outcome = await flip({ set, edit, atMs: change.atMs }, change.base, log.item, table);
   const left = outcome.outcome === 'live' ? [change.base] : [set, ...(log.aside ? [rowsSet(set)] : [])];
   for (const each of left) if (each !== undefined) await retire(each, change.atMs, table);

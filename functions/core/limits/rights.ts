@@ -30,7 +30,7 @@ type Reach = 'none' | 'below' | 'subtree' | 'all';
  * Rights on limits. Loosening needs a stronger right than tightening. No limits document weakens a security
  * rule, so no right here does.
  */
-export const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = {
+const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = {
   /** Read limits, usage and history. */
   view: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
   /** Ask for more. */

@@ -45,14 +45,16 @@ type ApprovalReading =
 /** Checks that a link is ours and belongs to this request. @throws errors from reading the keys */
 export type ApprovalCheck = (token: string, request: string) => Promise<ApprovalReading>;
 
-interface ApprovalCheckDeps {
-  readonly instance: string;
-  readonly keys: () => Promise<readonly string[]>;
-  readonly clock: { nowMs(): number };
-}
-
 export const approvalCheck =
-  ({ instance, keys, clock }: ApprovalCheckDeps): ApprovalCheck =>
+  ({
+    instance,
+    keys,
+    clock,
+  }: {
+    readonly instance: string;
+    readonly keys: () => Promise<readonly string[]>;
+    readonly clock: { nowMs(): number };
+  }): ApprovalCheck =>
   async (token, request) => {
     const [, payload = '', signature = ''] = TOKEN.exec(token.slice(0, TOKEN_CHARACTERS_MAX)) ?? [];
     const given = Buffer.from(signature, 'base64url');

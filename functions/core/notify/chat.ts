@@ -69,18 +69,19 @@ export interface ChatSender {
   send(message: ChatMessage, to: ChatChannel): Promise<void>;
 }
 
-interface ChatSenderDeps {
-  readonly fetch: typeof fetch;
-  readonly sleep: (ms: number) => Promise<void>;
-}
-
 const TRY_TIMEOUT_MS = 3_000;
 const TRIES_MAX = 3;
 const PAUSE_MS = 1_000;
 /** Slack takes about one message per second and channel. A longer pause would cost the run too much time. */
 const PAUSE_MAX_MS = 5_000;
 
-export const chatSender = ({ fetch, sleep }: ChatSenderDeps): ChatSender => ({
+export const chatSender = ({
+  fetch,
+  sleep,
+}: {
+  readonly fetch: typeof globalThis.fetch;
+  readonly sleep: (ms: number) => Promise<void>;
+}): ChatSender => ({
   send: async (message, { service, url }) => {
     const body = JSON.stringify(BODIES[service](message));
     for (let tries = 1; ; tries += 1) {

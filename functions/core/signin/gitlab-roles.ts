@@ -2,7 +2,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { GitLabError } from '../gitlab/gitlab.ts';
 import {
   checkBaseUrl,
-  pageEnd,
+  nextPage,
   pageQuery,
   type RestCallDeps,
   readFound,
@@ -62,7 +62,7 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
       // The user is gone since they were asked for: no groups.
       const entries = answer.status === 404 ? [] : readList(path, answer);
       memberships.push(...entries.flatMap((entry) => membershipOf(entry) ?? []));
-      page = pageEnd(0, answer.headers).next;
+      page = nextPage(answer.headers);
       if (page === undefined) return memberships;
     }
     throw new SignInError(

@@ -120,7 +120,7 @@ export function pageHeaders(): MiddlewareHandler<{ Variables: SecureHeadersVaria
 }
 
 /** The problem in a sentence, and the remedy. */
-export interface SignInNotice {
+interface SignInNotice {
   readonly code: string;
   readonly title: string;
   readonly sentence: string;

@@ -40,14 +40,15 @@ export const queryPage = (table: ItemTable, ask: QueryAsk, limit: TimeLimit): Pr
   table.send('Query', ask, limit);
 
 /** Yields pages for as long as the caller iterates. */
-export async function* queryPages(
-  table: ItemTable,
-  ask: QueryAsk,
-  limit: TimeLimit,
+export const queryPages = (table: ItemTable, ask: QueryAsk, limit: TimeLimit) =>
+  pagesOf((from) => queryPage(table, { ...ask, ...(from && { from }) }, limit));
+
+async function* pagesOf(
+  read: (from: PageEnd | undefined) => Promise<ItemPage>,
 ): AsyncGenerator<readonly Item[]> {
   let from: PageEnd | undefined;
   do {
-    const page: ItemPage = await queryPage(table, { ...ask, ...(from && { from }) }, limit);
+    const page: ItemPage = await read(from);
     yield page.items;
     from = page.next;
   } while (from !== undefined);
@@ -64,22 +65,8 @@ export const scanPage = (table: ItemTable, ask: ScanAsk, limit: TimeLimit): Prom
   table.send('Scan', ask, limit);
 
 /** Yields the whole table in pages; not a snapshot. @param pageTimeoutMs - for each page */
-export async function* scanPages(
-  table: ItemTable,
-  ask: ScanAsk,
-  pageTimeoutMs: number,
-): AsyncGenerator<readonly Item[]> {
-  let from: PageEnd | undefined;
-  do {
-    const page: ItemPage = await scanPage(
-      table,
-      { ...ask, ...(from && { from }) },
-      new TimeLimit(pageTimeoutMs),
-    );
-    yield page.items;
-    from = page.next;
-  } while (from !== undefined);
-}
+export const scanPages = (table: ItemTable, ask: ScanAsk, pageTimeoutMs: number) =>
+  pagesOf((from) => scanPage(table, { ...ask, ...(from && { from }) }, new TimeLimit(pageTimeoutMs)));
 
 export interface BatchGetDeps {
   readonly table: ItemTable;
@@ -137,7 +124,6 @@ async function readBatch(
 
 const nameOf = (key: Key): string => `${key.pk}\n${key.sk}`;
 
-/** An item of this program's version. */
 export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({
   [PK]: { S: pk },
   [SK]: { S: sk },
@@ -156,7 +142,6 @@ export const putItem = (
   shown: Shown = 'nothing',
 ): Promise<PutOutcome> => table.send('PutItem', putOf(item, condition, shown), limit);
 
-/** The same as part of a transaction. */
 export const putOf = (item: Item, condition?: ItemCondition, shown: Shown = 'nothing'): PutWrite => ({
   kind: 'put',
   item,
@@ -196,7 +181,6 @@ export const transactItems = (
 interface SingleItemOptions<Value> {
   readonly table: ItemTable;
   readonly key: Key;
-  /** Name of the item in errors: `the scope`. */
   readonly name: string;
   /** True for consistent reads, which cost a whole read unit instead of half. */
   readonly consistent: boolean;

@@ -4,6 +4,8 @@ import type { Key } from './keys.ts';
 import {
   type Answers,
   type AttributeValue,
+  begins,
+  compare,
   DUE_AT,
   DUE_INDEX,
   DUE_PK,
@@ -12,6 +14,7 @@ import {
   type ItemPage,
   type ItemsOutcome,
   type ItemTable,
+  numberIs,
   type Operations,
   PK,
   type PutOutcome,
@@ -122,21 +125,10 @@ const keyItem = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [PK]: { 
 function queryInput(ask: QueryAsk) {
   const to = new Placeholders();
   const { pk, sk, dueBeforeMs } = ask;
-  const partition: ItemCondition = {
-    kind: 'compare',
-    attribute: dueBeforeMs === undefined ? PK : DUE_PK,
-    by: '=',
-    value: { S: pk },
-  };
-  const parts: ItemCondition[] = [partition];
-  if (dueBeforeMs !== undefined)
-    parts.push({ kind: 'compare', attribute: DUE_AT, by: '<', value: { N: String(dueBeforeMs) } });
+  const parts = [compare(dueBeforeMs === undefined ? PK : DUE_PK, '=', { S: pk })];
+  if (dueBeforeMs !== undefined) parts.push(numberIs(DUE_AT, '<', dueBeforeMs));
   if (sk !== undefined)
-    parts.push(
-      'begins' in sk
-        ? { kind: 'begins', attribute: SK, text: sk.begins }
-        : { kind: 'compare', attribute: SK, by: '<', value: { S: sk.before } },
-    );
+    parts.push('begins' in sk ? begins(SK, sk.begins) : compare(SK, '<', { S: sk.before }));
   // Key conditions take no brackets.
   const KeyConditionExpression = parts.map((part) => itemConditionText(part, to)).join(' AND ');
   return {
@@ -254,7 +246,6 @@ const EXPECTED: ReadonlySet<string> = new Set([
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9]*$/;
 
-/** Collects the placeholders of one operation's expressions. */
 class Placeholders {
   readonly #names = new Map<string, string>();
   readonly #values: Record<string, AttributeValue> = {};

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../policies/document/reading.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import * as names from '../../names.ts';
 import { type Beat, WAITING_LINES_MAX, type WaitingLine } from '../contract/admissions.ts';
 import { queryPage, type SingleItem, singleItem } from './calls.ts';
@@ -9,7 +10,6 @@ import { answered, unavailable } from './table-failure.ts';
 /** A relay sends a heartbeat every 30 s; after four missing ones it is gone. */
 export const SILENT_MS = 120_000;
 
-/** The last sign of life of one relay; kept for an hour. */
 export interface RelayBeat extends Beat {
   readonly relayId: string;
 }
@@ -31,28 +31,30 @@ export async function readRelayBeats({ table, instance }: InstanceTable): Promis
 
 function beatOf(item: Item): RelayBeat {
   const source = item[names.HEARTBEAT_SCHEMA]?.S;
-  const hash = item[names.HEARTBEAT_SCHEMA_HASH]?.S;
-  const standing = item[names.HEARTBEAT_SCHEMA_STANDING]?.S;
-  const directoryAge = item[names.HEARTBEAT_DIRECTORY_AGE]?.N;
-  const breaker = item[names.HEARTBEAT_BREAKER]?.S;
-  const policyVersion = item[names.HEARTBEAT_POLICY]?.S;
-  const answerWithin = item[names.HEARTBEAT_ANSWER_WITHIN]?.N;
   const waiting = waitingIn(item[names.HEARTBEAT_WAITING]?.S);
+  const number = (name: string): number | undefined => {
+    const written = item[name]?.N;
+    return written === undefined ? undefined : Number(written);
+  };
   return {
     relayId: item[names.SK]?.S ?? '',
-    atMs: Number(item[names.HEARTBEAT_AT]?.N ?? 0),
-    openStreams: Number(item[names.HEARTBEAT_STREAMS]?.N ?? 0),
-    ...(directoryAge !== undefined && { directoryAgeMs: Number(directoryAge) }),
-    ...(breaker !== undefined && { breaker }),
-    ...(policyVersion !== undefined && { policyVersion }),
-    ...(answerWithin !== undefined && { answerWithinMs: Number(answerWithin) }),
-    ...(waiting.length > 0 && { waiting }),
+    atMs: number(names.HEARTBEAT_AT) ?? 0,
+    openStreams: number(names.HEARTBEAT_STREAMS) ?? 0,
+    ...withoutAbsent({
+      directoryAgeMs: number(names.HEARTBEAT_DIRECTORY_AGE),
+      breaker: item[names.HEARTBEAT_BREAKER]?.S,
+      policyVersion: item[names.HEARTBEAT_POLICY]?.S,
+      answerWithinMs: number(names.HEARTBEAT_ANSWER_WITHIN),
+      waiting: waiting.length > 0 ? waiting : undefined,
+    }),
     ...(source !== undefined && {
       schema: {
         source,
-        ...(hash !== undefined && { hash }),
-        ...(standing !== undefined && { standing }),
-        ...(item[names.HEARTBEAT_SCHEMA_PLACEHOLDER]?.BOOL === true && { placeholder: true }),
+        ...withoutAbsent({
+          hash: item[names.HEARTBEAT_SCHEMA_HASH]?.S,
+          standing: item[names.HEARTBEAT_SCHEMA_STANDING]?.S,
+          placeholder: item[names.HEARTBEAT_SCHEMA_PLACEHOLDER]?.BOOL || undefined,
+        }),
       },
     }),
   };
@@ -80,7 +82,6 @@ function waitingIn(json: string | undefined): readonly WaitingLine[] {
 /** The job found last that was admitted here and that GitLab's job router failed all the same. */
 export interface YetFailedMark {
   readonly jobId: number;
-  /** When it was found, Unix ms. */
   readonly atMs: number;
 }
 

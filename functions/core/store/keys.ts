@@ -159,7 +159,7 @@ export function ledgerKeys(instance: string) {
     sheet: (kind: string, span: string, number: number): Key =>
       part(`${SHEETS_PK_SUFFIX}#${kind}#${span}`, number),
 
-    // Limits: the live set, its chunks, amounts at the start of a period (`first` in place of the first one), edits, requests.
+    // Limits: the live set, its chunks, amounts at the start of a period, edits, requests.
     limitPointer: at(LIMITS_PK_SUFFIX, 'pointer'),
     limitChunk: (set: string, chunk: string, number: number): Key =>
       at(`${LIMITS_PK_SUFFIX}#${set}`, `${chunk}#${digits(number, PART_DIGITS)}`),

@@ -24,21 +24,21 @@ import {
   TOKEN_MEMORY_MS,
 } from './table-evaluation.ts';
 
-interface MemoryTableOptions {
-  /** Ages the tokens of transactions. @default they are never too old */
-  readonly nowMs?: () => number;
-  /** Called synchronously with each applied write, in order: a stream or a journal. */
-  readonly onWritten?: (changes: readonly ItemChange[]) => void;
-  /** Items per page of a scan. @default 1000 */
-  readonly scanPageItems?: number;
-}
-
 export class MemoryTable implements ItemTable {
   readonly tableName = 'memory';
   readonly #items: MemoryItems;
   readonly #evaluation: TableEvaluation;
 
-  constructor(options: MemoryTableOptions = {}) {
+  constructor(
+    options: {
+      /** Ages the tokens of transactions. @default they are never too old */
+      readonly nowMs?: () => number;
+      /** Called synchronously with each applied write, in order: a stream or a journal. */
+      readonly onWritten?: (changes: readonly ItemChange[]) => void;
+      /** Items per page of a scan. @default 1000 */
+      readonly scanPageItems?: number;
+    } = {},
+  ) {
     this.#items = new MemoryItems(options.nowMs ?? (() => 0));
     this.#evaluation = new TableEvaluation(this.#items, options);
   }
@@ -62,16 +62,15 @@ export class MemoryTable implements ItemTable {
 }
 
 /* Items by their keys, with what reading them takes: partitions, the sparse index of what is due, and an order for scans. */
+
 interface Entry {
   /** Rises with every item that was not there before. */
   readonly at: number;
-  item: Item | undefined;
+  item: Item;
 }
 
 type Partitions = Map<string, Map<string, Entry>>;
 
-/** Deleted places that may remain, in addition to one per item. */
-const GAPS_MAX = 1_000;
 /** Only the newest tokens matter; at this many the oldest go, so that long runs stay small. */
 const TOKENS_MAX = 1000;
 
@@ -79,9 +78,8 @@ class MemoryItems implements KeptItems {
   readonly #partitions: Partitions = new Map();
   /** By the index's partition, and then by both keys of the table. */
   readonly #due: Partitions = new Map();
-  /** Ordered by `at`, so that a scan continues after deletions. */
-  #inOrder: Entry[] = [];
-  #gaps = 0;
+  /** In the order of `at`, so that a scan continues after deletions. */
+  readonly #inOrder = new Map<number, Entry>();
   #next = 0;
   readonly #tokens = new Map<string, number>();
   readonly #nowMs: () => number;
@@ -97,29 +95,23 @@ class MemoryItems implements KeptItems {
   put(item: Item): void {
     const key = keyOf(item);
     const partition = inMap(this.#partitions, key.pk);
-    let entry = partition.get(key.sk);
-    if (entry === undefined) {
-      entry = { at: this.#next, item: undefined };
-      this.#next += 1;
-      partition.set(key.sk, entry);
-      this.#inOrder.push(entry);
-    }
-    this.#index(key, entry, entry.item?.[DUE_PK]?.S, item[DUE_PK]?.S);
+    const before = partition.get(key.sk);
+    const entry = before ?? { at: this.#next, item };
+    if (before === undefined) this.#next += 1;
+    this.#index(key, entry, before?.item[DUE_PK]?.S, item[DUE_PK]?.S);
     entry.item = item;
+    partition.set(key.sk, entry);
+    this.#inOrder.set(entry.at, entry);
   }
 
   delete(key: Key): void {
     const partition = this.#partitions.get(key.pk);
     const entry = partition?.get(key.sk);
     if (partition === undefined || entry === undefined) return;
-    this.#index(key, entry, entry.item?.[DUE_PK]?.S, undefined);
+    this.#index(key, entry, entry.item[DUE_PK]?.S, undefined);
     partition.delete(key.sk);
     if (partition.size === 0) this.#partitions.delete(key.pk);
-    entry.item = undefined;
-    this.#gaps += 1;
-    if (this.#gaps < GAPS_MAX || this.#gaps * 2 < this.#inOrder.length) return;
-    this.#inOrder = this.#inOrder.filter((each) => each.item !== undefined);
-    this.#gaps = 0;
+    this.#inOrder.delete(entry.at);
   }
 
   #index(key: Key, entry: Entry, before: string | undefined, after: string | undefined): void {
@@ -133,18 +125,17 @@ class MemoryItems implements KeptItems {
     const partitions = span.dueBeforeMs === undefined ? this.#partitions : this.#due;
     const entries = [...(partitions.get(span.pk)?.values() ?? [])];
     return spanOf(
-      entries.flatMap(({ item }) => (item === undefined ? [] : [item])),
+      entries.map(({ item }) => item),
       span,
     );
   }
 
   page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
     const items: Item[] = [];
-    for (let index = this.#indexOf(from); index < this.#inOrder.length; index += 1) {
-      const entry = this.#inOrder[index];
-      if (entry?.item === undefined) continue;
-      if (items.length === max) return { items, next: entry.at };
-      items.push(entry.item);
+    for (const { at, item } of this.#inOrder.values()) {
+      if (at < from) continue;
+      if (items.length === max) return { items, next: at };
+      items.push(item);
     }
     return { items, next: undefined };
   }
@@ -157,22 +148,10 @@ class MemoryItems implements KeptItems {
   remember(token: string): void {
     keepLatest(this.#tokens, token, this.#nowMs(), TOKENS_MAX);
   }
-
-  #indexOf(at: number): number {
-    let [low, high] = [0, this.#inOrder.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#inOrder[middle]?.at ?? 0) < at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
 }
 
 function inMap(partitions: Partitions, name: string): Map<string, Entry> {
-  const there = partitions.get(name);
-  if (there !== undefined) return there;
-  const made = new Map<string, Entry>();
-  partitions.set(name, made);
-  return made;
+  const there = partitions.get(name) ?? new Map<string, Entry>();
+  partitions.set(name, there);
+  return there;
 }

@@ -53,7 +53,6 @@ export interface Operations {
 
 export interface Answers {
   readonly GetItem: Item | undefined;
-  /** A busy table leaves keys over. */
   readonly BatchGetItem: { readonly items: readonly Item[]; readonly left: readonly Key[] };
   readonly Query: ItemPage;
   readonly Scan: ItemPage;
@@ -97,7 +96,6 @@ export interface ScanSegment {
 
 export interface ItemPage {
   readonly items: readonly Item[];
-  /** Absent: this was the last one. */
   readonly next?: PageEnd;
 }
 
@@ -108,7 +106,6 @@ export type ItemWrite = PutWrite | UpdateWrite;
 
 export interface PutWrite {
   readonly kind: 'put';
-  /** Its key among its attributes. */
   readonly item: Item;
   readonly condition?: ItemCondition;
   /** True if a refusal returns the stored item. */
@@ -123,7 +120,6 @@ export interface UpdateWrite {
   readonly setIfAbsent?: Item;
   /** An absent number is zero, and an absent item is made. */
   readonly add?: Readonly<Record<string, number>>;
-  /** Attributes that it has no more. */
   readonly remove?: readonly string[];
   readonly condition?: ItemCondition;
   readonly showsOld?: boolean;

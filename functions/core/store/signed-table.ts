@@ -56,16 +56,18 @@ function serviceCall(env: Environment): DynamoCall {
   });
 }
 
-interface Signing {
-  readonly region: string;
-  readonly credentials: {
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-    readonly sessionToken?: string;
-  };
-}
-
-function signedCall(endpoint: URL, connectionTimeoutMs: number, signing: Signing): DynamoCall {
+function signedCall(
+  endpoint: URL,
+  connectionTimeoutMs: number,
+  signing: {
+    readonly region: string;
+    readonly credentials: {
+      readonly accessKeyId: string;
+      readonly secretAccessKey: string;
+      readonly sessionToken?: string;
+    };
+  },
+): DynamoCall {
   const signer = new SignatureV4({ ...signing, service: 'dynamodb', sha256: NodeSha256 });
   const { protocol, host, hostname, port } = endpoint;
   const isSecure = protocol === 'https:';
@@ -92,11 +94,6 @@ function signedCall(endpoint: URL, connectionTimeoutMs: number, signing: Signing
   };
 }
 
-interface WireAnswer {
-  readonly status: number;
-  readonly answer: RaisedAnswer;
-}
-
 /** An answer, or an error with what it shows of items. */
 interface RaisedAnswer extends DynamoAnswer {
   readonly __type?: string;
@@ -105,7 +102,11 @@ interface RaisedAnswer extends DynamoAnswer {
   readonly CancellationReasons?: readonly { readonly Item?: Item }[];
 }
 
-function answerOf(request: ClientRequest, body: string, connectionTimeoutMs: number): Promise<WireAnswer> {
+function answerOf(
+  request: ClientRequest,
+  body: string,
+  connectionTimeoutMs: number,
+): Promise<{ readonly status: number; readonly answer: RaisedAnswer }> {
   return new Promise((resolve, reject) => {
     request.on('socket', (socket) => {
       if (!socket.connecting) return;

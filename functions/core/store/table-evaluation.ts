@@ -167,7 +167,6 @@ const bySortKey = (one: Item, other: Item): number => inOrder(one[SK]?.S ?? '', 
 const byDue = (one: Item, other: Item): number =>
   dueAt(one) - dueAt(other) || inOrder(one[PK]?.S ?? '', other[PK]?.S ?? '') || bySortKey(one, other);
 
-/** Returns a range of a partition from all its items. */
 export function spanOf(
   partition: readonly Item[],
   { sk, dueBeforeMs, backwards, from, max }: ItemSpan,
@@ -197,24 +196,14 @@ const shown = (
   return attributes === undefined ? found : found.map((item) => picked(item, attributes));
 };
 
-function picked(item: Item, attributes: readonly string[]): Item {
-  const some: Record<string, AttributeValue> = {};
-  for (const name of attributes) {
-    const value = item[name];
-    if (value !== undefined) some[name] = value;
-  }
-  return some;
-}
+const picked = (item: Item, attributes: readonly string[]): Item =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => attributes.includes(name)));
 
 /** Bytes are the one kind of value that a caller could change afterwards. */
-function withOwnBytes(item: Item): Item {
-  const own: Record<string, AttributeValue> = {};
-  for (const name in item) {
-    const value = item[name];
-    if (value !== undefined) own[name] = value.B === undefined ? value : { B: Uint8Array.from(value.B) };
-  }
-  return own;
-}
+const withOwnBytes = (item: Item): Item =>
+  Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, value.B ? { B: Uint8Array.from(value.B) } : value]),
+  );
 
 const keyOfWrite = (write: ItemWrite): Key => (write.kind === 'put' ? keyOf(write.item) : write.key);
 
@@ -229,7 +218,6 @@ function refuseUnlawful(writes: readonly ItemWrite[]): void {
 
 // Conditions and updates as the twin evaluates them: like DynamoDB, and refusing what DynamoDB would refuse.
 
-/** Evaluates a condition on an item that may be absent. */
 function meets(condition: ItemCondition, item: Item | undefined): boolean {
   switch (condition.kind) {
     case 'absent':
@@ -274,18 +262,15 @@ const inOrder = (one: string, other: string): number =>
   one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 /** The item as it is after an update; its key stays. */
-function updated(item: Item | undefined, { key, set, setIfAbsent, add, remove = [] }: UpdateWrite): Item {
+function updated(
+  item: Item | undefined,
+  { key, set, setIfAbsent = {}, add, remove = [] }: UpdateWrite,
+): Item {
   const after: Record<string, AttributeValue> = item
     ? { ...item }
     : { [PK]: { S: key.pk }, [SK]: { S: key.sk } };
-  for (const name in setIfAbsent) {
-    const value = setIfAbsent[name];
-    if (value !== undefined) after[name] ??= value;
-  }
-  for (const name in set) {
-    const value = set[name];
-    if (value !== undefined) after[name] = value;
-  }
+  for (const [name, value] of Object.entries(setIfAbsent)) after[name] ??= value;
+  Object.assign(after, set);
   for (const name in add) {
     const before = item?.[name];
     if (before !== undefined && before.N === undefined) throw invalid(`ADD to ${name}, which is no number`);
@@ -295,5 +280,4 @@ function updated(item: Item | undefined, { key, set, setIfAbsent, add, remove = 
   return after;
 }
 
-/** Creates DynamoDB's error for an invalid request. */
 const invalid = (why: string): Error => Object.assign(new Error(why), { name: 'ValidationException' });

@@ -17,13 +17,10 @@ import { alertId, OVERDRAFT, shortId, type ThresholdAlert } from './levels.ts';
 export interface AlertFormat {
   /** ISO 4217 code. */
   readonly currency: string;
-  /** Unix ms. */
   readonly nowMs: number;
-  /** @default no links */
   readonly consoleUrl?: string | undefined;
 }
 
-/** The period that a counter counts in. */
 export interface AlertPeriod {
   readonly label: string;
   /** Unix ms, Infinity for a limit without a new period. Absent if the period is too long ago. */

@@ -21,7 +21,6 @@ export interface ChannelOutcome {
   readonly atMs: number;
 }
 
-/** A level of a limit at the time of its alert. */
 export interface AlertedLevel {
   readonly measure: (typeof ALERT_MEASURES)[number];
   /** `90 %`, `soft`, `overdraft`, `forecast 100 %`. */
@@ -33,7 +32,6 @@ export interface AlertedLevel {
 }
 
 export interface AlertRecord extends AlertedLevel {
-  /** One per channel. */
   readonly channels: readonly ChannelOutcome[];
 }
 

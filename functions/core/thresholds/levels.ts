@@ -41,7 +41,6 @@ export function listThresholdLevels(limit: Limit): readonly ThresholdLevel[] {
     .sort((one, other) => one.amount - other.amount);
 }
 
-/** Levels for the forecast of the end of the period. */
 export function listForecastLevels(limit: Limit): readonly ThresholdLevel[] {
   const { amount, forecastThresholds = [] } = limit;
   if (!rejectsOrWarns(limit) || amount === 'unlimited' || amount === 0) return [];
@@ -56,7 +55,6 @@ const percentLevel = (prefix: string, percent: number, amount: number): Threshol
   amount: Number((BigInt(amount) * BigInt(percent) + 99n) / 100n),
 });
 
-/** A limit, the name of its subject, and the recipient of its alerts. */
 export interface OwnedLimit {
   readonly limit: Limit;
   /** `group acme/payments` */
@@ -87,11 +85,9 @@ export function findLimit(
 /** `committed`: spent and held. */
 const MEASURES = ['spent', 'committed'] as const;
 
-/** A counter that has reached a level of its limit. */
 export interface ThresholdAlert extends OwnedLimit {
   readonly key: CounterKey;
   readonly measure: (typeof MEASURES)[number];
-  /** The highest level reached. */
   readonly level: ThresholdLevel;
   readonly spent: number;
   readonly committed: number;

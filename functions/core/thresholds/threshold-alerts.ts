@@ -16,7 +16,6 @@ import { type AlertRecordStore, type ChannelOutcome, isSent } from './alert-reco
 import { alertId, findAlerts, type OwnedLimit, shortId, type ThresholdAlert } from './levels.ts';
 
 export interface ThresholdAlertDeps {
-  /** Resolves to undefined if the counter has no limit any more. */
   readonly findLimit: (key: CounterKey) => Promise<OwnedLimit | undefined>;
   readonly notify: Notifier;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
@@ -24,15 +23,9 @@ export interface ThresholdAlertDeps {
   /** ISO 4217 code. */
   readonly currency: string;
   readonly log: Log;
-  /** @default no links */
   readonly consoleUrl?: string | undefined;
   /** Reads the daily use of the limit's subject, in the limit's unit. @default no forecasts */
   readonly readDailyUse?: (key: CounterKey, owned: OwnedLimit) => Promise<readonly DailyUsage[]>;
-}
-
-interface AlertReport {
-  readonly sent: number;
-  readonly messages: number;
 }
 
 /** Calls in parallel: a batch may move hundreds of counters. */
@@ -60,7 +53,12 @@ export function thresholdAlerts(deps: ThresholdAlertDeps) {
     if (known.size > KNOWN_MAX) known.clear();
     for (const each of alerts) known.add(shortId(alertId(each)));
   };
-  return async (counters: readonly Counter[]): Promise<AlertReport> => {
+  return async (
+    counters: readonly Counter[],
+  ): Promise<{
+    readonly sent: number;
+    readonly messages: number;
+  }> => {
     const { records, clock, currency, notify, consoleUrl } = deps;
     const reached = await findHighest(counters, deps);
     const unknown = reached.filter((each) => !known.has(shortId(alertId(each))));
@@ -143,19 +141,20 @@ async function explain(
   return { ...alert, period, ...(forecast !== undefined && { forecast }) };
 }
 
-/** Counters of past periods still move: a job settles in the period of its admission. */
+/**
+ * Counters of the last period still move, because a job settles in the period of its admission; and if this clock is behind the
+ * writer's, the counter is of the next one.
+ */
 function findPeriod({ key, limit }: ThresholdAlert, nowMs: number): AlertPeriod {
   const current = limitPeriod(limit, nowMs);
   if (current === undefined) return { label: key.period, isOver: false };
-  const { startMs, endMs } = current;
-  if (current.key === key.period) return { label: current.label, endMs, isOver: false };
-  // If this clock is behind the writer's, the counter is of the next period.
-  const next = Number.isFinite(endMs) ? limitPeriod(limit, endMs) : undefined;
-  if (next?.key === key.period) return { label: next.label, endMs: next.endMs, isOver: false };
-  const last = Number.isFinite(startMs) ? limitPeriod(limit, startMs - 1) : undefined;
-  return last?.key === key.period
-    ? { label: last.label, endMs: last.endMs, isOver: true }
-    : { label: key.period, isOver: true };
+  const at = (atMs: number) => (Number.isFinite(atMs) ? limitPeriod(limit, atMs) : undefined);
+  const found = [current, at(current.endMs), at(current.startMs - 1)].find(
+    (each) => each?.key === key.period,
+  );
+  return found === undefined
+    ? { label: key.period, isOver: true }
+    : { label: found.label, endMs: found.endMs, isOver: found.endMs <= current.startMs };
 }
 
 /** Returns undefined on failure: the warning matters more than its forecast. */
@@ -182,7 +181,6 @@ const errorName = (error: unknown): string => (error instanceof Error ? error.na
 const chunked = <Each>(all: readonly Each[], size: number): readonly (readonly Each[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
-/** Keeps the order of the results. */
 async function inParallel<From, To>(
   all: readonly From[],
   work: (from: From) => Promise<To>,

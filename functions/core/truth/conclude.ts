@@ -27,13 +27,10 @@ export interface ConcludeTally {
   bypass: number;
 }
 
-/** Takes verdicts one by one and writes them when a batch is full; `flush` writes the rest. */
-export interface VerdictWriter {
-  take(verdict: JobVerdict): Promise<void>;
-  flush(): Promise<void>;
-}
+export type VerdictWriter = ReturnType<typeof createVerdictWriter>;
 
-export function createVerdictWriter(deps: ConcludeDeps): VerdictWriter {
+/** Takes verdicts one by one and writes them when a batch is full; `flush` writes the rest. */
+export function createVerdictWriter(deps: ConcludeDeps) {
   let batch: JobVerdict[] = [];
   const flush = async (): Promise<void> => {
     const full = batch;
@@ -41,8 +38,8 @@ export function createVerdictWriter(deps: ConcludeDeps): VerdictWriter {
     await concludeAll(full, deps);
   };
   return {
-    take: async (verdict) => {
-      if (verdict.do !== 'keep') batch.push(verdict);
+    async take(verdict: JobVerdict): Promise<void> {
+      batch.push(verdict);
       if (batch.length >= BATCH) await flush();
     },
     flush,
@@ -62,13 +59,8 @@ async function conclude(
   verdicts: readonly JobVerdict[],
   { ledger, tally, chargeBypass, chargeUnknown: charge }: ConcludeDeps,
 ): Promise<void> {
-  const jobsTo = <Do extends JobVerdict['do'], Job>(
-    action: Do,
-    jobOf: (verdict: Extract<JobVerdict, { readonly do: Do }>) => Job,
-  ): readonly Job[] =>
-    verdicts.flatMap((verdict) =>
-      verdict.do === action ? [jobOf(verdict as Extract<JobVerdict, { readonly do: Do }>)] : [],
-    );
+  const all = <Do extends JobVerdict['do']>(action: Do) =>
+    verdicts.filter((verdict): verdict is Extract<JobVerdict, { readonly do: Do }> => verdict.do === action);
   const write = async <Job>(
     outcome: 'settled' | 'released' | 'expired' | 'postponed',
     jobs: readonly Job[],
@@ -81,22 +73,19 @@ async function conclude(
     }
     return outcomes;
   };
-  await write(
-    'settled',
-    jobsTo('settle', ({ end }) => end),
-    (ends) => ledger.settle(ends),
-  );
-  const gone = jobsTo('release', (verdict) => verdict.gone);
+  const ends = all('settle').map(({ end }) => end);
+  await write('settled', ends, (jobs) => ledger.settle(jobs));
+  const gone = all('release').map((verdict) => verdict.gone);
   const released = await write('released', gone, (jobs) => ledger.release(jobs));
   for (const [index, { jobId, cause }] of gone.entries()) {
     // Only admitted jobs held amounts, and only the first release reports it.
     if (released[index] === 'applied' && cause === REJECTED_BY_ROUTER) tally.admittedYetFailed.push(jobId);
   }
-  const unknown = jobsTo('expire', (verdict) => ({ ...verdict.gone, charge }));
+  const unknown = all('expire').map((verdict) => ({ ...verdict.gone, charge }));
   await write('expired', unknown, (jobs) => ledger.expire(jobs));
-  const due = jobsTo('postpone', ({ jobId, dueAtMs }) => ({ jobId, dueAtMs }));
+  const due = all('postpone').map(({ jobId, dueAtMs }) => ({ jobId, dueAtMs }));
   await write('postponed', due, (jobs) => ledger.postpone(jobs));
-  const untracked = jobsTo('charge', ({ truth }) => truth);
+  const untracked = all('charge').map(({ truth }) => truth);
   const charged = untracked.length === 0 ? [] : await chargeBypass(untracked);
   tally.bypass += charged.filter((outcome) => outcome === 'bypass').length;
   tally.undecided += charged.filter((outcome) => outcome === 'undecided').length;

@@ -8,22 +8,16 @@ import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '.
 import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
 import type { JobRecord, JobState } from '../ledger/ledger.ts';
 import { isLive, wasRejected } from '../ledger/settle.ts';
-import { type JobVerdict, verdictOn } from './verdict.ts';
+import { type JobVerdict, secondsOf, verdictOn } from './verdict.ts';
 
 export type FindingKind =
-  /** We rejected it, and it ran. */
   | 'rejected_ran'
-  /** It ran without an admission request. */
   | 'unseen'
   /** We admitted it, and the router let it fail all the same: another controller, or a lost answer. */
   | 'admitted_rejected'
-  /** We hold for a job that is over and never began. */
   | 'never_started'
-  /** We hold for a job that is over. */
   | 'ended'
-  /** We hold for a job that GitLab does not know. */
   | 'gone'
-  /** We gave its hold back, and it ran. */
   | 'released_ran'
   /** It ran longer or shorter than it was charged for. */
   | 'duration';
@@ -37,35 +31,30 @@ export interface ProofFinding {
   readonly jobId: number;
   readonly projectId?: number;
   readonly projectPath?: string;
-  /** Absent: the ledger has no record. */
   readonly state?: JobState;
-  /** Absent: GitLab knows no such job. */
   readonly status?: JobStatus;
   readonly chargedSeconds?: number;
   readonly ranSeconds?: number;
 }
 
-interface ProofFigures {
-  readonly compared: number;
-  readonly rejected: number;
-  /** Rejected, and it ran. */
-  readonly rejectedRan: number;
-  readonly admitted: number;
-  readonly admittedRan: number;
-  /** Jobs that ran, with any decision. */
-  readonly ran: number;
+const NO_FIGURES = {
+  compared: 0,
+  rejected: 0,
+  rejectedRan: 0,
+  admitted: 0,
+  admittedRan: 0,
+  ran: 0,
   /** Part of `ran`: without an admission. */
-  readonly unadmitted: number;
+  unadmitted: 0,
   /** Part of `unadmitted`: the ledger has no record at all. */
-  readonly unseen: number;
+  unseen: 0,
   /** Ran on runners out of scope; not part of `ran`. */
-  readonly outOfScope: number;
-}
+  outOfScope: 0,
+};
+type ProofFigures = Readonly<typeof NO_FIGURES>;
 
-/** One job in the ledger and in GitLab; at least one exists. */
 export interface ComparedJob {
   readonly record?: JobRecord | undefined;
-  /** Undefined: GitLab was asked and knows no such job. */
   readonly truth?: JobTruth | undefined;
 }
 
@@ -87,17 +76,7 @@ export function enforcementProof(
 ): EnforcementProof {
   const findings: ProofFinding[] = [];
   const verdicts: JobVerdict[] = [];
-  const figures = {
-    compared: 0,
-    rejected: 0,
-    rejectedRan: 0,
-    admitted: 0,
-    admittedRan: 0,
-    ran: 0,
-    unadmitted: 0,
-    unseen: 0,
-    outOfScope: 0,
-  };
+  const figures = { ...NO_FIGURES };
   for (const { record, truth } of jobs) {
     figures.compared += 1;
     const ran = truth !== undefined && hasRun(truth);
@@ -135,19 +114,16 @@ const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
   (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);
 
 function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob): ProofFinding {
-  const jobId = record?.jobId ?? truth?.jobId ?? 0;
-  const projectId = record?.facts.projectId ?? truth?.projectId;
-  const projectPath = truth?.projectPath ?? record?.facts.projectPath;
-  const ranSeconds = truth === undefined ? undefined : ranSecondsOf(truth);
   return {
-    kind,
-    remedy,
-    jobId,
-    ...withoutAbsent({ projectId, projectPath }),
-    ...(record !== undefined && { state: record.state }),
-    ...(truth !== undefined && { status: truth.status }),
-    ...(record?.durationSeconds !== undefined && { chargedSeconds: record.durationSeconds }),
-    ...(ranSeconds !== undefined && { ranSeconds }),
+    ...{ kind, remedy, jobId: record?.jobId ?? truth?.jobId ?? 0 },
+    ...withoutAbsent({
+      projectId: record?.facts.projectId ?? truth?.projectId,
+      projectPath: truth?.projectPath ?? record?.facts.projectPath,
+      state: record?.state,
+      status: truth?.status,
+      chargedSeconds: record?.durationSeconds,
+      ranSeconds: truth && secondsOf(truth),
+    }),
   };
 }
 
@@ -188,11 +164,4 @@ function remedyOf(record: JobRecord | undefined, truth: JobTruth | undefined, ve
     case 'keep':
       return truth !== undefined && isTerminal(truth.status) ? 'none' : 'wait';
   }
-}
-
-/** As GitLab counts, else from its times; undefined while it runs or where GitLab says neither. */
-function ranSecondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
-  if (durationSeconds !== undefined) return durationSeconds;
-  if (startedAtMs === undefined || finishedAtMs === undefined) return undefined;
-  return Math.max(0, finishedAtMs - startedAtMs) / 1000;
 }

@@ -33,7 +33,6 @@ export interface SettleDeps extends BypassDeps {
 
 export type TruthOutcome =
   | Exclude<EndedOutcome, 'unknown'>
-  /** It ran without an admission and is charged now. */
   | 'bypass'
   /** It was admitted and the router failed it: released. Reported once per job. */
   | 'admitted_yet_failed'
@@ -144,16 +143,18 @@ export function tellAdmittedYetFailed(jobIds: readonly number[], log: Log): void
   });
 }
 
-interface NoteDeps {
-  readonly yetFailed: Pick<YetFailedStore, 'write'>;
-  readonly clock: { nowMs(): number };
-  readonly log: Log;
-}
-
 /** Stores the last of them for the watchdog. Their ends are already settled, so a failure here is ignored. */
 export async function noteAdmittedYetFailed(
   jobIds: readonly number[],
-  { yetFailed, clock, log }: NoteDeps,
+  {
+    yetFailed,
+    clock,
+    log,
+  }: {
+    readonly yetFailed: Pick<YetFailedStore, 'write'>;
+    readonly clock: { nowMs(): number };
+    readonly log: Log;
+  },
 ): Promise<void> {
   const jobId = jobIds.at(-1);
   if (jobId === undefined) return;
@@ -170,7 +171,6 @@ export async function noteAdmittedYetFailed(
 
 export interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
-  /** Rules for these jobs; loaded only for bypassed jobs. */
   readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
   /** The controller's scope. @default all jobs */
   readonly scope?: () => Promise<ControllerScope | undefined>;
@@ -218,12 +218,16 @@ async function chargeAll(
   return jobs.map(({ truth }) => outcomes.get(truth.jobId) ?? 'failed');
 }
 
+/** What a job that was not asked about would have asked for. None if it cannot be evaluated. */
 function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Log): readonly BypassAsk[] {
   const { jobId, projectId } = truth;
   try {
-    const { ask, unknownGroup } = bypassAsk(truth, end, rules, nowMs);
+    const decidedAtMs = admittedAtMs(truth, end, nowMs);
+    // GitLab's word says less than an admission request does. What rules would have said about the rest (images, variables)
+    // is not known and not noted: only the counters matter now. Without a timeout the policy's is assumed, and cuts nothing.
+    const { facts, claims, unknownGroup } = evaluate(requestOf(truth), { ...rules, nowMs: decidedAtMs });
     log.warn('job ran without admission', { jobId, projectId, unknownGroup });
-    return [ask];
+    return [{ ...end, decidedAtMs, facts, claims, violations: [], unchecked: 'bypass' }];
   } catch (error) {
     log.error('job without admission could not be evaluated', { jobId, error: nameOf(error) });
     return [];
@@ -232,50 +236,17 @@ function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Lo
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 
-// A job that ran without having been asked about: what it would have asked for, by the rules of now.
-
 /**
  * Jobs that started earlier are charged to today's period: their own may be closed, and a closed period
  * takes no new records. Shorter than the month that periods stay open.
  */
 const LATE_MS = 28 * DAY_MS;
 
-interface BypassFound {
-  readonly ask: BypassAsk;
-  /** The job's group is not in the directory: only some of its limits were charged. */
-  readonly unknownGroup: boolean;
-}
-
-/**
- * GitLab's word says less than an admission request does. What rules would have said about the rest (images, variables)
- * is not known and not noted: only the counters matter now.
- */
-function bypassAsk(truth: JobTruth, end: JobEnd, rules: Rules, nowMs: number): BypassFound {
-  const request = requestOf(truth);
-  const decidedAtMs = admittedAtMs(truth, end, nowMs);
-  const { facts, claims, unknownGroup } = evaluate(request, { ...rules, nowMs: decidedAtMs });
-  return { ask: { ...end, decidedAtMs, facts, claims, violations: [], unchecked: 'bypass' }, unknownGroup };
-}
-
-/** The timeout is unknown: the policy's is assumed, and cuts nothing. */
 function requestOf(truth: JobTruth): AdmissionRequest {
   const { jobId, projectId, projectPath, jobName, jobStage, pipelineId, userId, ref, environment } = truth;
   const { runnerId, runnerTags } = truth;
-  return {
-    jobId,
-    projectId,
-    ...withoutAbsent({
-      projectPath,
-      jobName,
-      jobStage,
-      pipelineId,
-      userId,
-      ref,
-      environment,
-      runnerId,
-      runnerTags,
-    }),
-  };
+  const told = { projectPath, jobName, jobStage, pipelineId, userId, ref, environment, runnerId, runnerTags };
+  return { jobId, projectId, ...withoutAbsent(told) };
 }
 
 /** A job belongs to the period of its admission, which would have been just before its start. */
@@ -296,7 +267,6 @@ const JOBS_PER_CALL_MAX = 100;
 /** `failed`: the ledger throws at this job, also when it comes alone. No retry will help; logged. */
 export type EndedOutcome = EndOutcome | 'failed';
 
-/** One outcome per job, same order. */
 export async function together<Job extends { readonly jobId: number }>(
   jobs: readonly Job[],
   call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
@@ -310,8 +280,7 @@ export async function together<Job extends { readonly jobId: number }>(
     try {
       return await callWith([job]);
     } catch (error) {
-      const name = error instanceof Error ? error.name : typeof error;
-      log.error('end of job refused by the ledger', { jobId: job.jobId, error: name });
+      log.error('end of job refused by the ledger', { jobId: job.jobId, error: nameOf(error) });
       return ['failed'];
     }
   };

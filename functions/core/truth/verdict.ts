@@ -151,7 +151,6 @@ export type EndOfJob =
   | { readonly kind: 'gone'; readonly cause: string }
   /** It ended, and GitLab does not say how long it ran: the sweep asks. */
   | { readonly kind: 'unclear' }
-  /** It has not ended. */
   | { readonly kind: 'open' };
 
 /**
@@ -197,8 +196,8 @@ const startOf = ({
     queuedSeconds: queuedSeconds === undefined ? undefined : Math.round(queuedSeconds),
   });
 
-/** GitLab's count, else from start to finish; a clock that went backwards makes 0 of it. */
-function secondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
+/** GitLab's count, else from start to finish; a clock that went backwards makes 0 of it. Undefined while it runs. */
+export function secondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
   if (durationSeconds !== undefined) return Math.max(0, durationSeconds);
   if (startedAtMs === undefined || finishedAtMs === undefined) return undefined;
   return Math.max(0, finishedAtMs - startedAtMs) / 1000;

@@ -36,8 +36,10 @@ const FIELD_REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 export const fieldMissing: ReasonText<CodedReason<'FIELD_MISSING'>> = {
-  headline: (reason) => fieldHeadline(reason),
-  discreetHeadline: (reason) => fieldHeadline(reason),
+  headline: ({ field }) =>
+    isVariable(field) || variableOfField(field) !== undefined
+      ? `${fieldName(field)} of this job is not known, and a rule needs it.`
+      : `GitLab did not tell the job's ${FIELD_NAMES.get(field) ?? fieldName(field)}, and a rule needs it.`,
   line: ({ field }) =>
     variableOfField(field) !== undefined
       ? `variable ${fieldName(field)}: masked, a file, or built from what cannot be known`
@@ -58,11 +60,6 @@ export const fieldMissing: ReasonText<CodedReason<'FIELD_MISSING'>> = {
   faultless: true,
 };
 
-const fieldHeadline = ({ field }: CodedReason<'FIELD_MISSING'>): string =>
-  isVariable(field) || variableOfField(field) !== undefined
-    ? `${fieldName(field)} of this job is not known, and a rule needs it.`
-    : `GitLab did not tell the job's ${FIELD_NAMES.get(field) ?? fieldName(field)}, and a rule needs it.`;
-
 /** Some fields are variables that the job's author sets, or not. */
 const isVariable = (field: string): boolean => field.startsWith('KUBERNETES_');
 
@@ -71,11 +68,8 @@ const fieldName = (field: string): string =>
 
 /** The cause is for the log: it names a class of our own code. */
 export const controllerError: ReasonText<CodedReason<'CONTROLLER_ERROR'>> = {
-  headline: () => controllerHeadline,
-  discreetHeadline: () => controllerHeadline,
+  headline: () => 'The system that admits CI jobs failed on this job. The job is not the cause.',
   line: () => 'a rule failed, and it is set to reject jobs when it fails',
   advice: () => [`A retry may work once the system has recovered. If it does not, ${SHOW_IT}`],
   faultless: true,
 };
-
-const controllerHeadline = 'The system that admits CI jobs failed on this job. The job is not the cause.';

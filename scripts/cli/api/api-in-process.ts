@@ -114,6 +114,16 @@ export async function found<Response extends ClientResponse<unknown>>(
   return response.status === 404 ? undefined : answeredInProcess(Promise.resolve(response));
 }
 
+/** Reads all pages of a list. */
+export async function allPages<Page extends { readonly next?: string }>(
+  ask: (from: { readonly cursor?: string }) => Promise<Page>,
+): Promise<readonly [Page, ...Page[]]> {
+  const pages: [Page, ...Page[]] = [await ask({})];
+  for (let cursor = pages[0].next; cursor !== undefined; cursor = pages.at(-1)?.next)
+    pages.push(await ask({ cursor }));
+  return pages;
+}
+
 /** Asks until everything is counted, and shows on the terminal how far it is. @returns the last answer */
 export async function countToTheEnd<Answer>(
   ask: (query: { readonly cursor?: string }) => Promise<Answer>,

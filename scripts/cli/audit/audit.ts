@@ -1,27 +1,24 @@
 import { resolve } from 'node:path';
 import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { EXIT, standIn, type TerminalIo } from '../../terminal/command.ts';
+import { EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, required, text, texts } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { answeredInProcess, found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
-import { commandFetch } from '../command-fetch.ts';
 import { LEDGER_FLAGS } from '../ledger-flags.ts';
 import { money } from '../report/shadow-words.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
-import { GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { runsOf } from '../truth/gitlab-runs.ts';
 import { progressOf } from '../truth/progress.ts';
 import { type BookedCharge, type ChargeComparison, compareCharges } from './recompute/compare-charges.ts';
-import { runsOf } from './recompute/gitlab-runs.ts';
 import { bookOfDeployments, bookOfDocuments, type KeptPrices, type PriceBook } from './recompute/prices.ts';
 
 /** The JSON has all. */
 const SHOWN = 60;
-/** Waits before GitLab is asked again. */
-export const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 const audit = command({
   name: 'audit',
@@ -61,8 +58,7 @@ be younger than 90 days: its records are read.`,
     const booked = bookedCharges(statement);
     const progress = progressOf('jobs read from GitLab', io);
     const runs = runsOf({
-      ...{ ...place, fetch: standIn(io, commandFetch)(io), sleep: standIn(io, pause) },
-      ...{ fromMs: startMs, toMs: endMs, onJob: progress.step },
+      ...{ calls: callsTo(place), fromMs: startMs, toMs: endMs, onJob: progress.step },
       downToId: Math.min(...booked.keys()),
     });
     const own = `${statement.group.toLowerCase()}/`;
@@ -123,6 +119,18 @@ function auditText(
 ): string {
   const { jobs, bookedMicros, recomputedMicros, differences, open, edge, byRequest } = comparison;
   const more = differences.length - SHOWN;
+  const notes: readonly (readonly [boolean, string])[] = [
+    [
+      source.kind === 'deployed' && source.sinceMs > startMs,
+      'Prices were kept later than the month began: jobs before are taken at the first of them. --prices names others.',
+    ],
+    [open > 0, `${open} jobs still run: they were not compared.`],
+    [edge > 0, `${edge} jobs were created before the month and are not charged in it: see the month before.`],
+    [
+      byRequest > 0,
+      `${byRequest} jobs of classes priced by what a job requests were taken at the rate of the books.`,
+    ],
+  ];
   return [
     paint.strong(
       `${printable(group)}, ${month}: the books charge ${money(bookedMicros, currency)}, recomputed ${money(recomputedMicros, currency)}`,
@@ -138,28 +146,7 @@ function auditText(
       ),
     ...(more > 0 ? [`  … and ${more} more: --json has them all`] : []),
     paint.dim(sourceText(source, zone)),
-    ...(source.kind === 'deployed' && source.sinceMs > startMs
-      ? [
-          paint.warn(
-            `Deployed prices are kept since ${instantText(source.sinceMs, zone)}: jobs before are taken at the first of them. --prices names others.`,
-          ),
-        ]
-      : []),
-    ...(open > 0 ? [paint.warn(`${open} jobs still run: they were not compared.`)] : []),
-    ...(edge > 0
-      ? [
-          paint.warn(
-            `${edge} jobs were created before the month and are not charged in it: see the month before.`,
-          ),
-        ]
-      : []),
-    ...(byRequest > 0
-      ? [
-          paint.dim(
-            `${byRequest} jobs of classes priced by what a job requests were taken at the rate of the books.`,
-          ),
-        ]
-      : []),
+    ...notes.filter(([applies]) => applies).map(([, note]) => paint.warn(note)),
     '',
   ].join('\n');
 }

@@ -12,7 +12,7 @@ import { amountText } from '../../../policies/unit-texts.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { table, wrapped } from '../../terminal/table.ts';
+import { firstRows, wrapped } from '../../terminal/table.ts';
 import { type ApiAnswer, type EditAnswer, setAnswered } from '../api/api-in-process.ts';
 import { type SetView, setText } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -28,9 +28,9 @@ export function changeRowsText(
   columns: number,
   paint: Paint,
 ): string {
-  const lines = together(rows);
-  const shown = lines.slice(0, ROWS_SHOWN).map((line) => {
-    const [row] = line;
+  const lines = [...Map.groupBy(rows, (row) => (row.whole === undefined ? row : nameOf(row))).values()];
+  const shown = lines.map((line) => {
+    const [row] = line as [ChangeRow];
     return [
       painted(line, paint),
       printable(row.path ?? row.subject),
@@ -39,45 +39,27 @@ export function changeRowsText(
       row.whole === undefined ? amountDifferenceText(row, currency) : wholeText(line, currency),
     ];
   });
-  const more = lines.length - shown.length;
   // A single row is never cut off: until when a freeze holds stands at the end of its line.
   const only = shown.length === 1 ? (shown[0]?.join('  ') ?? '') : '';
   if (stringWidth(only) > columns) return `${wrapped(only, columns, '  ')}\n`;
-  const rest = more > 0 ? paint.dim(`… and ${shadowCount(more)} more (--json lists all)\n`) : '';
-  return table([{}, {}, {}, {}, {}], shown, columns) + rest;
-}
-
-type Line = readonly [ChangeRow, ...ChangeRow[]];
-
-/** Rows of one thing that came or went, which follow each other. */
-function together(rows: readonly ChangeRow[]): readonly Line[] {
-  const lines: [ChangeRow, ...ChangeRow[]][] = [];
-  for (const row of rows) {
-    const last = lines.at(-1);
-    if (last !== undefined && row.whole !== undefined && nameOf(row) === nameOf(last[0])) last.push(row);
-    else lines.push([row]);
-  }
-  return lines;
+  return firstRows([{}, {}, {}, {}, {}], shown, { width: columns, dim: paint.dim });
 }
 
 const nameOf = ({ about, subject, limit, id, whole }: ChangeRow): string =>
   [whole, about, subject, limit, id].join('\n');
 
 /** The strongest of the line. */
-function painted(line: Line, paint: Paint): string {
-  const has = (effect: ChangeRow['effect']): boolean => line.some((row) => row.effect === effect);
-  return has('loosens')
-    ? paint.warn('loosens')
-    : has('tightens')
-      ? paint.good('tightens')
-      : paint.dim('changes');
+function painted(line: readonly ChangeRow[], paint: Paint): string {
+  const effects = new Set(line.map(({ effect }) => effect));
+  if (effects.has('loosens')) return paint.warn('loosens');
+  return effects.has('tightens') ? paint.good('tightens') : paint.dim('changes');
 }
 
 /** `7.50 EUR → 9.00 EUR` */
 export const amountDifferenceText = (row: ChangeRow, currency: string): string =>
   `${valueText(row.from, row, currency)} → ${valueText(row.to, row, currency)}`;
 
-const wholeText = (line: Line, currency: string): string =>
+const wholeText = (line: readonly ChangeRow[], currency: string): string =>
   line.map((row) => `${row.field} ${valueText(row.to ?? row.from, row, currency)}`).join(', ');
 
 function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): string {
@@ -90,18 +72,15 @@ function valueText(value: ChangeRow['from'], row: ChangeRow, currency: string): 
 }
 
 /** Lists limits below the sum of their children; empty if there are none. */
-function oversubscriptionText(all: readonly Oversubscription[], currency: string): string {
-  return all
+const oversubscriptionText = (all: readonly Oversubscription[], currency: string): string =>
+  all
     .slice(0, ROWS_SHOWN)
     .map((pool) => {
-      const { path, subject, limit, amount, unit, larger } = pool;
+      const { path, subject, limit, amount, unit } = pool;
       const sums = poolText(pool, amount, (whole) => amountText(whole, unit, currency));
-      const above =
-        larger.length === 0 ? '' : `; larger than it, or unlimited: ${larger.map(printable).join(', ')}`;
-      return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}${above}\n`;
+      return `pool: ${printable(path ?? subject)} ${printable(limit)}: ${sums}\n`;
     })
     .join('');
-}
 
 /** Output format. */
 export interface OutcomeFormat {
@@ -138,13 +117,14 @@ export function printRefusal(
   const of = refused.base ?? base;
   if (problems !== undefined) throw new DocumentError(problems.map(editProblemText));
   if (status === 429) throw new Error(`${error.message} ${error.remedy}`);
-  const { code } = error;
+  const isStale = error.code === 'stale';
   const set = live && setAnswered(live);
-  if (json) {
-    const both = { base: of ?? null, live: set ?? null, mine: mine ?? null, theirs: theirs ?? null };
-    io.out(`${JSON.stringify({ outcome: code, ...refused, ...(code === 'stale' && both) })}\n`);
-  } else if (code === 'stale') io.err(staleText({ live: set, mine, theirs }, of, currency, io));
-  else io.err(refusalText(refused, currency, io));
+  const both = { base: of ?? null, live: set ?? null, mine: mine ?? null, theirs: theirs ?? null };
+  if (json) io.out(`${JSON.stringify({ outcome: error.code, ...refused, ...(isStale && both) })}\n`);
+  else
+    io.err(
+      isStale ? staleText({ live: set, mine, theirs }, of, currency, io) : refusalText(refused, currency, io),
+    );
   return EXIT.wouldReject;
 }
 
@@ -177,7 +157,7 @@ function refusalText(
   { error, denied, rows = [], lockout = [] }: Refusal['refused'],
   currency: string,
   io: TerminalIo,
-) {
+): string {
   const paint: Paint = paintWhen(io.colours);
   const isToConfirm = error.code === 'needs_confirmation';
   const why = denied?.map(
@@ -188,7 +168,7 @@ function refusalText(
     isToConfirm
       ? 'Nothing was changed yet. Say --confirm if this is meant:\n'
       : `${paint.bad('Refused')}, nothing was changed:\n`,
-    rows.length === 0 ? '' : changeRowsText(rows, currency, io.columns, paint),
+    changeRowsText(rows, currency, io.columns, paint),
     ...lockout.map((each) => `${printable(each)}\n`),
     ...(why ?? (isToConfirm ? [] : [`${error.message} ${error.remedy}\n`])),
   ].join('');
@@ -265,23 +245,21 @@ export function printPreview(
     io.err(staleText({ live, mine: rows, theirs }, base, currency, io));
     return code;
   }
+  const [toConfirm, isForTwo] = [needsConfirmation.length, needsApproval.length > 0];
   const lines = [
     rows.length === 0
       ? 'No limit differs from the live set.\n'
       : changeRowsText(rows, currency, io.columns, paint),
     oversubscriptionText(oversubscription, currency),
     replayed === undefined ? '' : `${backtestLine(replayed)}\n`,
-    needsConfirmation.length === 0
-      ? ''
-      : paint.warn(
-          `${needsConfirmation.length} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
-        ),
-    needsApproval.length === 0
-      ? ''
-      : paint.warn('somebody else has to approve this: it gives more than half as much again\n'),
+    toConfirm > 0 &&
+      paint.warn(
+        `${toConfirm} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
+      ),
+    isForTwo && paint.warn('somebody else has to approve this: it gives more than half as much again\n'),
     ...lockout.map((each) => paint.bad(`${printable(each)}: --confirm is needed\n`)),
   ];
-  io.out(`${lines.join('')}Nothing was written.\n`);
+  io.out(`${lines.filter(Boolean).join('')}Nothing was written.\n`);
   return code;
 }
 

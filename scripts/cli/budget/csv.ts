@@ -33,13 +33,7 @@ const DIALECT_FLAGS = {
 };
 
 /** As the API names them. */
-const dialectOf = ({
-  delimiter,
-  decimal,
-}: {
-  readonly delimiter: ',' | ';';
-  readonly decimal: '.' | ',';
-}) => ({
+const dialectOf = ({ delimiter, decimal }: { delimiter: ',' | ';'; decimal: '.' | ',' }) => ({
   dialect: delimiter === ';' ? ('semicolon' as const) : ('comma' as const),
   decimal,
 });
@@ -91,7 +85,6 @@ A row is found by group_id (else group_path, or subject) and limit_id; an empty 
 empty cell takes the field out, and a missing column changes nothing. Limits that the file does not name stay. The columns
 last_year_mean, last_year_most and forecast are ignored.`,
   words: { file: word('<file.csv>', 'as tollgate budget export writes it') },
-  expects: 'one file, <file.csv>',
   flags: {
     apply: toggle('makes them live'),
     prune: toggle('removes limits that the file does not name'),
@@ -190,7 +183,7 @@ interface ImportFigures {
 const NOTES_SHOWN = 20;
 
 /** Totals as the sum of the spreadsheet's column shows them. */
-export function totalsText(
+function totalsText(
   totals: readonly WrittenTotal[],
   { rowsRead, notes, unnamed, pruned }: ImportFigures,
   currency: string,
@@ -198,36 +191,26 @@ export function totalsText(
   paint: Paint,
 ): string {
   const rows = totals.map(({ kind, per, unit, since, zone, before, after }) => {
-    const text = (total: WrittenTotal['before']): string => amountText(Number(total.amount), unit, currency);
-    const difference = BigInt(after.amount) - BigInt(before.amount);
-    const sign = difference > 0n ? '+' : '';
+    const text = (amount: bigint): string => amountText(Number(amount), unit, currency);
+    const [was, is] = [BigInt(before.amount), BigInt(after.amount)];
     return [
       per === null ? kind : `${kind} per ${per}`,
       since === null ? 'now' : `from ${instantText(Date.parse(since), zone ?? 'UTC')}`,
-      shadowCount(before.limits),
-      text(before),
-      shadowCount(after.limits),
-      text(after),
-      difference === 0n ? '' : `${sign}${amountText(Number(difference), unit, currency)}`,
+      ...[shadowCount(before.limits), text(was), shadowCount(after.limits), text(is)],
+      is === was ? '' : `${is > was ? '+' : ''}${text(is - was)}`,
       after.unlimited === 0 ? '' : shadowCount(after.unlimited),
     ];
   });
   const titles = [
-    'totals',
-    'in force',
-    right('limits'),
-    amounts('live now'),
-    right('limits'),
-    amounts('would be'),
-    amounts('change'),
-    right('unlimited'),
+    ...['totals', 'in force', right('limits'), amounts('live now'), right('limits')],
+    ...[amounts('would be'), amounts('change'), right('unlimited')],
   ];
-  const notNamed =
-    unnamed.length === 0
-      ? ''
-      : `${shadowCount(unnamed.length)} limits are not in the file and ${pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)'}\n`;
-  const understood = notes.slice(0, NOTES_SHOWN).map((note) => `${printable(note)}\n`);
-  const more = notes.length - understood.length;
-  const rest = more > 0 ? `… and ${shadowCount(more)} more (--json lists all)\n` : '';
-  return `${shadowCount(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, rows, columns, paint.dim)}\n`;
+  const fate = pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)';
+  const lines = [
+    `${shadowCount(rowsRead)} rows read`,
+    ...notes.slice(0, NOTES_SHOWN).map(printable),
+    notes.length > NOTES_SHOWN && `… and ${notes.length - NOTES_SHOWN} more (--json lists all)`,
+    unnamed.length > 0 && `${shadowCount(unnamed.length)} limits are not in the file and ${fate}`,
+  ];
+  return `${lines.filter(Boolean).join('\n')}\n${table(titles, rows, columns, paint.dim)}\n`;
 }

@@ -264,7 +264,6 @@ const budgetRemove = command({
   about: `Removes a limit: this level limits nothing any more, and those above it still do. Its counter is kept, and counts again if
 the limit comes back in the same period.`,
   words: { group: word('<group>', SUBJECT_HELP), limit: word('<limit>', 'its id: money-month') },
-  expects: 'a group and the id of a limit',
   flags: EDIT_FLAGS,
   examples: ['tollgate budget remove acme/payments money-month --reason "reorganized"'],
   exits: EDIT_EXITS,
@@ -321,7 +320,6 @@ rights, in the log, and another undo takes it back. If it raises a limit, anothe
       'its number, from tollgate budget history; refused if it is not the last one (default: the last one)',
     ),
   },
-  expects: 'the number of one edit',
   flags: EDIT_FLAGS,
   examples: ['tollgate budget undo', 'tollgate budget undo 42 --dry-run'],
   exits: EDIT_EXITS,

@@ -76,7 +76,6 @@ const budgetRevoke = command({
   name: 'budget revoke',
   about: 'Takes a grant back, from now on.',
   words: { grant: word('<grant>', 'its id, from tollgate budget show <group>') },
-  expects: 'the id of a grant, from tollgate budget show <group>',
   flags: EDIT_FLAGS,
   examples: ['tollgate budget revoke g-3f2a --reason "not needed"'],
   exits: EDIT_EXITS,
@@ -88,7 +87,6 @@ const freeze = command({
   about: `Stops all jobs of a group and below it from starting, however much is left of its limits; running jobs finish. The reason
 stands on the page of every job that is stopped.`,
   words: { group: word('<group>', SUBJECT_HELP) },
-  expects: 'a group',
   flags: {
     from: FROM,
     until: UNTIL,
@@ -120,7 +118,6 @@ const unfreeze = command({
       "the group, if it has one freeze; else the freeze's id, from tollgate budget show <group>",
     ),
   },
-  expects: 'a group, or the id of a freeze',
   flags: EDIT_FLAGS,
   examples: ['tollgate unfreeze acme/payments --reason "closed"'],
   exits: EDIT_EXITS,
@@ -161,7 +158,6 @@ afterwards: tollgate breakglass ls, end and review.`,
   words: {
     group: word('<group>', "instance, a group or a project: a path, GitLab's id of a group, or project/7"),
   },
-  expects: 'a group, or ls, end or review',
   flags: {
     users: text('<ids>', "GitLab's user ids: 5,6", readUsers),
     protected: toggle('jobs on protected refs; with --users both must hold'),
@@ -192,13 +188,11 @@ afterwards: tollgate breakglass ls, end and review.`,
 });
 
 const ID = word('<id>', 'from tollgate breakglass ls');
-const ID_EXPECTED = 'the id of one break-glass, from tollgate breakglass ls';
 
 const breakglassEnd = command({
   name: 'breakglass end',
   about: 'Ends a break-glass now: it lets no further job in.',
   words: { breakglass: ID },
-  expects: ID_EXPECTED,
   flags: EDIT_FLAGS,
   examples: ['tollgate breakglass end b-9c1d --reason "incident is over"'],
   exits: EDIT_EXITS,
@@ -210,7 +204,6 @@ const breakglassReview = command({
   name: 'breakglass review',
   about: 'Notes that its jobs were reviewed; the reason is the result.',
   words: { breakglass: ID },
-  expects: ID_EXPECTED,
   flags: EDIT_FLAGS,
   examples: ['tollgate breakglass review b-9c1d --reason "3 hotfix deployments, as agreed"'],
   exits: EDIT_EXITS,

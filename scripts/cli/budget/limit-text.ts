@@ -1,11 +1,10 @@
-import stringWidth from 'string-width';
 import type { BudgetRow } from '../../../functions/answers/limits/budgets-model.ts';
 import { refusingText } from '../../../functions/answers/status/texts.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { isMoney } from '../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { amounts, right, type TerminalColumn, table, wrapped } from '../../terminal/table.ts';
+import { amounts, right, table } from '../../terminal/table.ts';
 
 /** As a command line names it: only groups and projects by their path. */
 export const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
@@ -54,47 +53,34 @@ export function forecastJson({ forecast }: BudgetRow): object | null {
 const runsOutOf = ({ forecast }: BudgetRow): string | null =>
   forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
 
+/** The other columns take about so many. */
+const OTHER_COLUMNS = 68;
 const PATH_MIN = 12;
-const OWNER_ROOM = 8;
+const TITLES = [
+  'group',
+  ...['limit', 'used', 'held', 'left'].map(amounts),
+  ...[right('%'), 'runs out', 'owner'],
+];
 
-const titleOf = (column: string | TerminalColumn): string =>
-  typeof column === 'string' ? column : (column.title ?? '');
-
-/** The table of `budget ls`. Paths that are too long for the terminal lose their beginning, never the name at the end. */
-export function standingsText(
+/** The table of `budget ls`. Paths that are too long lose their beginning, never the name at the end. */
+export const standingsText = (
   shown: readonly BudgetRow[],
   { currency, nowMs, columns, paint }: { currency: string; nowMs: number; columns: number; paint: Paint },
-): string {
-  const rows = shown.map((each) => cellsOf(each, currency, nowMs, paint));
-  const titles = [
-    'group',
-    amounts('limit'),
-    amounts('used'),
-    amounts('held'),
-    amounts('left'),
-    right('%'),
-    'runs out',
-    'owner',
-  ];
-  const widest = (index: number): number =>
-    Math.max(stringWidth(titleOf(titles[index] ?? '')), ...rows.map((row) => stringWidth(row[index] ?? '')));
-  const owned = Math.min(OWNER_ROOM, widest(titles.length - 1)) + 2;
-  const middle = titles.slice(1, -1).reduce((sum, _, index) => sum + widest(index + 1) + 2, 0);
-  // A line that wraps is no table any more: who owns it is the first thing to go.
-  const isNarrow = columns - middle - owned < PATH_MIN;
-  const room = Math.max(PATH_MIN, columns - middle - (isNarrow ? 0 : owned));
-  const fitted = rows.map(([path = '', ...rest]) => [
-    endOf(path, room),
-    ...(isNarrow ? rest.slice(0, -1) : rest),
-  ]);
-  return table(isNarrow ? titles.slice(0, -1) : titles, fitted, columns, paint.dim);
-}
+): string =>
+  table(
+    TITLES,
+    shown.map((each) => [
+      endOf(printable(standingPath(each)), Math.max(PATH_MIN, columns - OTHER_COLUMNS)),
+      ...cellsOf(each, currency, nowMs, paint),
+    ]),
+    columns,
+    paint.dim,
+  );
 
 function cellsOf(row: BudgetRow, currency: string, nowMs: number, paint: Paint): readonly string[] {
   const { unit, settled, held, left, percent, owner, each } = row;
   const bare = (amount: number): string => bareAmountText(amount, unit);
   return [
-    printable(standingPath(row)),
     limitText(row, currency),
     settled !== undefined ? bare(settled) : each === undefined ? 'not counted' : '',
     held === undefined ? '' : bare(held),
@@ -131,31 +117,5 @@ function forecastText(row: BudgetRow, nowMs: number, paint: Paint): string {
 
 function endOf(path: string, room: number): string {
   const letters = [...path];
-  return letters.length <= room ? path : `…${letters.slice(letters.length - room + 1).join('')}`;
-}
-
-/** Less of the last column says nothing. */
-const LAST_ROOM = 12;
-const INDENT = '  ';
-
-/** A table where the terminal is wide enough for it; else one paragraph a row, its first cells above the others with their titles. */
-export function wideOrLong(
-  titles: readonly string[],
-  rows: readonly (readonly string[])[],
-  columns: number,
-  paint: Paint,
-): string {
-  const widths = titles.map((title, at) =>
-    Math.max(stringWidth(title), ...rows.map((row) => stringWidth(row[at] ?? ''))),
-  );
-  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + INDENT.length, 0);
-  if (before + Math.min(LAST_ROOM, widths.at(-1) ?? 0) <= columns)
-    return table(titles, rows, columns, paint.dim);
-  return rows
-    .map((row) => {
-      const head = row.slice(0, 2).filter((cell) => cell !== '');
-      const rest = titles.flatMap((title, at) => (at < 2 || !row[at] ? [] : [`${title} ${row[at]}`]));
-      return `${head.join(INDENT)}\n${wrapped(`${INDENT}${rest.join(', ')}`, columns, INDENT)}\n`;
-    })
-    .join('');
+  return letters.length <= room ? path : `…${letters.slice(1 - room).join('')}`;
 }

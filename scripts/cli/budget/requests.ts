@@ -6,11 +6,11 @@ import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { text, toggle, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
 import { answeredInProcess, answerOf } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import { BUDGET_FLAGS, readActor, readReason, readRights, subjectWord, WHO_FLAGS } from './arguments.ts';
 import { amountDifferenceText } from './change-text.ts';
-import { wideOrLong } from './limit-text.ts';
 
 const budgetRequests = command({
   name: 'budget requests',
@@ -39,7 +39,6 @@ const deciding = (verb: 'approve' | 'decline'): Command =>
     name: `budget ${verb}`,
     about: `${verb === 'approve' ? 'Grants the request: it is live within five seconds.' : 'Declines the request, with a note for the requester.'} A request is decided by another person than its requester.`,
     words: { request: word('<request>', 'its id, from tollgate budget requests') },
-    expects: 'the id of a request, from tollgate budget requests',
     flags: {
       note: text('<text>', verb === 'approve' ? "the approver's note" : 'why not (needed)'),
       ...WHO_FLAGS,
@@ -100,5 +99,5 @@ function requestsText(
     const wanted = wantedText(request, currency);
     return [id, state, labelOf(subject), limit, wanted, from, until, requestedBy, reason].map(printable);
   });
-  return wideOrLong(titles, rows, io.columns, paintWhen(io.colours));
+  return table(titles, rows, io.columns, paintWhen(io.colours).dim);
 }

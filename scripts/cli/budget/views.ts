@@ -1,6 +1,5 @@
 /** Views of limits: the list, one group, and the change log. */
 
-import type { GroupSum, UsedInMonth } from '../../../functions/answers/groups/model.ts';
 import {
   BUDGET_ORDERS,
   type BudgetRow,
@@ -11,14 +10,8 @@ import {
   SUBJECT_KINDS,
 } from '../../../functions/answers/limits/budgets-model.ts';
 import type { LogEntry } from '../../../functions/answers/limits/edit-models.ts';
-import {
-  agreementText,
-  alertsText,
-  forecastText,
-  lastAlertOf,
-} from '../../../functions/answers/status/texts.ts';
+import { alertsText, forecastText, lastAlertOf } from '../../../functions/answers/status/texts.ts';
 import { readInstant } from '../../../policies/document/values.ts';
-import { isCap } from '../../../policies/limits/cap.ts';
 import { type Edge, edgeText, instantText } from '../../../policies/text/edge-text.ts';
 import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
@@ -27,21 +20,14 @@ import type { TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { choice, optionalWord, orElse, readWhole, text, toggle, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { right, table } from '../../terminal/table.ts';
-import { type ApiClient, answeredInProcess, found } from '../api/api-in-process.ts';
+import { table } from '../../terminal/table.ts';
+import { allPages, answeredInProcess } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_FLAGS, knownSubject, SUBJECT_HELP, subjectOfWord, subjectWord } from './arguments.ts';
 import { changeRowsText } from './change-text.ts';
-import {
-  forecastJson,
-  limitStandingJson,
-  limitText,
-  standingPath,
-  standingsText,
-  wideOrLong,
-} from './limit-text.ts';
+import { forecastJson, limitStandingJson, limitText, standingPath, standingsText } from './limit-text.ts';
 
 /** Two or three screens; --all and --json have the rest. */
 const ROWS_SHOWN = 100;
@@ -82,16 +68,13 @@ that refuse jobs now come first. Amounts are those in force now: with grants and
         ...withoutAbsent({ search, kind, unit, trouble, sort }),
         ...(over !== undefined && { percent_min: String(over) }),
       };
-      const isWhole = flags.all || flags.json;
-      const max = String(isWhole ? PAGE_ROWS : ROWS_SHOWN);
-      let page = await answeredInProcess(budget.api.budgets.$get({ query: { ...asked, max } }));
-      const rows = [...page.rows];
-      while (isWhole && page.next !== undefined) {
-        page = await answeredInProcess(
-          budget.api.budgets.$get({ query: { ...asked, max, cursor: page.next } }),
-        );
-        rows.push(...page.rows);
-      }
+      const read = (max: number, from: { readonly cursor?: string }) =>
+        answeredInProcess(budget.api.budgets.$get({ query: { ...asked, ...from, max: String(max) } }));
+      const pages =
+        flags.all || flags.json
+          ? await allPages((from) => read(PAGE_ROWS, from))
+          : ([await read(ROWS_SHOWN, {})] as const);
+      const [page, rows] = [pages[0], pages.flatMap((each) => each.rows)];
       const reconciliation = await answeredInProcess(budget.api.reconciliation.$get());
       const value = { currency: page.currency, limits: rows.map(limitStandingJson), reconciliation };
       return print(io, flags, value, () => listText({ ...page, rows }, flags.alerts, io, reconciliation));
@@ -134,10 +117,8 @@ const budgetShow = command({
   name: 'budget show',
   about: `Shows one group: its limits and those of the groups above it, the forecast of each period and how far off such forecasts
 were (tollgate report forecast has them all), the notes of each limit, and grants, freezes and break-glasses with their
-ids. Then what the groups right below it and its own projects used this month: spent and held, which adds up to what the
-group used. Days begin in $TOLLGATE_ROLLUP_ZONE, else UTC.`,
+ids. tollgate report spend --group has what the groups below it used.`,
   words: { group: optionalWord('<group>', `${SUBJECT_HELP} (default: instance)`) },
-  expects: 'one group',
   flags: BUDGET_FLAGS,
   examples: ['tollgate budget show acme/payments', 'tollgate budget show runner-class/large --json'],
   exits: { 0: 'shown' },
@@ -147,7 +128,6 @@ group used. Days begin in $TOLLGATE_ROLLUP_ZONE, else UTC.`,
       const subject = await knownSubject(words.group ?? 'instance', budget);
       const query = { holding: subject, max: '1000' } as const;
       const { set, currency, rows } = await answeredInProcess(api.budgets.$get({ query }));
-      const { agreements, below } = await usedBy(subject, api);
       const exceptions = await answeredInProcess(api.exceptions.$get({ query: { subject } }));
       const path = subjectWord(subject, directory);
       const limits = rows.map((row) => ({
@@ -159,10 +139,8 @@ group used. Days begin in $TOLLGATE_ROLLUP_ZONE, else UTC.`,
         costCenter: row.costCenter ?? null,
         reason: row.reason ?? null,
         forecast: forecastJson(row),
-        agreement:
-          row.subject === subject ? (agreements.find(({ limit }) => limit === row.id) ?? null) : null,
       }));
-      const value = { subject, path, set: set ?? null, currency, limits, exceptions, below: below ?? null };
+      const value = { subject, path, set: set ?? null, currency, limits, exceptions };
       return print(io, flags, value, () => {
         const paint = paintWhen(io.colours);
         return [
@@ -172,9 +150,7 @@ group used. Days begin in $TOLLGATE_ROLLUP_ZONE, else UTC.`,
             : [
                 standingsText(rows, { currency, nowMs: io.nowMs(), columns: io.columns, paint }),
                 ...rows.map((row) => noteText(row, currency) + forecastLine(row, currency)),
-                ...agreements.map((each) => agreementLine(each, currency, rollupZone(io), paint)),
               ]),
-          below === undefined ? '' : groupsBelowText(path, below, currency, io.columns, paint),
           exceptionsText(exceptions, budget, io.columns, paint),
         ].join('');
       });
@@ -211,84 +187,6 @@ function cohortWords({ cohort, shared, borrowed = 0, unit }: BudgetRow, currency
     : [`${lent}, ${bareAmountText(borrowed, unit)} of at most ${inUnits(shared.mayBorrow)} borrowed`];
 }
 
-function agreementLine(agreement: Agreement, currency: string, zone: string, paint: Paint): string {
-  const { tone, text } = agreementText(agreement, currency, zone);
-  return `${tone === 'fits' ? paint.good('figures agree') : paint.warn('figures differ')}  ${agreement.limit}: ${text}\n`;
-}
-
-interface GroupsBelow extends GroupSum {
-  /** Right below, by path, at most 25. */
-  readonly groups: readonly (UsedInMonth & { readonly subject: string; readonly path: string })[];
-}
-
-interface UsedBy {
-  readonly agreements: readonly Agreement[];
-  /** Absent: there are none. */
-  readonly below?: GroupsBelow;
-}
-
-type Agreement = Parameters<typeof agreementText>[0];
-
-/** Limits may be written for what the directory does not know yet. */
-const NOTHING: UsedBy = { agreements: [] };
-
-/** Use of a subject and its direct subgroups; other kinds of subjects have none. */
-async function usedBy(subject: string, api: ApiClient): Promise<UsedBy> {
-  if (isCap(subject)) return NOTHING;
-  const [kind = '', ...names] = subject.split('/');
-  const [name, query] = [names.join('/'), {}];
-  switch (kind) {
-    case 'instance': {
-      const { agreements } = await answeredInProcess(api.instance.$get({ query }));
-      const roots = { under: 'roots', sort: 'name', max: '25' } as const;
-      const { rows, sum } = await answeredInProcess(api.groups.$get({ query: roots }));
-      return { agreements, ...belowOf(rows, sum) };
-    }
-    case 'group': {
-      const view = await found(api.groups[':id'].$get({ param: { id: name }, query }));
-      return view === undefined ? NOTHING : { ...view, ...belowOf(view.children, view.childrenSum) };
-    }
-    case 'project':
-      return (await found(api.projects[':id'].$get({ param: { id: name }, query }))) ?? NOTHING;
-    case 'runner-class':
-      return (await found(api['runner-classes'][':name'].$get({ param: { name }, query }))) ?? NOTHING;
-    default:
-      return NOTHING;
-  }
-}
-
-interface ChildRow {
-  readonly subject: string;
-  readonly path: string;
-  readonly metered: UsedInMonth;
-}
-
-function belowOf(rows: readonly ChildRow[], sum: GroupSum | undefined): Pick<UsedBy, 'below'> {
-  if (rows.length === 0 || sum === undefined) return {};
-  const groups = rows.map(({ subject, path, metered: { settledMicros, heldMicros, seconds, jobs } }) => ({
-    ...{ subject, path, settledMicros, heldMicros, seconds, jobs },
-  }));
-  return { below: { groups, ...sum } };
-}
-
-/** A line for each group, one for the rest, one for the total. */
-function groupsBelowText(
-  label: string,
-  { groups, rest, restLabel, total }: GroupsBelow,
-  currency: string,
-  columns: number,
-  paint: Paint,
-): string {
-  const row = (name: string, { settledMicros, heldMicros, jobs }: UsedInMonth): readonly string[] => [
-    printable(name),
-    bareAmountText(settledMicros + heldMicros, 'micros'),
-    shadowCount(jobs),
-  ];
-  const rows = [...groups.map((each) => row(each.path, each)), row(restLabel, rest), row(label, total)];
-  const titles = ['this month', right(currency), right('jobs')];
-  return `\n${table(titles, rows, columns, paint.dim)}`;
-}
-
 function edgeWords(written: string, which: Edge, zone: string): string {
   const atMs = readInstant(written, which, zone);
   return atMs === undefined ? written : edgeText(atMs, which, zone);
@@ -314,7 +212,7 @@ function exceptionsText(
       reason,
     ].map(printable),
   );
-  return `\n${wideOrLong(titles, rows, columns, paint)}`;
+  return `\n${table(titles, rows, columns, paint.dim)}`;
 }
 
 const PAGE_EDITS = 100;
@@ -323,7 +221,6 @@ const budgetHistory = command({
   name: 'budget history',
   about: 'Lists who changed the limits, when, from what to what, why and where from; newest first.',
   words: { group: optionalWord('<group>', `only changes of it: ${SUBJECT_HELP}`) },
-  expects: 'one group',
   flags: { count: orElse(text('<n>', 'how many edits at most', whole(1, 500)), 10), ...BUDGET_FLAGS },
   examples: ['tollgate budget history acme/payments --count 50'],
   exits: { 0: 'listed' },

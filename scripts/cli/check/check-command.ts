@@ -4,19 +4,18 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
-import { optionalWord, readChoice, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
+import { choice, optionalWord, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { wrapped } from '../../terminal/table.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 import {
   PLACE_FLAGS,
   type RequestPlace,
-  readNow,
   readPlaceFlags,
+  readTimeout,
   withClass,
 } from '../evaluation/place-flags.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
-import { parseDuration } from '../pipeline/durations.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
 import type { KnownRun } from '../pipeline/known-run.ts';
@@ -24,26 +23,26 @@ import { PipelineError } from '../pipeline/pipeline-error.ts';
 import { NO_PIPELINE } from '../pipeline/refusals.ts';
 import { ALIKE_EVERYWHERE } from '../pipeline/variables.ts';
 import { type FileRules, RULES_FLAGS, readRules } from '../rules-flags.ts';
-import { checkMarkdown } from './check-markdown.ts';
-import { checkText } from './check-text.ts';
-import { liveStep, rejectingNow } from './live-check.ts';
-import { checkPipeline, countOf, type PipelineCheck } from './pipeline-check.ts';
+import { checkMarkdown, checkText } from './check-sections.ts';
+import { liveStep } from './live-check.ts';
+import { checkPipeline, countOf, type PipelineCheck, rejectingNow } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
 import { checkJson, codeQuality, noteStep } from './reports.ts';
 
 const FLAGS = {
   ...PLACE_FLAGS,
-  'ref-type': text('<type>', 'branch (the default) or tag: the kind of --ref'),
+  'ref-type': choice('<type>', 'the kind of --ref (default: branch): ', ['branch', 'tag']),
   variable: texts(
     '<name=value>',
     "as GitLab's settings or the start of the pipeline set it; <name> alone: they do not. Repeat it",
   ),
   input: texts('<name=value>', 'an input of the pipeline, if its file has spec:inputs. Repeat it'),
   class: text('<name>', 'as if all runners were of this class'),
-  timeout: text('<duration>', "the project's own timeout, for jobs that set none: 1h, 90m"),
-  images: text(
+  timeout: text('<duration>', "the project's own timeout, for jobs that set none: 1h, 90m", readTimeout),
+  images: choice(
     '<how>',
-    "as-written judges $IMAGE as the file has it; else it inserts the file's variables, as the relay does with those that GitLab sends. Set those of GitLab's settings by --variable",
+    "as-written judges $IMAGE as the file has it; else it inserts the file's variables, as the relay does with those that GitLab sends. Set those of GitLab's settings by --variable. One of: ",
+    ['expanded', 'as-written'],
   ),
   verbose: toggle('every rule of every job, matched or not'),
   'code-quality': text('<file>', "also writes GitLab's code quality report"),
@@ -100,76 +99,49 @@ async function run(
   values: ValuesOf<typeof FLAGS> & { readonly json: boolean },
   io: TerminalIo,
 ): Promise<ExitCode> {
-  const nowMs = readNow(values.now, io.nowMs);
-  const { rules, classTags } = rulesFor(values.class, readRules(values, io), nowMs);
+  const nowMs = values.now ?? io.nowMs();
+  const documents = readRules(values, io);
+  const chosen = values.class === undefined ? undefined : withClass(documents.policy, values.class, nowMs);
+  const policy = chosen?.policy ?? documents.policy;
+  const rules = { ...documents, policy };
   const { file, folder } = pipelineFile(path, io.cwd);
   const place = readPlaceFlags(values, rules.directory);
-  const shown = relative(io.cwd, file) || basename(file);
-  const timeoutSeconds = timeoutOf(values.timeout);
+  const shownPath = (full: string): string => relative(io.cwd, full) || basename(full);
   const options = {
     place,
     nowMs,
-    images:
-      values.images === undefined
-        ? ('expanded' as const)
-        : readChoice('images', values.images, ['expanded', 'as-written']),
-    ...(timeoutSeconds !== undefined && { projectTimeoutSeconds: timeoutSeconds }),
+    images: values.images ?? 'expanded',
+    ...withoutAbsent({ projectTimeoutSeconds: values.timeout }),
   };
-  const checkOf = (path: string): PipelineCheck => {
-    const pipeline = expandPipeline(path, readRun(values, place));
-    if (isEmpty(pipeline))
-      throw new PipelineError(
-        'refused',
-        `has no job; ${NO_PIPELINE}`,
-        relative(io.cwd, path) || basename(path),
-      );
+  const checkOf = (full: string): PipelineCheck => {
+    const pipeline = expandPipeline(full, readRun(values, place));
+    if (isEmpty(pipeline)) throw new PipelineError('refused', `has no job; ${NO_PIPELINE}`, shownPath(full));
     return checkPipeline(pipeline, { ...rules, estimator: timeoutEstimator }, options);
   };
   const check = checkOf(file);
   const before = values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
-  const { variables } = rules.policy;
-  const live = await liveStep(check, { ...options, variables, flags: values, classTags }, io);
-  const { now } = live;
+  const classTags = chosen?.runnerClass.tags ?? [];
+  const asked = { ...options, variables: policy.variables, flags: values, classTags };
+  const { now, code } = await liveStep(check, asked, io);
   const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
-    const path = values[flag];
-    if (path !== undefined) writeUserFile(resolve(io.cwd, path), text(), `--${flag} "${path}"`);
+    const named = values[flag];
+    if (named !== undefined) writeUserFile(resolve(io.cwd, named), text(), `--${flag} "${named}"`);
   };
   write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
   write('markdown', () => checkMarkdown(check, before, now));
   const noted = values.note ? await noteStep(checkMarkdown(check, before, now), io) : EXIT.ok;
+  const shown = shownPath(file);
   if (values.json) {
-    const about = {
-      pipeline: shown,
-      place,
-      nowMs,
-      policyVersion: rules.policy.version,
-      limitsVersion: rules.limits.version,
-    };
+    const versions = { policyVersion: policy.version, limitsVersion: rules.limits.version };
+    const about = { pipeline: shown, place, nowMs, ...versions };
     io.out(`${JSON.stringify(checkJson(check, before, about, now))}\n`);
   } else {
-    const paint = paintWhen(io.colours);
+    const layout = { columns: io.columns, paint: paintWhen(io.colours), verbose: values.verbose };
     io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
-    io.out(checkText(check, before, { columns: io.columns, paint, verbose: values.verbose }, now));
+    io.out(checkText(check, before, layout, now));
   }
   const isRejected = countOf(check, 'rejected') > 0 || rejectingNow(check, now).length > 0;
-  return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? live.code : noted;
-}
-
-function rulesFor(
-  name: string | undefined,
-  rules: FileRules,
-  nowMs: number,
-): { readonly rules: FileRules; readonly classTags: readonly string[] } {
-  if (name === undefined) return { rules, classTags: [] };
-  const { policy, runnerClass } = withClass(rules.policy, name, nowMs);
-  return { rules: { ...rules, policy }, classTags: runnerClass.tags };
-}
-
-function timeoutOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const seconds = parseDuration(text);
-  if (seconds !== undefined && seconds > 0) return seconds;
-  throw new UsageError(`--timeout "${text}": expected a duration such as 1h or 90m`);
+  return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? code : noted;
 }
 
 /** GitLab wants one visible job. Those that start other pipelines count, and so do those that rules leave out. */
@@ -193,26 +165,18 @@ function aboutText(
   ].join(', ');
 }
 
-interface RunFlags {
-  readonly 'ref-type'?: string | undefined;
-  readonly variable: readonly string[];
-  readonly input: readonly string[];
-}
-
 /**
  * Builds the run from flags, for rules and for names of images and environments.
  *
  * @throws {UsageError} for an invalid variable or input.
  */
-function readRun(flags: RunFlags, place: RequestPlace): KnownRun {
+function readRun(flags: ValuesOf<typeof FLAGS>, place: RequestPlace): KnownRun {
   const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;
-  const refType = flags['ref-type'];
   const given = Object.fromEntries(flags.variable.map((text) => variableOf(text)));
   const registry = given.CI_REGISTRY ?? undefined;
   return {
-    ...(ref !== undefined && { ref }),
-    isTag: refType !== undefined && readChoice('ref-type', refType, ['branch', 'tag']) === 'tag',
-    ...withoutAbsent({ source: pipelineSource, projectPath }),
+    isTag: flags['ref-type'] === 'tag',
+    ...withoutAbsent({ ref, source: pipelineSource, projectPath }),
     predefined: {
       // Most rules compare with it; --variable says otherwise.
       CI_DEFAULT_BRANCH: 'main',

@@ -4,7 +4,6 @@ import { systemClock } from '../../../functions/core/environment/environment.ts'
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { keepNote } from '../../../functions/core/gitlab/keep-note.ts';
 import { checkBaseUrl } from '../../../functions/core/gitlab/rest-call.ts';
-import type { Violation } from '../../../policies/reason.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { commandFetch } from '../command-fetch.ts';
 import { codedReasonText, ruleJson } from '../evaluation/rule-text.ts';
@@ -12,89 +11,49 @@ import type { JobCheck } from './job-check.ts';
 import type { LiveCheck } from './live-check.ts';
 import { countOf, type PipelineCheck, resultOf, unreadBy } from './pipeline-check.ts';
 
-/**
- * One entry of GitLab's code quality report.
- *
- * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
- */
-interface CodeQualityEntry {
-  readonly description: string;
-  /** The rule. */
-  readonly check_name: string;
-  /** Stable for the same job and finding, in any place: GitLab uses it to find new ones. */
-  readonly fingerprint: string;
-  readonly severity: 'info' | 'minor' | 'major' | 'critical' | 'blocker';
-  readonly location: { readonly path: string; readonly lines: { readonly begin: number } };
-}
-
 const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info' } as const;
 
 /**
- * Lists violations at the jobs' lines, and unread parts. Equal findings of a matrix are one entry.
+ * Lists violations at the jobs' lines, and unread parts. Equal findings of a matrix are one entry. The fingerprint is
+ * the same for the same job and finding, in any place: GitLab uses it to find new ones.
  *
  * @param folder - of the pipeline, from the repository's root; '' for the root.
+ * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
  */
-export function codeQuality(
-  { jobs, currency, pipeline }: PipelineCheck,
-  folder: string,
-): readonly CodeQualityEntry[] {
-  const entries = new Map<string, CodeQualityEntry>();
-  const add = (entry: CodeQualityEntry): void => {
-    if (!entries.has(entry.fingerprint)) entries.set(entry.fingerprint, entry);
+export function codeQuality({ jobs, currency, pipeline }: PipelineCheck, folder: string): readonly object[] {
+  const entryOf = (
+    job: JobCheck['job'] | undefined,
+    check_name: string,
+    severity: string,
+    what: readonly string[],
+    description: string,
+  ) => {
+    const { file, line } = job?.place ?? { file: '.gitlab-ci.yml', line: 1 };
+    const path = posix.join(folder, file);
+    const parts = JSON.stringify([path, check_name, ...what]);
+    const fingerprint = createHash('sha256').update(parts).digest('hex').slice(0, 32);
+    return { description, check_name, fingerprint, severity, location: { path, lines: { begin: line } } };
   };
-  for (const what of pipeline.notRead) add(unreadEntry(`Not sure: ${what}`, undefined, folder));
-  for (const check of jobs) {
-    for (const what of unreadBy(check.job))
-      if (!pipeline.notRead.includes(what))
-        add(unreadEntry(`Job "${check.job.definedAs}" is not sure: ${what}`, check.job, folder));
-    for (const violation of [...check.rejects, ...check.watched]) {
-      add(entryOf(check, violation, currency, folder));
-    }
-  }
-  return [...entries.values()];
+  const unread = (job: JobCheck['job'] | undefined, text: string) =>
+    entryOf(job, 'not-read', 'minor', [text], text);
+  const entries = [
+    ...pipeline.notRead.map((what) => unread(undefined, `Not sure: ${what}`)),
+    ...jobs.flatMap(({ job, rejects, watched }) => [
+      ...unreadBy(job)
+        .filter((what) => !pipeline.notRead.includes(what))
+        .map((what) => unread(job, `Job "${job.definedAs}" is not sure: ${what}`)),
+      ...[...rejects, ...watched].map(({ rule, mode, reason }) => {
+        const text = codedReasonText(reason, currency);
+        const verb = mode === 'enforce' ? 'would be rejected' : `is watched (${mode})`;
+        const description = `Job "${job.definedAs}" ${verb} by rule ${rule}: ${text}`;
+        return entryOf(job, rule, SEVERITY[mode], [job.definedAs, mode, text], description);
+      }),
+    ]),
+  ];
+  return [...Map.groupBy(entries, ({ fingerprint }) => fingerprint).values()].flatMap(
+    ([first]) => first ?? [],
+  );
 }
-
-function entryOf(
-  { job }: JobCheck,
-  { rule, mode, reason }: Violation,
-  currency: string,
-  folder: string,
-): CodeQualityEntry {
-  const text = codedReasonText(reason, currency);
-  const verb = mode === 'enforce' ? 'would be rejected' : `is watched (${mode})`;
-  const { path, line } = locationOf(job, folder);
-  return {
-    description: `Job "${job.definedAs}" ${verb} by rule ${rule}: ${text}`,
-    check_name: rule,
-    fingerprint: fingerprint([path, job.definedAs, rule, mode, text]),
-    severity: SEVERITY[mode],
-    location: { path, lines: { begin: line } },
-  };
-}
-
-/** @param job - absent: it is about the whole pipeline. */
-function unreadEntry(
-  description: string,
-  job: JobCheck['job'] | undefined,
-  folder: string,
-): CodeQualityEntry {
-  const { path, line } = locationOf(job, folder);
-  return {
-    description,
-    check_name: 'not-read',
-    fingerprint: fingerprint([path, 'not-read', description]),
-    severity: 'minor',
-    location: { path, lines: { begin: line } },
-  };
-}
-
-function locationOf(job: JobCheck['job'] | undefined, folder: string): { path: string; line: number } {
-  const { file, line } = job?.place ?? { file: '.gitlab-ci.yml', line: 1 };
-  return { path: posix.join(folder, file), line };
-}
-
-const fingerprint = (parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 
 /**
  * The check for scripts: one object, with every rule of every job. Amounts in whole units, money in
@@ -170,36 +129,32 @@ export async function noteStep(
   { env, err }: Pick<TerminalIo, 'env' | 'err'>,
   send: typeof fetch = commandFetch({ env }),
 ): Promise<ExitCode> {
-  const token = env.TOLLGATE_NOTE_TOKEN;
-  if (token === undefined || token === '') {
+  const token = env.TOLLGATE_NOTE_TOKEN ?? '';
+  if (token === '') {
     err('--note: no TOLLGATE_NOTE_TOKEN, so the merge request gets no note\n');
     return EXIT.ok;
   }
-  const baseUrl = given(env, 'CI_SERVER_URL');
-  const projectId = given(env, 'CI_MERGE_REQUEST_PROJECT_ID');
-  const mergeRequestIid = given(env, 'CI_MERGE_REQUEST_IID');
-  const pipelineId = Number(given(env, 'CI_PIPELINE_ID'));
-  if (!Number.isSafeInteger(pipelineId)) throw new UsageError('--note: CI_PIPELINE_ID is no number');
+  const given = (name: string): string => {
+    const value = env[name] ?? '';
+    if (value !== '') return value;
+    throw new UsageError(`--note: ${name} is not set; expected a job of a merge request's pipeline`);
+  };
+  const baseUrl = given('CI_SERVER_URL');
+  const projectId = given('CI_MERGE_REQUEST_PROJECT_ID');
+  const mergeRequestIid = given('CI_MERGE_REQUEST_IID');
+  // A run of a newer pipeline has the last word.
+  const version = Number(given('CI_PIPELINE_ID'));
   try {
     checkBaseUrl(baseUrl);
     const deps = { baseUrl, token: async () => token, fetch: send, clock: systemClock };
-    // A run of a newer pipeline has the last word.
-    await keepNote(text, { projectId, mergeRequestIid, about: 'check, pipeline', version: pipelineId }, deps);
+    await keepNote(text, { projectId, mergeRequestIid, about: 'check, pipeline', version }, deps);
     return EXIT.ok;
   } catch (error) {
-    err(`--note: the merge request's note may be out of date: ${reasonText(error)}\n`);
+    const isRefused = error instanceof GitLabError && error.code === 'gitlab_refused';
+    const reason = isRefused
+      ? `GitLab refuses TOLLGATE_NOTE_TOKEN (${error.status}); expected a project or group token with the scope api and the role Developer`
+      : String(error instanceof Error ? error.message : error);
+    err(`--note: the merge request's note may be out of date: ${reason}\n`);
     return EXIT.failed;
   }
-}
-
-function given(env: TerminalIo['env'], name: string): string {
-  const value = env[name];
-  if (value !== undefined && value !== '') return value;
-  throw new UsageError(`--note: ${name} is not set; expected a job of a merge request's pipeline`);
-}
-
-function reasonText(error: unknown): string {
-  if (error instanceof GitLabError && error.code === 'gitlab_refused')
-    return `GitLab refuses TOLLGATE_NOTE_TOKEN${error.status === undefined ? '' : ` (${error.status})`}; expected a project or group token with the scope api and the role Developer`;
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,10 +1,9 @@
 /** `tollgate controller status`, `enable`, `dry-run` and `disable`. */
 import { CANARY_DESCRIPTION } from '../../../functions/core/gitlab/administration.ts';
-import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
+import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
-import { paintWhen, printable } from '../../terminal/paint.ts';
+import { paintWhen } from '../../terminal/paint.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
@@ -17,12 +16,8 @@ import {
   risksOf,
   type StatusFlags,
 } from './controller-status.ts';
-import {
-  createRunnerControllers,
-  type RunnerController,
-  type RunnerControllers,
-} from './runner-controllers.ts';
-import { canaryText, MEANS, statusJson, statusText } from './status-text.ts';
+import { createRunnerControllers } from './runner-controllers.ts';
+import { canaryText, MEANS, stateText, statusJson, statusText } from './status-text.ts';
 
 const FLAGS = {
   ...neededGitLab("holds an administrator's token; scope read_api to look, api to change"),
@@ -99,9 +94,13 @@ Warns if tollgate gitlab canary has not proven both answers, and asks if it foun
     const isProven = canary.known && canary.value.severity === 'ok';
     if (!isProven && values['require-canary']) return refuse(`${canaryText(status)}.`);
     if (!isProven && canary.known) io.err(`Warning: ${canaryText(status)}.\n`);
-    if (!(await isAgreed(status, values, io))) {
-      io.err('Nothing was changed.\n');
-      return EXIT.wouldReject;
+    const risks = risksOf(status, { relay: !values['without-relay'] }).join('; and ');
+    if (!values.yes && risks !== '') {
+      if (!values.json) io.err(statusText(status, paintWhen(false), io.columns));
+      const isAgreed = await confirmed(io, `Arm, although ${risks}?`);
+      if (isAgreed === undefined)
+        throw new UsageError(`nobody can be asked here; add --yes to arm although ${risks}`);
+      if (!isAgreed) return refuse('not confirmed.');
     }
     // GitLab's answer to a change need not say whether the controller is connected.
     const { state } = await controllers.set(controller.id, 'enabled');
@@ -117,20 +116,6 @@ const REFUSALS: Readonly<Record<NonNullable<ReturnType<typeof refusalOf>>, (id: 
     'Start the relay first (its log says "connected"), or add --without-relay.',
 };
 
-/** @throws {UsageError} without a terminal to confirm. */
-async function isAgreed(
-  status: ControllerStatus,
-  flags: { readonly yes: boolean; readonly json: boolean; readonly 'without-relay': boolean },
-  io: TerminalIo,
-): Promise<boolean> {
-  const risks = risksOf(status, { relay: !flags['without-relay'] }).join('; and ');
-  if (flags.yes || risks === '') return true;
-  if (!flags.json) io.err(statusText(status, paintWhen(false), io.columns));
-  const answer = await confirmed(io, `Arm, although ${risks}?`);
-  if (answer !== undefined) return answer;
-  throw new UsageError(`nobody can be asked here; add --yes to arm although ${risks}`);
-}
-
 /** Both disarm; they differ in whether GitLab still asks. */
 const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dry_run' | 'disabled') =>
   command({
@@ -142,7 +127,8 @@ const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dr
     exits: { 1: 'GitLab does not answer' },
     run: async ({ flags }, io) => {
       const { controllers, controller } = await find(flags, io);
-      return printChanged(await controllers.set(controller.id, state), flags.json, io);
+      const changed = await controllers.set(controller.id, state);
+      return print(io, flags, changed, () => stateText(changed));
     },
   });
 
@@ -153,16 +139,9 @@ export const commands = [
   disarming('controller disable', 'disabled'),
 ];
 
-type Flags = ValuesOf<typeof FLAGS>;
-
-async function read(values: Flags & StatusFlags, io: TerminalIo) {
+async function read(values: ValuesOf<typeof FLAGS> & StatusFlags, io: TerminalIo) {
   const { controllers, controller } = await find(values, io);
   return { controllers, status: await readStatus(controller, controllers, values, io) };
-}
-
-async function find({ controller: wanted, ...flags }: Flags, io: TerminalIo) {
-  const controllers = createRunnerControllers(callsTo(readGitLabPlace(flags, io)));
-  return { controllers, controller: await controllers.get(wanted ?? (await onlyController(controllers))) };
 }
 
 /**
@@ -170,25 +149,17 @@ async function find({ controller: wanted, ...flags }: Flags, io: TerminalIo) {
  *
  * @throws {UsageError} if there are several, or none.
  */
-async function onlyController(controllers: RunnerControllers): Promise<number> {
+async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io: TerminalIo) {
+  const controllers = createRunnerControllers(callsTo(readGitLabPlace(flags, io)));
+  if (wanted !== undefined) return { controllers, controller: await controllers.get(wanted) };
   const all = (await controllers.list()).filter(({ description }) => description !== CANARY_DESCRIPTION);
   const [only, ...others] = all;
   if (only === undefined) throw new UsageError('GitLab has no runner controller');
-  if (others.length === 0) return only.id;
   const named = all.map(({ id, description, state }) => `${id} "${description}" ${state}`).join(', ');
-  throw new UsageError(`--controller is missing: GitLab has several, ${named}`);
+  if (others.length > 0) throw new UsageError(`--controller is missing: GitLab has several, ${named}`);
+  // The list does not say whether it is connected.
+  return { controllers, controller: await controllers.get(only.id) };
 }
 
-function printChanged(controller: RunnerController, json: boolean, io: TerminalIo): ExitCode {
-  const { id, description, state } = controller;
-  const named = description === '' ? '' : ` "${printable(description)}"`;
-  if (json) io.out(`${JSON.stringify(controller)}\n`);
-  else io.out(`Runner controller ${id}${named} is ${state}: ${MEANS[state satisfies ControllerState]}.\n`);
-  return EXIT.ok;
-}
-
-function printStatus(status: ControllerStatus, json: boolean, io: TerminalIo): ExitCode {
-  if (json) io.out(`${JSON.stringify(statusJson(status))}\n`);
-  else io.out(statusText(status, paintWhen(io.colours), io.columns));
-  return EXIT.ok;
-}
+const printStatus = (status: ControllerStatus, json: boolean, io: TerminalIo): ExitCode =>
+  print(io, { json }, statusJson(status), () => statusText(status, paintWhen(io.colours), io.columns));

@@ -1,9 +1,11 @@
+import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import { waitingLines, waitingText } from '../../../functions/answers/health/judge-relays.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { armedRowsText } from '../report/shadow.ts';
 import { armedSentence, retrySentence } from '../report/shadow-words.ts';
-import { type ControllerStatus, hasScope, heardBeats, refusalOf, risksOf } from './controller-status.ts';
+import { type ControllerStatus, hasScope, NO_BEATS, refusalOf, risksOf } from './controller-status.ts';
+import type { RunnerController } from './runner-controllers.ts';
 
 /** Effect of each state on jobs, with and without a relay. */
 export const MEANS: Readonly<Record<ControllerState, string>> = {
@@ -16,96 +18,83 @@ const RUNNERS_SHOWN = 10;
 
 /** Output of `--json`; unknown values are null, with the reason in `doubts`. */
 export function statusJson(status: ControllerStatus): object {
-  const { controller, scopes, beats, forecast, canary } = status;
+  const { controller, scopes, beats, heard, forecast, canary } = status;
   const { id, description, state, connected } = controller;
+  const orNull = <T, Shown>(read: ReadResult<T>, shown: (value: T) => Shown) =>
+    read.known ? shown(read.value) : null;
   return {
-    id,
-    description,
-    state,
-    connected: connected ?? null,
-    armed: state === 'enabled' && scopes.known ? hasScope(scopes.value) : state === 'enabled' ? null : false,
-    scopes: scopes.known ? scopes.value : null,
-    relays: beats.known ? beats.value : null,
-    relaysHeard: beats.known ? heardBeats(status).length : null,
-    waiting: beats.known ? waitingLines(beats.value, status.nowMs) : null,
-    ifArmed: forecast.known ? forecast.value : null,
-    canary: canary.known ? canary.value : null,
+    ...{ id, description, state, connected: connected ?? null },
+    armed: state === 'enabled' ? orNull(scopes, hasScope) : false,
+    scopes: orNull(scopes, (all) => all),
+    relays: orNull(beats, (all) => all),
+    relaysHeard: orNull(beats, () => heard.length),
+    waiting: orNull(beats, (all) => waitingLines(all, status.nowMs)),
+    ifArmed: orNull(forecast, (report) => report),
+    canary: orNull(canary, (finding) => finding),
     refusal: refusalOf(status) ?? null,
     doubts: risksOf(status),
   };
 }
 
-export function statusText(status: ControllerStatus, paint: Paint, columns: number): string {
-  const { controller, scopes, forecast } = status;
-  const { id, description, state } = controller;
+/** `Runner controller 7 "tollgate" is enabled: …` */
+export function stateText({ id, description, state }: RunnerController, means = MEANS[state]): string {
   const named = description === '' ? '' : ` "${printable(description)}"`;
-  const scoped = !scopes.known || hasScope(scopes.value);
-  const means = scoped ? MEANS[state] : 'it has no scope, so GitLab asks about no job, and every job runs';
-  const lines = [
-    `Runner controller ${id}${named} is ${state}: ${means}.`,
-    `scope    ${scopeText(status)}`,
-    `relays   ${relaysText(status)}`,
-    `schema   ${schemaText(status)}`,
-    `waiting  ${waitersText(status)}`,
-    `answers  ${canaryText(status)}`,
-    `jobs     ${forecast.known ? armedSentence(forecast.value) : `not known: ${forecast.why}`}`,
-  ];
-  const retries = forecast.known ? retrySentence(forecast.value) : undefined;
-  const rows =
-    forecast.known && forecast.value.rows.length > 0 ? armedRowsText(forecast.value, paint, columns) : '';
-  return `${lines.join('\n')}\n${retries === undefined ? '' : `         ${retries}\n`}${rows}`;
+  return `Runner controller ${id}${named} is ${state}: ${means}.\n`;
 }
 
-function scopeText({ scopes }: ControllerStatus): string {
-  if (!scopes.known) return `not known: ${scopes.why}`;
-  const { instance, runnerIds } = scopes.value;
+const orWhy = <T>(read: ReadResult<T>, text: (value: T) => string): string =>
+  read.known ? text(read.value) : `not known: ${read.why}`;
+
+export function statusText(status: ControllerStatus, paint: Paint, columns: number): string {
+  const { controller, scopes, beats, heard, forecast, nowMs } = status;
+  const scoped = !scopes.known || hasScope(scopes.value);
+  const means = scoped ? undefined : 'it has no scope, so GitLab asks about no job, and every job runs';
+  const schemas = heard.flatMap(({ schema }) =>
+    schema === undefined
+      ? []
+      : `${printable(schema.source)} ${schema.hash?.slice(0, 12) ?? ''}, ${schema.placeholder === true ? 'a placeholder: nothing is rejected by it' : (schema.standing ?? 'not said whether proven')}`,
+  );
+  const rows: readonly (readonly [string, string])[] = [
+    ['scope', orWhy(scopes, scopeText)],
+    ['relays', `${relaysText(status)}; ${usedText(controller)}`],
+    ['schema', [...new Set(schemas)].join('; ') || 'not known: no relay tells'],
+    [
+      'waiting',
+      orWhy(beats, (all) => {
+        const lines = waitingLines(all, nowMs).map((line) => waitingText(line, `group ${line.root}`));
+        return lines.map(printable).join('\n         ') || 'no job waits for room';
+      }),
+    ],
+    ['answers', canaryText(status)],
+    ['jobs', orWhy(forecast, armedSentence)],
+  ];
+  const report = forecast.known && forecast.value.rows.length > 0 ? forecast.value : undefined;
+  const failing =
+    report && `         ${retrySentence(report) ?? ''}\n${armedRowsText(report, paint, columns)}`;
+  return `${stateText(controller, means)}${rows.map(([name, text]) => `${name.padEnd(9)}${text}\n`).join('')}${failing ?? ''}`;
+}
+
+function scopeText({ instance, runnerIds }: Extract<ControllerStatus['scopes'], { known: true }>['value']) {
   if (instance) return 'the whole instance';
   if (runnerIds.length === 0) return 'none: GitLab asks about no job';
-  const shown = runnerIds.slice(0, RUNNERS_SHOWN).join(', ');
-  const more = runnerIds.length - RUNNERS_SHOWN;
-  return `runners ${shown}${more > 0 ? ` and ${more} more` : ''}; jobs of all others are out of scope`;
+  const more = runnerIds.length > RUNNERS_SHOWN ? ` and ${runnerIds.length - RUNNERS_SHOWN} more` : '';
+  return `runners ${runnerIds.slice(0, RUNNERS_SHOWN).join(', ')}${more}; jobs of all others are out of scope`;
 }
 
-export function canaryText({ canary }: Pick<ControllerStatus, 'canary'>): string {
-  if (!canary.known) return `whether both were proven is not known: ${canary.why}`;
-  const { text, remedy } = canary.value;
-  return remedy === undefined ? text : `${text}; ${remedy}`;
+export const canaryText = ({ canary }: ControllerStatus): string =>
+  orWhy(canary, ({ text, remedy }) => (remedy === undefined ? text : `${text}; ${remedy}`));
+
+function relaysText({ beats, heard, nowMs }: ControllerStatus): string {
+  if (!beats.known) return `not known (${beats.why})`;
+  const streams = heard.reduce((sum, { openStreams }) => sum + openStreams, 0);
+  if (heard.length > 0) return `${heard.length} heard within two minutes, ${streams} streams`;
+  const [last] = beats.value;
+  return last === undefined
+    ? `not known (${NO_BEATS})`
+    : `none heard for ${Math.floor((nowMs - last.atMs) / 60_000)} min`;
 }
 
-function relaysText(status: ControllerStatus): string {
-  const { controller, beats, nowMs } = status;
-  const token =
-    controller.connected === undefined
-      ? 'this GitLab does not say when the token was used'
-      : controller.connected
-        ? 'its token was used within the last hour'
-        : 'its token was not used within the last hour';
-  const fresh = heardBeats(status);
-  const [last] = beats.known ? beats.value : [];
-  if (fresh.length > 0) {
-    const streams = fresh.reduce((sum, { openStreams }) => sum + openStreams, 0);
-    return `${fresh.length} heard within two minutes, ${streams} streams; ${token}`;
-  }
-  if (last !== undefined) return `none heard for ${Math.floor((nowMs - last.atMs) / 60_000)} min; ${token}`;
-  return `not known (${beats.known ? 'no relay writes heartbeats beside these books' : beats.why}); ${token}`;
-}
-
-function waitersText({ beats, nowMs }: ControllerStatus): string {
-  if (!beats.known) return `not known: ${beats.why}`;
-  const lines = waitingLines(beats.value, nowMs);
-  if (lines.length === 0) return 'no job waits for room';
-  return lines.map((line) => printable(waitingText(line, `group ${line.root}`))).join('\n         ');
-}
-
-function schemaText(status: ControllerStatus): string {
-  const told = new Set(
-    heardBeats(status).flatMap(({ schema }) =>
-      schema === undefined
-        ? []
-        : [
-            `${printable(schema.source)}${schema.hash === undefined ? '' : ` ${schema.hash.slice(0, 12)}`}, ${schema.placeholder === true ? 'a placeholder: nothing is rejected by it' : (schema.standing ?? 'not said whether proven')}`,
-          ],
-    ),
-  );
-  return told.size === 0 ? 'not known: no relay tells' : [...told].join('; ');
+function usedText({ connected }: RunnerController): string {
+  if (connected === undefined) return 'this GitLab does not say when the token was used';
+  return `its token was ${connected ? '' : 'not '}used within the last hour`;
 }

@@ -1,6 +1,7 @@
 import type { HealthFinding, HealthView } from '../../../functions/answers/health/evidence.ts';
+import { readHealth } from '../../../functions/answers/health/judge-health.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/health/read-gitlab.ts';
-import { dynamoHealthLook, readHealth } from '../../../functions/answers/health/read-health.ts';
+import { dynamoHealthLook } from '../../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, standIn } from '../../terminal/command.ts';

@@ -1,8 +1,7 @@
-import { connect as connectTcp, isIP } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { getProxyForUrl } from 'proxy-from-env';
-import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
@@ -14,45 +13,30 @@ import {
   STATUS,
 } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
-import {
-  parseTarget,
-  type RouterTarget,
-  readTls,
-  type TlsFiles,
-  type TlsMaterial,
-} from '../../../relay/router/target.ts';
-import { fileToken, type TokenSource } from '../../../relay/token.ts';
+import { parseTarget, type RouterTarget, readTls, type TlsMaterial } from '../../../relay/router/target.ts';
+import { fileToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';
 import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { readPolicy } from '../../policy/read-documents.ts';
 import { type DoctorFinding, note, ok, problem, skipped } from './finding.ts';
 import type { DoctorOptions } from './options.ts';
-import {
-  checkQuestion,
-  checkRules,
-  checkSchemaFields,
-  checkServiceFields,
-  checkTimeoutSource,
-} from './question.ts';
+import { checkQuestion, checkRules, checkSchemaFields } from './question.ts';
 
 const POLICY = fileURLToPath(new URL('../../../policies/policy.yaml', import.meta.url));
 
-interface Examination {
-  readonly findings: readonly DoctorFinding[];
-  /** The question's shape, see {@link formatDump}; undefined if none came. */
-  readonly shape: string | undefined;
-}
+type Found = (...findings: readonly DoctorFinding[]) => void;
 
 /**
  * Runs checks in order and reports each finding immediately; checks that depend on a failed one are skipped.
+ * Returns all findings, and the question's shape, see {@link formatDump}, if one came.
  */
 export async function examine(
   options: DoctorOptions,
   tell: (finding: DoctorFinding) => void,
-): Promise<Examination> {
+): Promise<{ readonly findings: readonly DoctorFinding[]; readonly shape: string | undefined }> {
   const findings: DoctorFinding[] = [];
-  const found = (...more: readonly DoctorFinding[]): void => {
+  const found: Found = (...more) => {
     for (const finding of more) {
       findings.push(finding);
       tell(finding);
@@ -60,31 +44,18 @@ export async function examine(
   };
   const parts = readParts(options, found);
   if (parts === undefined) return { findings, shape: undefined };
-  found(
-    checkSchemaFields(parts.schema),
-    checkTimeoutSource(parts.schema),
-    checkServiceFields(parts.schema),
-    ...checkRules(parts.policy, parts.schema.question, Date.now()),
-  );
-  const network = await checkNetwork(parts.target, parts.tls);
+  const { schema, policy, target, tls } = parts;
+  found(...checkSchemaFields(schema), ...checkRules(policy, schema.question, Date.now()));
+  const network = await checkNetwork(target, tls);
   found(...network);
-  if (network.some((finding) => finding.outcome === 'problem')) return { findings, shape: undefined };
-  return { findings, shape: await speak(options, parts, found) };
-}
-
-interface Parts {
-  readonly target: RouterTarget;
-  readonly schema: WireSchema;
-  readonly policy: Policy;
-  readonly token: TokenSource;
-  readonly tlsFiles: TlsFiles;
-  readonly tls: TlsMaterial;
+  const isReached = network.every((finding) => finding.outcome !== 'problem');
+  return { findings, shape: isReached ? await speak(options, parts, found) : undefined };
 }
 
 /** Reads everything that needs no network, and reports all errors. */
-function readParts(options: DoctorOptions, found: (finding: DoctorFinding) => void): Parts | undefined {
-  const { caFile, 'cert-file': certFile, 'key-file': keyFile } = options;
-  const tlsFiles: TlsFiles = withoutAbsent({ caFile, certFile, keyFile });
+function readParts(options: DoctorOptions, found: Found) {
+  const { caFile, 'cert-file': certFile, 'key-file': keyFile, policy: policyFile } = options;
+  const tlsFiles = withoutAbsent({ caFile, certFile, keyFile });
   const attempt = <T>(check: string, read: () => T, describe: (value: T) => DoctorFinding): T | undefined => {
     try {
       const value = read();
@@ -103,30 +74,29 @@ function readParts(options: DoctorOptions, found: (finding: DoctorFinding) => vo
   );
   const token = attempt(
     'token',
-    () => readToken(options['token-file']),
-    ({ looksRight }) =>
-      looksRight
+    () => fileToken(options['token-file']),
+    (source) =>
+      source.read().includes('glrct-')
         ? ok('token', 'read, and it looks like a runner controller token')
         : note('token', 'read, but it has no glrct-', 'is it the token of a runner controller?'),
   );
   const schema = attempt('schema', () => loadSchema(options.proto), describeSchema);
   const policy = attempt(
     'policy',
-    () => readPolicy(options.policy ?? POLICY),
-    ({ rules }) => ok('policy', `${options.policy ?? 'policies/policy.yaml'}, ${rules.length} rules`),
+    () => readPolicy(policyFile ?? POLICY),
+    ({ rules }) => ok('policy', `${policyFile ?? 'policies/policy.yaml'}, ${rules.length} rules`),
   );
   const tls = attempt(
     'tls files',
     () => readTls(tlsFiles),
     () => ok('tls files', Object.keys(tlsFiles).join(', ') || 'none needed'),
   );
-  if (!target || !token || !schema || !policy || !tls) return undefined;
-  return { target, token: token.source, schema, policy, tlsFiles, tls };
+  return target && token && schema && policy && tls && { target, schema, policy, token, tlsFiles, tls };
 }
 
 function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFinding {
-  const loopback = /^(localhost|127\..*|::1)$/.test(target.host);
-  if (target.secure || loopback) return ok('router', `${target.url}, port ${target.port}`);
+  const isLoopback = /^(localhost|127\..*|::1)$/.test(target.host);
+  if (target.secure || isLoopback) return ok('router', `${target.url}, port ${target.port}`);
   const detail = `${target.url} sends the token and the jobs unencrypted`;
   return allowPlaintext
     ? note('router', detail)
@@ -141,23 +111,14 @@ function describeSchema(schema: WireSchema): DoctorFinding {
     : ok('schema', detail);
 }
 
-function readToken(file: string): { readonly source: TokenSource; readonly looksRight: boolean } {
-  const source = fileToken(file);
-  return { source, looksRight: source.read().includes('glrct-') };
-}
-
 async function speak(
   options: DoctorOptions,
-  { target, token, schema, tlsFiles }: Parts,
-  found: (...findings: readonly DoctorFinding[]) => void,
+  { target, token, schema, tlsFiles }: NonNullable<ReturnType<typeof readParts>>,
+  found: Found,
 ): Promise<string | undefined> {
   const router = createRouter({
-    target,
-    schema,
-    token,
-    tls: tlsFiles,
+    ...{ target, schema, token, tls: tlsFiles, version: VERSION },
     userAgent: `tollgate-doctor/${VERSION}`,
-    version: VERSION,
     ...withoutAbsent({ socketDir: options['socket-dir'] }),
   });
   try {
@@ -169,26 +130,18 @@ async function speak(
     }
     found(ok('admit job', 'the router lets a stream wait'));
     if (admission.kind === 'accepted') {
-      const detail = `none within ${options.wait / 1_000} s`;
-      found(
-        options.wait === 0
-          ? skipped('question', 'not waited for')
-          : note(
-              'question',
-              detail,
-              'start a pipeline on a runner in the scope of this controller, and use a longer --wait',
-            ),
-      );
+      const remedy = 'start a pipeline on a runner in the scope of this controller, and use a longer --wait';
+      const none = note('question', `none within ${options.wait / 1_000} s`, remedy);
+      found(options.wait === 0 ? skipped('question', 'not waited for') : none);
       return undefined;
     }
     found(ok('question', `${admission.bytes.length} bytes`), ...checkQuestion(schema, admission.bytes));
     const code = await admission.answer(encodeAdmitted(schema));
+    const sent =
+      'sent as admitted, and the router ended the stream well; compare job_router_admission_control_requests_total{result="admitted"}';
     found(
       code === STATUS.OK
-        ? ok(
-            'answer',
-            'sent as admitted, and the router ended the stream well; compare job_router_admission_control_requests_total{result="admitted"}',
-          )
+        ? ok('answer', sent)
         : problem('answer', `the router ended the stream with status ${code}`, remedyOfStatus(code)),
     );
     return formatDump(dumpWire(admission.bytes, options.show.map(exactly)));
@@ -204,64 +157,44 @@ const CONNECT_MS_MAX = 5_000;
 /** Checks TCP and TLS separately, to distinguish a firewall, a wrong name and a wrong certificate. */
 async function checkNetwork(target: RouterTarget, tls: TlsMaterial): Promise<readonly DoctorFinding[]> {
   const proxy = target.tunnel ? getProxyForUrl(target.url.replace(/^ws/, 'http')) : '';
-  if (proxy !== '') {
+  if (proxy !== '')
     return [note('network', `through the proxy ${new URL(proxy).host} (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)`)];
-  }
-  const tcp = await checkTcp(target);
+  const { host, port } = target;
+  const socket = connectTcp({ host, port, timeout: CONNECT_MS_MAX });
+  const tcp = await connected(
+    'network',
+    socket,
+    'connect',
+    'a firewall between here and the router?',
+    () => `${host} is ${socket.remoteAddress}, port ${port} is open`,
+  );
   if (tcp.outcome === 'problem' || !target.secure) return [tcp];
-  return [tcp, await checkTls(target, tls)];
+  const secure = connectTls({
+    ...{ host, port, ...tls, timeout: CONNECT_MS_MAX, ALPNProtocols: ['h2', 'http/1.1'] },
+    ...(isIP(host) === 0 && { servername: host }),
+  });
+  const describe = (): string =>
+    `${secure.getProtocol()}, certificate valid until ${secure.getPeerCertificate().valid_to}`;
+  return [tcp, await connected('tls', secure, 'secureConnect', 'does this port speak TLS?', describe)];
 }
 
-function checkTcp({ host, port }: RouterTarget): Promise<DoctorFinding> {
-  return new Promise((resolve) => {
-    const socket = connectTcp({ host, port, timeout: CONNECT_MS_MAX });
+/** Waits until the socket is ready, and closes it. */
+const connected = (
+  check: string,
+  socket: Socket,
+  ready: string,
+  silent: string,
+  describe: () => string,
+): Promise<DoctorFinding> =>
+  new Promise((resolve) => {
     const done = (finding: DoctorFinding): void => {
       socket.destroy();
       resolve(finding);
     };
-    socket.on('connect', () =>
-      done(ok('network', `${host} is ${socket.remoteAddress}, port ${port} is open`)),
-    );
-    socket.on('timeout', () =>
-      done(
-        problem(
-          'network',
-          `${host}:${port} does not answer within 5 s`,
-          'a firewall between here and the router?',
-        ),
-      ),
-    );
-    socket.on('error', (error: NodeJS.ErrnoException) =>
-      done(problem('network', error.message, remedyOfNetwork(error))),
-    );
+    socket.on(ready, () => done(ok(check, describe())));
+    socket.on('timeout', () => done(problem(check, 'no answer within 5 s', silent)));
+    socket.on('error', (error) => done(problem(check, error.message, remedyOfNetwork(error))));
   });
-}
-
-function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<DoctorFinding> {
-  return new Promise((resolve) => {
-    const socket = connectTls({
-      host,
-      port,
-      ...tls,
-      ...(isIP(host) === 0 && { servername: host }),
-      ALPNProtocols: ['h2', 'http/1.1'],
-      timeout: CONNECT_MS_MAX,
-    });
-    const done = (finding: DoctorFinding): void => {
-      socket.destroy();
-      resolve(finding);
-    };
-    socket.on('secureConnect', () =>
-      done(
-        ok('tls', `${socket.getProtocol()}, certificate valid until ${socket.getPeerCertificate().valid_to}`),
-      ),
-    );
-    socket.on('timeout', () => done(problem('tls', 'no handshake within 5 s', 'does this port speak TLS?')));
-    socket.on('error', (error: NodeJS.ErrnoException) =>
-      done(problem('tls', error.message, remedyOfNetwork(error))),
-    );
-  });
-}
 
 async function checkRegister(router: Router): Promise<DoctorFinding> {
   const instanceId = randomInstanceId();
@@ -290,6 +223,8 @@ type Admission =
       readonly remedy?: string | undefined;
     };
 
+const REOPEN_MS = 100;
+
 /** Opens AdmitJob and waits for a question; a stream that comes of age meanwhile is opened again. */
 async function waitForQuestion(router: Router, waitMs: number): Promise<Admission> {
   const untilMs = performance.now() + Math.max(waitMs, ACCEPTED_AFTER_MS);
@@ -301,50 +236,36 @@ async function waitForQuestion(router: Router, waitMs: number): Promise<Admissio
   }
 }
 
-const REOPEN_MS = 100;
-
 function openOnce(router: Router, waitMs: number): Promise<Admission> {
-  return new Promise((resolve) => {
-    let connected = false;
-    const ended = Promise.withResolvers<number>();
-    const call = router.admitJob({
-      onWaiting() {
-        connected = true;
-      },
-      onQuestion(bytes) {
-        clearTimeout(timer);
-        resolve({
-          kind: 'question',
-          bytes,
-          answer(answer) {
-            call.answer(answer);
-            return ended.promise;
-          },
-        });
-      },
-      onOversized(sizeBytes) {
-        resolve({
-          kind: 'refused',
-          code: STATUS.RESOURCE_EXHAUSTED,
-          details: `a question of ${sizeBytes} bytes`,
-        });
-      },
-      onEnd(code, details, remedy) {
-        clearTimeout(timer);
-        ended.resolve(code);
-        resolve({ kind: 'refused', code, details, remedy });
-      },
-    });
-    const timer = setTimeout(
-      () => {
-        resolve(
-          connected
-            ? { kind: 'accepted' }
-            : { kind: 'refused', code: STATUS.UNAVAILABLE, details: 'no connection' },
-        );
-        call.cancel();
-      },
-      Math.max(0, waitMs),
-    );
+  const { promise, resolve } = Promise.withResolvers<Admission>();
+  const ended = Promise.withResolvers<number>();
+  let late: Admission = { kind: 'refused', code: STATUS.UNAVAILABLE, details: 'no connection' };
+  const call = router.admitJob({
+    onWaiting() {
+      late = { kind: 'accepted' };
+    },
+    onQuestion(bytes) {
+      clearTimeout(timer);
+      const answer = (response: Uint8Array) => {
+        call.answer(response);
+        return ended.promise;
+      };
+      resolve({ kind: 'question', bytes, answer });
+    },
+    onOversized(sizeBytes) {
+      const details = `a question of ${sizeBytes} bytes`;
+      resolve({ kind: 'refused', code: STATUS.RESOURCE_EXHAUSTED, details });
+    },
+    onEnd(code, details, remedy) {
+      clearTimeout(timer);
+      ended.resolve(code);
+      resolve({ kind: 'refused', code, details, remedy });
+    },
   });
+  const onTimeout = (): void => {
+    resolve(late);
+    call.cancel();
+  };
+  const timer = setTimeout(onTimeout, Math.max(0, waitMs));
+  return promise;
 }

@@ -7,8 +7,11 @@ import { pricesAt, type RunnerClass } from '../../../policies/price.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { readChoice, readWhole, text, toggle } from '../../terminal/flags.ts';
+import { readChoice, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
+import { parseDuration } from '../pipeline/durations.ts';
 import { notInDirectory } from './unknown-place.ts';
+
+const ID_MAX = 999_999_999_999_999;
 
 /** Flags for facts that no file has: user and place. */
 export const PLACE_FLAGS = {
@@ -17,20 +20,22 @@ export const PLACE_FLAGS = {
   ref: text('<name>', 'branch or tag'),
   protected: toggle('the ref is protected'),
   unprotected: toggle('the ref is not protected'),
-  source: text('<source>', 'what started the pipeline: push, merge_request_event, schedule, web …'),
-  user: text('<id>', "GitLab's id of the user"),
-  now: text('<time>', 'the time to check for, 2026-12-31T18:00Z (default: now)'),
+  source: text(
+    '<source>',
+    'what started the pipeline: push, merge_request_event, schedule, web …',
+    (given, flag) => readChoice(flag, given, PIPELINE_SOURCES),
+  ),
+  user: text('<id>', "GitLab's id of the user", whole(1, ID_MAX)),
+  now: text('<time>', 'the time to check for, 2026-12-31T18:00Z (default: now)', (given) => {
+    const atMs = readInstant(given, 'start');
+    if (atMs !== undefined) return atMs;
+    throw new UsageError(
+      `--now "${given}": expected a day or a time with its offset, e.g. 2026-12-31T18:00Z`,
+    );
+  }),
 };
 
-export interface PlaceFlags {
-  readonly project?: string | undefined;
-  readonly group?: string | undefined;
-  readonly ref?: string | undefined;
-  readonly protected: boolean;
-  readonly unprotected: boolean;
-  readonly source?: string | undefined;
-  readonly user?: string | undefined;
-}
+export type PlaceFlags = Omit<ValuesOf<typeof PLACE_FLAGS>, 'now'>;
 
 export type RequestPlace = Pick<
   AdmissionRequest,
@@ -44,7 +49,12 @@ export type RequestPlace = Pick<
   | 'userId'
 >;
 
-const ID_MAX = 999_999_999_999_999;
+/** Reads a timeout, in seconds. */
+export function readTimeout(given: string): number {
+  const seconds = parseDuration(given);
+  if (seconds !== undefined && seconds > 0) return seconds;
+  throw new UsageError(`--timeout "${given}": expected a duration such as 1h or 90m`);
+}
 
 /** @throws {UsageError} for a project or group that is not in the directory, and flags that contradict each other. */
 export const readPlaceFlags = (flags: PlaceFlags, directory: Directory): RequestPlace => ({
@@ -66,91 +76,69 @@ export function placeInLedger(flags: PlaceFlags, directory: Directory) {
 }
 
 /** The ref, the source and the user, without the project. @throws {UsageError} */
-export function readRunFlags(flags: PlaceFlags): RequestPlace {
+export function readRunFlags({ ref, source, user, ...flags }: PlaceFlags): RequestPlace {
   if (flags.protected && flags.unprotected)
     throw new UsageError('--protected and --unprotected: expected one of them');
-  const { ref, source, user } = flags;
-  return {
-    ...(ref !== undefined && { ref }),
-    ...(flags.protected && { refProtected: true }),
-    ...(flags.unprotected && { refProtected: false }),
-    ...(source !== undefined && { pipelineSource: readChoice('source', source, PIPELINE_SOURCES) }),
-    ...(user !== undefined && { userId: readWhole('user', user, 1, ID_MAX) }),
-  };
-}
-
-/** @throws {UsageError} if `--now` is no time. */
-export function readNow(text: string | undefined, nowMs: () => number): number {
-  if (text === undefined) return nowMs();
-  const atMs = readInstant(text, 'start');
-  if (atMs !== undefined) return atMs;
-  throw new UsageError(`--now "${text}": expected a day or a time with its offset, e.g. 2026-12-31T18:00Z`);
+  const refProtected = flags.protected || flags.unprotected ? flags.protected : undefined;
+  return withoutAbsent({ ref, refProtected, pipelineSource: source, userId: user });
 }
 
 function whereabouts({ project, group }: PlaceFlags, directory: Directory): RequestPlace {
   if (project !== undefined && group !== undefined)
     throw new UsageError('--project and --group: expected one of them, a project names its group');
-  if (project !== undefined) return projectPlace(project, directory);
-  if (group === undefined) return {};
-  const found = groupOf(group, directory);
-  if (found === undefined) throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
-  return groupPlace(found, directory);
-}
-
-function projectPlace(project: string, directory: Directory): RequestPlace {
-  const known = isId(project)
-    ? directory.projectById.get(Number(project))
-    : directory.projectByPath.get(pathKey(project));
+  if (group !== undefined) {
+    const found = findGroup(group, directory);
+    if (found === undefined) throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
+    return groupPlace(found.id, directory);
+  }
+  if (project === undefined) return {};
+  const known = findProject(project, directory);
   if (known !== undefined)
-    return {
-      projectId: known.id,
-      projectPath: known.path,
-      ...groupPlace({ id: known.groupId }, directory),
-    };
+    return { projectId: known.id, projectPath: known.path, ...groupPlace(known.groupId, directory) };
   // A project of today is not in the directory yet, and a group is enough for its limits.
-  const parent = project.slice(0, Math.max(0, project.lastIndexOf('/')));
-  const group =
-    isId(project) || project.endsWith('/') ? undefined : directory.groupByPath.get(pathKey(parent));
-  if (group === undefined)
+  const [, parent] = /^(.+)\/[^/]+$/.exec(project) ?? [];
+  const its = parent === undefined ? undefined : directory.groupByPath.get(pathKey(parent));
+  if (its === undefined)
     throw notInDirectory(`--project ${project}`, project, directory.projectByPath.keys());
-  return { projectPath: project, ...groupPlace(group, directory) };
+  return { projectPath: project, ...groupPlace(its.id, directory) };
 }
 
-const groupOf = (group: string, directory: Directory): { readonly id: number } | undefined =>
-  isId(group) ? directory.groupById.get(Number(group)) : directory.groupByPath.get(pathKey(group));
+const isId = (value: unknown): boolean => /^\d{1,15}$/.test(String(value));
 
-function groupPlace({ id }: { readonly id: number }, directory: Directory): RequestPlace {
-  const rootNamespaceId = directory.chainById.get(id)?.[0]?.id;
-  return { namespaceId: id, ...(rootNamespaceId !== undefined && { rootNamespaceId }) };
-}
+/** By path or id. */
+export const findGroup = (value: unknown, { groupById, groupByPath }: Directory) =>
+  isId(value) ? groupById.get(Number(value)) : groupByPath.get(pathKey(String(value)));
 
-const isId = (text: string): boolean => /^\d{1,15}$/.test(text);
+/** By path or id. */
+export const findProject = (value: unknown, { projectById, projectByPath }: Directory) =>
+  isId(value) ? projectById.get(Number(value)) : projectByPath.get(pathKey(String(value)));
 
-interface ChosenClass {
-  /** Every job is of the class. */
-  readonly policy: Policy;
-  readonly runnerClass: RunnerClass;
-}
+/** The group of a request, and its root. */
+export const groupPlace = (
+  namespaceId: number,
+  { chainById }: Directory,
+): Pick<RequestPlace, 'namespaceId' | 'rootNamespaceId'> =>
+  withoutAbsent({ namespaceId, rootNamespaceId: chainById.get(namespaceId)?.[0]?.id });
 
 /**
  * The policy as if all runners were of one class, at the prices in force at an instant: ask it about no other.
  *
  * @throws {UsageError} if there is no such class then.
  */
-export function withClass(policy: Policy, name: string, nowMs: number): ChosenClass {
+export function withClass(
+  policy: Policy,
+  name: string,
+  nowMs: number,
+): { readonly policy: Policy; readonly runnerClass: RunnerClass } {
   const { version, classes } = pricesAt(policy.prices, nowMs);
   const runnerClass = classes.find((each) => each.name === name);
-  if (runnerClass === undefined) {
-    const names = classes.map((each) => each.name);
-    const like = closest(name, names);
-    const hint = like === undefined ? `expected ${names.join(', ')}` : `did you mean ${like}?`;
-    throw new UsageError(`--class ${name}: is no runner class of the policy (prices ${version}); ${hint}`);
-  }
-  return {
-    runnerClass,
-    policy: {
-      ...policy,
-      prices: { version, classes: [], defaultClass: runnerClass },
-    },
-  };
+  if (runnerClass !== undefined)
+    return {
+      runnerClass,
+      policy: { ...policy, prices: { version, classes: [], defaultClass: runnerClass } },
+    };
+  const names = classes.map((each) => each.name);
+  const like = closest(name, names);
+  const hint = like === undefined ? `expected ${names.join(', ')}` : `did you mean ${like}?`;
+  throw new UsageError(`--class ${name}: is no runner class of the policy (prices ${version}); ${hint}`);
 }

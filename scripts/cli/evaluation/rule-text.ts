@@ -11,70 +11,48 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 
-type Tone = 'good' | 'bad' | 'warn' | 'dim';
-
-/** One line about one rule. */
-interface RuleText {
-  readonly word: string;
-  readonly tone: Tone;
-  /** Why, or what it asks; one entry a line, at least one. */
-  readonly why: readonly string[];
-}
-
-/** A rule's result for people. */
-function ruleTextOf(result: RuleResult, currency: string): RuleText {
-  const { outcome } = result;
-  switch (outcome.outcome) {
-    case 'off':
-      return { word: 'off', tone: 'dim', why: [''] };
-    case 'not matched': {
-      const value = outcome.value === undefined ? '' : ` (this job: ${outcome.value})`;
-      return { word: 'not matched', tone: 'dim', why: [`${outcome.condition}${value}`] };
-    }
-    case 'exempt':
-      return { word: 'exempt', tone: 'good', why: [outcome.reason, ...asks(result, currency)] };
-    case 'failed':
-      return { word: 'failed', tone: 'bad', why: [outcome.cause, ...against(result, currency)] };
-    case 'missing':
-    case 'matched': {
-      const why = [...against(result, currency), ...asks(result, currency), ...lacks(result)];
-      return { ...verdict(result), why: why.length === 0 ? ['nothing against it'] : why };
-    }
-  }
-}
-
-function verdict({ violations, missing, outcome }: RuleResult): Pick<RuleText, 'word' | 'tone'> {
-  if (violations.some(({ mode }) => mode === 'enforce')) return { word: 'rejects', tone: 'bad' };
-  const [watching] = violations;
-  if (outcome.outcome === 'missing' || missing.length > 0) return { word: 'cannot tell', tone: 'warn' };
-  return watching === undefined ? { word: 'ok', tone: 'good' } : { word: watching.mode, tone: 'warn' };
-}
-
-const against = ({ violations }: RuleResult, currency: string): readonly string[] =>
-  violations.flatMap(({ reason }) =>
-    reason.code === 'FIELD_MISSING' ? [] : [codedReasonText(reason, currency)],
-  );
-
 /** `[IMAGE_NOT_ALLOWED] image "node:24" matches no allowed pattern`. */
 export const codedReasonText = (reason: Reason, currency: string): string =>
   `[${reason.code}] ${reasonLine(reason, currency)}`;
 
-function asks({ claims, askedBy }: RuleResult, currency: string): readonly string[] {
-  if (askedBy !== undefined) return [`rule ${askedBy} asks in its place`];
+/** A rule's result for people: a word, its colour, and why or what it asks; one entry a line. */
+function ruleTextOf(
+  result: RuleResult,
+  currency: string,
+): readonly [word: string, tone: keyof Paint, why: readonly string[]] {
+  const { outcome, violations, claims, askedBy, missing, unproven, onMissing } = result;
+  const against = violations.flatMap(({ reason }) =>
+    reason.code === 'FIELD_MISSING' ? [] : [codedReasonText(reason, currency)],
+  );
   // A claim that never fits is listed as a violation.
-  return claims
-    .filter(({ neverFits }) => !neverFits)
-    .map((claim) => {
-      const ask = limitAskOf(claim);
-      return `${ask.limit} of ${ask.subjectLabel}: asks ${askText(ask, currency)}`;
-    });
-}
-
-function lacks({ missing, unproven, onMissing }: RuleResult): readonly string[] {
-  const lines: string[] = [];
-  if (missing.length > 0) lines.push(`${needsText(missing)}; on_missing: ${onMissing}`);
-  if (unproven.length > 0) lines.push(`unless an exception holds: that ${needsText(unproven)}`);
-  return lines;
+  const asked = claims.filter(({ neverFits }) => !neverFits).map(limitAskOf);
+  const asks =
+    askedBy === undefined
+      ? asked.map((ask) => `${ask.limit} of ${ask.subjectLabel}: asks ${askText(ask, currency)}`)
+      : [`rule ${askedBy} asks in its place`];
+  switch (outcome.outcome) {
+    case 'off':
+      return ['off', 'dim', []];
+    case 'not matched': {
+      const value = outcome.value === undefined ? '' : ` (this job: ${outcome.value})`;
+      return ['not matched', 'dim', [`${outcome.condition}${value}`]];
+    }
+    case 'exempt':
+      return ['exempt', 'good', [outcome.reason, ...asks]];
+    case 'failed':
+      return ['failed', 'bad', [outcome.cause, ...against]];
+    case 'missing':
+    case 'matched': {
+      const why = [...against, ...asks];
+      if (missing.length > 0) why.push(`${needsText(missing)}; on_missing: ${onMissing}`);
+      if (unproven.length > 0) why.push(`unless an exception holds: that ${needsText(unproven)}`);
+      if (violations.some(({ mode }) => mode === 'enforce')) return ['rejects', 'bad', why];
+      if (outcome.outcome === 'missing' || missing.length > 0) return ['cannot tell', 'warn', why];
+      const [watching] = violations;
+      if (watching !== undefined) return [watching.mode, 'warn', why];
+      return ['ok', 'good', why.length === 0 ? ['nothing against it'] : why];
+    }
+  }
 }
 
 /** Every rule with its mode, what became of it and why; a rule with more to say takes more lines. */
@@ -85,20 +63,14 @@ export function ruleTable(
   paint: Paint,
 ): string {
   const rows = results.flatMap((result) => {
-    const { word, tone, why } = ruleTextOf(result, currency);
+    const [word, tone, why] = ruleTextOf(result, currency);
     const [first = '', ...more] = why.map(printable);
     return [
       [result.id, result.kind, result.mode, paint[tone](word), first],
       ...more.map((line) => ['', '', '', '', line]),
     ];
   });
-  const titles = ['rule', 'kind', 'mode', 'result', 'why'];
-  return table(
-    titles.map((title) => ({ title })),
-    rows,
-    columns,
-    paint.strong,
-  );
+  return table(['rule', 'kind', 'mode', 'result', 'why'], rows, columns, paint.strong);
 }
 
 /** A rule's current result, one line per violation. */

@@ -1,27 +1,12 @@
-import { byVersion, type RouterAccess } from '../../../functions/core/gitlab/runners.ts';
 import { EXIT, type TerminalIo } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
+import { command, print } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';
-import { type Paint, paintWhen } from '../../terminal/paint.ts';
-import { table } from '../../terminal/table.ts';
+import { paintWhen } from '../../terminal/paint.ts';
+import { right, table } from '../../terminal/table.ts';
 import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { readFleet } from './read-fleet.ts';
-import {
-  needsChange,
-  REMEDIES,
-  type RunnerRegistration,
-  type RunnerReport,
-  reportOf,
-} from './runner-findings.ts';
-
-/** Output of `--json`. */
-interface FleetJson {
-  readonly runners: readonly RunnerReport[];
-  readonly unreadable: number;
-  /** There are more runners than were looked at. */
-  readonly cut: boolean;
-}
+import { FINDINGS, type RunnerReport, reportOf, versionsText } from './runner-findings.ts';
 
 const fleetLs = command({
   name: 'fleet ls',
@@ -34,87 +19,65 @@ registered only by whether the runner has a creator. Makes two calls for each ru
   },
   examples: ['tollgate fleet ls --gitlab https://gitlab.example.com --token-file token --check'],
   exits: { 0: 'listed', 1: 'GitLab does not answer', 2: 'with --check: a runner needs a change' },
-  run: async ({ flags: values }, io) => {
-    const listing = await readFleet(readGitLabPlace(values, io), progressOf('calls', io));
-    const reports = listing.runners.map((each) => reportOf(each, io.nowMs()));
-    const { unreadable, cut } = listing;
-    const result: FleetJson = { runners: reports, unreadable, cut };
-    if (values.json) io.out(`${JSON.stringify(result)}\n`);
-    else io.out(fleetText(result, io));
-    return values.check && reports.some(needsChange) ? EXIT.wouldReject : EXIT.ok;
+  run: async ({ flags }, io) => {
+    const { runners, ...rest } = await readFleet(readGitLabPlace(flags, io), progressOf('calls', io));
+    const reports = runners.map((each) => reportOf(each, io.nowMs()));
+    // The runner bypasses admission, or stops working with a coming GitLab.
+    const needsChange = reports.some(
+      ({ findings }) => findings.includes('router_unsupported') || findings.includes('registration_token'),
+    );
+    const notes = [
+      rest.unreadable > 0 &&
+        `${rest.unreadable} entries of GitLab's answers could not be read and are left out.`,
+      rest.cut && 'There are more runners than these: only so many are looked at.',
+    ];
+    const noteText = notes.flatMap((line) => (line === false ? [] : `${line}\n`)).join('');
+    print(io, flags, { runners: reports, ...rest }, () => fleetText(reports, io) + noteText);
+    return flags.check && needsChange ? EXIT.wouldReject : EXIT.ok;
   },
 });
 
 export const commands = [fleetLs];
 
-const COLUMNS = [
-  { title: 'runner', align: 'right' },
-  { title: 'state' },
-  { title: 'registered by' },
-  { title: 'managers', align: 'right' },
-  { title: 'version' },
-  { title: 'job router' },
-  { title: 'description' },
-] as const;
-
-const REGISTRATIONS: Readonly<Record<RunnerRegistration, string>> = {
+const REGISTRATIONS: Readonly<Record<RunnerReport['registration'], string>> = {
   registration_token: 'registration token',
   authentication_token: 'glrt- token',
   not_told: 'not told',
 };
 
-const ROUTERS: Readonly<Record<RouterAccess, string>> = {
+const ROUTERS: Readonly<Record<RunnerReport['managers'][number]['router'], string>> = {
   none: 'no',
   environment: 'by environment',
   feature_flag: 'by feature flag',
   unknown: 'not told',
 };
 
-function fleetText({ runners, unreadable, cut }: FleetJson, io: TerminalIo): string {
-  if (runners.length === 0)
-    return `GitLab has no runner that this token may see.\n${noteText(unreadable, cut)}`;
-  const paint = paintWhen(io.colours);
-  const rows = runners.map((each) => [
-    String(each.id),
-    each.paused ? `${each.status}, paused` : each.status,
-    REGISTRATIONS[each.registration],
-    String(each.managers.length),
-    versionsText(each),
-    routersText(each, paint),
-    each.description,
-  ]);
-  return `${table(COLUMNS, rows, io.columns, paint.dim)}\n${remediesText(runners)}${noteText(unreadable, cut)}`;
-}
-
-function versionsText({ managers }: RunnerReport): string {
-  const versions = managers.flatMap(({ version }) => version ?? []).sort(byVersion);
-  const [oldest, newest] = [versions[0] ?? '-', versions.at(-1) ?? '-'];
-  return oldest === newest ? oldest : `${oldest} to ${newest}`;
-}
-
-function routersText({ managers }: RunnerReport, paint: Paint): string {
-  const supports = [...new Set(managers.map(({ router }) => router))];
-  const text = supports.map((each) => ROUTERS[each]).join(', ');
-  return supports.includes('none') ? paint.bad(text) : text === '' ? '-' : text;
-}
-
 const IDS_SHOWN_MAX = 20;
 
-/** One line per remedy with the runners it is for: a fleet has more runners than things to do. */
-function remediesText(runners: readonly RunnerReport[]): string {
-  const lines = REMEDIES.flatMap(({ code, remedy }) => {
-    const ids = runners.filter(({ findings }) => findings.includes(code)).map(({ id }) => id);
-    if (ids.length === 0) return [];
-    const more = ids.length > IDS_SHOWN_MAX ? ` and ${ids.length - IDS_SHOWN_MAX} more` : '';
-    return [`- ${ids.slice(0, IDS_SHOWN_MAX).join(', ')}${more}: ${remedy}`];
+/** A row per runner, then a line per remedy: a fleet has more runners than things to do. */
+function fleetText(reports: readonly RunnerReport[], io: TerminalIo): string {
+  if (reports.length === 0) return 'GitLab has no runner that this token may see.\n';
+  const paint = paintWhen(io.colours);
+  const titles = [right('runner'), 'state', 'registered by', right('managers'), 'version', 'job router'];
+  const rows = reports.map((report) => {
+    const routers = [...new Set(report.managers.map(({ router }) => router))];
+    const text = routers.map((each) => ROUTERS[each]).join(', ') || '-';
+    return [
+      String(report.id),
+      report.paused ? `${report.status}, paused` : report.status,
+      REGISTRATIONS[report.registration],
+      String(report.managers.length),
+      versionsText(report),
+      routers.includes('none') ? paint.bad(text) : text,
+      report.description,
+    ];
   });
-  return lines.length === 0 ? '' : `Runners that\n${lines.join('\n')}\n`;
+  const remedies = FINDINGS.flatMap(({ code, remedy }) => {
+    const ids = reports.filter(({ findings }) => findings.includes(code)).map(({ id }) => id);
+    if (ids.length === 0 || remedy === undefined) return [];
+    const more = ids.length > IDS_SHOWN_MAX ? ` and ${ids.length - IDS_SHOWN_MAX} more` : '';
+    return `- ${ids.slice(0, IDS_SHOWN_MAX).join(', ')}${more}: ${remedy}\n`;
+  });
+  const list = table([...titles, 'description'], rows, io.columns, paint.dim);
+  return `${list}\n${remedies.length === 0 ? '' : `Runners that\n${remedies.join('')}`}`;
 }
-
-const noteText = (unreadable: number, cut: boolean): string =>
-  [
-    ...(unreadable > 0
-      ? [`${unreadable} entries of GitLab's answers could not be read and are left out.\n`]
-      : []),
-    ...(cut ? ['There are more runners than these: only so many are looked at.\n'] : []),
-  ].join('');

@@ -1,14 +1,15 @@
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { FleetGitLab } from '../../../functions/core/gitlab/runners.ts';
-import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { readWhole, severalWords, text, toggle } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { systemCause } from '../../terminal/system-failure.ts';
 import { confirmed } from '../truth/confirm.ts';
 import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { type FleetListing, type MannedRunner, openFleet, readFleet } from './read-fleet.ts';
+import { type MannedRunner, openFleet, readFleet } from './read-fleet.ts';
 import { registrationOf } from './runner-findings.ts';
 
 /** One runner in `--json`. */
@@ -26,6 +27,7 @@ interface MigrationJson {
 const RUNNERS_MAX = 200;
 const ID_MAX = 2 ** 31;
 const TIMEOUT_SECONDS_MIN = 600;
+const NOTE_CHARACTERS_MAX = 1_024;
 /** Steps that REST can make. */
 const APPLIED: readonly MigrationStep[] = ['create', 'pause'];
 
@@ -64,27 +66,46 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
     2: 'refused, nothing was changed',
   },
   run: async ({ flags: values, words }, io) => {
-    const named = new Set(words.runners.map((given) => readId(given)));
+    const named = new Set(words.runners.map((given) => readWhole('runner', given, 1, ID_MAX)));
     const place = readGitLabPlace(values, io);
-    const listing = await readFleet(place, progressOf('calls', io));
-    const migrations = migrationsOf(listing, named);
+    const { runners } = await readFleet(place, progressOf('calls', io));
+    const migrations = migrationsOf(runners, named);
     const missing = [...named].filter((id) => !migrations.some(({ from }) => from.runner.id === id));
     if (missing.length > 0)
       throw new UsageError(
         `runner ${missing.join(', ')}: GitLab has no such runner, or it has an authentication token already`,
       );
     const wanted = values.apply ? migrations.filter(({ step }) => APPLIED.includes(step)) : [];
-    if (wanted.length > 0 && !(await agreed(wanted, values.yes, io))) {
-      io.err('Nothing was changed.\n');
-      return EXIT.wouldReject;
+    if (wanted.length > 0 && !values.yes) {
+      const created = wanted.filter(({ step }) => step === 'create').length;
+      const question = `Create ${created} runners and pause ${wanted.length - created}?`;
+      const isAgreed = await confirmed(io, question);
+      if (isAgreed === undefined) throw new UsageError('there is nobody to ask: add --yes if it is meant');
+      if (!isAgreed) {
+        io.err('Nothing was changed.\n');
+        return EXIT.wouldReject;
+      }
     }
     const folder = resolve(io.cwd, values['token-dir'] ?? '.');
     const fleet = openFleet(place);
+    const paint = paintWhen(io.colours);
     const told: MigrationJson[] = [];
     for (const migration of migrations) {
+      const { from, step, to } = migration;
       const applied = wanted.includes(migration) ? await applyStep(migration, fleet, folder) : undefined;
-      told.push({ ...toldOf(migration, applied !== undefined), ...applied });
-      if (!values.json) io.out(migrationText(migration, told.at(-1), io));
+      const result: MigrationJson = {
+        ...{ runner: from.runner.id, step, applied: applied !== undefined },
+        ...(to !== undefined && { successor: to.runner.id }),
+        remains: REMAINS[step](migration),
+        ...applied,
+      };
+      told.push(result);
+      const made =
+        step === 'create' && applied !== undefined ? `made runner ${result.successor}\n        ` : '';
+      const name = printable(`${from.runner.id} ${from.runner.description}`);
+      const done = applied === undefined ? '      ' : paint.good('done  ');
+      if (!values.json)
+        io.out(`${done}${step.padEnd(8)}runner ${name}\n        ${made}${printable(result.remains)}\n`);
     }
     if (values.json) io.out(`${JSON.stringify({ migrations: told })}\n`);
     else if (told.length === 0) io.out('No runner is known to have come by a registration token.\n');
@@ -94,77 +115,50 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
 
 export const commands = [fleetMigrate];
 
-function readId(word: string): number {
-  if (!/^\d+$/.test(word)) throw new UsageError(`"${word}": expected the id of a runner`);
-  return readWhole('runner', word, 1, ID_MAX);
-}
-
-async function agreed(wanted: readonly RunnerMove[], yes: boolean, io: TerminalIo): Promise<boolean> {
-  if (yes) return true;
-  const count = (step: MigrationStep): number => wanted.filter((each) => each.step === step).length;
-  const answer = await confirmed(io, `Create ${count('create')} runners and pause ${count('pause')}?`);
-  if (answer === undefined) throw new UsageError('there is nobody to ask: add --yes if it is meant');
-  return answer;
-}
-
 async function applyStep(
   { from, step }: RunnerMove,
   fleet: FleetGitLab,
   folder: string,
 ): Promise<Partial<MigrationJson>> {
-  if (step === 'pause') {
-    await fleet.pause(from.runner.id);
-    return { remains: REMAINS.delete({ from, step: 'delete' }) };
-  }
   const { runner } = from;
+  if (step === 'pause') {
+    await fleet.pause(runner.id);
+    return { remains: REMAINS.delete({ from, step }) };
+  }
   // Opened before the runner is made: a token that cannot be kept is lost.
   const tokenFile = join(folder, `runner-in-place-of-${runner.id}.token`);
   const file = openForToken(tokenFile);
   let isKept = false;
   try {
-    const { maximumTimeoutSeconds: seconds = 0, ownerIds } = runner;
-    const [ownerId] = ownerIds;
+    const { description, type, tags, runUntagged, locked, accessLevel, maximumTimeoutSeconds = 0 } = runner;
+    const [ownerId] = runner.ownerIds;
+    const note = [successorNote(runner.id), runner.maintenanceNote ?? ''].join('\n').trim();
     const created = await fleet.create({
-      description: runner.description,
-      type: runner.type,
-      tags: runner.tags,
-      runUntagged: runner.runUntagged,
-      locked: runner.locked,
-      accessLevel: runner.accessLevel,
-      ...(seconds >= TIMEOUT_SECONDS_MIN && { maximumTimeoutSeconds: seconds }),
-      maintenanceNote: noteFor(from),
+      ...{ description, type, tags, runUntagged, locked, accessLevel },
+      maintenanceNote: note.slice(0, NOTE_CHARACTERS_MAX),
+      ...(maximumTimeoutSeconds >= TIMEOUT_SECONDS_MIN && { maximumTimeoutSeconds }),
       ...(ownerId !== undefined && { ownerId }),
     });
     writeSync(file, `${created.token}\n`);
     isKept = true;
-    return {
-      successor: created.id,
-      tokenFile,
-      remains: REMAINS.install({ from, step: 'install' }, created.id, tokenFile),
-    };
+    const remains = REMAINS.install({ from, step }, created.id, tokenFile);
+    return { successor: created.id, tokenFile, remains };
   } finally {
     closeSync(file);
     if (!isKept) unlinkSync(tokenFile);
   }
 }
 
-const NOTE_CHARACTERS_MAX = 1_024;
-
-const noteFor = ({ runner }: RunnerMove['from']): string =>
-  [successorNote(runner.id), ...(runner.maintenanceNote === undefined ? [] : [runner.maintenanceNote])]
-    .join('\n')
-    .slice(0, NOTE_CHARACTERS_MAX);
-
 /** @throws {UsageError} where the file is there already: it may be the only copy of a token. */
 function openForToken(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST')
-      throw new UsageError(`${path} is there already and may hold the only copy of a token; move it away`);
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
     throw new UsageError(
-      `${path}: cannot be written (${code ?? 'unknown error'}); expected --token-dir to be a folder`,
+      isThere
+        ? `${path} is there already and may hold the only copy of a token; move it away`
+        : `${path}: cannot be written: ${systemCause(error)}; expected --token-dir to be a folder`,
     );
   }
 }
@@ -172,91 +166,63 @@ function openForToken(path: string): number {
 type RemainsText = (migration: RunnerMove, successor?: number, tokenFile?: string) => string;
 
 const REMAINS: Readonly<Record<MigrationStep, RemainsText>> = {
-  create: ({ from: { runner } }) =>
-    `POST /user/runners with type ${runner.type}, tags ${runner.tags.join(', ') || 'none'}${runner.runUntagged ? ', jobs without tags' : ''}: run this with --apply${runner.ownerIds.length > 1 ? `; then assign the new runner to its ${runner.ownerIds.length - 1} other projects` : ''}`,
+  create: ({ from: { runner } }) => {
+    const untagged = runner.runUntagged ? ', jobs without tags' : '';
+    const others = runner.ownerIds.length - 1;
+    const assign = others > 0 ? `; then assign the new runner to its ${others} other projects` : '';
+    return `POST /user/runners with type ${runner.type}, tags ${runner.tags.join(', ') || 'none'}${untagged}: run this with --apply${assign}`;
+  },
   install: (
     { from, to },
     successor = to?.runner.id,
     tokenFile = 'the file that was written when it was made',
   ) =>
-    `in the config.toml of ${managersText(from)} set id = ${successor} and the token from ${tokenFile}. Policy, limits and scopes of the controller that name runner ${from.runner.id} have to name ${successor}. If that file is lost, delete runner ${successor} and start again`,
-  finish: ({ from, to }) => {
-    const heard = new Set(to?.managers.map(({ systemId }) => systemId));
-    const left = from.managers.filter(({ status, systemId }) => status !== 'stale' && !heard.has(systemId));
-    return `${left.map(({ systemId }) => systemId).join(', ')} still use the old token: set the new one there, too`;
-  },
+    `in the config.toml of ${idsText(from.managers) || 'its managers'} set id = ${successor} and the token from ${tokenFile}. Policy, limits and scopes of the controller that name runner ${from.runner.id} have to name ${successor}. If that file is lost, delete runner ${successor} and start again`,
+  finish: (move) => `${idsText(unmoved(move))} still use the old token: set the new one there, too`,
   pause: ({ from }) => `PUT /runners/${from.runner.id} with paused: run this with --apply`,
   delete: ({ from }) => `delete runner ${from.runner.id} in GitLab when its last job has ended`,
 };
 
-const managersText = ({ managers }: RunnerMove['from']): string =>
-  managers.length === 0 ? 'its managers' : managers.map(({ systemId }) => systemId).join(', ');
+const idsText = (managers: MannedRunner['managers']): string =>
+  managers.map(({ systemId }) => systemId).join(', ');
 
-const toldOf = (migration: RunnerMove, applied: boolean): MigrationJson => ({
-  runner: migration.from.runner.id,
-  step: migration.step,
-  applied,
-  ...(migration.to !== undefined && { successor: migration.to.runner.id }),
-  remains: REMAINS[migration.step](migration),
-});
-
-function migrationText({ from, step }: RunnerMove, told: MigrationJson | undefined, io: TerminalIo): string {
-  if (told === undefined) return '';
-  const paint = paintWhen(io.colours);
-  const done = told.applied ? paint.good('done  ') : '      ';
-  const name = printable(`${from.runner.id} ${from.runner.description}`);
-  const made = told.applied && told.successor !== undefined ? `made runner ${told.successor}\n        ` : '';
-  return `${done}${step.padEnd(8)}runner ${name}\n        ${made}${printable(told.remains)}\n`;
+/** Managers under the old token: one keeps its system id under the new token. Those not heard for a week do not count. */
+function unmoved({ from, to }: Pick<RunnerMove, 'from' | 'to'>): MannedRunner['managers'] {
+  const heard = new Set(to?.managers.map(({ systemId }) => systemId));
+  return from.managers.filter(({ status, systemId }) => status !== 'stale' && !heard.has(systemId));
 }
 
-/** Steps of one runner's migration; each requires the previous. */
-export type MigrationStep =
-  /** GitLab makes a runner like it, with an authentication token. */
-  | 'create'
-  /** The new token has to get into the configuration of every manager, by hand. */
-  | 'install'
-  /** Some managers still work under the old token: the new runner was heard, and fewer managers use it. */
-  | 'finish'
-  /** Everything works under the new token: the old runner takes no more jobs. */
-  | 'pause'
-  /** Nothing uses the old one any more; deleting it is left to people. */
-  | 'delete';
+/** Steps of one runner's migration; each requires the previous. `finish`: some managers use the new token. */
+type MigrationStep = 'create' | 'install' | 'finish' | 'pause' | 'delete';
 
-export interface RunnerMove {
+interface RunnerMove {
   readonly from: MannedRunner;
   readonly step: MigrationStep;
   /** Absent: it is not made yet. */
-  readonly to?: MannedRunner;
+  readonly to?: MannedRunner | undefined;
 }
 
 /** In the new runner's maintenance note: a later call finds by it what an earlier one made. */
-export const successorNote = (runnerId: number): string => `tollgate: in place of runner ${runnerId}`;
+const successorNote = (runnerId: number): string => `tollgate: in place of runner ${runnerId}`;
 
-/**
- * Lists runners to register again: those with a registration token, and `named` ones of unknown origin.
- *
- * @param named - runner ids; empty: all.
- */
-export function migrationsOf({ runners }: FleetListing, named: ReadonlySet<number>): readonly RunnerMove[] {
+/** Lists runners to register again: those with a registration token, and named ones of unknown origin. */
+function migrationsOf(runners: readonly MannedRunner[], named: ReadonlySet<number>): readonly RunnerMove[] {
   const successors = new Map<string, MannedRunner>();
   for (const each of runners)
     if (registrationOf(each) !== 'registration_token')
       successors.set(each.runner.maintenanceNote?.split('\n')[0] ?? '', each);
   return runners.flatMap((from): readonly RunnerMove[] => {
-    const isNamed = named.has(from.runner.id);
-    const isMeant = named.size === 0 ? registrationOf(from) === 'registration_token' : isNamed;
-    if (!isMeant || registrationOf(from) === 'authentication_token') return [];
+    const registration = registrationOf(from);
+    const isMeant = named.size === 0 ? registration === 'registration_token' : named.has(from.runner.id);
+    if (!isMeant || registration === 'authentication_token') return [];
     const to = successors.get(successorNote(from.runner.id));
-    return [{ from, step: stepOf(from, to), ...(to !== undefined && { to }) }];
+    return [{ from, to, step: stepOf(from, to) }];
   });
 }
 
 function stepOf(from: MannedRunner, to: MannedRunner | undefined): MigrationStep {
   if (to === undefined) return 'create';
   if (from.runner.paused) return 'delete';
-  const heard = new Set(to.managers.map(({ systemId }) => systemId));
-  if (heard.size === 0) return 'install';
-  // A manager keeps its system id under the new token. Those that were not heard for a week do not count.
-  const left = from.managers.filter(({ status, systemId }) => status !== 'stale' && !heard.has(systemId));
-  return left.length > 0 ? 'finish' : 'pause';
+  if (to.managers.length === 0) return 'install';
+  return unmoved({ from, to }).length > 0 ? 'finish' : 'pause';
 }

@@ -17,7 +17,7 @@ import { command } from '../../terminal/define-command.ts';
 import { orElse, required, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { commandAuthority } from '../command-fetch.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openTableAccess } from '../open-ledger.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { CANARY_TAG, type Canary, removeCanary, runCanary } from './canary.ts';
@@ -73,9 +73,8 @@ tollgate controller enable use it, until GitLab or the descriptors change.`,
     const canary = readCanary(values, io);
     const lines = new SetupLines();
     const tell = (body: object, end: string): void => {
-      const { all } = lines;
-      if (values.json) io.out(`${JSON.stringify({ ...body, lines: all })}\n`);
-      else io.out(linesText(all, paintWhen(io.colours)) + end);
+      if (values.json) io.out(`${JSON.stringify({ ...body, lines: lines.all })}\n`);
+      else io.out(linesText(lines.all, paintWhen(io.colours)) + end);
     };
     if (values.cleanup) {
       const project = await canary.pipelines.project(canary.projectAsked);
@@ -84,62 +83,55 @@ tollgate controller enable use it, until GitLab or the descriptors change.`,
       tell({}, lines.all.length === 0 ? 'Nothing of a canary is left.\n' : '');
       return exitOf(lines.all);
     }
-    const outcomes = await openOutcomes(values, io);
+    // Opened before anything is changed at GitLab.
+    const open = standIn(io, openTableAccess);
+    const table = await openIfAny((of, opening) => open(of, opening, ATTEMPTS_MAX), values, io);
     try {
       const outcome = await runCanary(canary, lines);
+      const why = !table.known
+        ? table.why
+        : outcome && (await keep(outcome, dynamoCanaryOutcomes(table.value)));
+      const notKept = outcome && why;
       const isProven = outcome?.admitted === 'proven' && outcome.rejected === 'proven';
-      const notKept = outcome === undefined ? undefined : await outcomes.keep(outcome);
-      const code = exitOf(lines.all);
       const end = isProven
         ? `Both answers are proven on GitLab ${outcome.gitlabVersion} with ${schemaTitle(canary.schema)}.\n`
         : 'Not proven.\n';
-      const kept = outcome !== undefined && notKept === undefined;
       tell(
-        { proven: isProven, outcome: outcome ?? null, kept },
+        { proven: isProven, outcome: outcome ?? null, kept: outcome !== undefined && notKept === undefined },
         end + (notKept === undefined ? '' : `Not kept for the doctor: ${notKept}.\n`),
       );
+      const code = exitOf(lines.all);
       return code === EXIT.ok && !isProven ? EXIT.wouldReject : code;
     } finally {
-      await outcomes.close();
+      if (table.known) await table.value.close();
     }
   },
 });
 
 export const commands = [canaryCommand];
 
-interface KeptOutcomes {
-  /** Stores the outcome. Undefined: stored; else why not. */
-  readonly keep: (outcome: CanaryOutcome) => Promise<string | undefined>;
-  readonly close: () => Promise<void>;
-}
-
-/** Opens the table before anything is changed at GitLab. */
-async function openOutcomes(flags: LedgerFlags, io: TerminalIo): Promise<KeptOutcomes> {
-  const open = standIn(io, openTableAccess);
-  const table = await openIfAny((of, opening) => open(of, opening, ATTEMPTS_MAX), flags, io);
-  if (!table.known) return { keep: async () => table.why, close: async () => {} };
-  const outcomes = dynamoCanaryOutcomes(table.value);
-  const keep = async (outcome: CanaryOutcome): Promise<string | undefined> => {
-    try {
-      const before = outcome.patience === undefined ? await outcomes.read() : undefined;
-      // A run that measured no router timeout keeps the one of an earlier run on this version.
-      const patience = before?.gitlabVersion === outcome.gitlabVersion ? before?.patience : outcome.patience;
-      await outcomes.write({ ...outcome, ...(patience !== undefined && { patience }) });
-      return undefined;
-    } catch (error) {
-      if (error instanceof LedgerError) return error.message;
-      throw error;
-    }
-  };
-  return { keep, close: table.value.close };
+/** Stores the outcome for the doctor. Returns why it could not. */
+async function keep(
+  outcome: CanaryOutcome,
+  outcomes: ReturnType<typeof dynamoCanaryOutcomes>,
+): Promise<string | undefined> {
+  try {
+    const before = await outcomes.read();
+    // A run that measured no router timeout keeps the one of an earlier run on this version.
+    const earlier = before?.gitlabVersion === outcome.gitlabVersion ? before : undefined;
+    const patience = outcome.patience ?? earlier?.patience;
+    await outcomes.write({ ...outcome, ...(patience !== undefined && { patience }) });
+    return undefined;
+  } catch (error) {
+    if (error instanceof LedgerError) return error.message;
+    throw error;
+  }
 }
 
 /** @throws {UsageError} naming the flag. */
 function readCanary(values: ValuesOf<typeof FLAGS>, io: TerminalIo): Canary {
-  const { project, router, runner } = values;
+  const { project, router, runner, 'runner-tag': runnerTag = CANARY_TAG } = values;
   const calls = { ...callsTo(readGitLabPlace(values, io)), deadlineMs: DEADLINE_MS };
-  if (runner !== undefined && values['runner-tag'] !== undefined)
-    throw new UsageError('--runner-tag: the runner is said by --runner already');
   const schema = readSchema(values.proto, io);
   const authority = commandAuthority(io);
   let isTold = false;
@@ -148,7 +140,7 @@ function readCanary(values: ValuesOf<typeof FLAGS>, io: TerminalIo): Canary {
     pipelines: createGitLabPipelines(calls),
     projectAsked: project,
     runnerId: runner,
-    runnerTag: values['runner-tag'] ?? CANARY_TAG,
+    runnerTag,
     routerUrl: router,
     schema,
     routerAt: (url, token) => {

@@ -1,3 +1,4 @@
+import type { RouterPatience } from '../../../functions/core/ledger/controller.ts';
 import type { RelayClock, RouterAnswer } from '../../../relay/exchange.ts';
 import { createStreamPool } from '../../../relay/pool.ts';
 import type { Router } from '../../../relay/router/router.ts';
@@ -7,37 +8,13 @@ import { encodeAdmitted, encodeRejected, type WireSchema } from '../../../relay/
 /** The response for a job, and whether the router received it. */
 export interface SentAnswer {
   readonly outcome: RouterAnswer['outcome'];
-  /** The router let go of the question before it was answered: after so long. */
-  gaveUpAfterMs?: number;
   heard: boolean;
 }
 
-/** Response for a canary job, and the delay before it. */
+/** Response for a canary job, and the delay before it. At most one is delayed. */
 interface CanaryAnswer {
   readonly answer: RouterAnswer;
   readonly afterMs: number;
-}
-
-/** The canary's own streams: opened, read and answered by what the relays use. */
-export interface CanaryStreams {
-  /** Undefined: the router has taken a stream and kept it. Else why none within `timeoutMs`. */
-  opened(timeoutMs: number): Promise<string | undefined>;
-  /** Jobs are about to start: questions wait a moment until it is known which. */
-  expect(): void;
-  /** From now on these jobs are known. */
-  know(answers: ReadonlyMap<number, CanaryAnswer>): void;
-  /** By job. */
-  readonly sent: ReadonlyMap<number, SentAnswer>;
-  /** Questions about jobs that are not the canary's, and those that could not be read: all admitted. */
-  readonly others: { foreign: number; unreadable: number };
-  close(): Promise<void>;
-}
-
-interface StreamDeps {
-  readonly router: Router;
-  readonly schema: WireSchema;
-  readonly clock: RelayClock;
-  readonly random: () => number;
 }
 
 /** One runner, two jobs: two streams wait, and a third replaces the one that was asked. */
@@ -52,18 +29,30 @@ const KNOW_MS_MAX = 5_000;
 const KEPT_MS = 5_000;
 const ADMITTED: RouterAnswer = { outcome: 'admitted' };
 
-export function openCanaryStreams({ router, schema, clock, random }: StreamDeps): CanaryStreams {
+export type CanaryStreams = ReturnType<typeof openCanaryStreams>;
+
+/** The canary's own streams: opened, read and answered by what the relays use. */
+export function openCanaryStreams({
+  router,
+  schema,
+  clock,
+  random,
+}: {
+  readonly router: Router;
+  readonly schema: WireSchema;
+  readonly clock: RelayClock;
+  readonly random: () => number;
+}) {
   const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false });
   let known = Promise.withResolvers<ReadonlyMap<number, CanaryAnswer>>();
   const taken = Promise.withResolvers<undefined>();
   let forgetTaken: (() => void) | undefined;
   const sent = new Map<number, SentAnswer>();
-  /** Keeps the router waiting; one job at most does. */
-  let kept:
-    | { readonly given: SentAnswer; readonly sinceMs: number; readonly release: () => void }
-    | undefined;
+  /** The request that is kept open. */
+  let kept: { readonly sinceMs: number; readonly release: () => void } | undefined;
+  let patience: RouterPatience | undefined;
   const others = { foreign: 0, unreadable: 0 };
-  let trouble = 'the router does not answer';
+  let failure = 'the router does not answer';
   const admitted = encodeAdmitted(schema);
 
   const pool = createStreamPool({
@@ -71,38 +60,34 @@ export function openCanaryStreams({ router, schema, clock, random }: StreamDeps)
     encode: { admitted: () => admitted, rejected: (reason) => encodeRejected(schema, reason) },
     async answer({ bytes }) {
       const question = read(bytes);
-      if (!question.ok) {
-        others.unreadable += 1;
+      const jobId = question.ok ? question.request.jobId : undefined;
+      const answers = await within(KNOW_MS_MAX, known.promise, undefined);
+      const planned = jobId === undefined ? undefined : answers?.get(jobId);
+      if (jobId === undefined || planned === undefined) {
+        others[jobId === undefined ? 'unreadable' : 'foreign'] += 1;
         return { answer: ADMITTED, delivered: () => {} };
       }
-      const answer = await answerFor(question.request.jobId);
-      if (answer === undefined) {
-        others.foreign += 1;
-        return { answer: ADMITTED, delivered: () => {} };
-      }
-      const given: SentAnswer = { outcome: answer.answer.outcome, heard: false };
-      sent.set(question.request.jobId, given);
-      if (answer.afterMs > 0) await keepOpen(given, answer.afterMs);
+      const { answer, afterMs } = planned;
+      const given: SentAnswer = { outcome: answer.outcome, heard: false };
+      sent.set(jobId, given);
+      if (afterMs > 0) await keepOpen(afterMs);
       return {
-        answer: answer.answer,
+        answer,
         delivered: (heard) => {
           given.heard = heard;
+          if (afterMs > 0 && heard) patience ??= { waitedMs: afterMs, gaveUp: false };
         },
       };
     },
     observe(event) {
       if (event.type === 'connected') forgetTaken = clock.after(KEPT_MS, () => taken.resolve(undefined));
-      if (event.type === 'stream_ended' && event.code !== 0) {
-        trouble = `status ${event.code}: ${event.details}`;
+      if (event.type !== 'stream_ended') return;
+      if (event.code !== 0) {
+        failure = `status ${event.code}: ${event.details}`;
         forgetTaken?.();
       }
-      if (
-        event.type === 'stream_ended' &&
-        event.asked &&
-        event.answered === undefined &&
-        kept !== undefined
-      ) {
-        kept.given.gaveUpAfterMs = clock.monotonicMs() - kept.sinceMs;
+      if (event.asked && event.answered === undefined && kept !== undefined) {
+        patience = { waitedMs: Math.floor(clock.monotonicMs() - kept.sinceMs), gaveUp: true };
         kept.release();
       }
     },
@@ -110,38 +95,43 @@ export function openCanaryStreams({ router, schema, clock, random }: StreamDeps)
   pool.start();
 
   /** Until it is time, or the router has let go. */
-  async function keepOpen(given: SentAnswer, afterMs: number): Promise<void> {
+  async function keepOpen(afterMs: number): Promise<void> {
     const over = Promise.withResolvers<void>();
-    kept = { given, sinceMs: clock.monotonicMs(), release: over.resolve };
+    kept = { sinceMs: clock.monotonicMs(), release: over.resolve };
     const cancel = clock.after(afterMs, over.resolve);
     await over.promise;
     cancel();
     kept = undefined;
   }
 
-  async function answerFor(jobId: number): Promise<CanaryAnswer | undefined> {
-    const late = Promise.withResolvers<undefined>();
-    const cancel = clock.after(KNOW_MS_MAX, () => late.resolve(undefined));
-    const answers = await Promise.race([known.promise, late.promise]);
+  /** What the promise gives, or `late` after that time. */
+  async function within<T, Late>(ms: number, promise: Promise<T>, late: Late): Promise<T | Late> {
+    const time = Promise.withResolvers<Late>();
+    const cancel = clock.after(ms, () => time.resolve(late));
+    const first = await Promise.race([promise, time.promise]);
     cancel();
-    return answers?.get(jobId);
+    return first;
   }
 
   return {
-    sent,
+    /** By job. */
+    sent: sent as ReadonlyMap<number, SentAnswer>,
+    /** Questions about jobs that are not the canary's, and those that could not be read: all admitted. */
     others,
-    expect() {
+    /** How long the router waited for the delayed response. Undefined: not measured, or delivery is unknown. */
+    patience: () => patience,
+    /** Jobs are about to start: questions wait a moment until it is known which. */
+    expect(): void {
       known = Promise.withResolvers();
     },
-    know: (answers) => known.resolve(answers),
-    async opened(timeoutMs) {
-      const late = Promise.withResolvers<string>();
-      const cancel = clock.after(timeoutMs, () => late.resolve(trouble));
-      const outcome = await Promise.race([taken.promise, late.promise]);
-      cancel();
-      return outcome;
+    /** From now on these jobs are known. */
+    know: (answers: ReadonlyMap<number, CanaryAnswer>): void => known.resolve(answers),
+    /** Undefined: the router has taken a stream and kept it. Else why none within `timeoutMs`. */
+    async opened(timeoutMs: number): Promise<string | undefined> {
+      const isLate = await within(timeoutMs, taken.promise, true);
+      return isLate === true ? failure : undefined;
     },
-    async close() {
+    async close(): Promise<void> {
       forgetTaken?.();
       await pool.drain();
       router.close();

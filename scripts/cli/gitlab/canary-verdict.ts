@@ -31,7 +31,8 @@ const BYPASS =
   'let the runner use the job router (FF_USE_JOB_ROUTER) and look whether it falls back: tollgate fleet ls; GitLab needs the flag job_router_admission_control';
 const NO_RUNNER =
   'start the runner, look at its tag and whether it may take jobs of this project; or give it more time with --wait';
-const ANOTHER = 'let the rules of yours pass this project, then the canary again';
+const ANOTHER =
+  'another controller may have rejected it: let its rules pass this project, then the canary again';
 
 /** Adds a line for each answer. @param text - our reason, by which the rejected job is recognised */
 export function judgeCanaryJobs(
@@ -41,54 +42,47 @@ export function judgeCanaryJobs(
   lines: SetupLines,
 ): { readonly admitted: ArmOutcome; readonly rejected: ArmOutcome } {
   const isSwapped = isStopped(runs) && hasRun(fails) && runs.sent !== undefined && fails.sent !== undefined;
+  const swapped: Verdict = [
+    'contrary',
+    `"admitted" failed job ${runs.job.id}: GitLab took it for the other arm`,
+    SWAPPED,
+  ];
   const judged = (part: 'admitted' | 'rejected', [outcome, says, remedy]: Verdict): ArmOutcome => {
     lines.add(part, outcome === 'proven' ? 'right' : 'wrong', says, remedy);
     return outcome;
   };
-  const admitted = judged(
-    'admitted',
-    isSwapped
-      ? ['contrary', `"admitted" failed job ${runs.job.id}: GitLab took it for the other arm`, SWAPPED]
-      : (unasked(runs) ?? admittedVerdict(runs)),
-  );
-  return { admitted, rejected: judged('rejected', unasked(fails) ?? rejectedVerdict(fails, text)) };
+  return {
+    admitted: judged('admitted', isSwapped ? swapped : (unasked(runs) ?? admittedVerdict(runs))),
+    rejected: judged('rejected', unasked(fails) ?? rejectedVerdict(fails, text)),
+  };
 }
 
 /** Undefined: GitLab asked about the job, and it has ended. */
 function unasked(evidence: CanaryEvidence): Verdict | undefined {
-  const { job, sent } = evidence;
-  const isOver = job.status === 'success' || job.status === 'failed';
-  if (!isOver) return ['unreached', `job ${job.id} is ${job.status}: no runner took it`, NO_RUNNER];
-  if (sent !== undefined) return undefined;
+  const { id, status } = evidence.job;
+  if (status !== 'success' && status !== 'failed')
+    return ['unreached', `job ${id} is ${status}: no runner took it`, NO_RUNNER];
+  if (evidence.sent !== undefined) return undefined;
   return hasRun(evidence)
-    ? ['bypassed', `job ${job.id} ran and GitLab never asked about it`, BYPASS]
-    : ['unreached', `job ${job.id} failed before anybody was asked: ${causeOf(evidence)}`, NO_RUNNER];
+    ? ['bypassed', `job ${id} ran and GitLab never asked about it`, BYPASS]
+    : ['unreached', `job ${id} failed before anybody was asked: ${causeOf(evidence)}`, NO_RUNNER];
 }
 
 function admittedVerdict(evidence: CanaryEvidence): Verdict {
-  const { job, sent, message } = evidence;
-  if (hasRun(evidence)) return ['proven', `we admitted job ${job.id}, and it ran`];
-  if (sent?.heard !== true)
-    return ['contrary', `the router did not take "admitted" for job ${job.id}`, SWAPPED];
-  return [
-    'unreached',
-    `we admitted job ${job.id}, and it failed all the same: ${message ?? job.failure_reason ?? 'GitLab does not say why'}`,
-    `another controller may have rejected it: ${ANOTHER}`,
-  ];
+  const { id } = evidence.job;
+  if (hasRun(evidence)) return ['proven', `we admitted job ${id}, and it ran`];
+  if (evidence.sent?.heard !== true)
+    return ['contrary', `the router did not take "admitted" for job ${id}`, SWAPPED];
+  return ['unreached', `we admitted job ${id}, and it failed all the same: ${causeOf(evidence)}`, ANOTHER];
 }
 
 function rejectedVerdict(evidence: CanaryEvidence, text: string): Verdict {
   const { job, message } = evidence;
-  if (hasRun(evidence))
-    return ['contrary', `we rejected job ${job.id}, and it ran: GitLab took it for the other arm`, SWAPPED];
+  const rejected = `we rejected job ${job.id}, and it`;
+  if (hasRun(evidence)) return ['contrary', `${rejected} ran: GitLab took it for the other arm`, SWAPPED];
   if (!isStopped(evidence) || (message !== undefined && !message.includes(text)))
-    return [
-      'unreached',
-      `we rejected job ${job.id}, and it failed for another reason: ${causeOf(evidence)}`,
-      `another controller may have been asked before: ${ANOTHER}`,
-    ];
-  const end = message === undefined ? '; GitLab did not tell its text' : ' with our text';
-  return ['proven', `we rejected job ${job.id}, and it failed${end}`];
+    return ['unreached', `${rejected} failed for another reason: ${causeOf(evidence)}`, ANOTHER];
+  return ['proven', `${rejected} failed${message === undefined ? '' : ' with our text'}`];
 }
 
 const isStopped = ({ job }: CanaryEvidence): boolean => job.failure_reason === REJECTED_BY_ROUTER;

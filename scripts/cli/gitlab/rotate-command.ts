@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, required, text, toggle, whole } from '../../terminal/flags.ts';
 import { makeToken, namedControllers, readTokens } from './setup-controller.ts';
-import { ADMIN_FLAGS, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
+import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
 import { signsHooks } from './setup-instance.ts';
 import { SetupLines } from './setup-step.ts';
 import { giveHooks, newHookKey, readHookKeys, writeHookKeys } from './setup-webhooks.ts';
@@ -32,25 +32,21 @@ first: no relay is ever without a valid token. After an interruption, run the sa
     const admin = readAdmin(flags, io);
     const lines = new SetupLines();
     await lines.step(async () => {
-      const found = lines.need('controller', await namedControllers(admin.gitlab, admin));
-      const [controller, ...others] = found;
+      const [controller, ...others] = lines.need('controller', await namedControllers(admin));
       if (controller === undefined || others.length > 0)
         throw lines.stop(
           'controller',
-          `GitLab has ${found.length} controllers called "${admin.name}"`,
+          `GitLab has ${controller === undefined ? 'no controller' : 'several controllers'} called "${admin.name}"`,
           controller === undefined ? 'tollgate gitlab setup makes it' : 'say which with --controller',
         );
-      const rotation = { ...admin, waitMs: flags.wait * MINUTE_MS, isSeen: flags.seen };
-      await rotateToken(rotation, controller, lines);
+      await rotateToken(admin, controller, { waitMs: flags.wait * MINUTE_MS, isSeen: flags.seen }, lines);
     });
-    return printLines(lines.all, admin.place, flags.json, io);
+    return printLines(lines, admin, flags.json, io);
   },
 });
 
-type Admin = ReturnType<typeof readAdmin>;
-
-interface TokenRotation extends Admin {
-  /** Wait time for the new token's first use. */
+interface TokenWait {
+  /** For the new token's first use. */
   readonly waitMs: number;
   /** The operator confirmed that relays use the new token, if GitLab does not report it. */
   readonly isSeen: boolean;
@@ -61,51 +57,51 @@ interface TokenRotation extends Admin {
  * never revoked before its successor was seen in use.
  */
 async function rotateToken(
-  rotation: TokenRotation,
-  controller: AdminController,
+  admin: Admin,
+  { id: controllerId }: AdminController,
+  wait: TokenWait,
   lines: SetupLines,
 ): Promise<void> {
-  const { gitlab, store } = rotation;
-  const revoke = async (id: number) => lines.need('token', await gitlab.revokeToken(controller.id, id));
-  const reading = await readTokens(rotation, controller.id, lines);
-  if (reading.older.length > 0) {
-    for (const { id } of reading.lost) await revoke(id);
-    lines.add('token', 'right', `a rotation goes on: token ${reading.current?.id} is kept already`);
-  } else {
-    if (!reading.isKept)
-      throw lines.stop(
-        'token',
-        'no token is kept, so there is none to rotate',
-        'tollgate gitlab setup makes the first one',
-      );
-    const made = await makeToken(rotation, controller.id, reading.lost, lines);
+  const { gitlab, store } = admin;
+  const { isKept, current, older, lost } = await readTokens(admin, controllerId, lines);
+  if (older.length > 0)
+    lines.add('token', 'right', `a rotation goes on: token ${current?.id} is kept already`);
+  else {
+    if (!isKept) throw lines.stop('token', 'no token is kept', 'tollgate gitlab setup makes the first one');
+    const made = await makeToken(admin, controllerId, lost, lines);
     lines.add('token', 'done', `made token ${made}, kept in ${store.place('router-token')}`);
-    if (reading.current === undefined)
+    if (current === undefined)
       throw lines.stop(
         'token',
         'which token was there before is not known, so none was revoked',
-        `when the relays have the new one: glab runner-controller token list ${controller.id}, and revoke the others`,
+        `when the relays have the new one: glab runner-controller token list ${controllerId}, and revoke the others`,
       );
   }
-  await waitForUse(rotation, controller.id, lines);
-  for (const { id } of (await readTokens(rotation, controller.id, lines)).older) {
-    await revoke(id);
+  await waitForUse(admin, controllerId, wait, lines);
+  const now = await readTokens(admin, controllerId, lines);
+  for (const { id } of [...now.older, ...now.lost]) {
+    lines.need('token', await gitlab.revokeToken(controllerId, id));
     lines.add('token', 'done', `revoked token ${id}`);
   }
 }
 
 const LOOK_EVERY_MS = 10_000;
 
-async function waitForUse(rotation: TokenRotation, controllerId: number, lines: SetupLines): Promise<void> {
-  const { clock } = rotation.place;
-  const untilMs = clock.monotonicMs() + rotation.waitMs;
+async function waitForUse(
+  admin: Admin,
+  controllerId: number,
+  { waitMs, isSeen }: TokenWait,
+  lines: SetupLines,
+): Promise<void> {
+  const { clock } = admin.place;
+  const untilMs = clock.monotonicMs() + waitMs;
   const pickUp =
-    rotation.store.kind === 'folder'
-      ? 'relays that read this file take the new token within a second, and use it with the next stream or registration, three minutes at most'
+    admin.store.kind === 'folder'
+      ? 'relays that read this file take it within three minutes'
       : 'relays read the parameter every ten minutes; a restart is faster';
   for (;;) {
-    const { current } = await readTokens(rotation, controllerId, lines);
-    if (rotation.isSeen || typeof current?.lastUsedAtMs === 'number') return;
+    const { current } = await readTokens(admin, controllerId, lines);
+    if (isSeen || typeof current?.lastUsedAtMs === 'number') return;
     if (current?.lastUsedAtMs === undefined)
       throw lines.stop(
         'token',
@@ -141,22 +137,14 @@ the old one. No delivery is refused meanwhile. After an interruption, run the sa
     const lines = new SetupLines();
     await lines.step(async () => {
       const { version } = lines.need('version', await admin.gitlab.metadata());
-      const rotation = { ...admin, url: flags['webhook-url'], waitMs: flags.wait * MINUTE_MS };
-      await rotateHookKey({ ...rotation, signs: signsHooks(version) }, lines);
+      const hooks = { url: flags['webhook-url'], signs: signsHooks(version) };
+      await rotateHookKey(admin, hooks, flags.wait * MINUTE_MS, lines);
     });
-    return printLines(lines.all, admin.place, flags.json, io);
+    return printLines(lines, admin, flags.json, io);
   },
 });
 
 export const commands = [rotateTokenCommand, rotateHookKeyCommand];
-
-interface HookKeyRotation extends Admin {
-  readonly url: string;
-  /** GitLab signs with the key; older versions send it along. */
-  readonly signs: boolean;
-  /** Wait time for each of the two overlaps. */
-  readonly waitMs: number;
-}
 
 /** Receivers reload keys every five minutes, and so does the group list, which makes webhooks with the first key. */
 const OVERLAP_MS = 15 * MINUTE_MS;
@@ -168,25 +156,37 @@ const PASSES_MAX = 4;
  * one. At every moment the receiver accepts each webhook's key.
  *
  * old → old, new (overlap) → new, old (webhooks, overlap) → new
+ *
+ * @param waitMs - for each of the two overlaps
  */
-async function rotateHookKey(given: HookKeyRotation, lines: SetupLines): Promise<void> {
-  const { store, signs, url } = given;
-  const { nowMs } = given.place.clock;
-  const { name, keys, rotation } = await readHookKeys(store, signs);
-  const place = store.place(name);
-  const [first, second, ...more] = keys;
+async function rotateHookKey(
+  admin: Admin,
+  { url, signs }: { readonly url: string; readonly signs: boolean },
+  waitMs: number,
+  lines: SetupLines,
+): Promise<void> {
+  const { store } = admin;
+  const { nowMs, sleep } = admin.place.clock;
+  const { place, keys, rotation } = await readHookKeys(store, signs);
+  const [first, second] = keys;
   if (first === undefined)
     throw lines.stop('webhooks', `no key is kept in ${place}`, 'tollgate gitlab setup makes the first one');
-  if (more.length > 0 || (second !== undefined && rotation === undefined))
+  if (keys.length > 1 && rotation === undefined)
     throw lines.stop(
       'webhooks',
       `${place} has ${keys.length} keys, and this program did not put them there`,
       'leave the one that webhooks have, and run the command again',
     );
-  const isNewFirst = rotation?.newKey === 'first';
-  const oldKey = isNewFirst && second !== undefined ? second : first;
-  const newKey = isNewFirst ? first : (second ?? newHookKey(signs));
   let sinceMs = rotation?.sinceMs ?? nowMs();
+  /** Waits for the overlap's end, at most the given time. */
+  const overlap = async (why: string): Promise<void> => {
+    const leftMs = sinceMs + OVERLAP_MS - nowMs();
+    const until = `${new Date(sinceMs + OVERLAP_MS).toISOString().slice(0, 16)}Z`;
+    if (leftMs > waitMs) throw lines.stop('webhooks', `${why} until ${until}`, GOES_ON);
+    if (leftMs > 0) await sleep(leftMs);
+  };
+  const isNewFirst = rotation?.newKey === 'first';
+  const [oldKey, newKey] = isNewFirst ? [second ?? first, first] : [first, second ?? newHookKey(signs)];
   if (second === undefined) {
     await writeHookKeys(store, signs, [oldKey, newKey], { newKey: 'second', sinceMs });
     lines.add('webhooks', 'done', `made a new key, kept beside the old one in ${place}`);
@@ -196,47 +196,22 @@ async function rotateHookKey(given: HookKeyRotation, lines: SetupLines): Promise
     return writeHookKeys(store, signs, [newKey, oldKey], { newKey: 'first', sinceMs });
   };
   if (!isNewFirst) {
-    if (!(await overlapEnds(sinceMs, given)))
-      throw lines.stop(
-        'webhooks',
-        `webhooks keep the old key until ${overAt(sinceMs)}: receivers learn the new one`,
-        GOES_ON,
-      );
+    await overlap('receivers learn the new key: webhooks keep the old key');
     await putNewFirst();
   }
   for (let passes = 1; passes <= PASSES_MAX; passes += 1) {
     const pass = new SetupLines();
-    await pass.step(() => giveHooks({ ...given, mode: 'change' }, { url, key: newKey, signs }, pass));
-    const [isChanged, isWrong] = [pass.has('webhooks', 'done'), pass.has('webhooks', 'wrong')];
-    if (isChanged || passes === 1 || isWrong) lines.all.push(...pass.all);
-    if (isWrong) {
-      const isSilent = pass.all.every(({ standing, silent }) => standing !== 'wrong' || silent === true);
-      const says = 'the old key stays valid until every webhook has the new one';
-      const line = { part: 'webhooks', standing: 'wrong', says, remedy: GOES_ON } as const;
-      lines.all.push({ ...line, ...(isSilent && { silent: true }) });
-      return;
-    }
+    await pass.step(() => giveHooks(admin, 'change', { url, key: newKey, signs }, pass));
+    const isChanged = pass.has('done');
+    // Until every webhook has the new key, the old one stays valid.
+    if (isChanged || passes === 1 || pass.has('wrong')) lines.all.push(...pass.all);
+    if (pass.has('wrong')) return;
     if (isChanged) await putNewFirst();
     else if (nowMs() - sinceMs >= OVERLAP_MS) {
       await writeHookKeys(store, signs, [newKey]);
       return lines.add('webhooks', 'done', 'the old key is not taken any more');
     }
-    if (!(await overlapEnds(sinceMs, given)))
-      throw lines.stop(
-        'webhooks',
-        `the old key stays valid until ${overAt(sinceMs)}: deliveries may be on their way`,
-        GOES_ON,
-      );
+    await overlap('deliveries may be on their way: the old key stays valid');
   }
   throw lines.stop('webhooks', 'webhooks get another key again and again', 'tollgate gitlab status');
-}
-
-const overAt = (sinceMs: number): string => `${new Date(sinceMs + OVERLAP_MS).toISOString().slice(0, 16)}Z`;
-
-/** Waits for the overlap's end, at most the given time. Returns true if it is over. */
-async function overlapEnds(sinceMs: number, { waitMs, place }: HookKeyRotation): Promise<boolean> {
-  const leftMs = sinceMs + OVERLAP_MS - place.clock.nowMs();
-  if (leftMs > waitMs) return false;
-  if (leftMs > 0) await place.clock.sleep(leftMs);
-  return true;
 }

@@ -87,53 +87,51 @@ const TIMEOUT_MS = 10_000;
 
 /** Parameters of one deployment, `<prefix>/router-token` …; the note is the parameter's description, set together with it. */
 export function ssmSecretStore(prefix: string): SecretStore {
-  let opened: Promise<SSMClient> | undefined;
   // Only these commands need the SDK.
   const sdk = () => import('@aws-sdk/client-ssm');
+  let opened: Promise<SSMClient> | undefined;
   const client = (): Promise<SSMClient> => {
     opened ??= sdk().then(({ SSMClient: Client }) => new Client({}));
     return opened;
   };
-  const failed =
-    (did: string, name: string) =>
-    (error: unknown): never => {
-      const why = error instanceof Error ? error.name : 'unknown error';
-      throw new Error(
-        `parameter ${prefix}/${name} could not be ${did} (${why}); check region, credentials and rights`,
-      );
-    };
   const deadline = () => ({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+  /** @throws {Error} that never contains the value. */
+  const called = async <T>(did: string, name: string, call: () => Promise<T>): Promise<T> => {
+    try {
+      return await call();
+    } catch (error) {
+      const why = error instanceof Error ? error.name : 'unknown error';
+      const text = `parameter ${prefix}/${name} could not be ${did} (${why}); check region, credentials and rights`;
+      throw new Error(text);
+    }
+  };
   return {
     kind: 'parameters',
     place: (name) => `ssm:${prefix}/${name}`,
-    async read(name) {
-      const { DescribeParametersCommand, GetParameterCommand } = await sdk();
-      const ssm = await client();
-      const value = await ssm
-        .send(new GetParameterCommand({ Name: `${prefix}/${name}`, WithDecryption: true }), deadline())
-        .then(({ Parameter }) => Parameter?.Value?.trim())
-        .catch((error: unknown) =>
-          error instanceof Error && error.name === 'ParameterNotFound'
-            ? undefined
-            : failed('read', name)(error),
-        );
-      if (value === undefined || value === '') return undefined;
-      const filter = { Key: 'Name', Option: 'Equals', Values: [`${prefix}/${name}`] };
-      const { Parameters = [] } = await ssm
-        .send(new DescribeParametersCommand({ ParameterFilters: [filter] }), deadline())
-        .catch(failed('described', name));
-      return { value, note: noteOf(value, [Parameters[0]?.Description]) };
-    },
-    async write(name, value, note) {
-      const { PutParameterCommand } = await sdk();
-      const put = new PutParameterCommand({
-        Name: `${prefix}/${name}`,
-        Value: value,
-        Description: noteWith(value, note),
-        Type: 'SecureString',
-        Overwrite: true,
-      });
-      await (await client()).send(put, deadline()).catch(failed('written', name));
-    },
+    read: (name) =>
+      called('read', name, async () => {
+        const { DescribeParametersCommand, GetParameterCommand } = await sdk();
+        const ssm = await client();
+        const get = new GetParameterCommand({ Name: `${prefix}/${name}`, WithDecryption: true });
+        const found = await ssm.send(get, deadline()).catch((error: unknown) => {
+          if (error instanceof Error && error.name === 'ParameterNotFound') return undefined;
+          throw error;
+        });
+        const value = found?.Parameter?.Value?.trim();
+        if (value === undefined || value === '') return undefined;
+        const filter = { Key: 'Name', Option: 'Equals', Values: [`${prefix}/${name}`] };
+        const describe = new DescribeParametersCommand({ ParameterFilters: [filter] });
+        const { Parameters = [] } = await ssm.send(describe, deadline());
+        return { value, note: noteOf(value, [Parameters[0]?.Description]) };
+      }),
+    write: (name, value, note) =>
+      called('written', name, async () => {
+        const { PutParameterCommand } = await sdk();
+        const put = new PutParameterCommand({
+          ...{ Name: `${prefix}/${name}`, Value: value, Description: noteWith(value, note) },
+          ...{ Type: 'SecureString', Overwrite: true },
+        });
+        await (await client()).send(put, deadline());
+      }),
   };
 }

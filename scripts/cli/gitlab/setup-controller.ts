@@ -5,13 +5,13 @@ import type {
   ControllerToken,
   GitLabAdministration,
 } from '../../../functions/core/gitlab/administration.ts';
-import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { madeOnce, type Setup, type SetupLines } from './setup-step.ts';
+import type { Admin, Setup } from './setup-flags.ts';
+import { madeOnce, mapped, type SetupLines } from './setup-step.ts';
 
 /** Finds the controller, or makes it in dry run. An adopted one keeps its state. Undefined: there is none yet. */
 export async function setUpController(setup: Setup, lines: SetupLines): Promise<AdminController | undefined> {
   const { gitlab, mode, name } = setup;
-  const found = lines.need('controller', await namedControllers(gitlab, setup));
+  const found = lines.need('controller', await namedControllers(setup));
   const [first, ...others] = found;
   if (others.length > 0) {
     const ids = found.map(({ id }) => id).join(', ');
@@ -20,9 +20,7 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
   }
   if (first !== undefined) {
     lines.add('controller', 'right', `controller ${first.id} "${first.description}" is ${first.state}`);
-    // The list does not say whether it is connected.
-    const whole = await gitlab.controller(first.id);
-    return whole.ok ? whole.value : first;
+    return first;
   }
   if (mode !== 'change') {
     const would = `would make a controller "${name}" in dry_run`;
@@ -30,10 +28,7 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
     return undefined;
   }
   const made = await madeOnce(
-    async () => {
-      const now = await namedControllers(gitlab, setup);
-      return now.ok ? { ok: true, value: now.value[0] } : now;
-    },
+    async () => mapped(await namedControllers(setup), ([one]) => one),
     () => gitlab.createController(name),
   );
   const controller = lines.need('controller', made);
@@ -42,85 +37,54 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
 }
 
 /** Finds controllers by number, which wins, or by description. */
-export async function namedControllers(
-  gitlab: GitLabAdministration,
-  { name, controllerId }: Pick<Setup, 'name' | 'controllerId'>,
-): Promise<AdminAnswer<readonly AdminController[]>> {
-  if (controllerId === undefined) {
-    const all = await gitlab.controllers();
-    return all.ok ? { ok: true, value: all.value.filter(({ description }) => description === name) } : all;
-  }
-  const one = await gitlab.controller(controllerId);
-  return one.ok ? { ok: true, value: [one.value] } : one;
-}
-
-type TokenSetup = Pick<Setup, 'gitlab' | 'store' | 'name'>;
-
-/** The tokens of a controller, compared with the stored one. */
-interface TokenReading {
-  readonly isKept: boolean;
-  /** The stored one, if it is known which it is and GitLab still accepts it. */
-  readonly current: ControllerToken | undefined;
-  /** Made for this place before the stored one: a rotation that did not end. */
-  readonly older: readonly ControllerToken[];
-  /** Made for this place, and never stored. */
-  readonly lost: readonly ControllerToken[];
-  /** Someone else stored the value, so its token is unknown. */
-  readonly isForeign: boolean;
-}
-
-const MAKES_MAX = 3;
+export const namedControllers = async ({
+  gitlab,
+  name,
+  controllerId,
+}: Admin): Promise<AdminAnswer<readonly AdminController[]>> =>
+  controllerId === undefined
+    ? mapped(await gitlab.controllers(), (all) => all.filter(({ description }) => description === name))
+    : mapped(await gitlab.controller(controllerId), (one) => [one]);
 
 /** GitLab's description of a token names its place. A token of this place that is not stored was lost. */
-const descriptionOf = ({ store, name }: TokenSetup): string => `${name} for ${store.place('router-token')}`;
+const descriptionOf = ({ store, name }: Admin): string => `${name} for ${store.place('router-token')}`;
 
-export async function readTokens(
-  setup: TokenSetup,
-  controllerId: number,
-  lines: SetupLines,
-): Promise<TokenReading> {
-  const kept = await setup.store.read('router-token');
-  const tokens = lines.need('token', await setup.gitlab.tokens(controllerId));
-  const ours = tokens.filter(({ description }) => description === descriptionOf(setup));
+/**
+ * Compares the tokens of a controller with the stored one.
+ *
+ * - `current`: the stored one, if it is known which it is and GitLab still accepts it.
+ * - `older`: made for this place before the stored one, by a rotation that did not end.
+ * - `lost`: made for this place, and never stored.
+ * - `isForeign`: someone else stored the value, so its token is unknown, and none of ours counts as lost.
+ */
+export async function readTokens(admin: Admin, controllerId: number, lines: SetupLines) {
+  const kept = await admin.store.read('router-token');
+  const tokens = lines.need('token', await admin.gitlab.tokens(controllerId));
+  const ours = tokens.filter(({ description }) => description === descriptionOf(admin));
   const [, ofController, ofToken] = /^controller (\d+), token (\d+)$/.exec(kept?.note ?? '') ?? [];
   const current =
     Number(ofController) === controllerId ? tokens.find(({ id }) => id === Number(ofToken)) : undefined;
   const isForeign = kept !== undefined && ofToken === undefined;
   const after = current?.id ?? 0;
   return {
-    isKept: kept !== undefined,
-    current,
-    older: current === undefined ? [] : ours.filter(({ id }) => id < after),
-    // With an unknown stored value, none of our tokens counts as lost.
+    ...{ isKept: kept !== undefined, isForeign, current },
+    older: ours.filter(({ id }) => id < after),
     lost: isForeign ? [] : ours.filter(({ id }) => id > after),
-    isForeign,
   };
 }
 
 /** Makes and stores a token, and revokes those that were made and lost before. @returns its id */
 export async function makeToken(
-  setup: TokenSetup,
+  admin: Admin,
   controllerId: number,
   lost: readonly ControllerToken[],
   lines: SetupLines,
 ): Promise<number> {
-  const { gitlab, store } = setup;
-  const listed = async () => lines.need('token', await gitlab.tokens(controllerId));
-  let stray = lost;
-  for (let tries = 1; ; tries += 1) {
-    for (const { id } of stray) lines.need('token', await gitlab.revokeToken(controllerId, id));
-    const known = new Set((await listed()).map(({ id }) => id));
-    const made = await gitlab.createToken(controllerId, descriptionOf(setup));
-    if (made.ok || made.refusal.code !== 'unavailable' || tries >= MAKES_MAX) {
-      const { id, token } = lines.need('token', made);
-      await store.write('router-token', token, `controller ${controllerId}, token ${id}`);
-      return id;
-    }
-    // It may have been made, and then its value is lost.
-    stray = (await listed()).filter(
-      ({ id, description }) => !known.has(id) && description === descriptionOf(setup),
-    );
-  }
+  for (const { id } of lost) lines.need('token', await admin.gitlab.revokeToken(controllerId, id));
+  // If the answer is lost, so is the token: the next run revokes it.
+  const made = lines.need('token', await admin.gitlab.createToken(controllerId, descriptionOf(admin)));
+  await admin.store.write('router-token', made.token, `controller ${controllerId}, token ${made.id}`);
+  return made.id;
 }
 
 /** Stores the relays' token where they read it, and checks that GitLab knows it. */
@@ -129,11 +93,16 @@ export async function setUpToken(
   controller: AdminController | undefined,
   lines: SetupLines,
 ): Promise<void> {
-  const { gitlab, mode, store, nowMs } = setup;
+  const { mode, store } = setup;
   const place = store.place('router-token');
-  const would = `would make a token and keep it in ${place}`;
-  const is = `there is no token of this controller in ${place}`;
-  if (controller === undefined) return lines.missing('token', mode, would, is);
+  const missing = () =>
+    lines.missing(
+      'token',
+      mode,
+      `would make a token and keep it in ${place}`,
+      `there is no token of this controller in ${place}`,
+    );
+  if (controller === undefined) return missing();
   const { current, older, lost, isForeign } = await readTokens(setup, controller.id, lines);
   if (isForeign)
     return lines.add(
@@ -143,21 +112,19 @@ export async function setUpToken(
       'tollgate gitlab rotate-token puts another one in its place',
     );
   if (current === undefined) {
-    if (mode !== 'change') return lines.missing('token', mode, would, is);
+    if (mode !== 'change') return missing();
     const tokenId = await makeToken(setup, controller.id, lost, lines);
     const replaced = lost.length === 0 ? '' : `; ${lost.length} whose value was lost revoked`;
     return lines.add('token', 'done', `made token ${tokenId}, kept in ${place}${replaced}`);
   }
-  lines.add('token', 'right', `token ${current.id} is in ${place}, ${usedText(current, nowMs())}`);
+  lines.add('token', 'right', `token ${current.id} is in ${place}, ${usedText(current)}`);
   for (const { id } of lost) {
     const says = `token ${id} was made and its value lost`;
-    if (mode !== 'change') {
-      lines.missing('token', mode, `would revoke token ${id}, whose value was lost`, says);
-      continue;
+    if (mode !== 'change') lines.missing('token', mode, `would revoke token ${id}`, says);
+    else {
+      lines.need('token', await setup.gitlab.revokeToken(controller.id, id));
+      lines.add('token', 'done', `${says}: revoked`);
     }
-    const revoked = await gitlab.revokeToken(controller.id, id);
-    if (revoked.ok) lines.add('token', 'done', `${says}: revoked`);
-    else lines.refuse('token', revoked.refusal);
   }
   if (older.length === 0) return;
   const ids = older.map(({ id }) => id).join(', ');
@@ -165,17 +132,13 @@ export async function setUpToken(
   lines.add('token', 'wrong', says, 'tollgate gitlab rotate-token goes on');
 }
 
-/** GitLab records the last use every 40 to 55 minutes. Tokens of controllers do not expire. */
-function usedText({ createdAtMs, lastUsedAtMs }: ControllerToken, nowMs: number): string {
-  const age = `${Math.max(0, Math.floor((nowMs - createdAtMs) / DAY_MS))} days old`;
-  if (lastUsedAtMs === undefined) return `${age}; GitLab before 18.10 does not say when it was used`;
+/** GitLab records the last use every 40 to 55 minutes. */
+function usedText({ lastUsedAtMs }: ControllerToken): string {
+  if (lastUsedAtMs === undefined) return 'GitLab before 18.10 does not say when it was used';
   return lastUsedAtMs === null
-    ? `${age}, never used yet`
-    : `${age}, last used ${new Date(lastUsedAtMs).toISOString().slice(0, 16)}Z or up to an hour later`;
+    ? 'never used yet'
+    : `last used ${new Date(lastUsedAtMs).toISOString().slice(0, 16)}Z or up to an hour later`;
 }
-
-const ONE_KIND =
-  'a controller has the whole instance or single runners: remove one (glab runner-controller scope delete), or leave the flag out';
 
 /** Adds the controller's scope: without one GitLab asks about no job. It never removes a scope. */
 export async function setUpScope(
@@ -185,8 +148,8 @@ export async function setUpScope(
 ): Promise<void> {
   const { gitlab, mode } = setup;
   const wanted = await wantedRunners(setup, lines);
-  const isInstance = wanted.length === 0;
-  const wantedText = isInstance ? 'the instance' : `runners ${wanted.join(', ')}`;
+  const wantsInstance = wanted.length === 0;
+  const wantedText = wantsInstance ? 'the instance' : `runners ${wanted.join(', ')}`;
   const missing = () =>
     lines.missing(
       'scope',
@@ -195,23 +158,19 @@ export async function setUpScope(
       'it has no scope: GitLab asks about no job',
     );
   if (controller === undefined) return missing();
-  const { hasInstance, runnerIds, knowsRunners } = scopesIn(
-    lines.need('scope', await gitlab.scopes(controller.id)),
-  );
-  const existing = `runners ${runnerIds.join(', ')}`;
-  const right = (of: string) => lines.add('scope', 'right', `GitLab asks about jobs of ${of}`);
-  if (isInstance && !setup.scope.instance && runnerIds.length > 0) return right(existing);
-  if (isInstance && hasInstance) return right('the whole instance');
-  if (isInstance && runnerIds.length > 0) throw lines.stop('scope', `its scope is ${existing}`, ONE_KIND);
-  if (!isInstance && hasInstance) throw lines.stop('scope', 'its scope is the whole instance', ONE_KIND);
-  if (!isInstance && !knowsRunners)
+  const { hasInstance, runnerIds } = scopesIn(lines.need('scope', await gitlab.scopes(controller.id)));
+  const existing = hasInstance ? 'the whole instance' : `runners ${runnerIds.join(', ')}`;
+  const hasScope = hasInstance || runnerIds.length > 0;
+  const isKept = hasScope && wantsInstance && !setup.scope.instance;
+  if (hasScope && !isKept && wantsInstance !== hasInstance)
     throw lines.stop(
       'scope',
-      'GitLab 18.9 has no scopes of single runners',
-      'upgrade to 18.10, or leave the flag out',
+      `its scope is ${existing}`,
+      'a controller has the whole instance or single runners: remove one (glab runner-controller scope delete), or leave the flag out',
     );
-  const lacking = isInstance ? (['instance'] as const) : wanted.filter((id) => !runnerIds.includes(id));
-  if (lacking.length === 0) return right(existing);
+  const lacking = wantsInstance ? (['instance'] as const) : wanted.filter((id) => !runnerIds.includes(id));
+  if (isKept || hasInstance || lacking.length === 0)
+    return lines.add('scope', 'right', `GitLab asks about jobs of ${existing}`);
   if (controller.state === 'enabled')
     throw lines.stop(
       'scope',
@@ -230,42 +189,31 @@ export const addScope = (
   scope: number | 'instance',
 ): Promise<AdminAnswer<true>> =>
   madeOnce(
-    async () => {
-      const now = await gitlab.scopes(controllerId);
-      if (!now.ok) return now;
-      const { hasInstance, runnerIds } = scopesIn(now.value);
-      const isThere = scope === 'instance' ? hasInstance : runnerIds.includes(scope);
-      return { ok: true, value: isThere ? true : undefined };
-    },
+    async () =>
+      mapped(await gitlab.scopes(controllerId), (scopes) => {
+        const { hasInstance, runnerIds } = scopesIn(scopes);
+        return (scope === 'instance' ? hasInstance : runnerIds.includes(scope)) || undefined;
+      }),
     () => gitlab.addScope(controllerId, scope),
   );
 
 type Scopes = Extract<Awaited<ReturnType<GitLabAdministration['scopes']>>, { ok: true }>['value'];
 
-const scopesIn = ({ instance_level_scopings, runner_level_scopings }: Scopes) => ({
+const scopesIn = ({ instance_level_scopings, runner_level_scopings = [] }: Scopes) => ({
   hasInstance: instance_level_scopings.length > 0,
-  runnerIds: (runner_level_scopings ?? []).map(({ runner_id }) => runner_id),
-  knowsRunners: runner_level_scopings !== undefined,
+  runnerIds: runner_level_scopings.map(({ runner_id }) => runner_id),
 });
 
-/** Finds the runners by number, by tags and by owner; each flag adds some. Empty: the instance. */
+/** Finds the runners by number and by tags. Empty: the instance. */
 async function wantedRunners({ gitlab, scope }: Setup, lines: SetupLines): Promise<readonly number[]> {
-  const { runnerIds, tags, owner } = scope;
-  if (tags.length === 0 && owner === undefined) return runnerIds;
-  const runners = lines.need('scope', await gitlab.instanceRunners(tags));
-  const namesOwners = runners.length === 0 || runners.some(({ created_by }) => created_by !== undefined);
-  if (owner !== undefined && !namesOwners)
-    throw lines.stop(
-      'scope',
-      'this GitLab does not say who made a runner',
-      'name runners with --runner or --runner-tag',
-    );
-  const found = runners.filter(({ created_by }) => owner === undefined || created_by?.username === owner);
+  const { runnerIds, tags } = scope;
+  if (tags.length === 0) return runnerIds;
+  const found = lines.need('scope', await gitlab.instanceRunners(tags));
   if (found.length === 0)
     throw lines.stop(
       'scope',
-      'no runner of the instance is like that',
-      'only runners of the instance can be scoped; look at their tags and owners',
+      'no runner of the instance has these tags',
+      'only runners of the instance can be scoped; look at their tags',
     );
   return [...new Set([...runnerIds, ...found.map(({ id }) => id)])].sort((a, b) => a - b);
 }

@@ -1,19 +1,18 @@
 /** Flags of the commands that administer GitLab. */
-import { resolve } from 'node:path';
 import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { orElse, readWhole, text, texts, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
-import { readUserFile } from '../../terminal/user-file.ts';
-import { callsTo, type GitLabPlace, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
-import { exitOf, linesText, type Setup, type SetupLine, type SetupMode } from './setup-step.ts';
+import { exitOf, linesText, type SetupLines, type SetupMode } from './setup-step.ts';
 
 /** Large instances answer lists of groups slowly. */
 const TIMEOUT_MS = 15_000;
 const DEADLINE_MS = 60_000;
 /** The project's own folder for what is not committed. */
 const SECRETS = '.tollgate/secrets';
+const ID_MAX = Number.MAX_SAFE_INTEGER;
 
 /** @throws {UsageError} */
 export function readHookUrl(url: string): string {
@@ -36,7 +35,7 @@ export const ADMIN_FLAGS = {
   controller: text(
     '<id>',
     'adopts the controller with this number, whatever its description',
-    whole(1, Number.MAX_SAFE_INTEGER),
+    whole(1, ID_MAX),
   ),
 };
 
@@ -50,23 +49,22 @@ export const SETUP_FLAGS = {
   instance: toggle('asks about jobs of all runners (default if the controller has no scope yet)'),
   runner: texts('<id>', 'asks only about jobs of this runner of the instance; may be given several times'),
   'runner-tag': texts('<tag>', 'likewise for runners with this tag; with several tags, those that have all'),
-  'runner-owner': text('<name>', 'likewise for runners that this user made'),
-  'runner-token-file': text('<file>', "holds any runner's token: GitLab says where it sends that runner"),
 };
+
+export type Admin = ReturnType<typeof readAdmin>;
+export type Setup = ReturnType<typeof readSetup>;
 
 /** Opens GitLab and the secrets. @throws {UsageError} naming the flag. */
 export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
   const place = readGitLabPlace(flags, io);
-  const { controller, name, secrets } = flags;
+  const times = { timeoutMs: TIMEOUT_MS, deadlineMs: DEADLINE_MS };
   return {
     place,
-    gitlab: createGitLabAdministration({
-      ...callsTo(place),
-      ...{ timeoutMs: TIMEOUT_MS, deadlineMs: DEADLINE_MS },
-    }),
-    store: openSecretStore(secrets, io.cwd),
-    name,
-    controllerId: controller,
+    gitlab: createGitLabAdministration({ ...callsTo(place), ...times }),
+    store: openSecretStore(flags.secrets, io.cwd),
+    name: flags.name,
+    /** Wins over the description. */
+    controllerId: flags.controller,
     /** One line that counts up, on a terminal only. */
     progress: (done: number, of: number): void => {
       if (io.progress) io.err(done >= of ? '\r\u001b[K' : `\r${done} of ${of} groups`);
@@ -75,36 +73,17 @@ export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
 }
 
 /** @throws {UsageError} naming the flag. */
-export function readSetup(
-  flags: ValuesOf<typeof SETUP_FLAGS>,
-  mode: SetupMode,
-  io: TerminalIo,
-): Setup & { readonly place: GitLabPlace } {
-  const runnerIds = flags.runner.map((id) => readWhole('runner', id, 1, Number.MAX_SAFE_INTEGER));
-  const { instance, 'runner-tag': tags, 'runner-owner': owner, 'runner-token-file': tokenFile } = flags;
-  if (instance && (runnerIds.length > 0 || tags.length > 0 || owner !== undefined))
+export function readSetup(flags: ValuesOf<typeof SETUP_FLAGS>, mode: SetupMode, io: TerminalIo) {
+  const runnerIds = flags.runner.map((id) => readWhole('runner', id, 1, ID_MAX));
+  const { instance, 'runner-tag': tags, 'webhook-url': hookUrl } = flags;
+  if (instance && (runnerIds.length > 0 || tags.length > 0))
     throw new UsageError('--instance: a controller has the whole instance or single runners, never both');
-  return {
-    ...readAdmin(flags, io),
-    mode,
-    scope: { instance, runnerIds, tags, owner },
-    hookUrl: flags['webhook-url'],
-    runnerToken:
-      tokenFile === undefined
-        ? undefined
-        : readUserFile(resolve(io.cwd, tokenFile), `--runner-token-file "${tokenFile}"`).trim(),
-    nowMs: io.nowMs,
-  };
+  return { ...readAdmin(flags, io), mode, scope: { instance, runnerIds, tags }, hookUrl };
 }
 
 /** Prints the report of a command and returns its exit code. */
-export function printLines(
-  lines: readonly SetupLine[],
-  { baseUrl }: GitLabPlace,
-  json: boolean,
-  io: TerminalIo,
-): ExitCode {
-  if (json) io.out(`${JSON.stringify({ gitlab: baseUrl, lines })}\n`);
-  else io.out(linesText(lines, paintWhen(io.colours)));
-  return exitOf(lines);
+export function printLines({ all }: SetupLines, { place }: Admin, json: boolean, io: TerminalIo): ExitCode {
+  if (json) io.out(`${JSON.stringify({ gitlab: place.baseUrl, lines: all })}\n`);
+  else io.out(linesText(all, paintWhen(io.colours)));
+  return exitOf(all);
 }

@@ -1,17 +1,18 @@
 /** `tollgate gitlab teardown`. */
 import { atOnce } from '../../../functions/core/environment/environment.ts';
 import type { AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
-import type { AdminController } from '../../../functions/core/gitlab/administration.ts';
 import { groupHookKey, hookDescription, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
 import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { text, toggle } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { askOnTerminal } from '../truth/confirm.ts';
-import type { SecretStore } from './secret-store.ts';
 import { namedControllers } from './setup-controller.ts';
-import { ADMIN_FLAGS, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
+import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
 import { SetupLines } from './setup-step.ts';
+import { keptLines } from './setup-webhooks.ts';
+
+const AT = 'tollgate gitlab teardown --gitlab https://gitlab.example.com --token-file admin-token';
 
 const teardown = command({
   name: 'gitlab teardown',
@@ -28,30 +29,30 @@ After an interruption, run the same command again: it continues. Files and param
     yes: toggle('does not ask'),
     ...ADMIN_FLAGS,
   },
-  examples: [
-    'tollgate gitlab teardown --gitlab https://gitlab.example.com --token-file admin-token',
-    'tollgate gitlab teardown --gitlab https://gitlab.example.com --token-file admin-token --yes --confirm gitlab.example.com',
-  ],
+  examples: [AT, `${AT} --yes --confirm gitlab.example.com`],
   exits: { 0: 'nothing is left', 1: 'GitLab does not answer', 2: 'refused or not confirmed' },
   run: async ({ flags: values }, io) => {
-    const admin = { ...readAdmin(values, io), hookUrl: values['webhook-url'] };
+    const admin = readAdmin(values, io);
     const { host } = new URL(admin.place.baseUrl);
     if (values.yes && values.confirm !== host)
       throw new UsageError(`--yes: expected --confirm ${host} with it, so that the right GitLab is meant`);
     const lines = new SetupLines();
-    const plan = await lines.step(() => planTeardown(admin, lines));
-    if (plan === undefined) return printLines(lines.all, admin.place, values.json, io);
-    if (plan.controllers.length === 0 && plan.hooks.length === 0) {
-      if (values.json) return printLines([], admin.place, true, io);
-      io.out('Nothing of Tollgate is left there.\n');
-      return EXIT.ok;
+    const plan = await lines.step(() => planTeardown(admin, values['webhook-url'], lines));
+    if (plan === undefined) return printLines(lines, admin, values.json, io);
+    const { controllers, hooks } = plan;
+    if (controllers.length === 0 && hooks.length === 0) {
+      if (!values.json) io.out('Nothing of Tollgate is left there.\n');
+      return values.json ? printLines(lines, admin, true, io) : EXIT.ok;
     }
-    if (!values.json) io.err(planText(plan));
+    const named = controllers.map(
+      ({ id, description, state, tokenIds }) =>
+        `  controller ${id} "${printable(description)}", ${state}, with ${tokenIds.length} tokens: disabled first, deleted last\n`,
+    );
+    const groups = new Set(hooks.map(({ groupId }) => groupId)).size;
+    if (!values.json) io.err(`This goes:\n${named.join('')}  ${hooks.length} webhooks of ${groups} groups\n`);
     if (!values.yes) {
-      const typed = await standIn(
-        io,
-        askOnTerminal,
-      )(`Type the name of GitLab's host (${host}) to remove all of it: `);
+      const ask = standIn(io, askOnTerminal);
+      const typed = await ask(`Type the name of GitLab's host (${host}) to remove all of it: `);
       if (typed === undefined)
         throw new UsageError(`nobody can be asked here; add --yes --confirm ${host} to remove all of it`);
       if (typed !== host) {
@@ -60,70 +61,44 @@ After an interruption, run the same command again: it continues. Files and param
       }
     }
     await lines.step(() => tearDown(admin, plan, lines));
-    return printLines(lines.all, admin.place, values.json, io);
+    return printLines(lines, admin, values.json, io);
   },
 });
 
 export const commands = [teardown];
 
-/** Objects to remove. */
-interface TeardownPlan {
-  readonly controllers: readonly AdminController[];
-  readonly tokenIds: readonly number[];
-  readonly hooks: readonly { readonly groupId: number; readonly path: string; readonly hookId: number }[];
-}
-
-type TeardownSetup = ReturnType<typeof readAdmin> & { readonly hookUrl: string | undefined };
-
 const CALLS_AT_ONCE = 8;
 
-/** Lists everything of ours that is there, and nothing else. */
-async function planTeardown(setup: TeardownSetup, lines: SetupLines): Promise<TeardownPlan> {
-  const { gitlab, hookUrl, store, progress } = setup;
-  const found = await namedControllers(gitlab, setup);
+/** Lists everything of ours that is there, and nothing else. Other deployments have other secrets. */
+async function planTeardown(admin: Admin, hookUrl: string | undefined, lines: SetupLines) {
+  const { gitlab, store, progress } = admin;
+  const found = await namedControllers(admin);
   // If the given controller is gone, an earlier teardown was nearly complete.
-  const isGone = !found.ok && found.refusal.code === 'absent' && setup.controllerId !== undefined;
-  const controllers = isGone ? [] : lines.need('controller', found);
-  const tokenIds: number[] = [];
-  for (const { id } of controllers)
-    tokenIds.push(...lines.need('controller', await gitlab.tokens(id)).map((token) => token.id));
-  const secrets = await hookSecrets(store);
+  const isGone = !found.ok && found.refusal.code === 'absent' && admin.controllerId !== undefined;
+  const controllers = [];
+  for (const controller of isGone ? [] : lines.need('controller', found)) {
+    const tokens = lines.need('controller', await gitlab.tokens(controller.id));
+    controllers.push({ ...controller, tokenIds: tokens.map(({ id }) => id) });
+  }
+  const kept = [await store.read('webhook-secrets'), await store.read('webhook-tokens')];
+  const secrets = kept.flatMap((text) => keptLines(text?.value));
   const groups = lines.need('controller', await gitlab.topLevelGroups());
-  const hooks: { groupId: number; path: string; hookId: number }[] = [];
+  const hooks: { groupId: number; hookId: number }[] = [];
   let done = 0;
   let refusal: AdminRefusal | undefined;
-  await atOnce(groups, CALLS_AT_ONCE, async ({ id: groupId, full_path: path }) => {
+  await atOnce(groups, CALLS_AT_ONCE, async ({ id: groupId }) => {
     const all = await gitlab.hooks(groupId);
     const described = new Set(secrets.map((secret) => hookDescription(groupHookKey(secret, groupId))));
     // Without a Premium licence there are no webhooks of groups to remove.
     if (!all.ok && all.refusal.code !== 'absent') refusal ??= all.refusal;
     for (const { id: hookId, url, description } of all.ok ? all.value : [])
       if (described.has(description) || (hookUrl !== undefined && isHookUrl(url, hookUrl)))
-        hooks.push({ groupId, path, hookId });
+        hooks.push({ groupId, hookId });
     done += 1;
     progress(done, groups.length);
   });
   if (refusal !== undefined) lines.need('controller', { ok: false, refusal });
-  return { controllers, tokenIds, hooks };
-}
-
-/** Another deployment has other secrets, and other descriptions of its webhooks. */
-async function hookSecrets(store: SecretStore): Promise<readonly string[]> {
-  const kept = [await store.read('webhook-secrets'), await store.read('webhook-tokens')];
-  const lines = kept.flatMap((text) => text?.value.split('\n') ?? []).map((line) => line.trim());
-  return lines.filter((line) => line !== '');
-}
-
-function planText({ controllers, tokenIds, hooks }: TeardownPlan): string {
-  const groups = new Set(hooks.map(({ groupId }) => groupId)).size;
-  const named = controllers.map(
-    ({ id, description, state }) =>
-      `  controller ${id} "${printable(description)}", ${state}: disabled first, deleted last\n`,
-  );
-  return `This goes, in this order:
-${named.join('')}  ${hooks.length} webhooks of ${groups} groups
-  ${tokenIds.length} tokens of the controller
-`;
+  return { controllers, hooks };
 }
 
 /**
@@ -131,8 +106,8 @@ ${named.join('')}  ${hooks.length} webhooks of ${groups} groups
  * Each may be gone already.
  */
 async function tearDown(
-  { gitlab, progress }: TeardownSetup,
-  { controllers, hooks, tokenIds }: TeardownPlan,
+  { gitlab, progress }: Admin,
+  { controllers, hooks }: Awaited<ReturnType<typeof planTeardown>>,
   lines: SetupLines,
 ): Promise<void> {
   for (const { id, state } of controllers) {
@@ -141,23 +116,19 @@ async function tearDown(
     lines.add('controller', 'done', `controller ${id} is disabled: every job runs, nobody is asked`);
   }
   let removed = 0;
-  const refused = new SetupLines();
-  await atOnce(hooks, CALLS_AT_ONCE, async ({ groupId, path, hookId }) => {
+  let refusal: AdminRefusal | undefined;
+  await atOnce(hooks, CALLS_AT_ONCE, async ({ groupId, hookId }) => {
     const deleted = await gitlab.deleteHook(groupId, hookId);
     if (deleted.ok) removed += 1;
-    else refused.refuse('webhooks', deleted.refusal, `${path}: `);
-    progress(removed + refused.all.length, hooks.length);
+    else refusal ??= deleted.refusal;
+    progress(removed, hooks.length);
   });
   if (removed > 0) lines.add('webhooks', 'done', `removed ${removed}`);
   // The controller stays until everything else is gone: it is how the next run finds the rest.
-  if (refused.all.length > 0) {
-    lines.all.push(...refused.all.slice(0, CALLS_AT_ONCE));
-    return;
-  }
-  for (const { id } of controllers) {
+  if (refusal !== undefined) lines.need('webhooks', { ok: false, refusal });
+  for (const { id, tokenIds } of controllers) {
     for (const tokenId of tokenIds) lines.need('token', await gitlab.revokeToken(id, tokenId));
-    if (tokenIds.length > 0) lines.add('token', 'done', `revoked ${tokenIds.join(', ')}`);
     lines.need('controller', await gitlab.deleteController(id));
-    lines.add('controller', 'done', `deleted controller ${id}`);
+    lines.add('controller', 'done', `deleted controller ${id}, with ${tokenIds.length} tokens`);
   }
 }

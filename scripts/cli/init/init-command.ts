@@ -6,8 +6,8 @@ import { DAY_MS, isZone } from '../../../policies/limits/calendar.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { DocumentError, limitsIn, policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
-import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
+import { UsageError } from '../../terminal/command.ts';
+import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
 import { readFleet } from '../fleet/read-fleet.ts';
@@ -16,23 +16,6 @@ import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts
 import { progressOf } from '../truth/progress.ts';
 import { draftDirectory, draftLimits, draftPolicy, readPlaces } from './drafts.ts';
 import { readMonth } from './read-month.ts';
-
-/** Output of `--json`. */
-interface InitJson {
-  /** Paths; with --dry-run the texts are in `documents`, and nothing was written. */
-  readonly files: readonly string[];
-  readonly written: boolean;
-  readonly documents?: Readonly<Record<string, string>>;
-  readonly runners: number;
-  readonly groups: number;
-  readonly jobs: number;
-  readonly since: string;
-  readonly until: string;
-  /** Unreadable or unplaced items from GitLab. */
-  readonly left: number;
-  /** Older jobs of these runners are missing. */
-  readonly cutRunners: readonly number[];
-}
 
 const DAYS_MAX = 90;
 
@@ -68,11 +51,16 @@ is only read. No existing file is overwritten.`,
   exits: { 0: 'drafted', 1: 'GitLab does not answer', 3: 'wrong usage, or a file exists' },
   run: async ({ flags: values }, io) => {
     const place = readGitLabPlace(values, io);
-    const { currency, zone, days } = values;
+    const { currency, zone, days, force, 'dry-run': isDry } = values;
     const folder = resolve(io.cwd, values.out);
-    const writes = !values['dry-run'];
+    const files = DOCUMENTS.map((name) => join(folder, `${name}.yaml`));
+    const shown = files.map((file) => shortPath(file, io.cwd));
     // Before an hour of reading, not after it.
-    if (writes && !values.force) refuseThere(folder, io);
+    const there = isDry || force ? [] : shown.filter((_, at) => existsSync(files[at] ?? ''));
+    if (there.length > 0)
+      throw new UsageError(
+        `${there.join(', ')}: there already; --force writes over it, --out names another folder, --dry-run prints`,
+      );
 
     const progress = progressOf('calls and jobs', io);
     const calls = callsTo(place);
@@ -81,44 +69,43 @@ is only read. No existing file is overwritten.`,
       createGitLab(calls),
       runners.map(({ runner }) => runner.id),
       {
-        sinceMs: io.nowMs() - days * DAY_MS,
-        untilMs: io.nowMs(),
-        instance: new URL(place.baseUrl).host,
-        sleep: place.clock.sleep,
-        onJob: progress.step,
+        ...{ sinceMs: io.nowMs() - days * DAY_MS, untilMs: io.nowMs() },
+        ...{ instance: new URL(place.baseUrl).host, sleep: place.clock.sleep, onJob: progress.step },
         ...(values.resume !== undefined && { resumeFile: resolve(io.cwd, values.resume) }),
       },
     );
-    const places = await readPlaces(createGitLabDirectory(calls), month, place.clock.sleep);
+    const { groups, projects, left } = await readPlaces(
+      createGitLabDirectory(calls),
+      month,
+      place.clock.sleep,
+    );
     progress.done();
-    const personal = new Set(places.groups.filter((each) => each.personal === true).map(({ path }) => path));
+    const personal = groups.flatMap((each) => (each.personal === true ? each.path : []));
+    const groupIds = new Map(groups.map(({ path, id }) => [path, id]));
     const documents = {
       policy: draftPolicy(runners, month, { currency, zone }),
-      limits: draftLimits(month, {
-        zone,
-        personal,
-        groupIds: new Map(places.groups.map(({ path, id }) => [path, id])),
-      }),
-      directory: draftDirectory(places),
+      limits: draftLimits(month, { zone, personal: new Set(personal), groupIds }),
+      directory: draftDirectory({ groups, projects, left }),
     };
     checkDrafted(documents);
-    const result: InitJson = {
-      files: DOCUMENTS.map((name) => shortPath(join(folder, `${name}.yaml`), io.cwd)),
-      written: writes,
-      ...(!writes && { documents }),
-      runners: runners.length,
-      groups: places.groups.length,
+    const result = {
+      ...{ files: shown, written: !isDry, runners: runners.length, groups: groups.length },
+      ...(isDry && { documents }),
       jobs: month.jobs.length,
       since: new Date(month.sinceMs).toISOString(),
       until: new Date(month.untilMs).toISOString(),
-      left: unreadable + month.unreadable + places.left,
+      /** Unreadable or unplaced items from GitLab. */
+      left: unreadable + month.unreadable + left,
+      /** Older jobs of these runners are missing. */
       cutRunners: month.cutRunners,
     };
-    if (writes) writeDocuments(folder, documents, values.force);
-    if (values.json) io.out(`${JSON.stringify(result)}\n`);
-    else if (writes) io.out(writtenText(result, place.baseUrl));
-    else for (const name of DOCUMENTS) io.out(`# ${join(folder, `${name}.yaml`)}\n${documents[name]}\n`);
-    return EXIT.ok;
+    const texts = DOCUMENTS.map((name, at) => [files[at] ?? '', documents[name]] as const);
+    if (!isDry) for (const [file, text] of texts) writeUserFile(file, text, file, force ? 'w' : 'wx');
+    const printed = texts.map(([file, text]) => `# ${file}\n${text}\n`).join('');
+    const counts = `Runners: ${result.runners}, groups: ${result.groups}, jobs since ${result.since.slice(0, 10)}: ${result.jobs}`;
+    return print(io, values, result, () =>
+      isDry ? printed : writtenText(shown, counts, result, place.baseUrl),
+    );
   },
 });
 
@@ -126,18 +113,12 @@ export const commands = [init];
 
 const DOCUMENTS = ['policy', 'limits', 'directory'] as const;
 
-type DraftedDocuments = Readonly<Record<(typeof DOCUMENTS)[number], string>>;
-
-function refuseThere(folder: string, io: TerminalIo): void {
-  const there = DOCUMENTS.map((name) => join(folder, `${name}.yaml`)).filter((file) => existsSync(file));
-  if (there.length > 0)
-    throw new UsageError(
-      `${there.map((file) => shortPath(file, io.cwd)).join(', ')}: there already; --force writes over it, --out names another folder, --dry-run prints`,
-    );
-}
-
 /** @throws {DocumentError} for an invalid draft, which is our defect, before anything is written. */
-function checkDrafted({ policy, limits, directory }: DraftedDocuments): void {
+function checkDrafted({
+  policy,
+  limits,
+  directory,
+}: Readonly<Record<(typeof DOCUMENTS)[number], string>>): void {
   const { model } = policyIn(parseYaml(policy, 'policy.yaml'));
   const places = parseYaml(directory, 'directory.yaml');
   const parsed = parseDirectory(places.value);
@@ -145,21 +126,16 @@ function checkDrafted({ policy, limits, directory }: DraftedDocuments): void {
   limitsIn(parseYaml(limits, 'limits.yaml'), model, parsed.value);
 }
 
-function writeDocuments(folder: string, documents: DraftedDocuments, force: boolean): void {
-  for (const name of DOCUMENTS) {
-    const file = join(folder, `${name}.yaml`);
-    writeUserFile(file, documents[name], file, force ? 'w' : 'wx');
-  }
-}
-
 function writtenText(
-  { files, runners, groups, jobs, since, left, cutRunners }: InitJson,
+  files: readonly string[],
+  counts: string,
+  { left, cutRunners }: { readonly left: number; readonly cutRunners: readonly number[] },
   url: string,
 ): string {
   const [policy = '', limits = '', directory = ''] = files.map(shellWord);
   const flags = `--policy ${policy} --limits ${limits} --directory ${directory}`;
   return [
-    `${files.join(', ')}: drafted. Runners: ${runners}, groups: ${groups}, jobs since ${since.slice(0, 10)}: ${jobs}.`,
+    `${files.join(', ')}: drafted. ${counts}.`,
     ...(left > 0
       ? [`${left} entries of GitLab's answers could not be read or placed and are left out.`]
       : []),

@@ -1,11 +1,7 @@
 import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
-import {
-  type FinishedJobsPage,
-  finishedJobs,
-  type JobsMark,
-} from '../../../functions/core/gitlab/runners.ts';
+import { finishedJobs, type JobsMark } from '../../../functions/core/gitlab/runners.ts';
 import { quantile } from '../../local/random.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { readUserFileIfThere } from '../../terminal/user-file.ts';
@@ -69,18 +65,15 @@ export async function readMonth(
   options: MonthOptions,
 ): Promise<RanMonth> {
   const kept = openKept(options);
-  const jobs: RanJob[] = [];
-  const seen = new Set<number>();
+  const { sinceMs, untilMs } = kept;
+  // By job: with numbered pages, new jobs push others to the next page.
+  const jobs = new Map<number, RanJob>();
   const cut = new Set<number>();
   let unreadable = 0;
   const marks = new Map<number, JobsMark>();
   const take = (page: KeptPageLine): void => {
-    for (const [jobId, projectId, path, startMs, endMs] of page.jobs) {
-      // With numbered pages, new jobs push others to the next page.
-      if (seen.has(jobId)) continue;
-      seen.add(jobId);
-      jobs.push({ runnerId: page.runner, projectId, path, startMs, endMs });
-    }
+    for (const [jobId, projectId, path, startMs, endMs] of page.jobs)
+      jobs.set(jobId, jobs.get(jobId) ?? { runnerId: page.runner, projectId, path, startMs, endMs });
     unreadable += page.unreadable;
     if (page.cut) cut.add(page.runner);
     const before = marks.get(page.runner);
@@ -89,95 +82,62 @@ export async function readMonth(
   };
   try {
     for (const page of kept.pages) take(page);
-    const { sinceMs, untilMs } = kept;
-    const span = {
-      sinceMs,
-      untilMs,
-      pagesMax: PAGES_PER_RUNNER_MAX,
-      marks: new Map(marks),
-      sleep: options.sleep,
-    };
-    for await (const page of finishedJobs(gitlab, runnerIds, span)) {
-      const line = lineOf(page);
+    const bounds = { sinceMs, untilMs, pagesMax: PAGES_PER_RUNNER_MAX, sleep: options.sleep };
+    for await (const page of finishedJobs(gitlab, runnerIds, { ...bounds, marks: new Map(marks) })) {
+      const { runnerId, jobs: found, ...more } = page;
+      const line: KeptPageLine = {
+        ...more,
+        runner: runnerId,
+        jobs: found.map(({ jobId, projectId, projectPath = '', startedAtMs = 0, finishedAtMs = 0 }) => [
+          ...([jobId, projectId, projectPath, startedAtMs, finishedAtMs] as const),
+        ]),
+      };
       kept.append(line);
       take(line);
-      for (const _ of page.jobs) options.onJob();
-      if (jobs.length >= JOBS_MAX) break;
+      for (const _ of found) options.onJob();
+      if (jobs.size >= JOBS_MAX) break;
     }
     // Also those that were not asked at all.
     for (const id of runnerIds) if (marks.get(id) !== 'done') cut.add(id);
-    return { sinceMs, untilMs, jobs, unreadable, cutRunners: [...cut].sort((a, b) => a - b) };
+    const cutRunners = [...cut].sort((a, b) => a - b);
+    return { sinceMs, untilMs, jobs: [...jobs.values()], unreadable, cutRunners };
   } finally {
     kept.close();
   }
 }
 
-const lineOf = ({ runnerId, jobs, unreadable, cut, next }: FinishedJobsPage): KeptPageLine => ({
-  runner: runnerId,
-  ...(next !== undefined && { next }),
-  cut,
-  unreadable,
-  jobs: jobs.map(({ jobId, projectId, projectPath = '', startedAtMs = 0, finishedAtMs = 0 }) => [
-    jobId,
-    projectId,
-    projectPath,
-    startedAtMs,
-    finishedAtMs,
-  ]),
-});
-
-interface KeptMonth {
-  readonly sinceMs: number;
-  readonly untilMs: number;
-  readonly pages: readonly KeptPageLine[];
-  readonly append: (page: KeptPageLine) => void;
-  readonly close: () => void;
-}
-
 /** One line for the span, then one per page. A line that a kill cut short is dropped, and its page asked for again. */
-function openKept({ resumeFile: file, instance, sinceMs, untilMs }: MonthOptions): KeptMonth {
-  if (file === undefined) return { sinceMs, untilMs, pages: [], append: () => {}, close: () => {} };
-  const kept = readUserFileIfThere(file, `--resume "${file}"`, KEPT_BYTES_MAX);
-  const text = kept ?? '';
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+function openKept({ resumeFile: file, instance, sinceMs, untilMs }: MonthOptions) {
+  const span = { instance, sinceMs, untilMs };
+  if (file === undefined) return { ...span, pages: [], append: () => {}, close: () => {} };
+  const kept = readUserFileIfThere(file, `--resume "${file}"`, KEPT_BYTES_MAX) ?? '';
+  const whole = kept.slice(0, kept.lastIndexOf('\n') + 1);
   const [first, ...lines] = whole.split('\n').slice(0, -1);
-  const head = first === undefined ? { instance, sinceMs, untilMs } : readLine(file, KeptHead, first);
+  const read = <Line>(schema: z.ZodType<Line>, line: string): Line => {
+    try {
+      return schema.parse(JSON.parse(line));
+    } catch {
+      throw new UsageError(
+        `--resume "${file}": was not written by tollgate init; expected another file, or none`,
+      );
+    }
+  };
+  const head = first === undefined ? span : read(KeptHead, first);
   if (head.instance !== instance)
     throw new UsageError(`--resume "${file}": holds jobs of ${head.instance}, not of ${instance}`);
-  const pages = lines.map((line) => readLine(file, KeptPage, line));
-  if (kept !== undefined) truncateSync(file, Buffer.byteLength(whole));
+  const pages = lines.map((line) => read(KeptPage, line));
   const handle = openSync(file, 'a', 0o600);
-  if (first === undefined) writeSync(handle, `${JSON.stringify(head)}\n`);
-  return {
-    ...head,
-    pages,
-    append: (page) => writeSync(handle, `${JSON.stringify(page)}\n`),
-    close: () => closeSync(handle),
-  };
+  truncateSync(file, Buffer.byteLength(whole));
+  const append = (line: object): void => void writeSync(handle, `${JSON.stringify(line)}\n`);
+  if (first === undefined) append(head);
+  return { ...head, pages, append, close: () => closeSync(handle) };
 }
 
-function readLine<Line>(file: string, schema: z.ZodType<Line>, line: string): Line {
-  try {
-    return schema.parse(JSON.parse(line));
-  } catch {
-    throw new UsageError(
-      `--resume "${file}": was not written by tollgate init; expected another file, or none`,
-    );
-  }
-}
+export type JobsUse = ReturnType<typeof useOf>;
 
-/** Use in the span. */
-export interface JobsUse {
-  readonly jobs: number;
-  readonly seconds: number;
-  /** The most jobs at one time. */
-  readonly peakJobs: number;
-  /** 90th percentile of the duration. */
-  readonly usualSeconds: number;
-}
-
-export function useOf(jobs: readonly RanJob[]): JobsUse {
-  const lengths = jobs.map(lengthSeconds).sort((a, b) => a - b);
+/** Use in the span: the most jobs at one time, and the 90th percentile of the duration. */
+export function useOf(jobs: readonly RanJob[]) {
+  const lengths = jobs.map(({ startMs, endMs }) => Math.max(0, endMs - startMs) / 1000).sort((a, b) => a - b);
   return {
     jobs: jobs.length,
     seconds: Math.round(lengths.reduce((sum, each) => sum + each, 0)),
@@ -188,30 +148,19 @@ export function useOf(jobs: readonly RanJob[]): JobsUse {
 
 /** The use of each group at one level of the tree: 1 is the top-level groups. A group's use has that of all below it. */
 export function useByGroup(jobs: readonly RanJob[], level: number): ReadonlyMap<string, JobsUse> {
-  const byPath = Map.groupBy(jobs, ({ path }) => groupAt(path, level));
-  byPath.delete('');
+  const deep = jobs.filter(({ path }) => path.split('/').length > level);
+  const byPath = Map.groupBy(deep, ({ path }) => path.split('/').slice(0, level).join('/'));
   return new Map([...byPath].map(([path, own]) => [path, useOf(own)]));
 }
-
-/** `acme/payments/api` at level 1 is `acme`; empty where the project lies above that level. */
-function groupAt(projectPath: string, level: number): string {
-  const parts = projectPath.split('/');
-  return parts.length > level ? parts.slice(0, level).join('/') : '';
-}
-
-const lengthSeconds = ({ startMs, endMs }: RanJob): number => Math.max(0, endMs - startMs) / 1000;
 
 /** A job that ends when another starts does not overlap it. */
 function peakOf(jobs: readonly RanJob[]): number {
   const events = jobs
     .filter(({ startMs, endMs }) => endMs > startMs)
-    .flatMap(({ startMs, endMs }) => [
-      { atMs: startMs, by: 1 },
-      { atMs: endMs, by: -1 },
-    ])
-    .sort((a, b) => a.atMs - b.atMs || a.by - b.by);
+    .flatMap(({ startMs, endMs }) => [[startMs, 1] as const, [endMs, -1] as const])
+    .sort(([a, by], [b, other]) => a - b || by - other);
   let [running, peak] = [0, 0];
-  for (const { by } of events) {
+  for (const [, by] of events) {
     running += by;
     peak = Math.max(peak, running);
   }

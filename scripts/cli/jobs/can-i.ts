@@ -15,15 +15,21 @@ import { table, wrapped } from '../../terminal/table.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked } from '../api/console-client.ts';
 import { type BudgetContext, withApi } from '../api/open-api.ts';
-import { jobAsked, leftSection } from '../check/live-check.ts';
+import { leftSection } from '../check/check-sections.ts';
+import { jobAsked } from '../check/live-check.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
-import { PLACE_FLAGS, placeInLedger, readNow, readRunFlags, withClass } from '../evaluation/place-flags.ts';
+import {
+  PLACE_FLAGS,
+  placeInLedger,
+  readRunFlags,
+  readTimeout,
+  withClass,
+} from '../evaluation/place-flags.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
 import type { OpenLedger } from '../open-ledger.ts';
-import { parseDuration } from '../pipeline/durations.ts';
 import { runnerVariablesOf } from '../pipeline/variables.ts';
-import { type FileRules, RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
+import { RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
 
 const ID_MAX = 999_999_999_999_999;
 /** Nothing is written under it. */
@@ -31,8 +37,7 @@ const JOB_ID = 1;
 /** A year: no job runs longer. */
 const MINUTES_MAX = 527_040;
 
-/** The job that is made up. */
-const REQUEST_FLAGS = {
+const FLAGS = {
   ...PLACE_FLAGS,
   image: text('<image>', 'its container image'),
   service: texts('<image>', 'one of its services; may be repeated'),
@@ -48,10 +53,6 @@ const REQUEST_FLAGS = {
   environment: text('<name>', 'its environment'),
   'pull-policy': texts('<policy>', 'a pull policy of its image; may be repeated'),
   variable: texts('<NAME=value>', 'a variable; may be repeated'),
-};
-
-const FLAGS = {
-  ...REQUEST_FLAGS,
   rerun: text(
     '<job>',
     'in place of all these: this job once more, 4711 or the address of its page; of a ledger or a console (default: $TOLLGATE_CONSOLE)',
@@ -87,16 +88,20 @@ sent by GitLab. No counter is changed.`,
     3: 'wrong usage or an invalid document',
   },
   run: async ({ flags }, io) => {
-    const nowMs = readNow(flags.now, io.nowMs);
+    const nowMs = flags.now ?? io.nowMs();
     let unseen: readonly string[] = [];
     const by = decidedBy(flags, io);
     const ask = async (api: ApiClient, books?: BudgetContext) => {
       if (books === undefined && flags.now !== undefined)
         throw new UsageError('--now: a console answers about now only');
-      const asked = flags.rerun === undefined ? madeUp(flags, nowMs, io, books) : undefined;
-      unseen = asked?.unseen ?? [];
-      const json = asked?.json ?? { rerun: jobIdIn(flags.rerun ?? '') };
-      return answeredInProcess(api.check.$post({ json }));
+      if (flags.rerun !== undefined) {
+        const word = /\/-\/jobs\/(\d+)/.exec(flags.rerun)?.[1] ?? flags.rerun;
+        const json = { rerun: readWhole('rerun', word, 1, ID_MAX) };
+        return answeredInProcess(api.check.$post({ json }));
+      }
+      const asked = madeUp(flags, nowMs, io, books);
+      unseen = asked.unseen;
+      return answeredInProcess(api.check.$post({ json: asked.json }));
     };
     const checked = await withApi(by.flags, { ...io, nowMs: () => nowMs }, ask, by.open);
     const answer = { ...checked, decidedBy: by.name, variablesNotSeen: unseen };
@@ -108,7 +113,8 @@ sent by GitLab. No counter is changed.`,
 type CanIFlags = ValuesOf<typeof FLAGS>;
 
 interface DecidedBy {
-  readonly name: CanIAnswer['decidedBy'];
+  /** `rules`: by the documents alone. */
+  readonly name: 'rules' | 'ledger' | 'console';
   readonly open?: OpenLedger;
   readonly flags: LedgerFlags & RulesFlags;
   /** For people. */
@@ -143,42 +149,55 @@ const noLedger: OpenLedger = async () => ({
   ...{ instance: 'none', description: 'no ledger', close: async () => {} },
 });
 
-interface MadeUp {
-  readonly json: AskedPipeline;
-  /** Names of variables that no rule sees. */
-  readonly unseen: readonly string[];
-}
-
-/** The documents here say which tags a class has and which variables rules see. A console finds the place itself. */
-function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetContext | undefined): MadeUp {
-  const { project, group } = flags;
+/**
+ * The job made up from flags, and the names of variables that no rule sees. The documents here say which tags a class has
+ * and which variables rules see. A console finds the place itself.
+ *
+ * @throws {UsageError} for a value that makes no sense.
+ */
+function madeUp(
+  flags: CanIFlags,
+  nowMs: number,
+  io: TerminalIo,
+  books: BudgetContext | undefined,
+): { readonly json: AskedPipeline; readonly unseen: readonly string[] } {
+  const { project, group, minutes, image, job, environment, 'pull-policy': pullPolicies } = flags;
   if (project !== undefined && group !== undefined)
     throw new UsageError('--project and --group: expected one of them, a project names its group');
-  const { request, unseen } = syntheticRequest(flags, readRules(flags, io), nowMs);
-  const { ref, refProtected, pipelineSource, userId } = request;
-  const { minutes } = flags;
-  const job = jobAsked({ ...request, jobName: request.jobName ?? 'job' }, []);
-  return {
-    json: {
-      ...(books === undefined
-        ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })
-        : placeInLedger(flags, books.directory)),
-      ...withoutAbsent({ ref, refProtected, pipelineSource, userId }),
-      jobs: [{ ...job, ...(minutes !== undefined && { estimateSeconds: minutes * 60 }) }],
-    },
-    unseen,
+  const { policy } = readRules(flags, io);
+  const chosen = flags.class === undefined ? undefined : withClass(policy, flags.class, nowMs);
+  const variables = readVariables(flags.variable);
+  const { kept, hidden, dropped } = allowedVariables(variables, policy.variables);
+  const run = readRunFlags(flags);
+  const request: AdmissionRequest = {
+    ...run,
+    jobId: JOB_ID,
+    ...withoutAbsent({ jobName: job, environment, image, timeoutSeconds: flags.timeout }),
+    ...(pullPolicies.length > 0 && { pullPolicies }),
+    services: flags.service.map((name) => ({ name, variables: {} })),
+    // A runner of the class has at least its tags; what others it has only GitLab can say.
+    jobTags: [...new Set([...(chosen?.runnerClass.tags ?? []), ...flags.tag])],
+    variables: kept,
+    ...(hidden.length > 0 && { hiddenVariables: hidden }),
   };
+  resolveContainers(request, runnerVariablesOf(variables).resolve);
+  const { ref, refProtected, pipelineSource, userId } = request;
+  const asked = jobAsked({ ...request, jobName: job ?? 'job' }, []);
+  const json = {
+    ...(books === undefined
+      ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })
+      : placeInLedger(flags, books.directory)),
+    ...withoutAbsent({ ref, refProtected, pipelineSource, userId }),
+    jobs: [{ ...asked, ...(minutes !== undefined && { estimateSeconds: minutes * 60 }) }],
+  };
+  return { json, unseen: dropped };
 }
-
-const jobIdIn = (word: string): number =>
-  readWhole('rerun', /\/-\/jobs\/(\d+)/.exec(word)?.[1] ?? word, 1, ID_MAX);
 
 const idOrPath = (word: string | undefined): number | string | undefined =>
   word !== undefined && /^\d{1,15}$/.test(word) ? Number(word) : word;
 
 interface CanIAnswer extends CheckedPipeline {
-  /** `rules`: by the documents alone. */
-  readonly decidedBy: 'rules' | 'ledger' | 'console';
+  readonly decidedBy: DecidedBy['name'];
   /** Names of variables that no rule sees. */
   readonly variablesNotSeen: readonly string[];
 }
@@ -218,47 +237,6 @@ function canIText(answer: CanIAnswer, note: string, columns: number, paint: Pain
   ]
     .filter((part) => part !== '')
     .join('\n');
-}
-
-/** One request made up from flags, without its place. */
-interface SyntheticRequest {
-  readonly request: AdmissionRequest;
-  /** Names of variables that no rule would see. */
-  readonly unseen: readonly string[];
-}
-
-/** @throws {UsageError} for a value that makes no sense. */
-function syntheticRequest(
-  flags: ValuesOf<typeof REQUEST_FLAGS>,
-  documents: FileRules,
-  nowMs: number,
-): SyntheticRequest {
-  const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class, nowMs);
-  const variables = readVariables(flags.variable);
-  const { kept, hidden, dropped } = allowedVariables(variables, documents.policy.variables);
-  const { image, job, environment } = flags;
-  const pullPolicies = flags['pull-policy'];
-  const timeoutSeconds = flags.timeout;
-  const request: AdmissionRequest = {
-    ...readRunFlags(flags),
-    jobId: JOB_ID,
-    ...withoutAbsent({ jobName: job, environment, image }),
-    ...(pullPolicies.length > 0 && { pullPolicies }),
-    services: flags.service.map((name) => ({ name, variables: {} })),
-    // A runner of the class has at least its tags; what others it has only GitLab can say.
-    jobTags: [...new Set([...(chosen?.runnerClass.tags ?? []), ...flags.tag])],
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
-    variables: kept,
-    ...(hidden.length > 0 && { hiddenVariables: hidden }),
-  };
-  resolveContainers(request, runnerVariablesOf(variables).resolve);
-  return { request, unseen: dropped };
-}
-
-function readTimeout(given: string): number {
-  const seconds = parseDuration(given);
-  if (seconds !== undefined && seconds > 0) return seconds;
-  throw new UsageError(`--timeout "${given}": expected a duration such as 1h or 90m`);
 }
 
 /** Messages do not quote values, because they may be secrets. */

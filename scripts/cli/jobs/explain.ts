@@ -4,7 +4,6 @@ import type {
   ExplainedRuleRow,
   ExplainedTerms,
   JobExplanation,
-  JobRejection,
   JobRetry,
 } from '../../../functions/answers/job/model.ts';
 import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
@@ -76,7 +75,10 @@ interface Layout {
 
 /** The explanation for people, with a line break at its end. */
 function explanationText(explanation: JobExplanation, layout: Layout): string {
-  const job = harmless(explanation);
+  // Names of jobs, branches and images are other people's text; colours come after this.
+  const job: JobExplanation = JSON.parse(JSON.stringify(explanation), (_, value: unknown) =>
+    typeof value === 'string' ? printable(value) : value,
+  );
   const { paint, columns, zone } = layout;
   const section = (title: string, text: string): string =>
     text === '' ? '' : `${paint.strong(title)}\n${text}`;
@@ -87,7 +89,7 @@ function explanationText(explanation: JobExplanation, layout: Layout): string {
     headText(job, layout),
     section('Rules', rulesText(job.rules, layout)),
     section('Counters', countersText(job, layout)),
-    section('What stopped it, and what helps', lines(helpLines(job.rejection, job, layout))),
+    section('What stopped it, and what helps', lines(helpLines(job, zone))),
     section("What the developer read (with today's footers)", lines(text)),
     section('Retries', job.retry === undefined ? '' : lines([retryText(job.retry, zone)])),
     section('Not recorded', lines(job.notRecorded)),
@@ -96,94 +98,73 @@ function explanationText(explanation: JobExplanation, layout: Layout): string {
     .join('\n');
 }
 
-/** Names of jobs, branches and images are other people's text; colours come after this. */
-const harmless = (explanation: JobExplanation): JobExplanation =>
-  JSON.parse(JSON.stringify(explanation), (_, value: unknown) =>
-    typeof value === 'string' ? printable(value) : value,
-  );
-
-function headText(explanation: JobExplanation, { zone, paint, columns }: Layout): string {
-  const { jobId, job, outcome, decisionId, currency, atDecision, now, decidedAtMs } = explanation;
-  const word = outcome === 'admitted' ? paint.good(outcome) : paint.bad(outcome);
-  const name = job.name === undefined ? '' : ` "${job.name}"`;
-  const rows = [
-    ['project', job.projectPath ?? String(job.projectId ?? 'not recorded')],
-    ['pipeline', String(job.pipelineId ?? 'not recorded')],
-    ['decided', `${instantText(decidedAtMs, zone)}, answered by ${answeredBy(explanation)}`],
-    ['state', stateText(explanation, zone)],
-    ['price then', priceText(atDecision, currency)],
-    ['price now', now === undefined ? 'not asked again' : priceText(now, currency)],
-    ['policy', versionText(atDecision.policyVersion, now?.policyVersion)],
-    ['asked again', now === undefined ? 'cannot be: see below' : nowText(now, paint)],
-  ];
-  return `${paint.strong(`Job ${jobId}${name}`)}: ${word}, decision ${decisionId}\n${table([{}, {}], rows, columns)}`;
-}
-
 const ANSWERED: Readonly<Record<JobExplanation['answered'], string>> = {
   ledger: 'the ledger',
   fallback: "the relay's fallback",
   unknown: 'an unknown program',
 };
 
-const answeredBy = ({ answered, unchecked }: JobExplanation): string =>
-  unchecked === undefined
-    ? ANSWERED[answered]
-    : `${ANSWERED[answered]}; charged without asking: ${unchecked}`;
+function headText(explanation: JobExplanation, { zone, paint, columns }: Layout): string {
+  const { jobId, job, outcome, decisionId, currency, atDecision: then, now, unchecked } = explanation;
+  const word = outcome === 'admitted' ? paint.good(outcome) : paint.bad(outcome);
+  const name = job.name === undefined ? '' : ` "${job.name}"`;
+  const answered = ANSWERED[explanation.answered];
+  const uncharged = unchecked === undefined ? '' : `; charged without asking: ${unchecked}`;
+  const policies =
+    now === undefined || now.policyVersion === then.policyVersion
+      ? then.policyVersion
+      : `${then.policyVersion} then, ${now.policyVersion} now`;
+  const rows = [
+    ['project', job.projectPath ?? String(job.projectId ?? 'not recorded')],
+    ['pipeline', String(job.pipelineId ?? 'not recorded')],
+    ['decided', `${instantText(explanation.decidedAtMs, zone)}, answered by ${answered}${uncharged}`],
+    ['state', stateText(explanation, zone)],
+    ['price then', priceText(then, currency)],
+    ['price now', now === undefined ? 'not asked again' : priceText(now, currency)],
+    ['policy', policies],
+    ['asked again', now === undefined ? 'cannot be: see below' : nowText(now, paint)],
+  ];
+  return `${paint.strong(`Job ${jobId}${name}`)}: ${word}, decision ${decisionId}\n${table([{}, {}], rows, columns)}`;
+}
 
-function stateText(
-  { state, flagged, endedAtMs, dueAtMs, durationSeconds }: JobExplanation,
-  zone: string,
-): string {
+function stateText(job: JobExplanation, zone: string): string {
+  const { state, flagged, endedAtMs, dueAtMs, durationSeconds } = job;
   const ran = durationSeconds === undefined ? '' : ` after ${durationText(durationSeconds)}`;
-  const when =
-    endedAtMs !== undefined
-      ? `, ended ${instantText(endedAtMs, zone)}${ran}`
-      : dueAtMs !== undefined
-        ? `, looked after at ${instantText(dueAtMs, zone)}`
-        : '';
-  return `${state}${when}${flagged ? '; flagged: it was rejected, or given up, and is charged all the same' : ''}`;
+  const ended = endedAtMs === undefined ? '' : `, ended ${instantText(endedAtMs, zone)}${ran}`;
+  const due = dueAtMs === undefined ? '' : `, looked after at ${instantText(dueAtMs, zone)}`;
+  const note = flagged ? '; flagged: it was rejected, or given up, and is charged all the same' : '';
+  return `${state}${ended || due}${note}`;
 }
 
 const priceText = (terms: ExplainedTerms, currency: string): string =>
   `${amountText(terms.costMicros, 'micros', currency, 'up')} for ${durationText(terms.estimateSeconds)} on ${terms.runnerClass} at ${amountText(terms.microsPerMinute, 'micros', currency)} a minute (prices ${terms.priceVersion})`;
 
-const versionText = (then: string, now: string | undefined): string =>
-  now === undefined || then === now
-    ? `${then}${now === undefined ? '' : ', the same as now'}`
-    : `${then} then, ${now} now`;
-
 function nowText(now: NonNullable<JobExplanation['now']>, paint: Paint): string {
-  const { outcome, reasons } = now;
-  const rules = (isRejecting: boolean): string =>
-    [
-      ...new Set(reasons.flatMap(({ rule, mode }) => ((mode === 'enforce') === isRejecting ? [rule] : []))),
-    ].join(', ');
-  const watching = rules(false);
+  const rulesOf = (isEnforced: boolean): string => {
+    const reasons = now.reasons.filter(({ mode }) => (mode === 'enforce') === isEnforced);
+    return [...new Set(reasons.map(({ rule }) => rule))].join(', ');
+  };
+  const watching = rulesOf(false);
   const verdict =
-    outcome === 'admitted'
+    now.outcome === 'admitted'
       ? paint.good('admitted')
-      : `${paint.bad('rejected')} by ${rules(true)}${waitText(now)}`;
+      : `${paint.bad('rejected')} by ${rulesOf(true)}${waitText(now)}`;
   return `would be ${verdict}${watching === '' ? '' : `; against it, but only watching: ${watching}`}`;
 }
 
 function rulesText(rules: readonly ExplainedRuleRow[], { paint, columns }: Layout): string {
   // If no rule can be evaluated again, skip rules without a result.
-  const askable = rules.some(({ now }) => now !== undefined);
-  const shown = askable ? rules : rules.filter(({ atDecision }) => atDecision.length > 0);
+  const isAskable = rules.some(({ now }) => now !== undefined);
+  const shown = isAskable ? rules : rules.filter(({ atDecision }) => atDecision.length > 0);
   const rows = shown.flatMap(({ id, kind = '', mode = '', atDecision, now, whyNot }) => {
     const then = atDecision.length === 0 ? ['nothing'] : atDecision.map(violationLine);
     const current = now === undefined ? [`not asked: ${whyNot ?? 'unknown'}`] : ruleNowLines(now);
-    return [
-      ...then.map((text, index) => [...(index === 0 ? [`  ${id}`, kind, mode] : ['', '', '']), 'then', text]),
-      ...current.map((text) => ['', '', '', 'now', text]),
-    ];
+    const told = [...then.map((text) => ['then', text]), ...current.map((text) => ['now', text])];
+    return told.map((cells, at) => [...(at === 0 ? [`  ${id}`, kind, mode] : ['', '', '']), ...cells]);
   });
-  const titles = ['  rule', 'kind', 'mode', {}, 'against the job'];
   const silent = rules.length - shown.length;
-  const rest =
-    silent === 0
-      ? ''
-      : `  ${silent} ${shown.length > 0 ? 'other ' : ''}rules did not match or had nothing against it then.\n`;
+  const rest = silent === 0 ? '' : `  ${silent} rules had nothing against it then.\n`;
+  const titles = ['  rule', 'kind', 'mode', {}, 'against the job'];
   return (rows.length === 0 ? '' : table(titles, rows, columns, paint.dim)) + rest;
 }
 
@@ -194,77 +175,66 @@ function countersText(
   const hidden =
     countersHidden === 0 ? '' : `  ${countersHidden} more, of groups whose figures are not yours to see.\n`;
   if (counters.length === 0) return hidden || '  none: no limit is on the way of this job\n';
-  const titles = [
-    ...['  limit', {}, right('this job'), right('used')],
-    ...[right('bound'), right('left'), {}],
-  ];
-  const rows = counters.flatMap((row) => [thenRow(row, currency), nowRow(row, currency)]);
+  const titles = ['  limit', {}, right('this job'), right('used'), right('bound'), right('left'), {}];
+  const rows = counters.flatMap((row) => counterRows(row, currency));
   return `${table(titles, rows, columns, paint.dim)}${hidden}`;
 }
 
-function thenRow(
-  { limit, period, label, unit, atDecision }: ExplainedCounter,
+/** What the counter was at the decision, and what it is now. */
+function counterRows(
+  { label, limit, period, unit, atDecision: then, now }: ExplainedCounter,
   currency: string,
-): readonly string[] {
+): readonly (readonly string[])[] {
+  const show = (amount: number | string | undefined): string =>
+    typeof amount === 'number' ? amountText(amount, unit, currency) : (amount ?? '');
   // Jobs in flight have no period.
   const name = `  ${label} ${limit}${period === 'now' ? '' : ` ${period}`}`;
-  if (atDecision === undefined) return [name, 'then', '–', '', '', '', 'not claimed'];
-  const show = (amount: number): string => amountText(amount, unit, currency);
-  const { seen, jobHeld, checked } = atDecision;
-  return seen === undefined
-    ? [name, 'then', show(jobHeld), '', '', '', checked ? 'had room; not recorded' : 'did not ask']
-    : [
-        name,
-        'then',
-        ...[jobHeld, seen.committed, seen.bound, seen.left].map(show),
-        `asked ${show(seen.asked)}`,
-      ];
-}
-
-function nowRow({ unit, atDecision, now }: ExplainedCounter, currency: string): readonly string[] {
-  const show = (amount: number): string => amountText(amount, unit, currency);
-  const { settled, held, bound, left, mode, wait, whenUnreachable } = now;
+  const seen = then?.seen;
+  const unseen = then?.checked ? 'had room; not recorded' : 'did not ask';
+  const note = seen === undefined ? unseen : `asked ${show(seen.asked)}`;
+  const { mode, wait, whenUnreachable } = now;
   const more = [mode, wait && `jobs wait ${wait}`, whenUnreachable && `when unreachable ${whenUnreachable}`];
   return [
-    ...['', 'now', atDecision === undefined ? '–' : show(atDecision.jobCounts), show(settled + held)],
-    bound === undefined ? 'no limit' : bound === 'unlimited' ? bound : show(bound),
-    left === undefined ? '' : show(left),
-    more.filter(Boolean).join(', '),
+    [
+      ...[name, 'then', show(then?.jobHeld ?? '–'), ...[seen?.committed, seen?.bound, seen?.left].map(show)],
+      then === undefined ? 'not claimed' : note,
+    ],
+    [
+      ...['', 'now', show(then?.jobCounts ?? '–'), show(now.settled + now.held)],
+      ...[show(now.bound ?? 'no limit'), show(now.left), more.filter(Boolean).join(', ')],
+    ],
   ];
 }
 
-function helpLines(
-  rejection: JobRejection | undefined,
-  { currency, now }: JobExplanation,
-  { zone }: Layout,
-): readonly string[] {
+function helpLines({ rejection, currency, now }: JobExplanation, zone: string): readonly string[] {
   if (rejection === undefined) return [];
   const { says, others, advice, renewsAtMs, owner, classes, timeoutSeconds } = rejection;
+  const reasons = [says, ...others];
   if (now?.outcome === 'admitted')
-    return [says, ...others, 'It would be admitted if it came now: retry it in GitLab.'];
+    return [...reasons, 'It would be admitted if it came now: retry it in GitLab.'];
+  const more = [
+    timeoutSeconds && `It would start with a timeout of at most ${durationText(timeoutSeconds)}.`,
+    renewsAtMs && `The limit starts again ${instantText(renewsAtMs, zone)}.`,
+    owner && `Owner: ${[owner.name, owner.contact].filter(Boolean).join(', ')}`,
+  ];
   return [
-    ...[says, ...others, ...advice],
+    ...[...reasons, ...advice],
     ...classes.map(
       ({ runnerClass, tags, costMicros }) =>
         `It would start on ${runnerClass} (tags: ${tags.join(', ')}), for ${amountText(costMicros, 'micros', currency, 'up')}.`,
     ),
-    ...(timeoutSeconds === undefined
-      ? []
-      : [`It would start with a timeout of at most ${durationText(timeoutSeconds)}.`]),
-    ...(renewsAtMs === undefined ? [] : [`The limit starts again ${instantText(renewsAtMs, zone)}.`]),
-    ...(owner === undefined
-      ? []
-      : [`Owner: ${owner.name}${owner.contact === undefined ? '' : `, ${owner.contact}`}`]),
+    ...more.flatMap((line) => line || []),
   ];
 }
 
 function retryText(retry: JobRetry, zone: string): string {
   const { state, groupId, retries, retriesMax, untilMs, newJobId, retriedAtMs, became, why } = retry;
+  const consent = `with the consent of group ${groupId}`;
   if (newJobId !== undefined && retriedAtMs !== undefined)
-    return `It was retried as job ${newJobId} on ${instantText(retriedAtMs, zone)}: ${BECAME[became ?? 'unasked']}. That was retry ${retries} of ${retriesMax}, with the consent of group ${groupId}.`;
-  return state === 'over'
-    ? `It is not retried any more: ${why}.`
-    : `It is retried when there is room, with the consent of group ${groupId}: at most ${retriesMax === 1 ? 'once' : `${retriesMax} times`}, until ${instantText(untilMs, zone)}.${why === undefined ? '' : ` So far: ${why}.`}`;
+    return `It was retried as job ${newJobId} on ${instantText(retriedAtMs, zone)}: ${BECAME[became ?? 'unasked']}. That was retry ${retries} of ${retriesMax}, ${consent}.`;
+  if (state === 'over') return `It is not retried any more: ${why}.`;
+  const sofar = why === undefined ? '' : ` So far: ${why}.`;
+  return `It is retried when there is room, ${consent}: at most ${retriesMax} times, until ${instantText(untilMs, zone)}.${sofar}`;
 }
 
 export const commands = [explain];

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { BECAME, becameOf } from '../../../functions/answers/job/retried.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { RequeueEntry } from '../../../functions/core/requeue-list.ts';
 import { pathKey } from '../../../policies/directory.ts';
 import type { RequeueSettings } from '../../../policies/policy.ts';
@@ -17,7 +16,6 @@ import { openLedger } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, readRules } from '../rules-flags.ts';
 
-const BATCH = 100;
 const READ_TIMEOUT_MS = 15_000;
 
 const requeueLs = command({
@@ -32,21 +30,26 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
     const agreed = policy.requeue ?? [];
     const ledger = await standIn(io, openLedger)(flags, io);
     try {
-      const lists = await Promise.all(agreed.map(({ groupId }) => ledger.requeue?.read(groupId)));
-      const entries = lists.flatMap((list) => list?.entries ?? []);
-      const became = await becameOfAll(entries, ledger.store);
-      const groups = agreed.map((settings, at) => ({
-        ...settings,
-        jobs: (lists[at]?.entries ?? []).map((entry): ListedRetry => {
-          const result = became.get(entry.newJobId ?? 0);
-          return result === undefined ? entry : { ...entry, became: result };
-        }),
-      }));
-      const pathOf = (id: number): string => directory?.groupById.get(id)?.path ?? `group ${id}`;
+      const groups: ListedGroup[] = [];
+      for (const settings of agreed) {
+        const entries = (await ledger.requeue?.read(settings.groupId))?.entries ?? [];
+        // A group has 200 entries at most.
+        const jobs = entries.map(async (entry): Promise<ListedGroup['jobs'][number]> => {
+          if (entry.newJobId === undefined) return entry;
+          const [record] = await ledger.store.readRecords([entry.newJobId], { timeoutMs: READ_TIMEOUT_MS });
+          return { ...entry, became: becameOf(record) };
+        });
+        groups.push({ ...settings, jobs: await Promise.all(jobs) });
+      }
       return print(io, flags, { groups }, () =>
         groups.length === 0
           ? 'No group agreed to have its jobs retried: the policy has no requeue.\n'
-          : groups.map((each) => groupText(each, pathOf(each.groupId), io)).join('\n'),
+          : groups
+              .map((each) => {
+                const path = directory?.groupById.get(each.groupId)?.path ?? `group ${each.groupId}`;
+                return groupText(each, path, io);
+              })
+              .join('\n'),
       );
     } finally {
       await ledger.close();
@@ -54,32 +57,16 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
   },
 });
 
-interface ListedRetry extends RequeueEntry {
-  /** Result of the retried job. */
-  readonly became?: keyof typeof BECAME;
-}
-
-/** By the number of the new job. */
-async function becameOfAll(
-  entries: readonly RequeueEntry[],
-  store: Pick<LedgerStore, 'readRecords'>,
-): Promise<ReadonlyMap<number, keyof typeof BECAME>> {
-  const newJobIds = entries.flatMap(({ newJobId }) => newJobId ?? []);
-  const became = new Map<number, keyof typeof BECAME>();
-  for (let first = 0; first < newJobIds.length; first += BATCH) {
-    const batch = newJobIds.slice(first, first + BATCH);
-    const records = await store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
-    for (const [at, jobId] of batch.entries()) became.set(jobId, becameOf(records[at]));
-  }
-  return became;
+interface ListedGroup extends RequeueSettings {
+  /** `became`: result of the retried job. */
+  readonly jobs: readonly (RequeueEntry & { readonly became?: keyof typeof BECAME })[];
 }
 
 function groupText(
-  group: RequeueSettings & { readonly jobs: readonly ListedRetry[] },
+  { jobs, retries: max }: ListedGroup,
   path: string,
   io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
 ): string {
-  const { jobs, retries: max } = group;
   const waiting = jobs.filter(({ state }) => state === 'waiting' || state === 'retrying').length;
   const heading = printable(`${path}: ${waiting} waiting, ${jobs.length} in all`);
   if (jobs.length === 0) return `${heading}\n`;

@@ -65,33 +65,21 @@ last minute.`,
   },
 });
 
-interface HeldJob {
-  readonly jobId: number;
-  readonly state: JobRecord['state'];
-  readonly projectPath: string | null;
-  readonly jobName: string | null;
-  readonly runnerClass: string;
-  /** Estimated cost. */
-  readonly heldMicros: number;
-  readonly decidedAt: string;
-  readonly dueAt: string;
-  /** 0: it is not due yet. */
-  readonly overdueSeconds: number;
-}
+type HeldJob = NonNullable<ReturnType<typeof heldJob>>;
 
 /** Undefined: it ended. */
-function heldJob(record: JobRecord | undefined, nowMs: number): HeldJob | undefined {
+function heldJob(record: JobRecord | undefined, nowMs: number) {
   if (record?.dueAtMs === undefined) return undefined;
   const { jobId, state, facts, decidedAtMs, dueAtMs } = record;
+  const { projectPath = null, jobName = null, runnerClass } = facts;
   return {
-    jobId,
+    ...{ jobId, projectPath, jobName, runnerClass },
     state: isReserved(record) ? 'RESERVED' : state,
-    projectPath: facts.projectPath ?? null,
-    jobName: facts.jobName ?? null,
-    runnerClass: facts.runnerClass,
+    /** Estimated cost. */
     heldMicros: isReserved(record) ? 0 : facts.costMicros,
     decidedAt: new Date(decidedAtMs).toISOString(),
     dueAt: new Date(dueAtMs).toISOString(),
+    /** 0: it is not due yet. */
     overdueSeconds: Math.max(0, Math.floor((nowMs - dueAtMs) / 1000)),
   };
 }

@@ -1,21 +1,10 @@
 import { Document, isPair, isScalar, visit } from 'yaml';
-import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
-import { systemClock } from '../../../functions/core/environment/environment.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitChange, LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
-import type { Directory } from '../../../policies/directory.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { SPENT_KINDS } from '../../../policies/unit.ts';
-import { readDirectory } from '../../policy/read-documents.ts';
-import { standIn, type TerminalIo } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import type { LedgerFlags } from '../ledger-flags.ts';
-import { openTableAccess } from '../open-ledger.ts';
-import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -131,63 +120,3 @@ export function limitsYaml(document: LimitsDocument): string {
 const AMOUNTS: ReadonlySet<unknown> = new Set(SPENT_KINDS);
 /** Few enough digits to be a number and come back as the same text. */
 const DECIMAL = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;
-
-/** Limit sets of a ledger. */
-interface LimitsAccess {
-  readonly table: LimitTable;
-  /** The groups they are about; absent: only files know them. */
-  readonly directory?: DirectoryTable;
-  /** For people: `table tollgate-ledger`. */
-  readonly description: string;
-  readonly close: () => Promise<void>;
-}
-
-export type OpenLimits = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LimitsAccess>;
-
-/** If the SDK repeated a publication, its own first try would look like a conflict. */
-const ATTEMPTS_MAX = 1;
-
-/** Opens the limits of the ledger in the flags. @throws like `openLedger` */
-export const openLimits: OpenLimits = async (flags, io) => {
-  const { table, instance, description, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
-  const parts = { table, instance, clock: systemClock, random: Math.random };
-  return {
-    table: new DynamoLimitTable(parts),
-    directory: new DynamoDirectoryTable(parts),
-    description,
-    close,
-  };
-};
-
-/** No job waits for it. */
-const DIRECTORY_TIMEOUT_MS = 15_000;
-
-/**
- * The groups that limits are placed by: those of a file that was named, else what GitLab said last, as for jobs, and the
- * packed ones until it has said anything.
- *
- * @throws {DocumentError} {DirectoryError}
- */
-export async function limitsDirectoryOf(
-  { directory: table }: Pick<LimitsAccess, 'directory'>,
-  flags: RulesFlags,
-  io: Pick<TerminalIo, 'cwd' | 'root'>,
-): Promise<Directory> {
-  const synced = flags.directory === undefined ? table : undefined;
-  const whole = synced && (await readWholeDirectory(synced, { timeoutMs: DIRECTORY_TIMEOUT_MS }));
-  return whole?.directory ?? readDirectory(rulesFiles(flags, io).directory);
-}
-
-/** Opens, runs and always closes. */
-export async function withOpenLimits<T>(
-  flags: LedgerFlags,
-  io: TerminalIo,
-  ask: (limits: LimitsAccess) => Promise<T>,
-): Promise<T> {
-  const limits = await standIn(io, openLimits)(flags, io);
-  try {
-    return await ask(limits);
-  } finally {
-    await limits.close();
-  }
-}

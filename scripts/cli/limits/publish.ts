@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { parsedJson } from '../../../functions/core/gitlab/rest-call.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { publishLimits, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
@@ -13,35 +14,25 @@ import type { Policy } from '../../../policies/policy.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import { EXIT, type ExitCode, standIn, type TerminalIo } from '../../terminal/command.ts';
+import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { required, text, toggle, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { table as rowsText } from '../../terminal/table.ts';
+import { firstRows } from '../../terminal/table.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
 import { readActor, readReason, WHO_FLAGS } from '../budget/arguments.ts';
 import { printOutcome } from '../budget/change-text.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
-import { openTableAccess } from '../open-ledger.ts';
+import { openTableAccess, openToEdit, withOpened } from '../open-ledger.ts';
 import { limitChanges } from '../policy/diff/diff-limits.ts';
 import type { PolicyChange } from '../policy/diff/values.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { rulesFiles } from '../rules-flags.ts';
-import {
-  baseIn,
-  limitsDirectoryOf,
-  livePointer,
-  readSetHistory,
-  setShown,
-  setText,
-  withOpenLimits,
-} from './live-set.ts';
+import { directoryInForce, rulesFiles } from '../rules-flags.ts';
+import { baseIn, livePointer, readSetHistory, setShown, setText } from './live-set.ts';
 import { AGAINST_FLAGS } from './views.ts';
 
 /** `--base` for the first set. */
 const NONE = 'none';
-/** A screenful; --json has all. */
-const CHANGES_SHOWN = 40;
 
 const limitsPublish = command({
   name: 'limits publish',
@@ -49,7 +40,6 @@ const limitsPublish = command({
 pointer. It needs no deploy, and running jobs are left alone. An edit of a set that is not live any more changes nothing.
 If a limit grows by more than half, another person has to approve it: tollgate budget approve <id>.`,
   words: { file: word('<limits.yaml>', 'as tollgate limits show --document prints it') },
-  expects: 'one file, <limits.yaml>',
   flags: {
     why: required(text('<text>', 'the reason, for the change log', (given) => readReason(given, 'why'))),
     actor: WHO_FLAGS.actor,
@@ -78,9 +68,8 @@ If a limit grows by more than half, another person has to approve it: tollgate b
     const policy = readPolicy(rulesFiles(flags, io).policy);
     const file = resolve(io.cwd, words.file);
     const yaml = readYaml(file);
-    return withOpenLimits(flags, io, async (opened) => {
-      const { table, description } = opened;
-      const directory = await limitsDirectoryOf(opened, flags, io);
+    return withOpened(openToEdit, flags, io, async ({ limits: table, directory: groups, description }) => {
+      const directory = await directoryInForce(flags, groups, io);
       const limits = limitsIn(yaml, policy, directory).model;
       const lockout = flags.force ? [] : selfLockout(policy, limits, directory, io.nowMs());
       if (lockout.length > 0)
@@ -153,11 +142,8 @@ async function requestApproval(
 function changesText(changes: readonly PolicyChange[] | undefined, io: Pick<TerminalIo, 'columns'>): string {
   if (changes === undefined) return 'No set is live that these could be compared with.\n';
   if (changes.length === 0) return 'No limit differs from the live set.\n';
-  const shown = changes
-    .slice(0, CHANGES_SHOWN)
-    .map(({ effect, at, what }) => [effect, printable(at), printable(what)]);
-  const more = changes.length - shown.length;
-  return `${rowsText([{}, {}, {}], shown, io.columns)}${more > 0 ? `… and ${more} more (--json lists all)\n` : ''}`;
+  const rows = changes.map(({ effect, at, what }) => [effect, printable(at), printable(what)]);
+  return firstRows([{}, {}, {}], rows, { width: io.columns, dim: (text) => text });
 }
 
 async function printStale(
@@ -179,7 +165,6 @@ ${setText(shown, rollupZone(io), paintWhen(io.colours))}See it with tollgate lim
   return EXIT.wouldReject;
 }
 
-const ATTEMPTS_MAX = 4;
 const TIMEOUT_MS = 15_000;
 
 /** To be deleted with the release after. */
@@ -192,55 +177,33 @@ approved or declined until it expires.`,
   examples: ['tollgate limits retired --ledger tollgate-ledger'],
   exits: { 0: 'listed' },
   run: async ({ flags }, io) => {
-    const { table, instance, close } = await standIn(io, openTableAccess)(flags, io, ATTEMPTS_MAX);
-    try {
+    return withOpened(openTableAccess, flags, io, async ({ table, instance }) => {
       const read = (partition: string): Promise<readonly Item[]> =>
         queryAll(table, { pk: `${instance}${partition}`, consistent: true }, new TimeLimit(TIMEOUT_MS));
-      const plans = (await read('@limits#plans')).flatMap(planOf);
-      const views = (await read('@views')).flatMap(viewsOf);
-      return print(
-        io,
-        flags,
-        { plans, views },
-        () => [...plans.map(planText), ...views.map(viewText), ''].join('\n') || 'Nothing is left.\n',
-      );
-    } finally {
-      await close();
-    }
+      const plans = (await read('@limits#plans')).flatMap((item) => {
+        const plan = parsedJson(Buffer.from(item.b?.B ?? new Uint8Array()).toString('utf8'));
+        if (!isRecord(plan) || plan.discarded === true) return [];
+        const { name, from, by, request, amounts } = plan;
+        return [{ name, from, by, limits: Array.isArray(amounts) ? amounts.length : 0, request }];
+      });
+      const views = (await read('@views')).flatMap((item) => {
+        const found = parsedJson(item.vi?.S ?? '[]');
+        const owner = item[SK]?.S;
+        return (Array.isArray(found) ? found.filter(isRecord) : []).map(({ name, query }) => ({
+          ...{ owner, name, address: `/budgets?${String(query)}` },
+        }));
+      });
+      const lines = [
+        ...plans.map(
+          ({ name, from, by, limits, request }) =>
+            `plan "${name}" from ${from} by ${by}: ${limits} limits${request === undefined ? '' : `, adopted by request ${request}`}`,
+        ),
+        ...views.map(({ owner, name, address }) => `view "${name}" of ${owner}: ${address}`),
+      ];
+      const text = lines.length === 0 ? 'Nothing is left.' : lines.map(printable).join('\n');
+      return print(io, flags, { plans, views }, () => `${text}\n`);
+    });
   },
 });
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function planOf(item: Item): readonly Fields[] {
-  const plan = parsed(Buffer.from(item.b?.B ?? new Uint8Array()).toString('utf8'));
-  if (!isRecord(plan) || plan.discarded === true) return [];
-  const { name, from, by, request, amounts } = plan;
-  return [{ name, from, by, limits: Array.isArray(amounts) ? amounts.length : 0, request }];
-}
-
-function viewsOf(item: Item): readonly Fields[] {
-  const views = parsed(item.vi?.S ?? '[]');
-  const owner = item[SK]?.S;
-  return Array.isArray(views)
-    ? views.filter(isRecord).map(({ name, query }) => ({ owner, name, address: `/budgets?${String(query)}` }))
-    : [];
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
-
-const planText = ({ name, from, by, limits, request }: Fields): string =>
-  printable(
-    `plan "${name}" from ${from} by ${by}: ${limits} limits${request === undefined ? '' : `, adopted by request ${request}`}`,
-  );
-
-const viewText = ({ owner, name, address }: Fields): string =>
-  printable(`view "${name}" of ${owner}: ${address}`);
 
 export const commands = [limitsPublish, limitsRetired];

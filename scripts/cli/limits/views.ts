@@ -9,11 +9,11 @@ import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openToEdit, withOpened } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { rulesFiles } from '../rules-flags.ts';
+import { directoryInForce, rulesFiles } from '../rules-flags.ts';
 import {
   baseLine,
-  limitsDirectoryOf,
   limitsYaml,
   NOTHING_LIVE,
   readKept,
@@ -21,7 +21,6 @@ import {
   readSetHistory,
   setShown,
   setText,
-  withOpenLimits,
 } from './live-set.ts';
 
 /** The documents that limits are checked against. */
@@ -62,7 +61,7 @@ const limitsShow = command({
       throw new UsageError('--document: leave it away, --json shows the document as well');
     if (set !== undefined) {
       if (!document && !json) throw new UsageError('--set: needs --document or --json');
-      const kept = await withOpenLimits(flags, io, (limits) => readKept(set, limits.table));
+      const kept = await withOpened(openToEdit, flags, io, ({ limits }) => readKept(set, limits));
       const { atMs, ...change } = kept.change;
       return print(
         io,
@@ -72,7 +71,7 @@ const limitsShow = command({
           `# Set ${set} of ${instantText(atMs, rollupZone(io))}. Publish it to undo all later edits\n${limitsYaml(kept.document)}`,
       );
     }
-    const live = await withOpenLimits(flags, io, (limits) => readLiveSet(limits.table));
+    const live = await withOpened(openToEdit, flags, io, ({ limits }) => readLiveSet(limits));
     if (live === undefined) {
       if (document) throw new Error(NOTHING_LIVE);
       return print(io, flags, { live: null }, () => `${NOTHING_LIVE}\n`);
@@ -99,7 +98,7 @@ is kept for 90 days.`,
   examples: ['tollgate limits sets --count 5'],
   exits: { 0: 'listed' },
   run: async ({ flags }, io) => {
-    const sets = await withOpenLimits(flags, io, (limits) => readSetHistory(limits.table, flags.count));
+    const sets = await withOpened(openToEdit, flags, io, ({ limits }) => readSetHistory(limits, flags.count));
     return print(io, flags, { sets }, () => {
       if (sets.length === 0) return `${NOTHING_LIVE}\n`;
       const titles = ['edit', 'set', 'at', 'by', 'from', 'why'];
@@ -121,9 +120,9 @@ counters for one job, or limits that would reject the jobs of those who deploy. 
   run: async ({ flags }, io) => {
     const files = rulesFiles(flags, io);
     const policy = readPolicy(files.policy);
-    const { live, directory } = await withOpenLimits(flags, io, async (limits) => ({
-      live: await readLiveSet(limits.table),
-      directory: await limitsDirectoryOf(limits, flags, io),
+    const { live, directory } = await withOpened(openToEdit, flags, io, async (opened) => ({
+      live: await readLiveSet(opened.limits),
+      directory: await directoryInForce(flags, opened.directory, io),
     }));
     if (live === undefined) return print(io, flags, { live: null }, () => `${NOTHING_LIVE}\n`);
     const { set } = live.pointer;

@@ -238,7 +238,11 @@ function tell(changes: readonly PolicyChange[], io: TerminalIo): void {
   }
   const paint = paintWhen(io.colours);
   const painted = new Map(EFFECTS.map(([effect, tone]) => [effect, paint[tone](effect)]));
-  const rows = changes.map(({ at, what, effect }) => [painted.get(effect) ?? '', at, what]);
+  const rows = changes.map(({ at, what, effect }) => [
+    painted.get(effect) ?? '',
+    printable(at),
+    printable(what),
+  ]);
   const counts = EFFECTS.flatMap(([effect]) => {
     const count = changes.filter((each) => each.effect === effect).length;
     return count === 0 ? [] : [`${count} ${effect}`];

@@ -6,13 +6,12 @@ import {
 import { limitLabel } from '../../../functions/answers/reading/scope.ts';
 import type { ZonedSpan } from '../../../functions/answers/rollout/shadow-report.ts';
 import type { Directory } from '../../../policies/directory.ts';
-import { standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { text } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { amounts, right, table } from '../../terminal/table.ts';
+import { amounts, firstRows, right } from '../../terminal/table.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger-flags.ts';
-import { openLedger } from '../open-ledger.ts';
+import { openLedger, withOpened } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, readRules } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
@@ -38,13 +37,11 @@ of those after it. It only reads: no counter is changed.`,
     const span = readSpan(flags.since ?? '60d', flags.until, io.nowMs(), rollupZone(io));
     const rules = readRules(flags, io);
     const group = flags.group === undefined ? undefined : groupFilter(flags.group, rules.directory);
-    const ledger = await standIn(io, openLedger)(flags, io);
     const progress = progressOf('jobs replayed', io);
     const asked = { ...span, rules, counts: group?.counts ?? (() => true), onJob: progress.step };
-    const figures = await backtest(ledger.store, asked).finally(() => {
-      progress.done();
-      return ledger.close();
-    });
+    const { figures, ledger } = await withOpened(openLedger, flags, io, async ({ store, description }) => ({
+      ...{ ledger: description, figures: await backtest(store, asked).finally(progress.done) },
+    }));
     group?.check();
     const unknown = group?.unknown
       ? [`The directory does not know ${group.label}: groups below it may be missing.`]
@@ -52,7 +49,7 @@ of those after it. It only reads: no counter is changed.`,
     const result: BacktestResult = {
       ...span,
       ...figures,
-      ledger: ledger.description,
+      ledger,
       ...(group !== undefined && { group: group.label }),
       currency: rules.policy.currency,
       policyVersion: rules.policy.version,
@@ -77,9 +74,6 @@ export interface BacktestResult extends BacktestFigures, ZonedSpan {
   readonly notes: readonly string[];
 }
 
-/** A screen or two; --json has all. */
-const ROWS_SHOWN = 40;
-
 /** Caveats of every replay. */
 const ALWAYS_SO: readonly string[] = [
   'A job that runs now and did not then is taken to last as long as it was estimated. People may have tried again what was rejected: both tries are counted.',
@@ -88,36 +82,30 @@ const ALWAYS_SO: readonly string[] = [
 
 function notesOf(figures: BacktestFigures): readonly string[] {
   const { unrecorded, variablesLost, unasked, undecided, waitedNow } = figures;
+  const notes = [
+    [
+      waitedNow,
+      'Jobs that would wait for room first, and run; a deployment whose relays answer sooner rejects them sooner',
+    ],
+    [
+      unrecorded,
+      'Jobs that are asked by their facts alone, without image, ref and the like: their question was not kept',
+    ],
+    [
+      variablesLost,
+      'Jobs that had variables, which are never kept: rules that read them say what they said then',
+    ],
+    [unasked, 'Jobs that were never asked about (unmetered, bypass): they use up limits and are not judged'],
+    [undecided, 'Jobs that could not be decided: too many counters, or amounts too large'],
+  ] as const;
   return [
-    ...(waitedNow > 0
-      ? [
-          'Jobs wait as long as their limits let them; a deployment whose relays answer sooner rejects them sooner.',
-        ]
-      : []),
-    ...(unrecorded > 0
-      ? [
-          `${shadowCount(unrecorded)} jobs are asked by their facts alone, without image, ref and the like: their question was not kept.`,
-        ]
-      : []),
-    ...(variablesLost > 0
-      ? [
-          `${shadowCount(variablesLost)} jobs had variables, which are never kept: rules that read them say what they said then.`,
-        ]
-      : []),
-    ...(unasked > 0
-      ? [
-          `${shadowCount(unasked)} jobs were never asked about (unmetered, bypass): they use up limits and are not judged.`,
-        ]
-      : []),
-    ...(undecided > 0
-      ? [`${shadowCount(undecided)} jobs could not be decided: too many counters, or amounts too large.`]
-      : []),
+    ...notes.flatMap(([jobs, what]) => (jobs > 0 ? [`${what}: ${shadowCount(jobs)}.`] : [])),
     ...ALWAYS_SO,
   ];
 }
 
 function backtestText(result: BacktestResult, directory: Directory, paint: Paint, columns: number): string {
-  const { currency, group, ledger, notes } = result;
+  const { currency, group, ledger, notes, groups, rejections } = result;
   const of = group === undefined ? '' : ` of ${printable(group)}`;
   const difference = result.nowMicros - result.thenMicros;
   const sign = difference > 0 ? '+' : '';
@@ -129,76 +117,35 @@ function backtestText(result: BacktestResult, directory: Directory, paint: Paint
       `${shadowCount(result.rejectedNow)} of ${shadowCount(result.jobs)} jobs would be rejected; ${shadowCount(result.rejectedThen)} were.`,
     ),
     `${shadowCount(result.newlyRejected)} are new, ${shadowCount(result.newlyAdmitted)} would run instead.`,
-    ...(result.waitedNow > 0
-      ? [
-          `${shadowCount(result.waitedNow)} would wait for room first, as long as their limits let them, and run.`,
-        ]
-      : []),
     `Cost ${money(result.nowMicros, currency)} instead of ${money(result.thenMicros, currency)} (${sign}${money(difference, currency)})${estimated}.`,
     ...notes.map((note) => paint.dim(note)),
   ];
   const pathOf = placeIn(directory);
-  const parts = [`${head.join('\n')}\n`];
-  if (result.groups.length > 0) parts.push(groupsText(result, pathOf, paint, columns));
-  if (result.rejections.length > 0) parts.push(rejectionsText(result, directory, paint, columns));
-  return parts.join('\n');
+  const shape = { width: columns, dim: paint.dim };
+  const groupRows = groups.map((row) => [
+    ...[pathOf(row), ...[row.jobs, row.rejectedThen, row.rejectedNow].map(shadowCount)],
+    ...[row.thenMicros, row.nowMicros].map((micros) => money(micros, currency)),
+  ]);
+  const rejectionRows = rejections.map((row) => [
+    ...[pathOf(row), printable(row.rule)],
+    printable(row.limit === undefined ? '' : limitLabel(row.limit, directory)),
+    ...[row.code, shadowCount(row.jobs), shadowCount(row.newly), row.examples.slice(0, 3).join(' ')],
+  ]);
+  return [
+    `${head.join('\n')}\n`,
+    ...(groups.length > 0 ? [firstRows(GROUP_TITLES, groupRows, shape)] : []),
+    ...(rejections.length > 0 ? [firstRows(REJECTION_TITLES, rejectionRows, shape)] : []),
+  ].join('\n');
 }
+
+const GROUP_TITLES = [
+  ...['group', ...['jobs', 'rejected', 'would be'].map(right), amounts('cost'), amounts('would be')],
+];
+const REJECTION_TITLES = [
+  ...['would be rejected in', 'rule', 'limit', 'code', right('jobs'), right('new'), 'e.g.'],
+];
 
 type PathOf = (row: Pick<BacktestGroupRow, 'groupId' | 'projectPath'>) => string;
-
-function groupsText(
-  { groups, currency }: BacktestResult,
-  pathOf: PathOf,
-  paint: Paint,
-  columns: number,
-): string {
-  const rows = groups
-    .slice(0, ROWS_SHOWN)
-    .map((row) => [
-      pathOf(row),
-      shadowCount(row.jobs),
-      shadowCount(row.rejectedThen),
-      shadowCount(row.rejectedNow),
-      money(row.thenMicros, currency),
-      money(row.nowMicros, currency),
-    ]);
-  const titles = [
-    'group',
-    right('jobs'),
-    right('rejected'),
-    right('would be'),
-    amounts('cost'),
-    amounts('would be'),
-  ];
-  return table(titles, rows, columns, paint.dim) + rest(groups.length, paint);
-}
-
-function rejectionsText(
-  { rejections }: BacktestResult,
-  directory: Directory,
-  paint: Paint,
-  columns: number,
-): string {
-  const pathOf = placeIn(directory);
-  const rows = rejections
-    .slice(0, ROWS_SHOWN)
-    .map((row) => [
-      pathOf(row),
-      printable(row.rule),
-      printable(row.limit === undefined ? '' : limitLabel(row.limit, directory, row)),
-      row.code,
-      shadowCount(row.jobs),
-      shadowCount(row.newly),
-      row.examples.slice(0, 3).join(' '),
-    ]);
-  const titles = ['would be rejected in', 'rule', 'limit', 'code', right('jobs'), right('new'), 'e.g.'];
-  return table(titles, rows, columns, paint.dim) + rest(rejections.length, paint);
-}
-
-const rest = (rows: number, paint: Paint): string =>
-  rows > ROWS_SHOWN
-    ? paint.dim(`… and ${shadowCount(rows - ROWS_SHOWN)} rows more: --json has them all\n`)
-    : '';
 
 const placeIn =
   (directory: Directory): PathOf =>

@@ -7,7 +7,7 @@ import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { right, table, wrapped } from '../../terminal/table.ts';
-import { answeredInProcess } from '../api/api-in-process.ts';
+import { allPages, answeredInProcess } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { BUDGET_FLAGS, knownSubject } from '../budget/arguments.ts';
 import { openFleet } from '../fleet/read-fleet.ts';
@@ -51,14 +51,11 @@ one of that version.`,
         ...{ days: String(flags.days), max: String(PAGE_RUNNERS) },
         ...(kind === 'group' && { group: id }),
       };
-      let page = await answeredInProcess(budget.api.coverage.$get({ query: asked }));
-      const runners = [...page.runners];
-      while (page.next !== undefined) {
-        page = await answeredInProcess(budget.api.coverage.$get({ query: { ...asked, cursor: page.next } }));
-        runners.push(...page.runners);
-      }
-      const { next: _next, ...rest } = page;
-      const view = { ...rest, runners };
+      const pages = await allPages((from) =>
+        answeredInProcess(budget.api.coverage.$get({ query: { ...asked, ...from } })),
+      );
+      const { next: _next, ...first } = pages[0];
+      const view = { ...first, runners: pages.flatMap(({ runners }) => runners) };
       print(io, flags, view, () => coverageText(view, flags.all, io));
       return view.total.bypass > 0 ? EXIT.wouldReject : EXIT.ok;
     };
@@ -103,24 +100,23 @@ function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Pa
     { what: 'not told apart', ...otherRunners },
   ].filter(({ bypass }) => bypass > 0);
   if (shown.length + apart.length === 0) return '';
-  const titles = ['runner', 'version', right('passed by'), right('asked'), right('share'), 'last'];
+  const titles = [
+    'runner',
+    'version',
+    right('passed by'),
+    right('asked'),
+    right('ran'),
+    right('share'),
+    'last',
+  ];
   const rows = [
-    ...shown.map(({ runnerId, description, version, bypass, asked, share, lastBypassDay }) => [
-      printable(description === undefined ? String(runnerId) : `${runnerId} ${description}`),
+    ...shown.map(({ runnerId, description = '', version, lastBypassDay, ...jobs }) => [
+      printable(`${runnerId} ${description}`.trim()),
       printable(version ?? 'not known'),
-      shadowCount(bypass),
-      shadowCount(asked),
-      coverageShareText(share),
+      ...shareCells(jobs),
       lastBypassDay ?? '',
     ]),
-    ...apart.map(({ what, ran, asked, bypass }) => [
-      what,
-      '',
-      shadowCount(bypass),
-      shadowCount(asked),
-      coverageShareText(asked / ran),
-      '',
-    ]),
+    ...apart.map(({ what, ...jobs }) => [what, '', ...shareCells(jobs), '']),
   ];
   const more = bypassing.length - shown.length;
   return [
@@ -129,6 +125,11 @@ function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Pa
     remediesText(shown, io.columns),
   ].join('');
 }
+
+const shareCells = ({ bypass, asked, ran }: Pick<CoveredRunnerRow, 'bypass' | 'asked' | 'ran'>) => [
+  ...[bypass, asked, ran].map(shadowCount),
+  coverageShareText(asked / ran),
+];
 
 /** Once for all runners that it helps. */
 function remediesText(rows: readonly CoveredRunnerRow[], columns: number): string {
@@ -152,17 +153,11 @@ function groupsText(
   const shown = all ? groups : groups.filter(({ bypass }) => bypass > 0).slice(0, ROWS_SHOWN);
   if (shown.length === 0) return '';
   const titles = ['group', right('passed by'), right('asked'), right('ran'), right('share'), 'last'];
-  const rows = shown.map(({ path, bypass, asked, ran, share, lastBypassDay }) => [
-    printable(path),
-    shadowCount(bypass),
-    shadowCount(asked),
-    shadowCount(ran),
-    coverageShareText(share),
-    lastBypassDay ?? '',
+  const rows = shown.map(({ path, lastBypassDay, ...jobs }) => [
+    ...[printable(path), ...shareCells(jobs), lastBypassDay ?? ''],
   ]);
-  const { bypass, asked, ran } = otherGroups;
-  const rest = ['projects right here, and groups not listed', ...[bypass, asked, ran].map(shadowCount)];
-  const shownRows = all && ran > 0 ? [...rows, [...rest, coverageShareText(asked / ran), '']] : rows;
+  const rest = ['projects right here, and groups not listed', ...shareCells(otherGroups), ''];
+  const shownRows = all && otherGroups.ran > 0 ? [...rows, rest] : rows;
   return `\n${table(titles, shownRows, io.columns, paint.dim)}`;
 }
 

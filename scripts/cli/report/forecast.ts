@@ -17,7 +17,6 @@ const reportForecast = command({
 takes what each weekday used in the last four weeks and the trend of the last eight weeks. Below it, every whole month of
 the last nine is forecast by what was known after 7, 14 and 21 of its days, next to its outcome.`,
   words: { group: optionalWord('<group>', `${SUBJECT_HELP} (default: instance)`) },
-  expects: 'one group',
   flags: BUDGET_FLAGS,
   examples: ['tollgate report forecast acme/payments'],
   exits: { 0: 'shown' },

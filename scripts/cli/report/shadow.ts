@@ -1,6 +1,5 @@
 import {
   type ArmedReport,
-  type ReportJob,
   type ReportRow,
   type ShadowReport,
   shadowReport,
@@ -8,28 +7,19 @@ import {
 import { csvField, decimal } from '../../../functions/answers/statement/csv.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { PLAYED_GITLAB } from '../../local/options.ts';
-import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
+import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { text } from '../../terminal/flags.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { right, table } from '../../terminal/table.ts';
+import { firstRows, right, table } from '../../terminal/table.ts';
 import { LEDGER_EXITS, TABLE_FLAGS } from '../ledger-flags.ts';
-import { type LedgerAccess, openLedger } from '../open-ledger.ts';
+import { type LedgerAccess, openLedger, withOpened } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { openRulesInForce, RULES_FLAGS } from '../rules-flags.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from '../statement/deliver.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { shadowHtml } from './shadow-html.ts';
-import {
-  apartSentence,
-  armedSentence,
-  money,
-  rejectedSentences,
-  retrySentence,
-  shadowCount,
-  spanText,
-  verdictSentence,
-} from './shadow-words.ts';
+import { armedCells, money, shadowCount, shadowSentences, spanText } from './shadow-words.ts';
 import { groupFilter, readSpan, SPAN_HELP } from './span.ts';
 
 const FORMATS = ['terminal', 'csv', 'html'] as const;
@@ -66,8 +56,7 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     const format = readFormat(flags, FORMATS);
     const { out, 'gitlab-url': gitlabUrl } = flags;
     const span = readSpan(flags.since ?? '14d', flags.until, io.nowMs(), rollupZone(io));
-    const ledger = await standIn(io, openLedger)(flags, io);
-    const report = await reportOn(ledger).finally(ledger.close);
+    const report = await withOpened(openLedger, flags, io, reportOn);
     const rendered = {
       terminal: () => shadowTerminal(report, ...terminalOf(out, io)),
       csv: () => shadowCsv(report),
@@ -102,26 +91,16 @@ const urlOf = ({ instance, gitlabUrl }: LedgerAccess): string | undefined =>
   instance === PLAYED_GITLAB ? undefined : (gitlabUrl ?? `https://${instance}`);
 
 const COLUMNS = [
-  'root',
-  'group',
-  'rule',
-  'class',
-  'mode',
-  'code',
-  'would_fail',
-  'cost',
-  'currency',
-  'first_at',
-  'last_at',
-  'example_jobs',
-] as const;
+  ...['root', 'group', 'rule', 'class', 'mode', 'code', 'would_fail', 'cost', 'currency'],
+  ...['first_at', 'last_at', 'example_jobs'],
+];
 
 /**
  * One line per row, RFC 4180. A possible formula gets an apostrophe, because group names are untrusted.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
-export function shadowCsv(report: ShadowReport): string {
+function shadowCsv(report: ShadowReport): string {
   const lines = [
     COLUMNS,
     ...[...report.ifArmed.rows, ...report.rows].map((row) => fieldsOf(row, report.currency)),
@@ -130,106 +109,69 @@ export function shadowCsv(report: ShadowReport): string {
 }
 
 const fieldsOf = (row: ReportRow, currency: string): readonly string[] => [
-  row.root,
-  row.group,
-  row.rule,
-  row.class,
-  row.mode,
-  row.code,
-  String(row.jobs),
-  decimal(row.costMicros),
-  currency,
-  new Date(row.firstAtMs).toISOString(),
-  new Date(row.lastAtMs).toISOString(),
+  ...[row.root, row.group, row.rule, row.class, row.mode, row.code],
+  ...[String(row.jobs), decimal(row.costMicros), currency],
+  ...[row.firstAtMs, row.lastAtMs].map((atMs) => new Date(atMs).toISOString()),
   row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' '),
 ];
 
 /** Per row; the CSV and the page have more. */
 const JOBS_SHOWN = 5;
-/** A screen or two: the CSV has all. */
-const ROWS_SHOWN = 40;
 
-export function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number): string {
+function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number): string {
   const report = harmless(raw);
-  const { group, zone, ledger, ifArmed, rows, notes } = report;
+  const { group, zone, currency, ledger, ifArmed, rows } = report;
   const of = group === undefined ? '' : ` of ${group}`;
+  const { armed, watched: watching } = shadowSentences(report);
+  const strongFirst = ([first = '', ...more]: readonly string[]) => [paint.strong(first), ...more];
   const lines = [
     paint.dim(`${spanText(report)}${of}, by ${ledger}`),
-    paint.strong(armedSentence(ifArmed)),
-    retrySentence(ifArmed),
-    ...rejectedSentences(report),
-    paint.strong(`${verdictSentence(report)}.`),
-    apartSentence(report),
-    ...notes.map((note) => paint.warn(note)),
-  ].filter((line) => line !== undefined);
-  const parts = [`${lines.join('\n')}\n`];
-  if (ifArmed.rows.length > 0) parts.push(armedRowsText(ifArmed, paint, columns));
-  if (rows.length > 0) parts.push(rowsText(report, paint, columns), jobsText(rows, zone, paint, columns));
-  return parts.join('\n');
+    ...strongFirst(armed),
+    ...strongFirst(watching),
+  ];
+  const shape = { width: columns, dim: paint.dim, all: '--format csv' };
+  const cells = rows.map((row) => [
+    ...[row.group, row.rule, row.mode, shadowCount(row.jobs), money(row.costMicros, currency), row.code],
+  ]);
+  const titles = ['group', 'rule', 'mode', right('would fail'), right('cost'), 'code'];
+  return [
+    `${lines.join('\n')}\n`,
+    ...(ifArmed.rows.length > 0 ? [armedRowsText(ifArmed, paint, columns)] : []),
+    ...(rows.length > 0 ? [firstRows(titles, cells, shape), jobsText(rows, zone, paint, columns)] : []),
+  ].join('\n');
 }
 
-/** One row per group and rule, with the latest jobs below each. */
+/** One row per group and rule, with the latest jobs at its end. */
 export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: number): string {
-  const text = table(
-    ['if armed: group', 'rule', 'limit', right('would fail'), right('tried again'), 'code', 'e.g.'],
-    rows
-      .slice(0, ROWS_SHOWN)
-      .map((row) => [
-        printable(row.group),
-        printable(row.rule),
-        printable(row.limit ?? ''),
-        shadowCount(row.jobs),
-        shadowCount(row.repeats),
-        row.code,
-        row.examples.slice(0, JOBS_SHOWN).map(shortJob).join(' '),
-      ]),
-    columns,
-    paint.dim,
-  );
-  return rows.length <= ROWS_SHOWN
-    ? text
-    : `${text}${paint.dim(`… and ${rows.length - ROWS_SHOWN} rows more: --json has them all`)}\n`;
+  const [, ...cells] = armedCells(rows);
+  const lines = cells.map((line, index) => {
+    const jobs = rows[index]?.examples.slice(0, JOBS_SHOWN).map(({ jobId, url }) => url ?? String(jobId));
+    return [...line.map(printable), jobs?.join(' ') ?? ''];
+  });
+  const titles = [
+    'if armed: group',
+    'rule',
+    'limit',
+    right('would fail'),
+    right('tried again'),
+    'code',
+    'e.g.',
+  ];
+  return firstRows(titles, lines, { width: columns, dim: paint.dim });
 }
 
-const shortJob = ({ jobId, url }: ReportJob): string => url ?? String(jobId);
-
-function rowsText({ rows, currency }: ShadowReport, paint: Paint, columns: number): string {
-  const text = table(
-    ['group', 'rule', 'mode', right('would fail'), right('cost'), 'code'],
-    rows
-      .slice(0, ROWS_SHOWN)
-      .map((row) => [
-        row.group,
-        row.rule,
-        row.mode,
-        shadowCount(row.jobs),
-        money(row.costMicros, currency),
-        row.code,
-      ]),
-    columns,
-    paint.dim,
-  );
-  return rows.length <= ROWS_SHOWN
-    ? text
-    : `${text}${paint.dim(`… and ${rows.length - ROWS_SHOWN} rows more: --format csv has them all`)}\n`;
-}
-
-function jobsText(rows: readonly ReportRow[], zone: string, paint: Paint, columns: number): string {
-  return rows
-    .slice(0, ROWS_SHOWN)
+const jobsText = (rows: readonly ReportRow[], zone: string, paint: Paint, columns: number): string =>
+  rows
     .filter(({ examples }) => examples.length > 0)
-    .map((row) => {
-      const shown = row.examples.slice(0, JOBS_SHOWN);
-      const title = `${row.group}: ${row.rule} [${row.code}]${shown.length < row.jobs ? `, the latest ${shown.length} of ${shadowCount(row.jobs)}` : ''}`;
-      const jobs = shown.map((job) => [
-        `  ${instantText(job.decidedAtMs, zone)}`,
-        job.jobName ?? '',
-        job.url ?? `job ${job.jobId}${job.projectPath === undefined ? '' : ` of ${job.projectPath}`}`,
-      ]);
-      return `${paint.strong(title)}\n${table([{}, {}, {}], jobs, columns)}`;
+    .map(({ group, rule, code, examples }) => {
+      const jobs = examples
+        .slice(0, JOBS_SHOWN)
+        .map(({ decidedAtMs, jobName = '', url, jobId, projectPath = '' }) => [
+          ...[`  ${instantText(decidedAtMs, zone)}`, jobName, url ?? `job ${jobId} ${projectPath}`],
+        ]);
+      return `${paint.strong(`${group}: ${rule} [${code}]`)}\n${table([{}, {}, {}], jobs, columns)}`;
     })
     .join('');
-}
 
 /** Names of groups and jobs are other people's text; colours come after this. */
 const harmless = (report: ShadowReport): ShadowReport =>

@@ -36,18 +36,8 @@ function readTime(flag: 'since' | 'until', text: string, nowMs: number, zone: st
   return atMs;
 }
 
-/** The group a report is about, with everything below it. */
-interface GroupFilter {
-  readonly label: string;
-  readonly counts: (record: JobRecord) => boolean;
-  /** The directory does not know it: jobs are found by what their records say, groups between may be missed. */
-  readonly unknown: boolean;
-  /** Call it once all jobs were asked about. @throws {UsageError} no job knows it either. */
-  readonly check: () => void;
-}
-
 /** @param text - an id, a full path or `instance`. Ids decide; a path that was renamed since is found by the directory's. */
-export function groupFilter(text: string, directory: Directory): GroupFilter {
+export function groupFilter(text: string, directory: Directory) {
   if (isAllGroups(text, directory))
     return { label: 'all groups', unknown: false, counts: () => true, check: () => {} };
   const id = /^\d{1,15}$/.test(text) ? Number(text) : directory.groupByPath.get(pathKey(text))?.id;

@@ -64,21 +64,12 @@ interface SpendFlags {
   readonly project?: number | undefined;
 }
 
-function check({
-  month,
-  period,
-  from,
-  to,
-  all,
-  focus,
-  csv,
-  json,
-  by,
-  top,
-  project,
-}: SpendFlags & {
-  readonly [Name in 'month' | 'period' | 'from' | 'to']?: string | undefined;
-} & { readonly [Name in 'all' | 'focus' | 'csv' | 'json']: boolean }): void {
+interface CheckedFlags
+  extends SpendFlags,
+    Partial<Record<'month' | 'period' | 'from' | 'to', string | undefined>>,
+    Record<'all' | 'focus' | 'csv' | 'json', boolean> {}
+
+function check({ month, period, from, to, all, focus, csv, json, by, top, project }: CheckedFlags): void {
   const spans = [month, period, from ?? to].filter((each) => each !== undefined);
   if (spans.length > 1) throw new UsageError('--month, --period and --from with --to: expected one of them');
   if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
@@ -149,17 +140,15 @@ async function printPages(
   }
 }
 
-interface MonthDays {
-  readonly from: string;
-  readonly to: string;
-}
-
 /** The months of a report by month, cut to its days. */
 export const monthsIn = ({
   fromDay,
   toDay,
   rows,
-}: Pick<SpendReport, 'fromDay' | 'toDay' | 'rows'>): readonly MonthDays[] =>
+}: Pick<SpendReport, 'fromDay' | 'toDay' | 'rows'>): readonly {
+  readonly from: string;
+  readonly to: string;
+}[] =>
   rows.map(({ name }) => ({
     from: fromDay.startsWith(name) ? fromDay : `${name}-01`,
     to: toDay.startsWith(name) ? toDay : lastDay(name),
@@ -172,51 +161,40 @@ const lastDay = (month: string): string => {
 
 // A report for a terminal.
 
-type Figured = SpendReport['total'];
-
 export function spendText(report: SpendReport, columns: number): string {
-  const { path, fromDay, toDay, before, currency, notes } = report;
+  const { path, fromDay, toDay, before, currency, notes, by, total } = report;
   const compared = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
-  const noted = notes.map((note) => `\n${note}\n`).join('');
-  const hours = report.by === 'hour' ? `${hourTable(report, columns)}\n` : '';
-  const shown = report.by === 'hour' ? { ...report, rows: [] } : report;
-  return `${printable(path)}, ${fromDay} to ${toDay}${compared}, ${currency}\n\n${hours}${rowsText(shown, columns)}${wasteText(report)}${noted}`;
+  const isByHour = by === 'hour';
+  return [
+    `${printable(path)}, ${fromDay} to ${toDay}${compared}, ${currency}\n\n`,
+    isByHour ? `${hourTable(report, columns)}\n` : '',
+    rowsText(isByHour ? { ...report, rows: [] } : report, columns),
+    total.jobs === 0 ? '' : `\n${retriesText(report)}\n${queueText(report)}\n`,
+    ...notes.map((note) => `\n${note}\n`),
+  ].join('');
 }
 
-/** All rows together; the CSV has them for each. */
-const wasteText = (report: SpendReport): string =>
-  report.total.jobs === 0 ? '' : `\n${retriesText(report)}\n${queueText(report)}\n`;
-
-function rowsText(report: SpendReport, columns: number): string {
-  const { rows, other, total, by, before } = report;
-  const cells = (name: string, row: Figured): readonly string[] => [
-    ...[
-      name,
-      String(row.jobs),
-      String(row.rejected),
-      durationText(Math.round(row.seconds)),
-      moneyText(row.micros),
-    ],
-    ...(row.before === undefined
-      ? []
-      : [
-          moneyText(row.before.micros),
-          moneyText(row.micros - row.before.micros),
-          row.before.micros > 0 ? `${Math.round((row.micros / row.before.micros - 1) * 100)} %` : '',
-        ]),
-  ];
+function rowsText({ rows, other, total, by, before }: SpendReport, columns: number): string {
+  const cells = (name: string, row: SpendReport['total']): readonly string[] => {
+    const was = row.before?.micros;
+    const change =
+      was === undefined
+        ? []
+        : [
+            ...[moneyText(was), moneyText(row.micros - was)],
+            was > 0 ? `${Math.round((row.micros / was - 1) * 100)} %` : '',
+          ];
+    return [
+      ...[name, String(row.jobs), String(row.rejected)],
+      ...[durationText(Math.round(row.seconds)), moneyText(row.micros), ...change],
+    ];
+  };
+  const compared = before === undefined ? [] : [amounts('before'), amounts('change'), right('')];
   return table(
-    [
-      by,
-      right('jobs'),
-      right('rejected'),
-      right('ran'),
-      amounts('spent'),
-      ...(before === undefined ? [] : [amounts('before'), amounts('change'), right('')]),
-    ],
+    [by, right('jobs'), right('rejected'), right('ran'), amounts('spent'), ...compared],
     [
       ...rows.map((row) => cells(row.name === '' ? 'no class' : printable(row.name), row)),
-      ...(hasOthers(report) ? [cells(printable(other.label.toLowerCase()), other)] : []),
+      ...(hasOthers({ other }) ? [cells(printable(other.label.toLowerCase()), other)] : []),
       cells('total', total),
     ],
     columns,

@@ -11,10 +11,10 @@ import { type ApiClient, answeredInProcess, found } from '../api/api-in-process.
 import { withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
+import { money } from '../report/shadow-words.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { type Progress, progressOf } from '../truth/progress.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';
-import { money } from './statement.ts';
 
 const FORMATS = ['terminal', 'csv', 'focus'] as const;
 

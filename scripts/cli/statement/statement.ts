@@ -1,17 +1,17 @@
 import { csv, csvField, decimal } from '../../../functions/answers/statement/csv.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { durationText, moneyText } from '../../../policies/unit-texts.ts';
+import { durationText } from '../../../policies/unit-texts.ts';
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { choice, orElse, required, text, toggle } from '../../terminal/flags.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { amounts, right, table } from '../../terminal/table.ts';
+import { amounts, firstRows, right } from '../../terminal/table.ts';
 import { answerOf } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS, LEDGER_FLAGS } from '../ledger-flags.ts';
-import { shadowCount } from '../report/shadow-words.ts';
+import { money, shadowCount } from '../report/shadow-words.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { deliver, FORMAT_FLAG, OUT_FLAG, readFormat, terminalOf } from './deliver.ts';
 import { focusCsv } from './focus.ts';
@@ -94,28 +94,10 @@ Limits and groups are those that are live next to the ledger, unless a file is n
   });
 
 const COLUMNS = [
-  'month',
-  'day',
-  'root',
-  'group',
-  'group_id',
-  'project',
-  'project_id',
-  'runner_class',
-  'price_per_minute',
-  'price_version',
-  'kind',
-  'cause',
-  'late',
-  'jobs',
-  'seconds',
-  'cost',
-  'currency',
-  'job_id',
-  'job_name',
-  'decision_id',
-  'unchecked',
-] as const;
+  ...['month', 'day', 'root', 'group', 'group_id', 'project', 'project_id', 'runner_class'],
+  ...['price_per_minute', 'price_version', 'kind', 'cause', 'late', 'jobs', 'seconds', 'cost', 'currency'],
+  ...['job_id', 'job_name', 'decision_id', 'unchecked'],
+];
 
 /**
  * One line per line of the statement. Names are untrusted, so possible formulas are escaped. Our numbers
@@ -123,98 +105,52 @@ const COLUMNS = [
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
-const statementCsv = (statement: Statement): string =>
+const statementCsv = ({ month, currency, withUsers, lines }: Statement): string =>
   csv([
-    statement.withUsers ? [...COLUMNS, 'user'] : COLUMNS,
-    ...statement.lines.map((line) =>
-      statement.withUsers
-        ? [...fieldsOf(line, statement), csvField(line.job?.user ?? '')]
-        : fieldsOf(line, statement),
-    ),
+    [...COLUMNS, ...(withUsers ? ['user'] : [])],
+    ...lines.map(({ job, ...line }) => [
+      ...[csvField(month), line.day, csvField(line.rootPath ?? '')],
+      ...[csvField(line.groupPath ?? ''), idText(line.groupId)],
+      ...[csvField(line.projectPath ?? ''), idText(line.projectId), csvField(line.runnerClass)],
+      ...[decimal(line.microsPerMinute), csvField(line.priceVersion), line.kind, line.cause ?? ''],
+      ...[String(line.late), String(line.jobs), String(line.seconds), decimal(line.micros), currency],
+      ...[idText(job?.id), csvField(job?.name ?? ''), job?.decisionId ?? '', job?.unchecked ?? ''],
+      ...(withUsers ? [csvField(job?.user ?? '')] : []),
+    ]),
   ]);
-
-const fieldsOf = (line: StatementLine, { month, currency }: Statement): readonly string[] => [
-  csvField(month),
-  line.day,
-  csvField(line.rootPath ?? ''),
-  csvField(line.groupPath ?? ''),
-  idText(line.groupId),
-  csvField(line.projectPath ?? ''),
-  idText(line.projectId),
-  csvField(line.runnerClass),
-  decimal(line.microsPerMinute),
-  csvField(line.priceVersion),
-  line.kind,
-  line.cause ?? '',
-  String(line.late),
-  String(line.jobs),
-  String(line.seconds),
-  decimal(line.micros),
-  currency,
-  idText(line.job?.id),
-  csvField(line.job?.name ?? ''),
-  line.job?.decisionId ?? '',
-  line.job?.unchecked ?? '',
-];
 
 const idText = (id: number | undefined): string => (id === undefined ? '' : String(id));
 
-/** To the micro-unit: lines add up to the total. */
-export const money = (micros: number, currency: string): string => `${moneyText(micros)} ${currency}`;
-
-/** Some screens: the CSV has all. */
-const ROWS_SHOWN = 60;
-
 function statementTerminal(statement: Statement, paint: Paint, columns: number): string {
   const { group, month, zone, startMs, endMs, ledger, totals, currency, notes } = statement;
-  const lines = [
+  const { correctedMicros, lateMicros, openJobs, heldMicros } = totals;
+  const head = [
     paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
     paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
     `${shadowCount(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
-    ...(totals.correctedMicros === 0 && totals.lateMicros === 0
+    ...(correctedMicros === 0 && lateMicros === 0
       ? []
       : [
-          `Corrections make ${money(totals.correctedMicros, currency)} of it; ${money(totals.lateMicros, currency)} came after the month was over.`,
+          `Corrections make ${money(correctedMicros, currency)} of it; ${money(lateMicros, currency)} came after the month was over.`,
         ]),
-    ...(totals.openJobs === 0 && totals.heldMicros === 0
+    ...(openJobs === 0 && heldMicros === 0
       ? []
       : [
           paint.warn(
-            `${totals.openJobs === 0 ? 'Jobs' : `${shadowCount(totals.openJobs)} jobs`} are not over: the ${money(totals.heldMicros, currency)} they hold is in no line.`,
+            `Jobs that are not over hold ${money(heldMicros, currency)}, which is in no line. Their number: ${openJobs}.`,
           ),
         ]),
     ...notes.map((note) => paint.warn(note)),
-  ];
-  const rows = rowsText(statement, paint, columns);
-  return `${lines.join('\n')}\n${rows === '' ? '' : `\n${rows}`}`;
-}
-
-function rowsText({ lines, currency, by }: Statement, paint: Paint, columns: number): string {
-  if (lines.length === 0) return '';
-  const titles = [
-    'day',
-    'class',
-    right(by === 'job' ? 'job' : 'jobs'),
-    right('seconds'),
-    amounts('cost'),
-    '',
-    'project',
-  ];
-  const rows = lines
-    .slice(0, ROWS_SHOWN)
-    .map((line) => [
-      line.day,
-      printable(line.runnerClass),
-      line.job === undefined ? shadowCount(line.jobs) : String(line.job.id),
-      String(line.seconds),
-      money(line.micros, currency),
-      markOf(line),
-      printable(line.projectPath ?? line.groupPath ?? String(line.projectId ?? 'unknown')),
-    ]);
-  const more = lines.length - ROWS_SHOWN;
-  const rest =
-    more > 0 ? paint.dim(`… and ${shadowCount(more)} lines more: --format csv has them all\n`) : '';
-  return table(titles, rows, columns, paint.dim) + rest;
+  ].join('\n');
+  if (statement.lines.length === 0) return `${head}\n`;
+  const titles = ['day', 'class', right('jobs'), right('seconds'), amounts('cost'), '', 'project'];
+  const rows = statement.lines.map((line) => [
+    ...[line.day, printable(line.runnerClass)],
+    line.job === undefined ? shadowCount(line.jobs) : String(line.job.id),
+    ...[String(line.seconds), money(line.micros, currency), markOf(line)],
+    printable(line.projectPath ?? line.groupPath ?? String(line.projectId ?? 'unknown')),
+  ]);
+  return `${head}\n\n${firstRows(titles, rows, { max: 60, width: columns, dim: paint.dim, all: '--format csv' })}`;
 }
 
 const markOf = ({ kind, cause, late }: StatementLine): string =>

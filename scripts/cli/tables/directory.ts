@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readWholeDirectory, type WholeDirectory } from '../../../functions/core/directory/directory-part.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
 import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
 import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
@@ -11,46 +10,15 @@ import {
   type DirectoryProject,
   pathKey,
 } from '../../../policies/directory.ts';
-import { EXIT, type ExitCode, standIn, type TerminalIo } from '../../terminal/command.ts';
+import { EXIT, type ExitCode, standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord, required, toggle } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
-import { openTableAccess, type TableAccess } from '../open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openToEdit, withOpened } from '../open-ledger.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
-
-/** A directory stored with a ledger. */
-interface DirectoryAccess extends Pick<TableAccess, 'instance' | 'gitlabUrl'> {
-  readonly table: DirectoryTable;
-  readonly description: string;
-  readonly close: () => Promise<void>;
-}
-
-export type OpenDirectory = (
-  flags: LedgerFlags,
-  io: Pick<TerminalIo, 'env' | 'root'>,
-) => Promise<DirectoryAccess>;
-
-/** A flip that the SDK repeats by itself would take its own first try for another run's. */
-const ATTEMPTS_MAX = 1;
-
-/** Opens the directory of the ledger in the flags. @throws like `openLedger` */
-export const openDirectory: OpenDirectory = async (flags, io) => {
-  const opened = await openTableAccess(flags, io, ATTEMPTS_MAX);
-  return { ...opened, table: new DynamoDirectoryTable(opened) };
-};
-
-/** Opens, runs and always closes. */
-async function withDirectory<T>(
-  flags: LedgerFlags,
-  io: TerminalIo,
-  ask: (directory: DirectoryAccess) => Promise<T>,
-): Promise<T> {
-  const directory = await standIn(io, openDirectory)(flags, io);
-  return ask(directory).finally(directory.close);
-}
 
 /** No job waits for it. */
 const TIMEOUT_MS = 15_000;
@@ -60,7 +28,6 @@ const directoryShow = command({
   about: `Shows the groups and projects that Tollgate knows: how many, and as of when; with an id or a path, the group or project and
 the groups above it.`,
   words: { place: optionalWord('<id | path>', 'of a group or project') },
-  expects: 'one id or path',
   flags: TABLE_FLAGS,
   examples: ['tollgate directory show', 'tollgate directory show acme/payments'],
   exits: {
@@ -69,8 +36,8 @@ the groups above it.`,
     3: 'wrong usage or an unknown id or path',
   },
   run: async ({ flags, words: { place } }, io) => {
-    const whole = await withDirectory(flags, io, (opened) =>
-      readWholeDirectory(opened.table, { timeoutMs: TIMEOUT_MS }),
+    const whole = await withOpened(openToEdit, flags, io, ({ directory }) =>
+      readWholeDirectory(directory, { timeoutMs: TIMEOUT_MS }),
     );
     if (whole === undefined) {
       io.err(
@@ -91,7 +58,7 @@ the groups above it.`,
   },
 });
 
-const figures = ({ pointer, directory }: WholeDirectory) => {
+const figures = ({ pointer, directory }: NonNullable<Awaited<ReturnType<typeof readWholeDirectory>>>) => {
   const personal = [...directory.groupById.values()].filter((group) => group.personal).length;
   return {
     edit: pointer.edit,
@@ -104,63 +71,44 @@ const figures = ({ pointer, directory }: WholeDirectory) => {
   };
 };
 
-const figuresText = (known: ReturnType<typeof figures>): string => {
-  const lines = [
-    `As of ${known.at}, sync ${known.edit}: ${known.groups} groups, ${known.personalNamespaces} personal namespaces, ${known.projects} projects`,
-  ];
-  if (known.groupsWithoutChain > 0)
-    lines.push(
-      `${known.groupsWithoutChain} groups whose parents are not all known: not all limits apply to them`,
-    );
-  return `${lines.join('\n')}\n`;
-};
-
-interface Found {
-  readonly kind: 'group' | 'personal namespace' | 'project';
-  readonly id: number;
-  readonly path: string;
-  readonly visibility?: string | undefined;
-  /** Root first. */
-  readonly above: readonly { readonly id: number; readonly path: string }[];
+function figuresText(known: ReturnType<typeof figures>): string {
+  const { at, edit, groups, personalNamespaces, projects, groupsWithoutChain: unchained } = known;
+  const text = `As of ${at}, sync ${edit}: ${groups} groups, ${personalNamespaces} personal namespaces, ${projects} projects\n`;
+  return unchained === 0
+    ? text
+    : `${text}${unchained} groups whose parents are not all known: not all limits apply to them\n`;
 }
 
-function find(word: string, directory: Directory): readonly Found[] {
+/** A group, a project, or one of each, with the groups above it, root first. */
+function find(word: string, { groupById, groupByPath, projectById, projectByPath, chainById }: Directory) {
   const id = /^\d{1,15}$/.test(word) ? Number(word) : undefined;
   const key = pathKey(word);
-  const group = id === undefined ? directory.groupByPath.get(key) : directory.groupById.get(id);
-  const project = id === undefined ? directory.projectByPath.get(key) : directory.projectById.get(id);
+  const group = id === undefined ? groupByPath.get(key) : groupById.get(id);
+  const project = id === undefined ? projectByPath.get(key) : projectById.get(id);
+  const chainOf = (groupId: number) =>
+    (chainById.get(groupId) ?? []).map((each) => ({ id: each.id, path: each.path }));
+  const found = (kind: string, { id, path, visibility }: DirectoryGroup | DirectoryProject) => ({
+    ...{ kind, id, path, visibility },
+  });
   return [
-    ...(group === undefined ? [] : [groupFound(group, directory)]),
-    ...(project === undefined ? [] : [projectFound(project, directory)]),
+    ...(group === undefined
+      ? []
+      : [
+          {
+            ...found(group.personal ? 'personal namespace' : 'group', group),
+            above: chainOf(group.id).slice(0, -1),
+          },
+        ]),
+    ...(project === undefined ? [] : [{ ...found('project', project), above: chainOf(project.groupId) }]),
   ];
 }
 
-const groupFound = (group: DirectoryGroup, directory: Directory): Found => ({
-  kind: group.personal ? 'personal namespace' : 'group',
-  id: group.id,
-  path: group.path,
-  visibility: group.visibility,
-  above: chainOf(group.id, directory).slice(0, -1),
-});
-
-const projectFound = (project: DirectoryProject, directory: Directory): Found => ({
-  kind: 'project',
-  id: project.id,
-  path: project.path,
-  visibility: project.visibility,
-  above: chainOf(project.groupId, directory),
-});
-
-const chainOf = (groupId: number, directory: Directory): Found['above'] =>
-  (directory.chainById.get(groupId) ?? []).map(({ id, path }) => ({ id, path }));
-
-function foundText(found: readonly Found[], columns: number): string {
+function foundText(found: ReturnType<typeof find>, columns: number): string {
   const rows = found.flatMap(({ kind, id, path, visibility, above }) => [
     ...above.map((group) => ['above', String(group.id), '', printable(group.path)]),
     [kind, String(id), visibility ?? '', printable(path)],
   ]);
-  const titles = ['', right('id'), 'visibility', 'path'];
-  return table(titles, rows, columns);
+  return table(['', right('id'), 'visibility', 'path'], rows, columns);
 }
 
 /** GitLab, and the clock that a sync goes by. */
@@ -191,7 +139,7 @@ begun is complete. Jobs are decided by it from its first complete listing of gro
   },
   run: async ({ flags }, io) => {
     const place = standIn(io, gitlabAt)(readGitLabPlace(flags, io));
-    const report = await withDirectory(flags, io, ({ table }) =>
+    const report = await withOpened(openToEdit, flags, io, ({ directory: table }) =>
       syncToItsEnd({ ...place, table, force: flags.force }, ({ calls, groups, projectsListed }) => {
         if (io.progress) io.err(`${calls} calls: ${groups} groups, ${projectsListed} projects listed\n`);
       }),
@@ -226,22 +174,18 @@ function exitCode(report: DirectorySyncReport): ExitCode {
 }
 
 function reportText(report: DirectorySyncReport): string {
+  const fewer = (count: number, what: string) =>
+    `GitLab lists ${count} ${what} fewer than before. None was dropped: does the token belong to an administrator? If they are gone, run it with --force.`;
   const lines = [
     `Groups: ${report.groups}${report.live ? '' : ', not listed to the end yet: jobs go by the packed directory'}`,
     `Projects: ${report.projectsListed} listed in the last run, ${report.projectsChanged} changed`,
+    report.groupsListing === 'refused' && fewer(report.groupsMissing, 'groups'),
+    report.projectsRefused > 0 && fewer(report.projectsRefused, 'projects'),
+    report.failure !== undefined &&
+      `GitLab did not answer to the end (${report.failure}); run it again to go on.`,
+    report.outcome === 'stale' && 'Another sync was faster each time; run it again.',
   ];
-  if (report.groupsListing === 'refused')
-    lines.push(
-      `GitLab lists ${report.groupsMissing} groups fewer than before. Nothing was dropped: does the token belong to an administrator? If they are gone, run it with --force.`,
-    );
-  if (report.projectsRefused > 0)
-    lines.push(
-      `GitLab lists ${report.projectsRefused} projects fewer than before. None was dropped: does the token belong to an administrator? If they are gone, run it with --force.`,
-    );
-  if (report.failure !== undefined)
-    lines.push(`GitLab did not answer to the end (${report.failure}); run it again to go on.`);
-  if (report.outcome === 'stale') lines.push('Another sync was faster each time; run it again.');
-  return `${lines.join('\n')}\n`;
+  return `${lines.filter(Boolean).join('\n')}\n`;
 }
 
 export const commands = [directoryShow, directorySync];

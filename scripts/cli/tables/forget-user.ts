@@ -16,14 +16,14 @@ import type { UserSessions } from '../../../functions/core/signin/dynamo-session
 import { counterName } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
+import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { toggle, word } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
-import { openToRepair } from '../open-ledger.ts';
+import { openToRepair, withOpened } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
-import { confirmOnTerminal } from '../truth/confirm.ts';
+import { agreedTo } from '../truth/confirm.ts';
 
 const forgetUserCommand = command({
   name: 'forget user',
@@ -34,7 +34,6 @@ repeated, and asks first. Without it the recount puts pseudonyms for user ids 90
 It reports what stays: jobs that are not over, and counters of limits on the user, which are deleted 90 days after their
 period. Limits, grants and the change log of limits keep the names of their authors.`,
   words: { id: word('<id>', "GitLab's number of the user") },
-  expects: 'the id of a user, a number like 4711',
   flags: {
     'dry-run': toggle('only reports what would be changed'),
     yes: toggle('does not ask'),
@@ -53,24 +52,12 @@ period. Limits, grants and the change log of limits keep the names of their auth
     const { 'dry-run': dryRun, yes } = flags;
     if (dryRun && yes)
       throw new UsageError('--yes: belongs to a run that changes something, not to --dry-run');
-    const ledger = await standIn(io, openToRepair)(flags, io);
-    try {
+    return withOpened(openToRepair, flags, io, async (ledger) => {
       const { names, description, store } = ledger;
       if (names === undefined) throw new Error(`${description} cannot be rewritten`);
-      if (!dryRun && !yes) {
-        const agreed = await standIn(
-          io,
-          confirmOnTerminal,
-        )(`Forget user ${userId} in ${description} for good?`);
-        if (agreed === undefined)
-          throw new UsageError(
-            'forget user: there is no terminal to ask on; add --yes to forget without asking',
-          );
-        if (!agreed) {
-          io.err('Nothing was written.\n');
-          return EXIT.ok;
-        }
-      }
+      const question = `Forget user ${userId} in ${description} for good?`;
+      const remedy = 'forget user: there is no terminal to ask on; add --yes to forget without asking';
+      if (!dryRun && !yes && !(await agreedTo(io, question, remedy))) return EXIT.ok;
       const { rewrite, keys, sessions, sheets } = names;
       const scanned = {
         scan: () => store.scan(),
@@ -84,9 +71,7 @@ period. Limits, grants and the change log of limits keep the names of their auth
       print(io, flags, { user: userId, dryRun, ...forgotten }, () => textOf(userId, dryRun, forgotten));
       if (forgotten.left > 0) return EXIT.failed;
       return isNothing(forgotten) ? EXIT.wouldReject : EXIT.ok;
-    } finally {
-      await ledger.close();
-    }
+    });
   },
 });
 
@@ -96,26 +81,15 @@ const isNothing = ({ records, sessions, reportDays, stays: { liveJobs, counters 
 function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): string {
   if (isNothing(forgotten)) return `Nothing is kept about user ${userId}.\n`;
   const { records, sessions, reportDays, left, stays } = forgotten;
-  const [taken, ended] = dryRun ? ['would be taken', 'would be ended'] : ['was taken', 'were ended'];
-  return [
-    `The id of user ${userId} ${taken} out of ${shadowCount(records)} job records; ${shadowCount(sessions)} sign-ins ${ended}.`,
-    ...(reportDays > 0
-      ? [
-          `Reports by user of ${shadowCount(reportDays)} days ${dryRun ? 'would lose their' : 'have lost their'} row.`,
-        ]
-      : []),
-    ...(left > 0 ? [`${shadowCount(left)} records changed meanwhile: run it again.`] : []),
-    ...(stays.liveJobs > 0
-      ? [`${shadowCount(stays.liveJobs)} jobs are not over: run it again when they are.`]
-      : []),
-    ...(stays.counters.length > 0
-      ? [
-          'Counters of limits on the user, and what jobs count in them, stay until 90 days after their period:',
-          ...stays.counters.map((name) => `  ${printable(name)}`),
-        ]
-      : []),
-    '',
-  ].join('\n');
+  const count = shadowCount;
+  const lines = [
+    `${dryRun ? 'It would change' : 'Changed'} of user ${userId}: ${count(records)} job records, ${count(sessions)} sign-ins, reports by user of ${count(reportDays)} days.`,
+    left > 0 && `${count(left)} records changed meanwhile: run it again.`,
+    stays.liveJobs > 0 && `${count(stays.liveJobs)} jobs are not over: run it again when they are.`,
+    stays.counters.length > 0 &&
+      `Counters of limits on the user, and what jobs count in them, stay until 90 days after their period: ${stays.counters.map(printable).join(', ')}`,
+  ];
+  return `${lines.filter(Boolean).join('\n')}\n`;
 }
 
 // Removes a user's id from stored jobs, and ends the user's sessions. No amount changes.
@@ -130,23 +104,7 @@ interface ForgetDeps {
   readonly dryRun: boolean;
 }
 
-/** Changes, real or planned. */
-interface ForgetReport {
-  /** Records of jobs that named the user, by id or pseudonym. */
-  readonly records: number;
-  /** Sign-ins that were ended. */
-  readonly sessions: number;
-  /** Days whose reports by user named the user. */
-  readonly reportDays: number;
-  /** Records changed concurrently: run it again. */
-  readonly left: number;
-  readonly stays: {
-    /** Jobs that are not over, or ended in another way than a record says: their ends are counted by it. */
-    readonly liveJobs: number;
-    /** Counters of the user's own limits. Each goes by itself 90 days after its period; those without an end stay. */
-    readonly counters: readonly string[];
-  };
-}
+type ForgetReport = Awaited<ReturnType<typeof forgetUser>>;
 
 /** Replaces the pseudonym: only the existence of a user remains. */
 const FORGOTTEN = '~';
@@ -156,7 +114,7 @@ const AT_ONCE = 10;
 const COUNTERS_TOLD_MAX = 1_000;
 
 /** It may be cut short and repeated: what is done is not done again. @throws {LedgerError} `ledger_unavailable` */
-export async function forgetUser(userId: number, deps: ForgetDeps): Promise<ForgetReport> {
+export async function forgetUser(userId: number, deps: ForgetDeps) {
   const { store, keys, dryRun, nowMs } = deps;
   const counters = new Set<string>();
   const sum = { records: 0, left: 0, liveJobs: 0 };
@@ -186,6 +144,7 @@ export async function forgetUser(userId: number, deps: ForgetDeps): Promise<Forg
   // After the records, from which sheets are made.
   const reportDays = await forgetInSheets(userId, deps);
   const { records, left, liveJobs } = sum;
+  // Jobs that are not over have ends that are counted by the user; counters go 90 days after their period.
   return { records, sessions, reportDays, left, stays: { liveJobs, counters: [...counters].sort() } };
 
   async function names(record: JobRecord): Promise<boolean> {

@@ -6,12 +6,12 @@ import { INSTANCES_PK } from '../../../functions/core/store/keys.ts';
 import { type InstanceTable, TimeLimit } from '../../../functions/core/store/operation.ts';
 import { answered, unavailable } from '../../../functions/core/store/table-failure.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { standIn, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { word } from '../../terminal/flags.ts';
 import { table as tableText } from '../../terminal/table.ts';
-import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
-import { openRegister, type RegisterAccess } from '../open-ledger.ts';
+import { TABLE_FLAGS } from '../ledger-flags.ts';
+import { openRegister, withOpened } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 
 const { ledger, region, endpoint } = TABLE_FLAGS;
@@ -25,15 +25,6 @@ function checkHost(host: string): void {
   if (!HOST_FORM.test(host)) throw new UsageError(`"${host}": expected a host, e.g. gitlab.example.com`);
 }
 
-async function withRegister<T>(
-  flags: LedgerFlags,
-  io: TerminalIo,
-  ask: (opened: RegisterAccess) => Promise<T>,
-): Promise<T> {
-  const opened = await standIn(io, openRegister)(flags, io);
-  return ask(opened).finally(opened.close);
-}
-
 const instanceLs = command({
   name: 'instance ls',
   about:
@@ -42,7 +33,7 @@ const instanceLs = command({
   examples: ['tollgate instance ls --ledger tollgate-ledger'],
   exits: { 0: 'listed' },
   run: ({ flags }, io) =>
-    withRegister(flags, io, async ({ register, description }) => {
+    withOpened(openRegister, flags, io, async ({ register, description }) => {
       const instances = await register.list();
       return print(io, flags, { instances }, () => {
         if (instances.length === 0)
@@ -64,13 +55,12 @@ const instanceAdd = command({
 Not for a GitLab whose host was renamed: its ledger stays under the old name. Set gitlab.instance in cdk/tollgate.config.ts
 to that name, gitlab.url to the new address, and deploy.`,
   words: { host: HOST },
-  expects: 'one host',
   flags: FLAGS,
   examples: ['tollgate instance add gitlab.example.com --ledger tollgate-ledger'],
   exits: { 0: 'added' },
   run: ({ flags, words: { host } }, io) => {
     checkHost(host);
-    return withRegister(flags, io, async ({ register, description }) => {
+    return withOpened(openRegister, flags, io, async ({ register, description }) => {
       const known = await register.list();
       if (known.some(({ instance }) => instance === host))
         throw new UsageError(`${description} has a ledger of ${host} already`);
@@ -91,13 +81,12 @@ const instanceForget = command({
   about: `Removes a name, for example one that a first deployment with a wrong address left behind. Items that were written under it
 stay, and are not read any more. The last name cannot be removed.`,
   words: { host: HOST },
-  expects: 'one host',
   flags: FLAGS,
   examples: ['tollgate instance forget gitlab.wrong.example.com --ledger tollgate-ledger'],
   exits: { 0: 'forgotten' },
   run: ({ flags, words: { host } }, io) => {
     checkHost(host);
-    return withRegister(flags, io, async ({ register, description, table }) => {
+    return withOpened(openRegister, flags, io, async ({ register, description, table }) => {
       const names = (await register.list()).map(({ instance }) => instance);
       if (!names.includes(host))
         throw new UsageError(

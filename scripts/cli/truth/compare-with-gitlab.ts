@@ -1,4 +1,5 @@
-import { GitLabError, type JobsPage, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { atOnce } from '../../../functions/core/environment/environment.ts';
+import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import { patiently } from '../../../functions/core/gitlab/rest-call.ts';
 import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import type { ControllerScope } from '../../../functions/core/ledger/controller.ts';
@@ -95,14 +96,7 @@ async function recentRecords(store: LedgerStore, sinceMs: number): Promise<Map<n
 
 // Reads GitLab's facts about given jobs, and about jobs without an admission request.
 
-interface AskOptions {
-  /** Unix ms: a runner's jobs are read back to here. */
-  readonly sinceMs: number;
-  /** Jobs asked about one by one, at most. */
-  readonly askedMax: number;
-  readonly sleep: (ms: number) => Promise<void>;
-  readonly onCall: () => void;
-}
+type AskOptions = Pick<CompareOptions, 'sinceMs' | 'askedMax' | 'sleep' | 'onCall'>;
 
 interface WantedJob {
   readonly jobId: number;
@@ -114,15 +108,10 @@ interface GitLabTruths {
   readonly truths: ReadonlyMap<number, JobTruth | undefined>;
   /** Wanted jobs GitLab could not be asked about: their project is not known, or there were too many. */
   readonly unasked: number;
-  /** If jobs of all runners were seen; otherwise the number of bypassed jobs is unknown. */
-  readonly runners: 'all' | 'some' | 'refused';
+  /** Refused: the number of bypassed jobs is unknown. */
+  readonly runners: 'all' | 'refused';
 }
 
-/** An instance with more runners is read in part, and it is said. */
-const RUNNERS_MAX = 2_000;
-/** A page has 20 to 100 jobs: enough for a day of the busiest runner. */
-const PAGES_PER_RUNNER_MAX = 100;
-const RUNNER_PAGES_MAX = 200;
 /** More parallel calls burden a small GitLab. */
 const AT_ONCE = 4;
 
@@ -140,7 +129,7 @@ async function askGitLab(
   const runners = await listJobs(truths, gitlab, options);
   const missing = wanted.filter(({ jobId }) => !truths.has(jobId));
   const askable = missing.filter(({ projectId }) => projectId !== undefined).slice(0, options.askedMax);
-  await each(askable, async ({ jobId, projectId = 0 }) => {
+  await atOnce(askable, AT_ONCE, async ({ jobId, projectId = 0 }) => {
     truths.set(jobId, await counted(() => gitlab.job(projectId, jobId), options));
   });
   return { truths, unasked: missing.length - askable.length, runners };
@@ -149,52 +138,39 @@ async function askGitLab(
 async function listJobs(
   truths: Map<number, JobTruth | undefined>,
   gitlab: GitLab,
-  options: AskOptions,
+  { sinceMs, sleep, onCall }: AskOptions,
 ): Promise<GitLabTruths['runners']> {
   const runnerIds: number[] = [];
-  let page: string | undefined;
+  const by = { sleep, onCall };
   try {
-    for (let pages = 0; pages < RUNNER_PAGES_MAX; pages += 1) {
-      const from = page;
-      const found = await counted(() => gitlab.runners(from === undefined ? {} : { page: from }), options);
-      runnerIds.push(...found.runnerIds);
-      page = found.next;
-      if (page === undefined || runnerIds.length >= RUNNERS_MAX) break;
-    }
+    for await (const page of pagesOf(gitlab.runners, by)) runnerIds.push(...page.runnerIds);
   } catch (error) {
     if (error instanceof GitLabError && error.code === 'gitlab_refused') return 'refused';
     throw error;
   }
-  let whole = page === undefined && runnerIds.length <= RUNNERS_MAX;
-  await each(runnerIds.slice(0, RUNNERS_MAX), async (runnerId) => {
-    if (!(await listRunner(runnerId, truths, gitlab, options))) whole = false;
+  await atOnce(runnerIds, AT_ONCE, async (runnerId) => {
+    for await (const { jobs } of pagesOf((from) => gitlab.listJobs(`runners/${runnerId}`, from), by)) {
+      for (const truth of jobs) if (lastHeardMs(truth) >= sinceMs) truths.set(truth.jobId, truth);
+      const oldest = jobs.at(-1);
+      // Newest first by id, so the first old page is the last one needed.
+      if (oldest !== undefined && createdMs(oldest) < sinceMs) return;
+    }
   });
-  return whole ? 'all' : 'some';
+  return 'all';
 }
 
-/**
- * Returns true if all jobs since then were seen. Newest first by id, so the first old page is the last one
- * needed.
- */
-async function listRunner(
-  runnerId: number,
-  truths: Map<number, JobTruth | undefined>,
-  gitlab: GitLab,
-  options: AskOptions,
-): Promise<boolean> {
+/** All pages of a list, each call as late as GitLab wants. */
+export async function* pagesOf<Page extends { readonly next?: string }>(
+  read: (from: { readonly page?: string }) => Promise<Page>,
+  options: Pick<AskOptions, 'sleep' | 'onCall'>,
+): AsyncGenerator<Page> {
   let page: string | undefined;
-  for (let pages = 0; pages < PAGES_PER_RUNNER_MAX; pages += 1) {
-    const from = page;
-    const found: JobsPage = await counted(
-      () => gitlab.listJobs(`runners/${runnerId}`, from === undefined ? {} : { page: from }),
-      options,
-    );
-    for (const truth of found.jobs) if (lastHeardMs(truth) >= options.sinceMs) truths.set(truth.jobId, truth);
-    const oldest = found.jobs.at(-1);
-    page = found.next;
-    if (page === undefined || (oldest !== undefined && createdMs(oldest) < options.sinceMs)) return true;
-  }
-  return false;
+  do {
+    const from = page === undefined ? {} : { page };
+    const answer = await counted(() => read(from), options);
+    yield answer;
+    page = answer.next;
+  } while (page !== undefined);
 }
 
 const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
@@ -203,16 +179,11 @@ const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
 const lastHeardMs = ({ finishedAtMs, startedAtMs, createdAtMs }: JobTruth): number =>
   finishedAtMs ?? startedAtMs ?? createdAtMs ?? Number.POSITIVE_INFINITY;
 
-const counted = <Answer>(call: () => Promise<Answer>, { sleep, onCall }: AskOptions): Promise<Answer> =>
+const counted = <Answer>(
+  call: () => Promise<Answer>,
+  { sleep, onCall }: Pick<AskOptions, 'sleep' | 'onCall'>,
+): Promise<Answer> =>
   patiently(() => {
     onCall();
     return call();
   }, sleep);
-
-async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-}

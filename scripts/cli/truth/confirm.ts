@@ -1,8 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { standIn, type TerminalIo } from '../../terminal/command.ts';
-
-/** Undefined: there is no terminal. */
-export type Confirmation = (question: string) => Promise<boolean | undefined>;
+import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 
 /** Reads one line. Undefined: there is no terminal. */
 export async function askOnTerminal(question: string): Promise<string | undefined> {
@@ -24,4 +21,10 @@ export async function confirmed(
   return answer === undefined ? undefined : answer.toLowerCase() === 'yes';
 }
 
-export const confirmOnTerminal: Confirmation = (question) => confirmed({}, question);
+/** @param remedy - where there is no terminal. @returns whether to go on; a no is told. @throws {UsageError} */
+export async function agreedTo(io: TerminalIo, question: string, remedy: string): Promise<boolean> {
+  const agreed = await confirmed(io, question);
+  if (agreed === undefined) throw new UsageError(remedy);
+  if (!agreed) io.err('Nothing was written.\n');
+  return agreed;
+}

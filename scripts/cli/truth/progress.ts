@@ -1,5 +1,6 @@
 import type { LedgerStore, StoredItem } from '../../../functions/core/ledger/store.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
+import { storeWith } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
 /** Every so many steps the line is renewed. */
@@ -35,13 +36,5 @@ export function watched(store: LedgerStore, progress: Progress): LedgerStore {
     }
     progress.done();
   }
-  return {
-    transact: (writes, options) => store.transact(writes, options),
-    announce: (announcement, options) => store.announce(announcement, options),
-    readCounters: (keys, options) => store.readCounters(keys, options),
-    readRecords: (jobIds, options) => store.readRecords(jobIds, options),
-    readEntries: (jobId, options) => store.readEntries(jobId, options),
-    scan,
-    due: (shard, beforeMs, limit, options) => store.due(shard, beforeMs, limit, options),
-  };
+  return storeWith(store, { scan });
 }

@@ -93,19 +93,13 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
     }
     const ratio = (name: string, of: keyof Start, atMost: number, note: string): Figure =>
       ratioFigure(name, spreadOf(rounds.map(({ ours, floor }) => ours[of] / floor[of])), { atMost }, note);
+    const sizes = `${(admit.bytes / 1024).toFixed(0)} KB against ${(client.bytes / 1024).toFixed(0)} KB, both minified; ours signs its calls itself, and reads its pattern engine later`;
+    const first =
+      'import and first answer of the Lambda bundle ÷ the DynamoDB client alone with one transaction';
+    const tableNote = `over TLS, from a table that answers after ${TABLE_ANSWERS_AFTER_MS} ms; with the rules of policies/ read, instance and directory looked up`;
     return [
-      ratio(
-        'import of the Lambda bundle ÷ import of the DynamoDB client alone',
-        'importMs',
-        1,
-        `${(admit.bytes / 1024).toFixed(0)} KB against ${(client.bytes / 1024).toFixed(0)} KB, both minified; ours signs its calls itself, and reads its pattern engine later`,
-      ),
-      ratio(
-        'import and first answer of the Lambda bundle ÷ the DynamoDB client alone with one transaction',
-        'firstAnswerMs',
-        1.55,
-        `over TLS, from a table that answers after ${TABLE_ANSWERS_AFTER_MS} ms; with the rules of policies/ read, instance and directory looked up`,
-      ),
+      ratio('import of the Lambda bundle ÷ import of the DynamoDB client alone', 'importMs', 1, sizes),
+      ratio(first, 'firstAnswerMs', 1.55, tableNote),
       ratio('the same, by CPU time', 'cpuMs', 1.4, 'independent of other work on the machine'),
       // The instance, the job's history, the limits' use and the transaction; the last two in parallel.
       count('calls of the table before the first answer', calls - before.calls, 4),

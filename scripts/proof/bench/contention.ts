@@ -24,8 +24,6 @@ async function load(roots: number, relays: number | 'naive', inFlight: number): 
 
 const perSecond = ({ admitted, seconds }: Load): number => admitted / seconds;
 const units = ({ admitted, counts }: Modelled): number => (counts.tableUnits + counts.indexUnits) / admitted;
-const speeds = (a: Load, b: Load): string =>
-  `${perSecond(a).toFixed(0)}/s against ${perSecond(b).toFixed(0)}/s`;
 
 export async function contentionFigures(): Promise<readonly Figure[]> {
   const hot = await load(1, 1, IN_FLIGHT);
@@ -41,14 +39,23 @@ export async function contentionFigures(): Promise<readonly Figure[]> {
   ];
 }
 
-const overNaive = (groups: string, grouped: Modelled, naive: Modelled, atLeast: number): Figure => ({
-  name: `group commit ÷ one transaction per job, ${groups}`,
-  value: perSecond(grouped) / perSecond(naive),
-  must: { atLeast },
-  unit: '×',
-  kind: 'modelled',
-  note: `${speeds(grouped, naive)}, ${grouped.inFlight} in flight; write units per job ${units(grouped).toFixed(1)} against ${units(naive).toFixed(1)}`,
+/** @param theirs - the other side's write units per job. */
+const overOther = (
+  name: string,
+  grouped: Modelled,
+  other: Load,
+  theirs: number,
+  atLeast: number,
+  more = '',
+): Figure => ({
+  name: `group commit ÷ ${name}`,
+  value: perSecond(grouped) / perSecond(other),
+  ...{ must: { atLeast }, unit: '×', kind: 'modelled' },
+  note: `${perSecond(grouped).toFixed(0)}/s against ${perSecond(other).toFixed(0)}/s, ${grouped.inFlight} in flight; write units per job ${units(grouped).toFixed(1)} against ${theirs.toFixed(1)}${more}`,
 });
+
+const overNaive = (groups: string, grouped: Modelled, naive: Modelled, atLeast: number): Figure =>
+  overOther(`one transaction per job, ${groups}`, grouped, naive, units(naive), atLeast);
 
 async function overRival(groups: string, grouped: Modelled, roots: number, atLeast: number): Promise<Figure> {
   const clock = new VirtualTime(Date.UTC(2026, 10, 21));
@@ -57,14 +64,9 @@ async function overRival(groups: string, grouped: Modelled, roots: number, atLea
   const rival = await clock.run(closedLoop(ask, { clock, forMs: MODELLED_MS, inFlight, roots }));
   const asked = rival.latenciesMs.length;
   const undecided = ((asked - rival.admitted) / asked) * 100;
-  return {
-    name: `group commit ÷ rate-limiter-flexible on DynamoDB, ${groups}`,
-    value: perSecond(grouped) / perSecond(rival),
-    must: { atLeast },
-    unit: '×',
-    kind: 'modelled',
-    note: `${speeds(grouped, rival)}, ${inFlight} in flight; write units per job ${units(grouped).toFixed(1)} against ${(counts.units / rival.admitted).toFixed(1)}; theirs keep no record of a job, and ${undecided.toFixed(1)} % of them were throttled`,
-  };
+  const more = `; theirs keep no record of a job, and ${undecided.toFixed(1)} % of them were throttled`;
+  const name = `rate-limiter-flexible on DynamoDB, ${groups}`;
+  return overOther(name, grouped, rival, counts.units / rival.admitted, atLeast, more);
 }
 
 function costs(
@@ -97,21 +99,15 @@ export async function openLoopFigures(): Promise<readonly Figure[]> {
   for (const { p99Max, ...point } of GUARDED) {
     const { asked, undecidedShare, p99Ms, unitsPerJob } = await measureLoad(point);
     const at = `${point.perSecond} jobs/s by schedule, ${point.isShared ? 'a shared limit' : 'own limits'}, roots: ${point.roots}, relays: ${point.relays}`;
+    const note = `${p99Ms.toFixed(0)} ms of ${asked} questions, ${unitsPerJob.toFixed(1)} write units a job, settlement included`;
     figures.push(
       {
-        name: `p99 at ${at}`,
-        value: p99Ms / MODELLED_TRANSACTION_MS,
-        must: { atMost: p99Max },
-        unit: 'tx',
-        kind: 'modelled',
-        note: `${p99Ms.toFixed(0)} ms of ${asked} questions, ${unitsPerJob.toFixed(1)} write units a job, settlement included`,
+        ...{ name: `p99 at ${at}`, value: p99Ms / MODELLED_TRANSACTION_MS, must: { atMost: p99Max } },
+        ...{ unit: 'tx', kind: 'modelled', note },
       },
       {
-        name: `undecided at ${at}`,
-        value: undecidedShare,
-        must: { atMost: 0.001 },
-        unit: 'per job',
-        kind: 'modelled',
+        ...{ name: `undecided at ${at}`, value: undecidedShare, must: { atMost: 0.001 } },
+        ...{ unit: 'per job', kind: 'modelled' },
       },
     );
   }

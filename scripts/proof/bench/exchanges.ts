@@ -90,10 +90,7 @@ const cpuText = (all: readonly Lap[]): string =>
 
 /** Starts processes on demand and ends them all after `measure`. */
 async function withProcesses(
-  measure: (
-    router: RouterProcess,
-    start: (role: Role, env: Readonly<Record<string, string>>) => Promise<RoleProcess>,
-  ) => Promise<readonly Figure[]>,
+  measure: (router: RouterProcess, start: typeof startRole) => Promise<readonly Figure[]>,
 ): Promise<readonly Figure[]> {
   const router = await startRouterProcess();
   const started: { stop(): void }[] = [router];
@@ -131,33 +128,22 @@ export const exchangeFigures = (): Promise<readonly Figure[]> =>
       const found = await laps(router, courses, { rounds: 13, warmUp: 2_000 });
       own.stop();
       other.stop();
+      const rates = perRound(found.own, found.other, ({ perSecond }) => perSecond);
+      const cpu = perRound(found.other, found.own, cpuOf);
+      const cpuNote = `${cpuText(found.own)} of the client's process per exchange against ${cpuText(found.other)}`;
+      const note = `${IN_FLIGHT} in flight, ${load.questions} jobs a round`;
       return [
-        ratioFigure(
-          name,
-          spreadOf(perRound(found.own, found.other, ({ perSecond }) => perSecond)),
-          { atLeast: atLeast.rate },
-          `${IN_FLIGHT} in flight, ${load.questions} jobs a round`,
-        ),
-        ratioFigure(
-          `${name}, by CPU time`,
-          spreadOf(perRound(found.other, found.own, cpuOf)),
-          { atLeast: atLeast.cpu },
-          `${cpuText(found.own)} of the client's process per exchange against ${cpuText(found.other)}`,
-        ),
+        ratioFigure(name, spreadOf(rates), { atLeast: atLeast.rate }, note),
+        ratioFigure(`${name}, by CPU time`, spreadOf(cpu), { atLeast: atLeast.cpu }, cpuNote),
       ];
     };
     const { grpcUrl, wsUrl } = router;
+    const inline = 'relay, inline function, a ledger that answers at once ÷ bare grpc-js client';
     return [
-      ...(await compare(
-        'relay, inline function, a ledger that answers at once ÷ bare grpc-js client',
-        ['inline-relay', grpcUrl],
-        ['grpc', grpcUrl],
-        // Medians by CPU lie between 0.45 and 0.57 on idle and busy machines; 100 µs more make it 0.37 or less.
-        { rate: 0.4, cpu: 0.41 },
-      )),
+      // Medians by CPU lie between 0.45 and 0.57 on idle and busy machines; 100 µs more make it 0.37 or less.
+      ...(await compare(inline, ['inline-relay', grpcUrl], ['grpc', grpcUrl], { rate: 0.4, cpu: 0.41 })),
       ...(await compare('ws tunnel ÷ direct gRPC', ['inline-relay', wsUrl], ['inline-relay', grpcUrl], {
-        rate: 0.7,
-        cpu: 0.7,
+        ...{ rate: 0.7, cpu: 0.7 },
       })),
     ];
   });

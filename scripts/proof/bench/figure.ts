@@ -1,4 +1,5 @@
 import { quantile } from '../../local/random.ts';
+import { table } from '../../terminal/table.ts';
 
 /** One row of the bench: a measured value and its bound. */
 export interface Figure {
@@ -87,17 +88,9 @@ export function renderTable(figures: readonly Figure[]): string {
     figure.kind,
     `${reached(figure) ? 'ok' : 'MISSED'}${figure.noisy ? ' (noisy)' : ''}`,
   ]);
-  const head = ['figure', 'measured', 'must', 'rounds', 'kind', ''];
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
   const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`  ${name}: ${note}`]));
-  return [line(head), ...rows.map(line), ...(notes.length > 0 ? ['', ...notes] : [])].join('\n');
+  const titles = ['figure', 'measured', 'must', 'rounds', 'kind', ''];
+  return [table(titles, rows, Number.POSITIVE_INFINITY).trimEnd(), '', ...notes].join('\n').trimEnd();
 }
 
 const show = (value: number): string =>

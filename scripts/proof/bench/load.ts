@@ -40,12 +40,8 @@ export function sides(options: {
   const { store, clock, random, deadlineMs = PATIENT_MS } = options;
   const rules = benchRules(options.roots, [], options.isShared);
   const newFunction = () => {
-    const deps = {
-      ledger: createLedger({ store, clock, random }),
-      currentRules: async () => rules,
-      clock,
-      log: silentLog,
-    };
+    const ledger = createLedger({ store, clock, random });
+    const deps = { ledger, currentRules: async () => rules, clock, log: silentLog };
     return (
       requests: readonly AdmissionRequest[],
       untilMs: number,

@@ -79,15 +79,14 @@ function relayWithoutLedger(url: string) {
 async function settled(): Promise<{ readonly rssBytes: number; readonly heapBytes: number }> {
   const collect = globalThis.gc;
   if (collect === undefined) throw new Error('memory is measured after collections; start with --expose-gc');
-  let least = { rssBytes: Number.POSITIVE_INFINITY, heapBytes: Number.POSITIVE_INFINITY };
-  for (let reading = 0; reading < 10; reading += 1) {
+  const readings: NodeJS.MemoryUsage[] = [];
+  while (readings.length < 10) {
     collect();
     await sleep(100);
-    const { rss, heapUsed, external } = process.memoryUsage();
-    least = {
-      rssBytes: Math.min(least.rssBytes, rss),
-      heapBytes: Math.min(least.heapBytes, heapUsed + external),
-    };
+    readings.push(process.memoryUsage());
   }
-  return least;
+  return {
+    rssBytes: Math.min(...readings.map(({ rss }) => rss)),
+    heapBytes: Math.min(...readings.map(({ heapUsed, external }) => heapUsed + external)),
+  };
 }

@@ -3,6 +3,7 @@
  * `cpu`, and to the router `{ask}` and `reset`.
  */
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -20,19 +21,11 @@ const FLAGS = ['--expose-gc', '--max-semi-space-size=16'];
 const ANSWER_MS_MAX = 600_000;
 const STREAMS = 128;
 
-interface BenchProcess {
-  /** Resolves with the next message; rejects if the process ends first. */
-  next<T>(): Promise<T>;
-  /** Sends a command and waits for its answer, one at a time. */
-  send<T>(command: unknown): Promise<T>;
-  stop(): void;
-}
-
 export function startProcess(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): BenchProcess {
+) {
   const child = fork(file, args, {
     execArgv: FLAGS,
     env: { ...process.env, ...env },
@@ -40,32 +33,29 @@ export function startProcess(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const next = <T>(): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const settle = (act: () => void): void => {
-        clearTimeout(timer);
-        child.off('exit', ended);
-        child.off('message', heard);
-        act();
-      };
-      const timer = setTimeout(() => {
-        settle(() => reject(new Error(`${file} said nothing for ${ANSWER_MS_MAX} ms`)));
-        child.kill();
-      }, ANSWER_MS_MAX);
-      const ended = (code: number | null): void =>
-        settle(() => reject(new Error(`${file} ended with code ${code}`)));
-      const heard = (message: unknown): void => settle(() => resolve(message as T));
-      child.on('exit', ended);
-      child.on('message', heard);
+  /** Resolves with the next message; rejects if the process ends first. */
+  const next = async <T>(): Promise<T> => {
+    const done = new AbortController();
+    const signal = AbortSignal.any([done.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
+    const ended = once(child, 'exit', { signal }).then(([code]): never => {
+      throw new Error(`${file} ended with code ${code}`);
     });
+    try {
+      const [message] = await Promise.race([once(child, 'message', { signal }), ended]);
+      return message as T;
+    } finally {
+      done.abort();
+    }
+  };
   return {
     next,
-    send: (command) => {
-      child.send(command as object);
+    /** Sends a command and waits for its answer, one at a time. */
+    send: <T>(command: object | string): Promise<T> => {
+      child.send(command);
       return next();
     },
     // It exits on its own, so that its sockets are closed.
-    stop: () => {
+    stop: (): void => {
       if (child.connected) child.disconnect();
     },
   };
@@ -100,22 +90,16 @@ interface Asked {
   readonly p50Ms: number;
 }
 
-export interface RouterProcess {
-  readonly grpcUrl: string;
-  readonly wsUrl: string;
-  ask(ask: Ask): Promise<Asked>;
-  resetConnections(): Promise<void>;
-  stop(): void;
-}
-
 const FILE = fileURLToPath(import.meta.url);
 
-export async function startRouterProcess(): Promise<RouterProcess> {
+export type RouterProcess = Awaited<ReturnType<typeof startRouterProcess>>;
+
+export async function startRouterProcess() {
   const child = startProcess(FILE, ['router']);
   const urls = await child.next<{ grpcUrl: string; wsUrl: string }>();
   return {
     ...urls,
-    ask: (ask) => child.send<Asked>({ ask }),
+    ask: (ask: Ask) => child.send<Asked>({ ask }),
     resetConnections: () => child.send<void>('reset'),
     stop: child.stop,
   };
@@ -130,18 +114,18 @@ export async function startRouterProcess(): Promise<RouterProcess> {
  */
 export type Role = 'table' | 'admit' | 'relay' | 'floor-admit' | 'grpc' | 'inline-relay';
 
-export interface RoleProcess {
-  /** Empty if it does not listen. */
-  readonly url: string;
-  /** User and system CPU time so far, µs. */
-  cpuMicros(): Promise<number>;
-  stop(): void;
-}
+export type RoleProcess = Awaited<ReturnType<typeof startRole>>;
 
-export async function startRole(role: Role, env: Readonly<Record<string, string>>): Promise<RoleProcess> {
+export async function startRole(role: Role, env: Readonly<Record<string, string>>) {
   const child = startProcess(FILE, [role], env);
   const { url = '' } = await child.next<{ url?: string }>();
-  return { url, cpuMicros: () => child.send<number>('cpu'), stop: child.stop };
+  return {
+    /** Empty if it does not listen. */
+    url,
+    /** User and system CPU time so far, µs. */
+    cpuMicros: () => child.send<number>('cpu'),
+    stop: child.stop,
+  };
 }
 
 /** The relay's own client, connected to the router of the bench. */
@@ -256,7 +240,7 @@ const START: Readonly<Record<Role | 'router', () => Promise<Served> | Served>> =
       return ADMITTED;
     });
   },
-  grpc: () => startBareClient(floorClient()),
+  grpc: startBareClient,
   'inline-relay': startInlineRelay,
 };
 
@@ -272,9 +256,9 @@ async function startInlineRelay(): Promise<Served> {
       return { outcome: 'committed' } as const;
     }
   }
-  const { url, token, schema } = floorClient();
+  const schema = loadSchema();
   const rules = benchRules(1);
-  const router = benchRouter(url, schema, token);
+  const router = benchRouter(env.BENCH_ROUTER ?? '', schema, env.BENCH_TOKEN);
   // The tunnel keeps its socket in a temporary folder.
   process.once('exit', () => router.close());
   createRelay({
@@ -345,52 +329,36 @@ const oneTransaction = (name: string, asked: unknown) => ({
   ],
 });
 
-interface FloorClient {
-  /** `grpc://127.0.0.1:1234` */
-  readonly url: string;
-  readonly token: string;
-  readonly schema: WireSchema;
-  /** Calls back when the job may be admitted. */
-  readonly decide: (admit: () => void) => void;
-}
-
-function floorClient(): FloorClient {
-  return {
-    url: env.BENCH_ROUTER ?? '',
-    token: env.BENCH_TOKEN ?? '',
-    schema: loadSchema(),
-    decide: env.BENCH_ADMIT === undefined ? (admit) => admit() : postTo(env.BENCH_ADMIT),
-  };
-}
-
-/** Posts a request on kept connections and parses the response. */
-function postTo(url: string): FloorClient['decide'] {
-  const agent = new Agent({ keepAlive: true });
-  const body = JSON.stringify({
-    requests: [
-      { jobId: 11, jobName: 'integration test: [postgres]', projectId: 3000, timeoutSeconds: 3_600 },
-    ],
-    remainingMs: 2_000,
-  });
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  return (admit) => {
-    const request = sendRequest(url, { agent, method: 'POST', headers }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.on('end', () => {
-        JSON.parse(text);
-        admit();
-      });
+/** Posts a request on kept connections, parses the response and admits. */
+function postTo(url: string, admit: () => void): void {
+  const request = sendRequest(url, { agent: AGENT, method: 'POST', headers: POST_HEADERS }, (response) => {
+    let text = '';
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => {
+      text += chunk;
     });
-    request.end(body);
-  };
+    response.on('end', () => {
+      JSON.parse(text);
+      admit();
+    });
+  });
+  request.end(POST_BODY);
 }
 
-/** Raw grpc-js: no decoding, no pool, no ledger. */
-function startBareClient({ url, token, schema, decide }: FloorClient): Served {
+const AGENT = new Agent({ keepAlive: true });
+const POST_BODY = JSON.stringify({
+  requests: [{ jobId: 11, jobName: 'integration test: [postgres]', projectId: 3000, timeoutSeconds: 3_600 }],
+  remainingMs: 2_000,
+});
+const POST_HEADERS = {
+  'content-type': 'application/json',
+  'content-length': Buffer.byteLength(POST_BODY),
+};
+
+/** Raw grpc-js: no decoding, no pool, no ledger. It posts to BENCH_ADMIT before it admits, if that is set. */
+function startBareClient(): Served {
+  const { BENCH_ROUTER: url = '', BENCH_TOKEN: token = '', BENCH_ADMIT: posted } = env;
+  const schema = loadSchema();
   const client = new Client(url.replace('grpc://', ''), credentials.createInsecure(), {
     'grpc.max_receive_message_length': 10 * 1024 * 1024,
   });
@@ -401,12 +369,14 @@ function startBareClient({ url, token, schema, decide }: FloorClient): Served {
   const bytes = (buffer: Buffer): Buffer => buffer;
   const open = (): void => {
     const call = client.makeBidiStreamRequest<Buffer, Buffer>(schema.admitJobPath, bytes, bytes, metadata);
+    const admit = (): void => {
+      call.write(admitted);
+      call.end();
+    };
     call.on('data', () => {
       open();
-      decide(() => {
-        call.write(admitted);
-        call.end();
-      });
+      if (posted === undefined) admit();
+      else postTo(posted, admit);
     });
     call.on('error', () => {});
   };

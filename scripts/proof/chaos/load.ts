@@ -1,10 +1,9 @@
 /** Jobs that are requested, run and end as in GitLab, with the outcome of each request. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import type { InboxStore } from '../../../functions/core/ledger/store.ts';
-import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { LocalRouter } from '../../local/router/local-router.ts';
-import type { ChaosRun } from './observe.ts';
 import { CHAOS_PROJECTS, pathOfProject, rootOf } from './scene.ts';
 
 export interface AskedJob {
@@ -20,17 +19,14 @@ export interface AskedJob {
 /** Shorter than the estimate of the policy. */
 const RUN_MS = { min: 500, spread: 2_500 };
 const RECEIVE_TIMEOUT_MS = 10_000;
-const RECEIVE_TRIES = 5;
-const RECEIVE_PAUSE_MS = 500;
 const INBOX_MS = 3_600_000;
 
 export class ChaosLoad {
   readonly asked: AskedJob[] = [];
-  readonly runs: ChaosRun[] = [];
   readonly #router: LocalRouter;
   readonly #inbox: InboxStore;
   readonly #random: () => number;
-  readonly #open = new Set<Promise<void>>();
+  readonly #open: Promise<void>[] = [];
   #lastJobId = 0;
   #running = 0;
   /** The most jobs that ran at the same time. */
@@ -50,18 +46,13 @@ export class ChaosLoad {
   async run(perSecond: number, until: AbortSignal): Promise<void> {
     const startedMs = performance.now();
     while (!until.aborted) {
-      this.#ask();
+      this.#lastJobId += 1;
+      this.#open.push(this.#live(this.#lastJobId));
       const dueMs = startedMs + (this.#lastJobId * 1_000) / perSecond;
       this.lateMs = Math.max(this.lateMs, performance.now() - dueMs);
       await pause(Math.max(0, dueMs - performance.now()));
     }
     await Promise.all(this.#open);
-  }
-
-  #ask(): void {
-    this.#lastJobId += 1;
-    const life = this.#live(this.#lastJobId).finally(() => this.#open.delete(life));
-    this.#open.add(life);
   }
 
   async #live(jobId: number): Promise<void> {
@@ -76,37 +67,20 @@ export class ChaosLoad {
     if (result === 'admitted') {
       this.#running += 1;
       this.runningMost = Math.max(this.runningMost, this.#running);
-      const fromMs = performance.now();
       await pause(runMs);
       this.#running -= 1;
-      this.runs.push({ jobId, projectId, fromMs, toMs: performance.now() });
     }
     await this.#report(outcomeOf(job, runMs));
   }
 
+  /** No fault is between GitLab and its inbox, so a busy table gets a second call. */
   async #report(truth: JobTruth): Promise<void> {
-    const nowMs = Date.now();
-    const item = {
-      id: `webhook ${truth.jobId}`,
-      body: hintText({ groupId: rootOf(truth.projectId), truth }),
-      receivedAtMs: nowMs,
-      untilMs: nowMs + INBOX_MS,
-    };
-    await this.#receive(item);
+    const receivedAtMs = Date.now();
+    const body = hintText({ groupId: rootOf(truth.projectId), truth });
+    const item = { id: `webhook ${truth.jobId}`, body, receivedAtMs, untilMs: receivedAtMs + INBOX_MS };
+    const receive = () => this.#inbox.receive(item, { timeoutMs: RECEIVE_TIMEOUT_MS });
+    await receive().catch(receive);
     this.reported += 1;
-  }
-
-  /** Retries, because no fault is between GitLab and its inbox. */
-  async #receive(item: Parameters<InboxStore['receive']>[0]): Promise<void> {
-    for (let triesLeft = RECEIVE_TRIES - 1; ; triesLeft -= 1) {
-      try {
-        await this.#inbox.receive(item, { timeoutMs: RECEIVE_TIMEOUT_MS });
-        return;
-      } catch (error) {
-        if (!(error instanceof LedgerError) || triesLeft === 0) throw error;
-        await pause(RECEIVE_PAUSE_MS);
-      }
-    }
   }
 }
 
@@ -123,8 +97,6 @@ export function outcomeOf({ jobId, projectId, result }: AskedJob, ranMs = RUN_MS
       : { status: 'failed', failureReason: 'job_router_failure' }),
   };
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const questionOf = (jobId: number, projectId: number) => ({
   id: jobId,

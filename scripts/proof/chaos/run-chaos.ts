@@ -11,8 +11,8 @@ import { seededRandom } from '../../local/random.ts';
 import { until } from '../relay-process.ts';
 import { drawFaults } from './faults.ts';
 import { type AskedJob, ChaosLoad, outcomeOf } from './load.ts';
-import { DecisionLog, OverLimit, roomError, SettlementReader } from './observe.ts';
-import { CHAOS_INSTANCE, CHAOS_TABLE, type ChaosScene, chaosCapOf, openScene, SHARED_CAP } from './scene.ts';
+import { DecisionLog, SettlementReader } from './observe.ts';
+import { CHAOS_INSTANCE, CHAOS_TABLE, type ChaosScene, openScene, SHARED_CAP } from './scene.ts';
 
 interface ChaosOptions {
   readonly seed: number;
@@ -22,34 +22,28 @@ interface ChaosOptions {
 }
 
 export interface ChaosResult {
-  readonly asked: number;
-  readonly answered: Readonly<Record<string, number>>;
-  readonly decisions: DecisionLog['counts'];
   readonly faults: Readonly<Record<string, number>>;
-  readonly commits: number;
-  readonly overLimits: OverLimit['figures'];
-  readonly ledgerOver: number;
-  readonly roomError: ReturnType<typeof roomError>;
-  /** The most jobs that ran at the same time under the shared cap. */
-  readonly runningMost: number;
-  /** Without a decision, although their relay and connection lived. */
-  readonly unanswered: readonly string[];
+  readonly asked: number;
+  /** Router results, and decisions by decider. */
+  readonly answered: Readonly<Record<string, number>>;
+  readonly decisions: Readonly<Record<string, number>>;
   /** Without a decision, because their relay was killed or their connection cut. */
   readonly cut: number;
-  /** Not in the ledger, not declared lost, and not waiting in a relay that was killed. */
-  readonly nowhere: readonly string[];
   /** Rejected by a relay that was killed before it delivered the decision: nothing ran, so nothing is charged. */
   readonly diedWithRelay: number;
   readonly declaredLost: number;
-  /** The ledger contradicts the router's result. */
-  readonly wrong: readonly string[];
-  readonly drift: number;
-  readonly counters: number;
-  /** The largest delay of a request by this process. */
-  readonly lateMs: number;
   /** Settled only by asking GitLab. */
   readonly swept: number;
-  readonly liveLeft: number;
+  readonly counters: number;
+  readonly commits: number;
+  /** The highest committed amount beyond a limit, as a share of it. */
+  readonly mostOver: number;
+  /** The most jobs that ran at the same time under the shared cap. */
+  readonly runningMost: number;
+  /** The largest delay of a request by this process. */
+  readonly lateMs: number;
+  /** Number of violations of each promise with some examples: each must be 0. */
+  readonly promises: Readonly<Record<string, { readonly got: number; readonly samples: readonly string[] }>>;
 }
 
 const FAULT_MS = { min: 1_200, spread: 1_800 };
@@ -71,8 +65,7 @@ export async function runChaos({ seed, minutes, perSecond, onProgress }: ChaosOp
     clock: systemClock,
     random: Math.random,
   });
-  const over = new OverLimit();
-  const reader = new SettlementReader(scene.table.endpoint, scene.settle, over.look);
+  const reader = new SettlementReader(scene.table.endpoint, scene.settle);
   try {
     await reader.start();
     const load = new ChaosLoad(scene.router, store, seededRandom(seed + 2));
@@ -95,35 +88,43 @@ export async function runChaos({ seed, minutes, perSecond, onProgress }: ChaosOp
       result === 'rejected' &&
       scene.relays.some(
         ({ killedAtMs }, relay) =>
-          (log.relayOf.get(jobId) ?? relay) === relay &&
+          (log.byJob.get(jobId)?.relay ?? relay) === relay &&
           killedAtMs.some((atMs) => atMs >= answeredAtMs && atMs - answeredAtMs <= DELIVERED_MS_MAX),
       );
-    const named = (jobs: readonly AskedJob[]): readonly string[] =>
-      jobs.map(
-        ({ jobId, result, failure }) =>
-          `job ${jobId}: ${result}${failure === undefined ? '' : `, ${failure}`}; ${log.byJob.get(jobId) ?? 'no relay logged it'}`,
+    const silent = load.asked.filter((job) => !told.includes(job));
+    const counted = (samples: readonly string[], got = samples.length) => ({
+      got,
+      samples: samples.slice(0, SAMPLES_MAX),
+    });
+    const named = (jobs: readonly AskedJob[]) =>
+      counted(
+        jobs.map(
+          ({ jobId, result, failure = '' }) =>
+            `job ${jobId}: ${result} ${failure}; ${log.byJob.get(jobId)?.text ?? 'no relay logged it'}`,
+        ),
       );
     return {
+      faults,
       asked: load.asked.length,
       answered: countsOf(load.asked.map(({ result }) => result)),
       decisions: log.counts,
-      faults,
-      commits: reader.commits,
-      overLimits: over.figures,
-      ledgerOver: over.broken,
-      roomError: roomError(load.runs, (jobId) => log.byLedger.has(jobId)),
-      runningMost: load.runningMost,
-      unanswered: named(load.asked.filter((job) => !told.includes(job) && !cut(job))),
-      cut: load.asked.filter((job) => !told.includes(job) && cut(job)).length,
-      nowhere: named(missing.filter((job) => !died(job))),
+      cut: silent.filter(cut).length,
       diedWithRelay: missing.filter(died).length,
       declaredLost: log.lostJobs.size,
-      wrong: told.flatMap((job) => wrongOf(job, records.get(job.jobId))),
-      drift: drift.length,
-      counters,
-      lateMs: Math.round(load.lateMs),
-      swept,
-      liveLeft: liveIn(records).length,
+      ...{ swept, counters, commits: reader.over.commits, mostOver: reader.over.mostOver },
+      ...{ runningMost: load.runningMost, lateMs: Math.round(load.lateMs) },
+      promises: {
+        'questions that nobody answered': named(silent.filter((job) => !cut(job))),
+        'commits at which the ledger itself was over a limit': counted([], reader.over.broken),
+        'questions in no books, not declared lost, and not gone with a killed relay': named(
+          missing.filter((job) => !died(job)),
+        ),
+        'jobs whose books say another thing than the router heard': counted(
+          told.flatMap((job) => wrongOf(job, records.get(job.jobId))),
+        ),
+        'counters that differ from a recount': counted([], drift.length),
+        'holds left': counted([], liveIn(records).length),
+      },
     };
   } finally {
     await reader.stop();
@@ -169,9 +170,9 @@ async function quiet(scene: ChaosScene, reader: SettlementReader, load: ChaosLoa
     );
     return waiting.every((count) => count === 0) && reader.taken >= load.reported;
   };
-  if (!(await until(isQuiet, QUIET_MS_MAX))) return;
+  await until(isQuiet, QUIET_MS_MAX);
   // Journal items may still be on their way.
-  for (let taken = -1; taken !== reader.taken; await pause(LOOK_MS)) taken = reader.taken;
+  await pause(LOOK_MS);
 }
 
 /** Ends live jobs by their outcome in GitLab, as the sweep does: a webhook alone never frees a rejected job. */
@@ -213,74 +214,34 @@ function countsOf(values: readonly string[]): Readonly<Record<string, number>> {
   return counts;
 }
 
-interface ChaosPromise {
-  readonly what: string;
-  readonly got: number;
-  /** Examples. */
-  readonly samples: readonly (number | string)[];
-}
-
 const SAMPLES_MAX = 5;
 /** Half of the router's timeout. */
 const LATE_MS_MAX = 5_000;
 
-/** Each must be 0. */
-export function promisesOf(result: ChaosResult): readonly ChaosPromise[] {
-  const counted = (what: string, samples: readonly (number | string)[]): ChaosPromise => ({
-    what,
-    got: samples.length,
-    samples: samples.slice(0, SAMPLES_MAX),
-  });
-  const plain = (what: string, got: number): ChaosPromise => ({ what, got, samples: [] });
-  return [
-    counted('questions that nobody answered', result.unanswered),
-    plain('commits at which the ledger itself was over a limit', result.ledgerOver),
-    plain(
-      "jobs over a cap beyond what relays admitted alone, the room's error",
-      result.roomError.unexplained,
-    ),
-    counted('questions in no books, not declared lost, and not gone with a killed relay', result.nowhere),
-    counted('jobs whose books say another thing than the router heard', result.wrong),
-    plain('counters that differ from a recount', result.drift),
-    plain('holds left', result.liveLeft),
-  ];
-}
-
-const overText = (what: string, over: number, limit: number): string =>
-  `  ${what.padEnd(36)} ${over} of ${limit} (${((100 * over) / limit).toFixed(1)} %)`;
+export const chaosHolds = ({ promises }: ChaosResult): boolean =>
+  Object.values(promises).every(({ got }) => got === 0);
 
 export function chaosText(result: ChaosResult): string {
-  const { decisions, answered } = result;
   const list = (counts: Readonly<Record<string, number>>): string =>
     Object.entries(counts)
       .sort(([a], [b]) => a.localeCompare(b))
       .map(([name, count]) => `${name} ${count}`)
       .join(', ');
-  const lines = [
+  const { asked, answered, cut, declaredLost, diedWithRelay, swept, lateMs } = result;
+  return [
     `Faults      ${list(result.faults)}`,
-    ...(result.lateMs > LATE_MS_MAX
-      ? [
-          `Machine     too busy: questions were asked up to ${Math.round(result.lateMs / 1_000)} s late, and so may answers be that count as none`,
-        ]
+    ...(lateMs > LATE_MS_MAX
+      ? [`Machine     too busy: questions were asked up to ${Math.round(lateMs / 1_000)} s late`]
       : []),
-    `Questions   ${result.asked}: ${list(answered)}; ${result.cut} of them cut off with their relay or connection`,
-    `Answers     by the ledger ${decisions.ledger}; by the fallback ${decisions.admitted} admitted, ${decisions.rejected} rejected; ` +
-      `${decisions.withheld} not rejected before the schema was proven`,
-    `Afterwards  ${result.declaredLost} declared lost, ${result.diedWithRelay} rejections gone with a killed relay, ` +
-      `${result.swept} ended by asking GitLab`,
-    `Books       ${result.counters} counters, ${result.commits} commits looked at`,
+    `Questions   ${asked}: ${list(answered)}; ${cut} of them cut off with their relay or connection`,
+    `Answers     ${list(result.decisions)}`,
+    `Afterwards  ${declaredLost} declared lost, ${diedWithRelay} rejections gone with a killed relay, ${swept} ended by asking GitLab`,
+    `Books       ${result.counters} counters, ${result.commits} commits; over a limit at most ${(100 * result.mostOver).toFixed(1)} %, by fallbacks`,
     `At once     ${result.runningMost} jobs really ran, of ${SHARED_CAP} under the shared cap`,
-    "Room's error  jobs that really ran beyond a cap, at most, outage and recovery included",
-    ...Object.entries(result.roomError.most).map(([subject, most]) =>
-      overText(subject, most, chaosCapOf(subject) ?? 0),
-    ),
-    'In the books  over a limit at most: ends that were not worked off yet come on top',
-    ...result.overLimits.map(({ counter, limit, mostOver }) => overText(counter, mostOver, limit)),
     '',
-    ...promisesOf(result).map(
-      ({ what, got, samples }) =>
+    ...Object.entries(result.promises).map(
+      ([what, { got, samples }]) =>
         `${got === 0 ? 'holds ' : 'BROKEN'}  ${what}: ${got}${samples.length === 0 ? '' : ` (${samples.join('; ')})`}`,
     ),
-  ];
-  return lines.join('\n');
+  ].join('\n');
 }

@@ -31,15 +31,12 @@ export const CHAOS_PROJECTS = [2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008];
 export const rootOf = (project: number): number => ROOTS[project % ROOTS.length] ?? POOR_ROOT;
 export const pathOfProject = (project: number): string => `root-${rootOf(project)}/project-${project}`;
 
-/** Jobs that may run at the same time; undefined if the subject has no cap. */
-export function chaosCapOf(subject: string): number | undefined {
-  if (subject === 'instance') return SHARED_CAP;
-  return subject.startsWith('group/') && subject !== `group/${POOR_ROOT}` ? GROUP_CAP : undefined;
-}
-
 /** The limit of a counter, by its subject; undefined if it has none. */
-export const chaosLimitOf = (subject: string): number | undefined =>
-  subject === `group/${POOR_ROOT}` ? 4_000_000 : chaosCapOf(subject);
+export function chaosLimitOf(subject: string): number | undefined {
+  if (subject === 'instance') return SHARED_CAP;
+  if (subject === `group/${POOR_ROOT}`) return 4_000_000;
+  return subject.startsWith('group/') ? GROUP_CAP : undefined;
+}
 
 const PACKED_RULES = JSON.stringify({
   policy: {
@@ -89,7 +86,7 @@ interface ThrottleResponse {
   readonly body: string;
 }
 
-export const DYNAMODB_THROTTLES: ThrottleResponse = {
+const DYNAMODB_THROTTLES: ThrottleResponse = {
   status: 400,
   type: 'application/x-amz-json-1.0',
   body: '{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"Rate of requests exceeds the allowed throughput."}',
@@ -100,74 +97,59 @@ const LAMBDA_THROTTLES: ThrottleResponse = {
   body: '{"Reason":"ReservedFunctionConcurrentInvocationLimitExceeded"}',
 };
 
+type FaultProxy = Awaited<ReturnType<typeof openFaultProxy>>;
+
 /** A breakable HTTP path to a service. */
-export class FaultProxy {
-  readonly #target: URL;
-  readonly #throttled: ThrottleResponse;
-  readonly #agent = new Agent({ keepAlive: true });
-  readonly #server = createServer((incoming, response) => void this.#take(incoming, response));
-  readonly #sockets = new Set<Socket>();
-  #state: PathState = 'pass';
-  #stalled: (() => void)[] = [];
-
-  private constructor(target: string, throttled: ThrottleResponse) {
-    this.#target = new URL(target);
-    this.#throttled = throttled;
-    this.#server.on('connection', (socket: Socket) => {
-      if (this.#state === 'cut') {
-        socket.destroy();
-        return;
-      }
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
-  }
-
-  static async open(target: string, throttled: ThrottleResponse): Promise<FaultProxy> {
-    const proxy = new FaultProxy(target, throttled);
-    await new Promise<void>((listening) => proxy.#server.listen(0, '127.0.0.1', listening));
-    return proxy;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  become(state: PathState): void {
-    this.#state = state;
-    if (state === 'cut') for (const socket of this.#sockets) socket.destroy();
-    if (state === 'stall') return;
-    for (const proceed of this.#stalled.splice(0)) proceed();
-  }
-
-  close(): void {
-    this.become('cut');
-    this.#server.close();
-    this.#agent.destroy();
-  }
-
-  async #take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function openFaultProxy(target: string, throttled: ThrottleResponse) {
+  const { hostname, port } = new URL(target);
+  const agent = new Agent({ keepAlive: true });
+  const sockets = new Set<Socket>();
+  let state: PathState = 'pass';
+  let stalled: (() => void)[] = [];
+  const take = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of incoming) chunks.push(chunk as Buffer);
     } catch {
       return;
     }
-    if (this.#state === 'stall') await new Promise<void>((proceed) => this.#stalled.push(proceed));
-    if (this.#state === 'throttle') {
-      const { status, type, body } = this.#throttled;
-      response.writeHead(status, { 'content-type': type }).end(body);
+    if (state === 'stall') await new Promise<void>((proceed) => stalled.push(proceed));
+    if (state === 'throttle') {
+      response.writeHead(throttled.status, { 'content-type': throttled.type }).end(throttled.body);
       return;
     }
     const { method, url: path, headers } = incoming;
-    const { hostname, port } = this.#target;
-    const call = request({ hostname, port, method, path, headers, agent: this.#agent }, (answer) => {
+    const call = request({ hostname, port, method, path, headers, agent }, (answer) => {
       if (!response.destroyed) response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
     call.on('error', () => response.destroy());
     call.end(Buffer.concat(chunks));
-  }
+  };
+  const server = createServer((incoming, response) => void take(incoming, response));
+  server.on('connection', (socket: Socket) => {
+    if (state === 'cut') {
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const become = (next: PathState): void => {
+    state = next;
+    if (next === 'cut') for (const socket of sockets) socket.destroy();
+    if (next === 'stall') return;
+    const proceeding = stalled;
+    stalled = [];
+    for (const proceed of proceeding) proceed();
+  };
+  const close = (): void => {
+    become('cut');
+    server.close();
+    agent.destroy();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, become, close };
 }
 
 export const CHAOS_TABLE = 'chaos';
@@ -245,7 +227,7 @@ async function openParts(
   client.destroy();
 
   const pathTo = async (target: string, throttles: ThrottleResponse): Promise<FaultProxy> => {
-    const proxy = await FaultProxy.open(target, throttles);
+    const proxy = await openFaultProxy(target, throttles);
     ends.push(() => proxy.close());
     return proxy;
   };

@@ -1,6 +1,6 @@
 /**
  * Loads a bundle the way Lambda's runtime does and calls its handler for each message of its parent:
- * `{id, event}` → `{id, result}` or `{id, error}`. `{ready: true}` comes first.
+ * `{id, event}` → `{id, result}` or `{id, error}`. `{id: 0}` comes first.
  */
 const { handler } = await import(process.argv[2]);
 
@@ -11,4 +11,4 @@ process.on('message', async ({ id, event }) => {
     process.send({ id, error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
   }
 });
-process.send({ ready: true });
+process.send({ id: 0 });

@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
@@ -9,7 +10,6 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { ENV_GITLAB_INSTANCE, INBOX_SK, SK } from '../../../functions/names.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
 import { type CdkRun, runCdk } from '../../build/cdk-cli.ts';
 import type { Emulator } from './emulator.ts';
 import { type HostedBundle, hostBundle } from './hosted-bundle.ts';
@@ -64,12 +64,16 @@ const call = (
 ): Promise<Response> => fetchFor(service)(`${emulator.endpoint}${path}`, init);
 
 /** Outputs of the last deployment, by name. */
-export function outputsOf(place: RehearsalPlace, stack: string): Readonly<Record<string, string>> {
-  const all: unknown = JSON.parse(readFileSync(join(place.folder, 'outputs.json'), 'utf8'));
-  const outputs = isRecord(all) ? all[stack] : undefined;
-  if (!isRecord(outputs)) throw new Error(`${stack} has no outputs`);
-  return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, String(value)]));
+export function outputsOf(place: RehearsalPlace, stack: string): Texts {
+  const all: Readonly<Record<string, Texts>> = readJson(join(place.folder, 'outputs.json'));
+  const outputs = all[stack];
+  if (outputs === undefined) throw new Error(`${stack} has no outputs`);
+  return outputs;
 }
+
+type Texts = Readonly<Record<string, string>>;
+
+const readJson = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8')) as T;
 
 export async function stackExists(place: RehearsalPlace, stack: string): Promise<boolean> {
   const body = new URLSearchParams({ Action: 'DescribeStacks', Version: '2010-05-15', StackName: stack });
@@ -84,27 +88,26 @@ export async function functionExists(place: RehearsalPlace, name: string): Promi
 const functionName = (name: string): string => `tollgate-${REHEARSAL_STAGE}-${name}`;
 
 /** The environment that the stack gives a function. */
-async function environmentOf(place: RehearsalPlace, name: string): Promise<Readonly<Record<string, string>>> {
+async function environmentOf(place: RehearsalPlace, name: string): Promise<Texts> {
   const response = await call(place, 'lambda', `/2015-03-31/functions/${functionName(name)}/configuration`);
-  const answer: unknown = await response.json();
-  const environment =
-    isRecord(answer) && isRecord(answer.Environment) ? answer.Environment.Variables : undefined;
-  if (!isRecord(environment))
-    throw new Error(`${functionName(name)} has no environment (HTTP ${response.status})`);
-  return Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, String(value)]));
+  const { Environment } = (await response.json()) as { readonly Environment?: { readonly Variables: Texts } };
+  if (Environment !== undefined) return Environment.Variables;
+  throw new Error(`${functionName(name)} has no environment (HTTP ${response.status})`);
+}
+
+interface Template {
+  readonly Resources: Readonly<
+    Record<string, { readonly Properties?: { FunctionName?: string; Code?: { S3Key: string } } }>
+  >;
 }
 
 /** Key of a function's code in the bucket of assets, as the deployed template has it. */
 function codeKeyOf(place: RehearsalPlace, name: string): string {
   const file = join(place.folder, 'cdk.out', `${SERVICE_STACK}.template.json`);
-  const template: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  const resources =
-    isRecord(template) && isRecord(template.Resources) ? Object.values(template.Resources) : [];
-  for (const resource of resources) {
-    const properties = isRecord(resource) && isRecord(resource.Properties) ? resource.Properties : {};
-    const { FunctionName, Code } = properties;
-    if (FunctionName === functionName(name) && isRecord(Code)) return String(Code.S3Key);
-  }
+  const resources = Object.values(readJson<Template>(file).Resources);
+  const found = resources.find(({ Properties }) => Properties?.FunctionName === functionName(name));
+  const key = found?.Properties?.Code?.S3Key;
+  if (key !== undefined) return key;
   throw new Error(`${SERVICE_STACK} has no function ${functionName(name)}`);
 }
 
@@ -161,38 +164,45 @@ async function unpackedCode(place: RehearsalPlace, name: string): Promise<string
   return folder;
 }
 
-async function ecs(place: RehearsalPlace, action: string, input: object): Promise<Record<string, unknown>> {
+async function ecs<Name extends string, T>(place: RehearsalPlace, action: string, input: object) {
   const headers = {
     'content-type': 'application/x-amz-json-1.1',
     'x-amz-target': `AmazonEC2ContainerServiceV20141113.${action}`,
   };
   const response = await call(place, 'ecs', '/', { method: 'POST', headers, body: JSON.stringify(input) });
-  const answer: unknown = await response.json();
-  return isRecord(answer) ? answer : {};
+  return (await response.json()) as Readonly<Record<Name, T | undefined>>;
 }
 
-const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
-
-async function relayServiceOf(place: RehearsalPlace): Promise<Record<string, unknown> | undefined> {
-  const cluster = first((await ecs(place, 'ListClusters', {})).clusterArns);
-  const services = [first((await ecs(place, 'ListServices', { cluster })).serviceArns)];
-  const service = first((await ecs(place, 'DescribeServices', { cluster, services })).services);
-  return isRecord(service) ? service : undefined;
+interface RelayService {
+  readonly desiredCount: number;
+  readonly taskDefinition: string;
 }
 
-export async function relaysWanted(place: RehearsalPlace): Promise<number | undefined> {
-  const service = await relayServiceOf(place);
-  return service && Number(service.desiredCount);
+async function relayServiceOf(place: RehearsalPlace): Promise<RelayService | undefined> {
+  const { clusterArns: [cluster] = [] } = await ecs<'clusterArns', string[]>(place, 'ListClusters', {});
+  const { serviceArns: services = [] } = await ecs<'serviceArns', string[]>(place, 'ListServices', {
+    cluster,
+  });
+  const asked = { cluster, services: services.slice(0, 1) };
+  return (await ecs<'services', RelayService[]>(place, 'DescribeServices', asked)).services?.[0];
+}
+
+export const relaysWanted = async (place: RehearsalPlace): Promise<number | undefined> =>
+  (await relayServiceOf(place))?.desiredCount;
+
+interface TaskDefinition {
+  readonly containerDefinitions: readonly {
+    readonly environment: readonly { name: string; value: string }[];
+  }[];
 }
 
 /** The environment that the task gives a relay. */
-export async function relayEnvironmentOf(place: RehearsalPlace): Promise<Readonly<Record<string, string>>> {
-  const { taskDefinition } = (await relayServiceOf(place)) ?? {};
-  const described = (await ecs(place, 'DescribeTaskDefinition', { taskDefinition })).taskDefinition;
-  const container = first(isRecord(described) ? described.containerDefinitions : undefined);
-  const environment = isRecord(container) ? container.environment : undefined;
-  if (!Array.isArray(environment)) throw new Error('the relay’s task has no environment');
-  return Object.fromEntries(environment.map((each) => [String(each.name), String(each.value)]));
+export async function relayEnvironmentOf(place: RehearsalPlace): Promise<Texts> {
+  const asked = { taskDefinition: (await relayServiceOf(place))?.taskDefinition };
+  const answer = await ecs<'taskDefinition', TaskDefinition>(place, 'DescribeTaskDefinition', asked);
+  const environment = answer.taskDefinition?.containerDefinitions[0]?.environment;
+  if (environment === undefined) throw new Error('the relay’s task has no environment');
+  return Object.fromEntries(environment.map(({ name, value }) => [name, value]));
 }
 
 /** An item that no change may touch. */
@@ -277,26 +287,14 @@ const MS_MAX = 60_000;
 /** The GitLab host in the deployed settings. */
 const REHEARSAL_INSTANCE = 'gitlab.example.com';
 
-/** Runs `npx tollgate …` with rights on the account. @throws {Error} with its output if it fails. */
+/** Runs `npx tollgate …` on the deployed table with rights on the account. @throws {Error} with its output if it fails. */
 export async function tollgate(place: RehearsalPlace, ...args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    env: { ...place.awsEnv, [ENV_GITLAB_INSTANCE]: REHEARSAL_INSTANCE, NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const env = { ...place.awsEnv, [ENV_GITLAB_INSTANCE]: REHEARSAL_INSTANCE, NO_COLOR: '1' };
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args, '--ledger', tableOf(place)], {
+    env,
     timeout: MS_MAX,
   });
-  const told = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told.out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    told.err += text;
-  });
-  const code = await new Promise<number>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (exitCode) => resolve(exitCode ?? 1));
-  });
-  if (code !== 0) throw new Error(`tollgate ${args.join(' ')} ended with ${code}\n${told.err}${told.out}`);
-  return told.out;
+  return stdout;
 }
 
 /** Returns the stream records of the deliveries in the inbox: the emulator's stream is not filled. */

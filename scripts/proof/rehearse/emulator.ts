@@ -3,22 +3,15 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { loopbackPort } from '../../local/loopback.ts';
+import { until } from '../relay-process.ts';
 
-export interface Emulator {
-  /** `http://localhost:41234`; by this name it finds templates in its own buckets. */
-  readonly endpoint: string;
-  /** Types of resources that it passed over, sorted. */
-  ignoredTypes(): readonly string[];
-  /** Calls that broke it; their results are not reliable. */
-  crashes(): readonly string[];
-  stop(): Promise<void>;
-}
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 const SCRIPT = fileURLToPath(new URL('emulator.py', import.meta.url));
 /** Python loads some hundred modules; 3 s on a quiet machine. */
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 5_000;
-const POLL_MS = 100;
+const ANSWER_MS_MAX = 1_000;
 const CRASHES_MAX = 20;
 
 /**
@@ -26,7 +19,7 @@ const CRASHES_MAX = 20;
  *
  * @param failingFile - while it is there, the creation of the stack that it names fails.
  */
-export async function startEmulator(python: string, failingFile: string): Promise<Emulator> {
+export async function startEmulator(python: string, failingFile: string) {
   const port = await loopbackPort();
   const child = spawn(python, [SCRIPT, String(port), failingFile], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -42,34 +35,32 @@ export async function startEmulator(python: string, failingFile: string): Promis
     // The last line of a stack says what it was about.
     if (/^\w[\w.]*(?:Error|Exception)\b/.test(line) && crashes.length < CRASHES_MAX) crashes.push(line);
   });
-  const emulator: Emulator = {
-    endpoint: `http://localhost:${port}`,
-    ignoredTypes: () => [...ignored].sort(),
-    crashes: () => crashes,
-    stop: () => end(child),
-  };
   try {
     await untilItAnswers(port, child);
   } catch (error) {
-    await emulator.stop();
+    await end(child);
     throw error;
   }
-  return emulator;
+  return {
+    /** By this name it finds templates in its own buckets. */
+    endpoint: `http://localhost:${port}`,
+    /** Types of resources that it passed over. */
+    ignoredTypes: (): readonly string[] => [...ignored].sort(),
+    /** Calls that broke it; their results are not reliable. */
+    crashes: (): readonly string[] => crashes,
+    stop: () => end(child),
+  };
 }
 
 async function untilItAnswers(port: number, child: ChildProcess): Promise<void> {
-  const giveUpAtMs = performance.now() + START_MS_MAX;
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`the emulator ended with ${child.exitCode} at once`);
-    if (performance.now() > giveUpAtMs) throw new Error(`the emulator does not answer at port ${port}`);
-    const signal = AbortSignal.timeout(POLL_MS * 10);
-    const up = await fetch(`http://127.0.0.1:${port}/moto-api/data.json`, { signal }).then(
+  const isUp = () =>
+    fetch(`http://127.0.0.1:${port}/moto-api/data.json`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) }).then(
       ({ ok }) => ok,
       () => false,
     );
-    if (up) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+  const isDone = await until(async () => child.exitCode !== null || (await isUp()), START_MS_MAX);
+  if (child.exitCode !== null) throw new Error(`the emulator ended with ${child.exitCode} at once`);
+  if (!isDone) throw new Error(`the emulator does not answer at port ${port}`);
 }
 
 async function end(child: ChildProcess): Promise<void> {

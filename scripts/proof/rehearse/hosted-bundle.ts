@@ -1,8 +1,9 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../../policies/document/reading.ts';
 
@@ -16,16 +17,8 @@ export interface HostedBundle {
   close(): Promise<void>;
 }
 
-interface HostOptions {
-  /** Contains `handler.mjs`; lies below the project's folder, where Lambda's own packages are found. */
-  readonly folder: string;
-  /** All of it: nothing is taken over from this process. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
 interface Answer {
-  readonly id?: number;
-  readonly ready?: boolean;
+  readonly id: number;
   readonly result?: unknown;
   readonly error?: string;
 }
@@ -41,8 +34,16 @@ const INVOKE_MS_MAX = 60_000;
  * Lambda.
  *
  * @throws {Error} with what it wrote, when the bundle cannot be loaded.
+ * @param options.folder - contains `handler.mjs`; lies below the project's folder, where Lambda's own packages are found.
+ * @param options.env - all of it: nothing is taken over from this process.
  */
-export async function hostBundle({ folder, env }: HostOptions): Promise<HostedBundle> {
+export async function hostBundle({
+  folder,
+  env,
+}: {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}): Promise<HostedBundle> {
   const readable = [HOST, folder, join(root, 'node_modules'), join(root, 'package.json')];
   const child = fork(HOST, [pathToFileURL(join(folder, 'handler.mjs')).href], {
     cwd: folder,
@@ -50,13 +51,25 @@ export async function hostBundle({ folder, env }: HostOptions): Promise<HostedBu
     execArgv: ['--permission', ...readable.map((path) => `--allow-fs-read=${path}`)],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  let written = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      written += text;
+  const written = textOf(child.stdout, child.stderr);
+  const waiting = new Map<number, PromiseWithResolvers<Answer>>();
+  child.on('message', (answer: Answer) => waiting.get(answer.id)?.resolve(answer));
+  child.on('exit', (code, signal) => {
+    const error = new Error(`the bundle's process ended with ${code ?? signal}:\n${written()}`);
+    for (const { reject } of waiting.values()) reject(error);
+  });
+  const answerTo = (id: number, timeoutMs: number): Promise<Answer> => {
+    const waiter = Promise.withResolvers<Answer>();
+    waiting.set(id, waiter);
+    const timer = setTimeout(
+      () => waiter.reject(new Error(`no answer in ${timeoutMs} ms:\n${written()}`)),
+      timeoutMs,
+    );
+    return waiter.promise.finally(() => {
+      clearTimeout(timer);
+      waiting.delete(id);
     });
-  }
-  const answers = waitingFor(child, () => written);
+  };
   const close = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
@@ -64,7 +77,7 @@ export async function hostBundle({ folder, env }: HostOptions): Promise<HostedBu
     await exited;
   };
   try {
-    await answers.next('ready', LOAD_MS_MAX);
+    await answerTo(0, LOAD_MS_MAX);
   } catch (error) {
     await close();
     throw error;
@@ -73,45 +86,26 @@ export async function hostBundle({ folder, env }: HostOptions): Promise<HostedBu
   return {
     invoke: async (event) => {
       calls += 1;
-      const answer = answers.next(calls, INVOKE_MS_MAX);
+      const answer = answerTo(calls, INVOKE_MS_MAX);
       child.send({ id: calls, event });
       const { error, result } = await answer;
       if (error !== undefined) throw new Error(error);
       return result;
     },
     signal: (name) => void child.kill(name),
-    output: () => written,
+    output: written,
     close,
   };
 }
 
-/** Matches messages to their callers. If the process ends or is silent for too long, all callers get an error. */
-function waitingFor(child: ChildProcess, written: () => string) {
-  const waiting = new Map<number | 'ready', (answer: Answer | Error) => void>();
-  child.on('message', (message) => {
-    const answer = message as Answer;
-    waiting.get(answer.ready === true ? 'ready' : (answer.id ?? 0))?.(answer);
-  });
-  child.on('exit', (code, signal) => {
-    const error = new Error(`the bundle's process ended with ${code ?? signal}:\n${written()}`);
-    for (const tell of waiting.values()) tell(error);
-  });
-  return {
-    next: (id: number | 'ready', timeoutMs: number): Promise<Answer> =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(
-          () => tell(new Error(`no answer in ${timeoutMs} ms:\n${written()}`)),
-          timeoutMs,
-        );
-        const tell = (answer: Answer | Error): void => {
-          clearTimeout(timer);
-          waiting.delete(id);
-          if (answer instanceof Error) reject(answer);
-          else resolve(answer);
-        };
-        waiting.set(id, tell);
-      }),
-  };
+/** Collects what a process writes. */
+function textOf(...streams: readonly (Readable | null)[]): () => string {
+  let written = '';
+  for (const stream of streams)
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      written += text;
+    });
+  return () => written;
 }
 
 export interface UrlEventOptions {
@@ -151,14 +145,8 @@ export function documentedUrlEvent(options: UrlEventOptions): Record<string, unk
   };
 }
 
-interface FunctionUrlServer {
-  /** `http://127.0.0.1:41234` */
-  readonly url: string;
-  close(): void;
-}
-
 /** A hosted function behind an address, as a Function URL puts it there. Signatures are not looked at. */
-export async function serveFunctionUrl(bundle: Pick<HostedBundle, 'invoke'>): Promise<FunctionUrlServer> {
+export async function serveFunctionUrl(bundle: Pick<HostedBundle, 'invoke'>) {
   const server = createServer((request, response) => {
     answerOf(bundle, request).then(
       ({ status, body }) => {
@@ -190,38 +178,28 @@ async function answerOf(bundle: Pick<HostedBundle, 'invoke'>, request: IncomingM
   return { status: Number(answer.statusCode), body: String(answer.body ?? '') };
 }
 
-interface RunningRelay {
-  /** Rejects with the output if the process ends early. */
-  readonly failed: Promise<never>;
-  close(): Promise<void>;
-}
-
 /**
  * Starts the relay's bundle as its container would.
  *
  * @param env - all of it: nothing is taken over from this process.
  */
-export function startRelayBundle(folder: string, env: Readonly<Record<string, string>>): RunningRelay {
+export function startRelayBundle(folder: string, env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [join(folder, 'relay.mjs')], {
     cwd: folder,
     env: { ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let written = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      written += text;
-    });
-  }
+  const written = textOf(child.stdout, child.stderr);
   const exited = once(child, 'exit');
-  const failed = exited.then(([code]) => {
-    throw new Error(`the relay ended with ${code}:\n${written}`);
+  /** Rejects with the output if the process ends early. */
+  const failed = exited.then(([code]): never => {
+    throw new Error(`the relay ended with ${code}:\n${written()}`);
   });
   // It may have no listener when it is closed.
   failed.catch(() => {});
   return {
     failed,
-    close: async () => {
+    close: async (): Promise<void> => {
       child.kill('SIGKILL');
       await exited;
     },

@@ -47,18 +47,10 @@ export const LIMIT_STEPS: readonly Step<deployed.RehearsalPlace>[] = [
   {
     name: 'npx tollgate exports the limits of the deployed table, and takes the same file back as no change',
     run: async (place) => {
-      const csv = await deployed.tollgate(place, 'budget', 'export', '--ledger', deployed.tableOf(place));
+      const csv = await deployed.tollgate(place, 'budget', 'export');
       const file = join(place.folder, 'limits.csv');
       writeFileSync(file, csv);
-      const told = await deployed.tollgate(
-        place,
-        'budget',
-        'import',
-        file,
-        '--dry-run',
-        '--ledger',
-        deployed.tableOf(place),
-      );
+      const told = await deployed.tollgate(place, 'budget', 'import', file, '--dry-run');
       if (!told.includes('No limit differs from the live set')) throw new Error(`the import says: ${told}`);
       return `${csv.trim().split('\n').length - 1} limits`;
     },
@@ -66,25 +58,21 @@ export const LIMIT_STEPS: readonly Step<deployed.RehearsalPlace>[] = [
   {
     name: 'npx tollgate budget changes a limit, its owner is told, and two people undo it with the document of the set before',
     run: async (place) => {
-      const table = ['--ledger', deployed.tableOf(place)];
       const file = join(place.folder, 'before.yaml');
       const before = await liveSet(place);
       await messagesSent(place);
       const set = ['budget', 'set', 'acme/payments', '3 starts/day', '--limit', OTHER_ID];
-      await deployed.tollgate(place, ...set, '--reason', 'a rehearsal', ...table);
+      await deployed.tollgate(place, ...set, '--reason', 'a rehearsal');
       expectEqual('the limit', await amountOf(place, OTHER_ID), 3);
       expectEqual('messages to owners', await messagesSent(place), 1);
-      writeFileSync(
-        file,
-        await deployed.tollgate(place, 'limits', 'show', '--document', '--set', before, ...table),
-      );
-      const publish = ['limits', 'publish', file, '--why', 'back to before', ...table];
+      writeFileSync(file, await deployed.tollgate(place, 'limits', 'show', '--document', '--set', before));
+      const publish = ['limits', 'publish', file, '--why', 'back to before'];
       const waits = await deployed.tollgate(place, ...publish).catch(String);
       const [, request] = /Request (r-\S+) waits for somebody else/.exec(waits) ?? [];
       if (request === undefined) throw new Error(`what takes a limit away is not asked for: ${waits}`);
-      await deployed.tollgate(place, 'budget', 'approve', request, '--actor', 'somebody else', ...table);
+      await deployed.tollgate(place, 'budget', 'approve', request, '--actor', 'somebody else');
       expectEqual('the limit from after the document', await amountOf(place, OTHER_ID), undefined);
-      const history = await deployed.tollgate(place, 'budget', 'history', 'acme/payments', ...table);
+      const history = await deployed.tollgate(place, 'budget', 'history', 'acme/payments');
       const told = ['a rehearsal', 'back to before'].filter((why) => history.includes(why));
       expectEqual('what the change log has of it', told.length, 2);
       return 'both are in the change log';
@@ -93,9 +81,7 @@ export const LIMIT_STEPS: readonly Step<deployed.RehearsalPlace>[] = [
 ];
 
 async function liveSet(place: deployed.RehearsalPlace): Promise<string> {
-  const told: unknown = JSON.parse(
-    await deployed.tollgate(place, 'limits', 'show', '--json', '--ledger', deployed.tableOf(place)),
-  );
+  const told: unknown = JSON.parse(await deployed.tollgate(place, 'limits', 'show', '--json'));
   const live = isRecord(told) ? told.live : undefined;
   return isRecord(live) ? String(live.set) : '';
 }
@@ -109,7 +95,7 @@ const messagesSent = (place: deployed.RehearsalPlace): Promise<unknown> =>
 
 /** The amount of a limit in its unit; undefined if the limit does not exist. */
 async function amountOf(place: deployed.RehearsalPlace, id = ID): Promise<unknown> {
-  const told = await deployed.tollgate(place, 'budget', 'ls', '--json', '--ledger', deployed.tableOf(place));
+  const told = await deployed.tollgate(place, 'budget', 'ls', '--json');
   const answer: unknown = JSON.parse(told);
   const rows = isRecord(answer) && Array.isArray(answer.limits) ? answer.limits : [];
   const row: unknown = rows.find((each: unknown) => isRecord(each) && each.limit === id);

@@ -17,14 +17,6 @@ import { ensureTable, javaAvailable, startDynamoDbLocal } from '../../local/dyna
 import { documentedUrlEvent, type HostedBundle, hostBundle } from './hosted-bundle.ts';
 import { expectEqual, NotPossibleError } from './step.ts';
 
-interface UpgradeOptions {
-  readonly root: string;
-  /** Below `root`, for the older version. */
-  readonly folder: string;
-  /** A tag or commit. @default the newest tag, else the commit before the last */
-  readonly since: string | undefined;
-}
-
 const TABLE = 'upgrade';
 const INSTANCE = 'upgrade.example.com';
 /** Paths in several versions, the newest first. */
@@ -33,6 +25,7 @@ const BUNDLE_MS_MAX = 180_000;
 /** Each is admitted by one version, repeated with the other, and settled by both. */
 const JOBS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const FUNCTIONS = ['admit', 'settle/stream'] as const;
+type FunctionName = (typeof FUNCTIONS)[number];
 
 interface Version {
   readonly admit: HostedBundle;
@@ -45,13 +38,23 @@ interface Version {
  *
  * @throws {NotPossibleError} without Java, or in a clone without the older version.
  */
-export async function rehearseUpgrade({ root, folder, since }: UpgradeOptions): Promise<string> {
+export async function rehearseUpgrade({
+  root,
+  folder,
+  since,
+}: {
+  readonly root: string;
+  /** Below `root`, for the older version. */
+  readonly folder: string;
+  /** A tag or commit. @default the newest tag, else the commit before the last */
+  readonly since: string | undefined;
+}): Promise<string> {
   if (!javaAvailable()) throw new NotPossibleError('it needs DynamoDB Local, and there is no Java here');
   const ref = since ?? olderRef(root);
   const old = await unpacked(ref, root, folder);
   const database = await startDynamoDbLocal();
   const running: HostedBundle[] = [];
-  const start = async (from: string, name: (typeof FUNCTIONS)[number]): Promise<HostedBundle> => {
+  const start = async (from: string, name: FunctionName): Promise<HostedBundle> => {
     const bundle = await startFrom(from, name, database.endpoint, folder);
     running.push(bundle);
     return bundle;
@@ -59,22 +62,13 @@ export async function rehearseUpgrade({ root, folder, since }: UpgradeOptions): 
   const client = dynamoClient(database.endpoint);
   try {
     await ensureTable(client, TABLE);
-    const [older, newer] = await Promise.all(
-      [old, root].map(async (from) => ({
-        admit: await start(from, 'admit'),
-        settle: await start(from, 'settle/stream'),
-      })),
-    );
-    if (older === undefined || newer === undefined) throw new Error('two versions were to be started');
-    await bothWays(older, newer);
-    await expectBooks(
-      new DynamoStore({
-        table: dynamoTable(client, TABLE),
-        instance: INSTANCE,
-        clock: systemClock,
-        random: Math.random,
-      }),
-    );
+    const version = async (from: string): Promise<Version> => ({
+      admit: await start(from, 'admit'),
+      settle: await start(from, 'settle/stream'),
+    });
+    await bothWays(await version(old), await version(root));
+    const parts = { table: dynamoTable(client, TABLE), instance: INSTANCE };
+    await expectBooks(new DynamoStore({ ...parts, clock: systemClock, random: Math.random }));
     return `${JOBS.length} jobs between ${ref} and now: settled once each, no drift`;
   } finally {
     for (const bundle of running) await bundle.close();
@@ -167,16 +161,13 @@ async function unpacked(ref: string, root: string, folder: string): Promise<stri
   await run('tar', ['-xf', tar, '-C', old]);
   const program = BUNDLE_PROGRAMS.map((path) => join(old, path)).find((path) => existsSync(path));
   if (program === undefined) throw new NotPossibleError(`${ref} has none of ${BUNDLE_PROGRAMS.join(', ')}`);
-  await run(process.execPath, [program, ...FUNCTIONS], {
-    cwd: old,
-    timeout: BUNDLE_MS_MAX,
-  });
+  await run(process.execPath, [program, ...FUNCTIONS], { cwd: old, timeout: BUNDLE_MS_MAX });
   return old;
 }
 
 async function startFrom(
   from: string,
-  name: (typeof FUNCTIONS)[number],
+  name: FunctionName,
   endpoint: string,
   folder: string,
 ): Promise<HostedBundle> {

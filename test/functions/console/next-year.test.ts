@@ -151,32 +151,18 @@ test('new rows begin on the day, and with prune limits that the file does not na
 });
 
 test.each([
-  {
-    per: 'week',
-    why: /money-week of group\/102 has no week that begins on 2027-01-01, but on 2026-12-28 and 2027-01-04/,
-  },
-  {
-    per: 'month',
-    zone: 'Asia/Tokyo',
-    from: '2027-02-15',
-    why: /money-month of group\/102 has no month that begins on 2027-02-15, but on 2027-02-01 and 2027-03-01/,
-  },
-  {
-    per: 'year',
-    fiscal_start: '04-06',
-    why: /money-year of group\/102 has no year that begins on 2027-01-01, but on 2026-04-06 and 2027-04-06/,
-  },
-  { per: 'once', why: /money-once of group\/102 has no period that begins on a day/ },
+  { per: 'week' },
+  { per: 'month', zone: 'Asia/Tokyo', from: '2027-02-15' },
+  { per: 'year', fiscal_start: '04-06' },
+  { per: 'once' },
 ] as const)(
   'a limit of which no period begins on the day is refused by name: $per $zone $fiscal_start',
   async ({
-    why,
     from = NEXT_YEAR,
     ...limit
   }: {
     readonly per: 'week' | 'month' | 'year' | 'once';
     readonly from?: string;
-    readonly why: RegExp;
   }) => {
     const { exported, send, desk } = await finance([
       { kind: 'set', subject: 'group/102', unit: 'money', amount: 7, ...limit },
@@ -184,9 +170,10 @@ test.each([
     const file = await exported();
     const { status, body } = await send(withAmount(file, 'platform,102,money', '8'), `from=${from}`);
     expect(status).toBe(422);
-    expect(body.problems).toEqual([
-      { path: [expect.any(Number), 'period'], message: expect.stringMatching(why) },
-    ]);
+    const message = expect.stringContaining(
+      `money-${limit.per} of group/102 has no period that begins on ${from}`,
+    );
+    expect(body.problems).toEqual([{ path: [expect.any(Number), 'period'], message }]);
     // Its row as it was stops nobody.
     const others = await send(withAmount(file, PAYMENTS, '540'), `from=${NEXT_YEAR}&dry_run=yes`);
     expect([others.status, others.body.outcome]).toEqual([200, 'valid']);

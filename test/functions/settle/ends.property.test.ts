@@ -50,14 +50,6 @@ test('a job of six hours is charged for six hours where GitLab sent no timeout',
   expect(await house.charged(1)).toMatchObject({ micros: 360 * 100_000 });
 });
 
-test('so is one whose record has no room for its question', async () => {
-  const house = books();
-  await admit(house, { ...UNTIMED, image: `registry.example.com/${'long/'.repeat(180)}image:1` });
-  const record = await house.ledger.readRecord(1);
-  expect(record?.facts.asked).toBeUndefined();
-  expect(await ran(house, ranFor(1, SIX_HOURS))).toMatchObject({ charged: SIX_HOURS, clamped: 0 });
-});
-
 test('so is one that nobody was asked about', async () => {
   expect(await ran(books(), ranFor(1, SIX_HOURS))).toMatchObject({ charged: SIX_HOURS, clamped: 0 });
 });

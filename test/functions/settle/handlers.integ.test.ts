@@ -19,6 +19,7 @@ import {
   ENV_LEDGER_TABLE,
   ENV_RULES_FILE,
   ENV_WEBHOOK_SECRETS_PARAMETER,
+  ENV_WEBHOOK_TOKENS_PARAMETER,
 } from '../../../functions/names.ts';
 import { JOBS_PATH } from '../../../functions/settle/app.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
@@ -32,6 +33,8 @@ import { hintOf, ranFor } from '../../support/ledger/truths.ts';
 
 const INSTANCE = 'handlers.example.com';
 const PARAMETER = '/tollgate/test/webhook-secrets';
+const TOKENS = '/tollgate/test/webhook-tokens';
+const PLAIN = 'a plain secret of this test only';
 const TOKEN = `whsec_${Buffer.from('a token of this test only').toString('base64')}`;
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -47,9 +50,11 @@ async function startParameters(): Promise<string> {
   parameters = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    asked.push(JSON.parse(body));
+    const question: { readonly Name: string } = JSON.parse(body);
+    asked.push(question);
+    const secret = question.Name === TOKENS ? PLAIN : TOKEN;
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    response.end(JSON.stringify({ Parameter: { Name: PARAMETER, Value: `${TOKEN}\n` } }));
+    response.end(JSON.stringify({ Parameter: { Name: question.Name, Value: `${secret}\n` } }));
   });
   await new Promise<void>((listening) => parameters.listen(0, '127.0.0.1', listening));
   return `http://127.0.0.1:${(parameters.address() as AddressInfo).port}`;
@@ -69,6 +74,7 @@ beforeAll(async () => {
     [ENV_RULES_FILE]: join(folder, 'rules.json'),
     [ENV_DYNAMODB_ENDPOINT]: endpoint,
     [ENV_WEBHOOK_SECRETS_PARAMETER]: PARAMETER,
+    [ENV_WEBHOOK_TOKENS_PARAMETER]: TOKENS,
     AWS_ENDPOINT_URL_SSM: await startParameters(),
     AWS_REGION: 'local',
     AWS_ACCESS_KEY_ID: 'local',
@@ -95,7 +101,12 @@ test('the webhook’s handler checks a function URL event with the parameter’s
     import.meta.url,
     'functions/settle/handler.ts',
   );
-  const post = async (token: string, id: string): Promise<number> => {
+  const signed = (token: string, id: string, at: Date, body: string) => ({
+    'webhook-id': id,
+    'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+    'webhook-signature': new Webhook(groupHookKey(token, 100)).sign(id, at, body),
+  });
+  const post = async (proof: typeof signed | object, token: string, id: string): Promise<number> => {
     const body = JSON.stringify({
       object_kind: 'build',
       build_id: 1,
@@ -111,9 +122,7 @@ test('the webhook’s handler checks a function URL event with the parameter’s
         rawQueryString: '',
         headers: {
           'x-gitlab-event': 'Job Hook',
-          'webhook-id': id,
-          'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
-          'webhook-signature': new Webhook(groupHookKey(token, 100)).sign(id, at, body),
+          ...(typeof proof === 'function' ? proof(token, id, at, body) : proof),
         },
         requestContext: {
           http: { method: 'POST', path: `${JOBS_PATH}/100` },
@@ -127,8 +136,10 @@ test('the webhook’s handler checks a function URL event with the parameter’s
     return response.statusCode;
   };
   const stranger = `whsec_${Buffer.from('what somebody made up').toString('base64')}`;
-  expect([await post(TOKEN, 'a'), await post(stranger, 'b')]).toEqual([200, 401]);
+  expect([await post(signed, TOKEN, 'a'), await post(signed, stranger, 'b')]).toEqual([200, 401]);
   expect(asked).toEqual([{ Name: PARAMETER, WithDecryption: true }]);
+  // GitLab before 19.0 cannot sign.
+  expect(await post({ 'x-gitlab-token': groupHookKey(PLAIN, 100) }, '', '')).toBe(200);
 
   const client = patientClient(endpoint);
   const item = { id: 'a', body: '', receivedAtMs: Date.now(), untilMs: 0 };

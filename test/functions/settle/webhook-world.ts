@@ -74,8 +74,7 @@ export function webhookWorld() {
       const asks = jobIds.map((jobId) => anAsk(jobId, claims, { facts }));
       await ledger.hold(asks, clock.monotonicMs() + 30_000);
     },
-    /** @param signer - whose key signs. @default the group's own */
-    deliver: async (groupId: number, body: object, signer = groupId): Promise<number> => {
+    deliver: async (groupId: number, body: object): Promise<number> => {
       deliveries += 1;
       const [id, text, at] = [`delivery-${deliveries}`, JSON.stringify(body), new Date()];
       const response = await app.request(`${JOBS_PATH}/${groupId}`, {
@@ -85,7 +84,7 @@ export function webhookWorld() {
           'x-gitlab-event': 'Job Hook',
           'webhook-id': id,
           'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
-          'webhook-signature': new Webhook(groupHookKey(SECRET, signer)).sign(id, at, text),
+          'webhook-signature': new Webhook(groupHookKey(SECRET, groupId)).sign(id, at, text),
         },
       });
       const Records = arrived().map((NewImage, index) => ({

@@ -138,14 +138,6 @@ describe('Parameter Store', () => {
     expect(await parameters().read('/elsewhere/2')).toBeUndefined();
   });
 
-  test('is listed page by page, with version and time', async () => {
-    for (let group = 10; group < 35; group += 1)
-      store.put(`/many/${group}`, 'text', { atMs: 1_763_712_000_000 + group });
-    const found = await parameters().list('/many');
-    expect(found).toHaveLength(25);
-    expect(found[3]).toEqual({ name: '/many/13', version: 1, modifiedAtMs: 1_763_712_000_013 });
-  });
-
   test('fails by name, and the error carries no signature', async () => {
     store.errors.push('AccessDeniedException');
     const failed = await parameters()

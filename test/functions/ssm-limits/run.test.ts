@@ -106,32 +106,6 @@ test('a changed parameter is one edit with its author, and an event that arrives
   ]);
 });
 
-test('an edit without a known author has the name of the parameter', async () => {
-  const { store, event, edits } = await aStore();
-  const value = JSON.stringify({ path: 'acme/payments', limits: [jobs(20)] });
-  store.put(`${PATH}/101`, value, { atMs: NOW_MS });
-  await event();
-  expect(await edits()).toEqual([`Parameter Store ${PATH}/101: SSM parameter ${PATH}/101 version 1`]);
-});
-
-test('the schedule imports changes whose events were lost, each version once', async () => {
-  const { put, remove, schedule, limits, edits, desk, by } = await aStore();
-  put(101, [jobs(20)]);
-  await schedule();
-  expect(await limits()).toEqual([MONEY, jobs(20)]);
-  await desk.apply([{ kind: 'set', subject: 'group/101', limit: 'jobs-now', amount: 30 }], await by());
-  await schedule();
-  expect(await limits()).toEqual([MONEY, jobs(30)]);
-  remove(101);
-  await schedule();
-  await schedule();
-  expect(await limits()).toEqual([MONEY]);
-  expect(await edits()).toEqual([
-    `${ANNA}: SSM parameter ${PATH}/101 version 1`,
-    `Parameter Store ${PATH}/101: SSM parameter ${PATH}/101 deleted`,
-  ]);
-});
-
 test('the last edit wins: one elsewhere stays until the parameter changes again', async () => {
   const { put, event, limits, desk, by } = await aStore();
   put(101, [jobs(20)]);
@@ -157,35 +131,11 @@ test('a version that no longer names a limit removes it, and limits that no vers
   expect(await limits()).toEqual([MONEY, jobs(20), { cpu: 8, mode: 'shadow' }]);
 });
 
-test('a limit that counts something else, or goes, takes its grants along', async () => {
-  const { put, event, limits, desk, by } = await aStore();
-  put(101, [{ ...jobs(20), id: 'slots' }]);
-  await event();
-  const span = { from: '2026-11-01', until: '2026-12-31', reason: 'release' };
-  await desk.apply([{ kind: 'grant', subject: 'group/101', limit: 'slots', amount: 5, ...span }], await by());
-  put(101, [{ cpu: 8, mode: 'shadow', id: 'slots' }]);
-  await event();
-  expect(await limits()).toEqual([MONEY, { cpu: 8, mode: 'shadow', id: 'slots' }]);
-  expect((await desk.live())?.document.grants ?? []).toEqual([]);
-});
-
-test('a parameter that was deleted and made again with version 1 is imported', async () => {
-  const { put, remove, event, limits } = await aStore();
-  put(101, [jobs(20)]);
-  await event();
-  remove(101);
-  put(101, [jobs(25)]);
-  await event();
-  expect(await limits()).toEqual([MONEY, jobs(25)]);
-});
-
 test.each([
   ['no YAML', 'path: [', /is no YAML/],
-  ['a key twice', 'path: a\npath: acme/payments\nlimits: []', /is no YAML/],
   ['a text that unfolds', 'path: acme/payments\nlimits: [&a { jobs: 5 }, *a]', /is no YAML/],
   ['more than four kilobytes', `# ${'x'.repeat(4_096)}\n`, /has 4099 bytes; expected at most 4096/],
   ['a list', '- 1', /expected/],
-  ['no object', '500', /expected an object with path, limits/],
   ['no path', 'limits: []', /path: missing/],
   [
     'the path of another group',
@@ -193,18 +143,7 @@ test.each([
     /path.*expected acme\/payments.*correct the path or the id/,
   ],
   ['a subject of its own', 'path: acme/payments\nlimits: [{ on: { group: 7 }, jobs: 3 }]', /limits\[0\]\.on/],
-  ['a unit that does not exist', '{ path: acme/payments, limits: [{ pints: 5 }] }', /limits\[0\]/],
   ['a wrong number', 'path: acme/payments\nlimits: [{ jobs: 3 }, { money: 5,5, per: month }]', /limits\[1\]/],
-  [
-    'two limits of one id',
-    'path: acme/payments\nlimits: [{ jobs: 3 }, { jobs: 4 }]',
-    /second limit 'jobs-now'/,
-  ],
-  [
-    'a word for yes',
-    'path: acme/payments\nconfirm: yes\nlimits: []',
-    /confirm: 'yes'; expected true or false/,
-  ],
   ['no limits', 'path: acme/payments', /limits.*\[\] takes all/],
   [
     'ten times the amount',
@@ -296,15 +235,6 @@ test('a run whose last write is lost fails, and the next run makes no second edi
   await event();
   expect(await limits()).toEqual([MONEY, jobs(20)]);
   expect(await edits()).toHaveLength(1);
-});
-
-test('without a directory nothing is imported, because no path can be compared', async () => {
-  const { put, event, limits, deps, counted } = await aStore();
-  put(101, [jobs(20)]);
-  deps.directory = async () => undefined;
-  await event();
-  expect(await limits()).toEqual([MONEY]);
-  expect(counted).toEqual([['LimitsUnreadable', 1]]);
 });
 
 test('events that are lost, repeated and out of order end with the newest version, one edit a version at most', async () => {

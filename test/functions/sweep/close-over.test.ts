@@ -46,17 +46,3 @@ test('while GitLab is silent no period is closed', async () => {
   clock.advance(DAY_MS);
   expect(await sweep()).toMatchObject({ gitlabSilent: false, closedPeriods: 1 });
 });
-
-test('it looks every ten minutes', async () => {
-  const { clock, hold, ledger, sweep } = closingHouse();
-  await sweep();
-  await hold([1]);
-  await ledger.release([{ jobId: 1, cause: 'canceled' }]);
-  clock.advance(46 * DAY_MS);
-  expect(await sweep()).toMatchObject({ closedPeriods: 1 });
-  await ledger.settle([{ jobId: 1, durationSeconds: 30, endedAtMs: clock.nowMs() }]);
-  clock.advance(9 * MINUTE_MS);
-  expect(await sweep()).toMatchObject({ closedPeriods: 0 });
-  clock.advance(51 * MINUTE_MS + 1);
-  expect(await sweep()).toMatchObject({ closedPeriods: 1 });
-});

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, MINUTE_MS, range } from './house.ts';
 
 test('no slot stays wrongly taken more than 3 min when events are lost, long before the hold is due', async () => {
@@ -18,17 +17,6 @@ test('no slot stays wrongly taken more than 3 min when events are lost, long bef
   expect(await slots()).toBe(285);
   // 285 running in 3 pages, 15 ended ones in 3 more, and the search for bypass: no call per running job.
   expect(gitlab.total - before).toBeLessThanOrEqual(12);
-});
-
-test('a job that ended within its first minute is found by its third', async () => {
-  const { clock, gitlab, hold, sweep, finished, slots } = house();
-  await hold([1]);
-  gitlab.put(finished(1, 5));
-  for (let minute = 1; minute <= 3; minute += 1) {
-    clock.advance(MINUTE_MS);
-    await sweep();
-  }
-  expect(await slots()).toBe(0);
 });
 
 test('jobs that wait, run or wind down keep their hold, and nothing is written about them', async () => {
@@ -64,20 +52,4 @@ test('with fewer calls than holds no hold is passed over for ever', async () => 
   }
   expect(asked.size).toBe(200);
   expect(runs).toBeLessThanOrEqual(8);
-});
-
-test('a process that starts anew learns the runners from a few jobs instead of asking about each', async () => {
-  const { clock, gitlab, hold, sweep, truth } = house();
-  const jobIds = range(1, 2_000);
-  await hold(jobIds);
-  gitlab.put(...jobIds.map((jobId) => truth(jobId, { runnerId: (jobId % 4) + 1 })));
-  clock.advance(5 * MINUTE_MS);
-  const memory = newSweepMemory();
-  expect(await sweep({ memory })).toMatchObject({ live: 2_000, verified: 2_000, cutShort: false });
-  expect(gitlab.calls.job).toBeLessThanOrEqual(64);
-  expect(gitlab.calls.running).toBeLessThanOrEqual(24);
-  const before = gitlab.calls.job;
-  clock.advance(MINUTE_MS);
-  expect(await sweep({ memory })).toMatchObject({ verified: 2_000 });
-  expect(gitlab.calls.job).toBe(before);
 });

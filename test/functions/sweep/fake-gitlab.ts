@@ -31,7 +31,7 @@ export class FakeGitLab implements GitLab {
 
   async listJobs(
     list: JobList,
-    { status, page }: { readonly status?: 'running'; readonly page?: string },
+    { status, page }: { readonly status?: 'running'; readonly page?: string | undefined },
   ): Promise<JobsPage> {
     const [kind, id] = list.split('/');
     await this.#count(status === undefined ? 'recent' : 'running', Number(id));

@@ -15,12 +15,6 @@ async function begun(over: Parameters<typeof house>[0] = {}) {
   return one;
 }
 
-test('what ran before Tollgate was asked anything is nobody’s bypass', async () => {
-  const { charged, sweep } = await begun();
-  await sweep();
-  expect(charged).toEqual([]);
-});
-
 test('a job that ran without a record is handed over once, an admitted one and a rejected one never', async () => {
   const { charged, clock, gitlab, hold, sweep, finished } = await begun();
   await hold([3]);
@@ -37,54 +31,6 @@ test('a job that ran without a record is handed over once, an admitted one and a
   await sweep({ memory: newSweepMemory() });
   expect(ids(charged)).toContain(2);
   expect(ids(charged).filter((jobId) => jobId !== 2)).toEqual([300]);
-});
-
-test('a job that runs without admission is charged at its end, however many newer ones pass it', async () => {
-  const { charged, clock, gitlab, sweep, truth, finished } = await begun();
-  gitlab.put(truth(2));
-  clock.advance(VISIT_MS);
-  await sweep();
-  gitlab.put(...range(3, 250).map((jobId) => finished(jobId, 1)));
-  clock.advance(VISIT_MS);
-  await sweep();
-  expect(ids(charged)).not.toContain(2);
-  gitlab.put(finished(2, 90));
-  clock.advance(VISIT_MS);
-  await sweep();
-  expect(ids(charged)).toContain(2);
-});
-
-test('an old job that a runner picks up late is seen while it runs, and charged', async () => {
-  const { charged, clock, gitlab, hold, sweep, truth, finished } = await begun();
-  // An admitted job keeps the runner on the list of those compared.
-  await hold([900]);
-  gitlab.put(truth(900), ...range(500, 300).map((jobId) => finished(jobId, 1)));
-  for (let minute = 1; minute <= 3; minute += 1) {
-    clock.advance(VISIT_MS);
-    await sweep();
-  }
-  charged.length = 0;
-  gitlab.put(truth(2));
-  clock.advance(VISIT_MS);
-  await sweep();
-  gitlab.put(finished(2, 60));
-  clock.advance(VISIT_MS);
-  await sweep();
-  expect(ids(charged)).toContain(2);
-});
-
-test('a search that is cut short goes on where it stopped and leaves nothing out', async () => {
-  const { charged, clock, gitlab, sweep, finished } = await begun();
-  gitlab.put(...range(2, 1_000).map((jobId) => finished(jobId, 1)));
-  const seen = new Set<number>();
-  for (let run = 1; run <= 8; run += 1) {
-    clock.advance(VISIT_MS);
-    // New ones come while the old are searched.
-    gitlab.put(...range(2_000 + run * 10, 10).map((jobId) => finished(jobId, 1)));
-    await sweep({ callsMax: 4, memory: newSweepMemory() });
-  }
-  for (const { jobId } of charged) seen.add(jobId);
-  expect(range(2, 1_000).filter((jobId) => !seen.has(jobId))).toEqual([]);
 });
 
 test('a charge the table did not take is handed over again', async () => {

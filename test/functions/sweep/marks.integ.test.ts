@@ -1,13 +1,10 @@
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { dynamoSweepMarks, type RunnerMark } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
-import { refuseUnversionedWrites } from '../../support/ledger/versioned-writes.ts';
 
 const tableName = 'sweep-marks';
 const local = localTable(tableName);
@@ -81,45 +78,4 @@ test('twenty thousand runners fit, and only blocks that changed are written agai
   // The block of the runner and the head.
   expect(puts).toBe(2);
   expect((await marks.read())?.runners.get(8)).toEqual(mark);
-});
-
-test('the one item of an older version is read, and replaced by the next write', async () => {
-  const instance = 'old.example.com';
-  const { pk, sk } = ledgerKeys(instance).sweepMarks;
-  const old = {
-    pk: { S: pk },
-    sk: { S: sk },
-    si: { N: '5' },
-    rm: { M: { 7: { L: [{ N: '100' }, { N: '7' }, { N: '5' }] } } },
-    op: { L: [{ N: '90' }, { N: '1' }] },
-  };
-  // As programs wrote it before items had versions.
-  local.client.middlewareStack.remove('refuseUnversionedWrites');
-  await local.client.send(new PutItemCommand({ TableName: tableName, Item: old }));
-  refuseUnversionedWrites(local.client);
-  const marks = dynamoSweepMarks({ table: dynamoTable(local.client, tableName), instance });
-  const read = await marks.read();
-  const expected = {
-    sinceMs: 5,
-    runners: new Map([[7, { seenTo: 100, passMs: 7, deepMs: 5 }]]),
-    open: new Map([[90, 1]]),
-  };
-  expect(read).toEqual(expected);
-  await marks.write(expected);
-  expect(await marks.read()).toEqual(expected);
-  const { Item } = await local.client.send(
-    new GetItemCommand({ TableName: tableName, Key: { pk: old.pk, sk: old.sk } }),
-  );
-  expect(Item?.rm).toBeUndefined();
-});
-
-test('a table that does not answer is a failure of the ledger that names it', async () => {
-  const gone = dynamoSweepMarks({
-    table: dynamoTable(local.client, 'no-such-table'),
-    instance: 'gitlab.example.com',
-  });
-  await expect(gone.read()).rejects.toThrow(/\[ledger_unavailable\].*no-such-table/);
-  await expect(gone.write({ sinceMs: 1, runners: new Map(), open: new Map() })).rejects.toThrow(
-    /no-such-table/,
-  );
 });

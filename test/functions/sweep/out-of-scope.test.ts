@@ -3,7 +3,6 @@ import type { ControllerScope } from '../../../functions/core/ledger/controller.
 import { house, VISIT_MS } from './house.ts';
 
 const RUNNER = 7;
-const OTHER = 8;
 const AMOUNTS = { estimateSeconds: 60, costMicros: 60, microsPerMinute: 60, timeoutSeconds: 3_600 };
 
 const scopeOf = (nowMs: number, over: Partial<ControllerScope> = {}): ControllerScope => ({
@@ -12,21 +11,6 @@ const scopeOf = (nowMs: number, over: Partial<ControllerScope> = {}): Controller
   readAtMs: nowMs,
   runners: new Map([[RUNNER, 0]]),
   ...over,
-});
-
-test('a job on a runner that GitLab asks nobody about is no bypass: counted apart, charged nothing, and once', async () => {
-  const { clock, gitlab, charged, sweep, finished, truth } = house();
-  const scope = () => ({ scope: scopeOf(clock.nowMs()) });
-  // The search begins with the first run: what ran before is nobody's.
-  await sweep(scope());
-  clock.advance(VISIT_MS);
-  gitlab.put(finished(1, 60), finished(2, 60, { runnerId: OTHER }), truth(3, { runnerId: OTHER }));
-  const report = await sweep(scope());
-  expect(report).toMatchObject({ ran: 1, unadmitted: 1, outOfScope: 2, bypass: 1 });
-  clock.advance(VISIT_MS);
-  gitlab.put(finished(3, 600, { runnerId: OTHER }));
-  expect(await sweep(scope())).toMatchObject({ unadmitted: 0, outOfScope: 0, bypass: 0 });
-  expect(charged.map(({ jobId }) => jobId)).toEqual([1]);
 });
 
 test('what was rejected and ran is no bypass in dry run, and one while the controller is enabled', async () => {

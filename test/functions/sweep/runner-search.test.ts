@@ -8,7 +8,6 @@ import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, MINUTE_MS, range, VISIT_MS } from './house.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The house with every record that is read counted, and charges that the ledger remembers. */
 function counted() {
@@ -69,79 +68,6 @@ test('a page of a hundred jobs that were looked at costs one call and no read of
     expect({ recordsRead, settled }).toEqual({ recordsRead: 0, settled: 0 });
     expect(calls).toBeLessThanOrEqual(2);
   }
-});
-
-test('jobs that run and are held cost no read, neither while they run nor when their webhook has ended them', async () => {
-  const { clock, gitlab, visit, hold, truth, finished, ledger } = counted();
-  const jobIds = range(1, 100);
-  await hold(jobIds);
-  gitlab.put(...jobIds.map((jobId) => truth(jobId)));
-  // Once they are older than two minutes, a run learns the runner from some of them.
-  for (let young = 1; young <= 3; young += 1) await visit();
-  for (let again = 1; again <= 3; again += 1) expect((await visit()).recordsRead).toBe(0);
-  gitlab.put(...jobIds.map((jobId) => finished(jobId, 10, { startedAtMs: clock.nowMs() - 5 * MINUTE_MS })));
-  await ledger.settle(jobIds.map((jobId) => ({ jobId, durationSeconds: 10, endedAtMs: clock.nowMs() })));
-  expect(await visit()).toMatchObject({ recordsRead: 0, settled: 0 });
-});
-
-test('a runner with jobs is visited every five minutes, one without new ones every ten', async () => {
-  const { gitlab, visit, finished, charges } = counted();
-  await visit();
-  const visitsIn = async (minutes: number, jobs: boolean): Promise<number> => {
-    const before = gitlab.calls.recent;
-    for (let minute = 1; minute <= minutes; minute += 1) {
-      if (jobs) gitlab.put(finished(gitlab.jobs.size + 1, 10));
-      await visit({}, MINUTE_MS);
-    }
-    return gitlab.calls.recent - before;
-  };
-  expect(await visitsIn(50, true)).toBe(10);
-  await visitsIn(60, false);
-  expect(await visitsIn(60, false)).toBe(6);
-  gitlab.put(finished(900, 10));
-  await visitsIn(10, false);
-  expect(charges.toSorted((a, b) => a - b)).toEqual([...range(1, 50), 900]);
-});
-
-test('an old job that starts late and is over before any list of running jobs is found among the newest hundred at once', async () => {
-  const { gitlab, visit, finished, charges } = counted();
-  await visit();
-  gitlab.put(...range(10, 90).map((jobId) => finished(jobId, 10)));
-  await visit();
-  gitlab.put(finished(3, 5));
-  const { report } = await visit();
-  expect(report.bypass).toBe(1);
-  expect(charges).toContain(3);
-});
-
-test('below the newest hundred it is found by the next deep search, in 6 h, by whatever process', async () => {
-  const { clock, gitlab, visit, finished, charges, restart } = counted();
-  await visit();
-  gitlab.put(...range(1_000, 900).map((jobId) => finished(jobId, 10, { createdAtMs: clock.nowMs() })));
-  await visit();
-  gitlab.put(finished(3, 5, { createdAtMs: clock.nowMs() - 6 * DAY_MS }));
-  for (let again = 1; again <= 3; again += 1) await visit();
-  expect(charges).not.toContain(3);
-  for (let hour = 1; hour <= 6; hour += 1) {
-    clock.advance(HOUR_MS);
-    restart();
-    await visit();
-  }
-  expect(charges).toContain(3);
-});
-
-test('a job that runs unadmitted on a runner nobody lists is asked about by itself, and charged at its end', async () => {
-  const { clock, gitlab, visit, truth, finished, charges } = counted();
-  await visit();
-  gitlab.put(truth(1));
-  const startedAtMs = clock.nowMs();
-  await visit();
-  gitlab.put(...range(2, 150).map((jobId) => finished(jobId, 1)));
-  await visit();
-  gitlab.put(finished(1, 200, { startedAtMs }));
-  const { calls } = await visit();
-  expect(charges).toContain(1);
-  expect(calls).toBeLessThanOrEqual(3);
 });
 
 test('the share of unadmitted jobs is counted once a job, with a bypass that the webhook had charged', async () => {

@@ -1,7 +1,6 @@
 /** GitLab over HTTP, the table that the sweep and the settlement share, and a controller with the scope of one runner. */
 import { expect, test } from 'vitest';
 import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
-import { dynamoRecountOutcomes } from '../../../functions/core/ledger/checkpoints.ts';
 import { dynamoControllerScope } from '../../../functions/core/ledger/controller.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
@@ -88,18 +87,4 @@ test('GitLab 18.9 knows the scope of the instance only, and a GitLab that is sil
   clock.advance(READ_EVERY_MS);
   expect(await current()).toEqual(first);
   expect(await store.read()).toEqual(first);
-});
-
-test('what a recount found is read as it was written, and the next one replaces it', async () => {
-  const outcomes = dynamoRecountOutcomes({
-    table: dynamoTable(local.client, tableName),
-    instance: 'three.example.com',
-  });
-  expect(await outcomes.read()).toBeUndefined();
-  const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
-  const found = { recountedAtMs: 1, drifting: [{ key, committed: 7, recounted: 5 }], unlisted: 3 };
-  await outcomes.write(found);
-  expect(await outcomes.read()).toEqual(found);
-  await outcomes.write({ recountedAtMs: 2, drifting: [], unlisted: 0 });
-  expect(await outcomes.read()).toEqual({ recountedAtMs: 2, drifting: [], unlisted: 0 });
 });

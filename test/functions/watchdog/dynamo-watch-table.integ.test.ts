@@ -25,71 +25,45 @@ const heartbeat = (instance: string, relayId: string, table = tableName) =>
     relayId,
   });
 
-test('the watchdog reads what relays write: the newest beat of all, of its own instance', async () => {
-  const table = dynamoWatchTable({
-    table: dynamoTable(local.client, tableName),
-    instance: 'read.example.com',
-  });
-  expect(await table.newestBeatMs()).toBeUndefined();
-  await heartbeat('read.example.com', 'relay-1')({ atMs: 5_000, openStreams: 8 });
-  await heartbeat('read.example.com', 'relay-2')({ atMs: 9_000, openStreams: 8 });
-  await heartbeat('read.example.com', 'relay-1')({ atMs: 7_000, openStreams: 8 });
-  await heartbeat('other.example.com', 'relay-1')({ atMs: 99_000, openStreams: 8 });
-  expect(await table.newestBeatMs()).toBe(9_000);
-});
+const watchTable = (instance: string, name = tableName) =>
+  dynamoWatchTable({ table: dynamoTable(local.client, name), instance });
 
-test('whoever wants to arm reads every relay, and the descriptors it reads questions with', async () => {
+test('what relays write is read: the newest beat of the own instance, and every relay with its descriptors', async () => {
   const instance = 'beats.example.com';
+  expect(await watchTable(instance).newestBeatMs()).toBeUndefined();
   const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
-  await heartbeat(instance, 'relay-1')({ atMs: 5_000, openStreams: 8, schema });
+  const placeholder = { schema: { source: 's', placeholder: true } };
   const more = { directoryAgeMs: 61_000, breaker: 'half_open' };
+  await heartbeat(instance, 'relay-1')({ atMs: 3_000, openStreams: 8 });
   await heartbeat(instance, 'relay-2')({ atMs: 9_000, openStreams: 4, ...more });
-  await heartbeat(
-    instance,
-    'relay-3',
-  )({ atMs: 1, openStreams: 0, schema: { source: 's', placeholder: true } });
+  await heartbeat(instance, 'relay-1')({ atMs: 5_000, openStreams: 8, schema });
+  await heartbeat(instance, 'relay-3')({ atMs: 1, openStreams: 0, ...placeholder });
+  await heartbeat('other.example.com', 'relay-1')({ atMs: 99_000, openStreams: 8 });
+  expect(await watchTable(instance).newestBeatMs()).toBe(9_000);
   expect(await readRelayBeats({ table: dynamoTable(local.client, tableName), instance })).toEqual([
     { relayId: 'relay-2', atMs: 9_000, openStreams: 4, ...more },
     { relayId: 'relay-1', atMs: 5_000, openStreams: 8, schema },
-    { relayId: 'relay-3', atMs: 1, openStreams: 0, schema: { source: 's', placeholder: true } },
+    { relayId: 'relay-3', atMs: 1, openStreams: 0, ...placeholder },
   ]);
 });
 
-test('a mark comes back as it was written, whole', async () => {
-  const table = dynamoWatchTable({
-    table: dynamoTable(local.client, tableName),
-    instance: 'mark.example.com',
-  });
+test('a mark comes back as it was written, whole, and is no part of the ledger', async () => {
+  const instance = 'mark.example.com';
+  const table = watchTable(instance);
   expect(await table.readMark()).toBeUndefined();
   const disarmed = { heardAtMs: 5, yetFailedMs: 6, yetFailedUntold: true } as const;
   for (const mark of [{ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 }, { heardAtMs: 4 }, disarmed]) {
     await table.writeMark(mark);
     expect(await table.readMark()).toEqual(mark);
   }
-});
-
-test('heartbeats and marks are no part of the books', async () => {
-  const instance = 'books.example.com';
-  await heartbeat(instance, 'relay-1')({ atMs: 1, openStreams: 1 });
-  await dynamoWatchTable({ table: dynamoTable(local.client, tableName), instance }).writeMark({
-    heardAtMs: 1,
-  });
-  const store = new DynamoStore({
-    table: dynamoTable(local.client, tableName),
-    instance,
-    clock: systemClock,
-    random: Math.random,
-  });
-  expect(await createLedger({ store }).rebuild({ repair: true })).toMatchObject({ records: 0, repaired: 0 });
+  const parts = { table: dynamoTable(local.client, tableName), clock: systemClock, random: Math.random };
+  const ledger = createLedger({ store: new DynamoStore({ ...parts, instance }) });
+  expect(await ledger.rebuild({ repair: true })).toMatchObject({ records: 0, repaired: 0 });
 });
 
 test('no table, no silence: both sides say so', async () => {
-  const gone = dynamoWatchTable({
-    table: dynamoTable(local.client, 'no-such-table'),
-    instance: 'gitlab.example.com',
-  });
+  const gone = watchTable('gitlab.example.com', 'no-such-table');
   await expect(gone.newestBeatMs()).rejects.toThrow(/\[ledger_unavailable\].*no-such-table/);
-  await expect(gone.readMark()).rejects.toThrow('[ledger_unavailable]');
   const unwritten = heartbeat('gitlab.example.com', 'relay-1', 'no-such-table')({ atMs: 1, openStreams: 1 });
   await expect(unwritten).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
 });
@@ -101,7 +75,7 @@ test('through a silence on the real table: heard, disarmed once, armed by hand w
   const notify = new MemoryNotifier();
   const look = () =>
     watch({
-      table: dynamoWatchTable({ table: dynamoTable(local.client, tableName), instance }),
+      table: watchTable(instance),
       controller: {
         state: async () => state,
         disarm: async () => {

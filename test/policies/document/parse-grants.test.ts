@@ -34,16 +34,10 @@ test('a grant is put on the limit it names, in the limit’s own units', () => {
 test.each([
   ['a limit that is not there', { limit: 'money-day' }, 'grants[0].limit: '],
   ['a subject without limits', { on: { group: 7 } }, 'grants[0].limit: '],
-  ['less than nothing', { amount: '-5' }, 'grants[0].amount: '],
   ['nothing', { amount: 0 }, 'grants[0].amount: '],
-  ['a share', { amount: '20%' }, 'grants[0].amount: '],
   ['a word', { amount: 'unlimited' }, 'grants[0].amount: '],
   ['more than can be counted', { amount: '9000000000' }, 'grants[0].amount: '],
   ['an end before its start', { until: '2026-10-31' }, 'grants[0].until: '],
-  ['no end', { until: undefined }, 'grants[0].until: '],
-  ['no start', { from: undefined }, 'grants[0].from: '],
-  ['no reason', { reason: undefined }, 'grants[0].reason: '],
-  ['an empty ticket', { ticket: ' ' }, 'grants[0].ticket: '],
   ['an unknown key', { why: 'x' }, 'grants[0].why: '],
 ])('a grant with %s is refused', (_, wrong, at) => {
   const problems = problemsOf({ limits: [LIMIT], grants: [{ ...GRANT, ...wrong }] });
@@ -70,11 +64,8 @@ test.each([
 test.each([
   ['without a cap', { carry: {} }, 'limits[0].carry.max: '],
   ['more than itself', { carry: { max: '120%' } }, 'limits[0].carry.max: '],
-  ['as a number', { carry: 5 }, 'limits[0].carry: '],
   ['without an amount', { money: 'unlimited', carry: { max: 5 } }, 'limits[0].carry: '],
-  ['0', { money: 0, overdraft: 'carry' }, 'limits[0].overdraft: '],
   ['every hour', { per: 'hour', carry: { max: 5 } }, 'limits[0].carry: '],
-  ['once', { per: 'once', overdraft: 'carry' }, 'limits[0].overdraft: '],
   ['in another way', { overdraft: 'forgive' }, 'limits[0].overdraft: '],
 ])('a limit that carries over %s is refused', (_, wrong, at) => {
   const problems = problemsOf({ limits: [{ ...LIMIT, ...wrong }] });
@@ -89,26 +80,4 @@ test('jobs at once, starts and the default of personal namespaces carry nothing 
   const starts = { on: { group: 101 }, starts: 5, per: 'day' };
   expect(problemsOf({ limits: [{ ...starts, carry: { max: 1 } }] })).toHaveLength(1);
   expect(problemsOf({ personal_default: [{ money: 5, per: 'month', carry: { max: 1 } }] })).toHaveLength(1);
-});
-
-test('ten times the grants on one limit take ten times as long, not a hundred times', () => {
-  const documentOf = (count: number): object => ({
-    limits: [LIMIT],
-    grants: Array.from({ length: count }, () => ({ ...GRANT, amount: 1 })),
-  });
-  const policy = aPolicy();
-  // This thread's time on the processor: what else the machine does is not in it.
-  const leastCpuMicros = (count: number): number => {
-    const document = documentOf(count);
-    const runs = [1, 2, 3].map(() => {
-      const before = process.threadCpuUsage();
-      expect(parseLimits(document, 'v', policy).ok).toBe(true);
-      const { user, system } = process.threadCpuUsage(before);
-      return user + system;
-    });
-    return Math.min(...runs);
-  };
-  leastCpuMicros(1_000);
-  // Caches and garbage make it up to thirty; a look at every other grant makes it four hundred.
-  expect(leastCpuMicros(40_000) / leastCpuMicros(4_000)).toBeLessThan(80);
 });

@@ -82,47 +82,23 @@ test.each<[string, unknown, string]>([
     'limits[0].per: missing; expected a period: minute, hour, day, week, month',
   ],
   ['a period for jobs at once', one({ jobs: 1, per: 'day' }), "limits[0].per: 'day'; expected nothing"],
-  ['a zone for jobs at once', one({ jobs: 1, zone: 'UTC' }), "limits[0].zone: 'UTC'; expected nothing"],
   ['half a job', one({ jobs: 1.5 }), 'limits[0].jobs: 1.5; expected'],
-  ['a negative budget', one({ money: -1, per: 'day' }), 'limits[0].money: -1; expected a decimal number'],
-  ['not a number', one({ money: Number.NaN, per: 'day' }), 'limits[0].money: NaN; expected a decimal number'],
-  [
-    'a decimal comma',
-    one({ money: '100,00', per: 'day' }),
-    "limits[0].money: '100,00'; expected a decimal number",
-  ],
   [
     'a zone that is none',
     one({ money: 1, per: 'day', zone: 'Europe/Brelin' }),
     "limits[0].zone: 'Europe/Brelin'; expected a zone",
   ],
-  [
-    'an offset for a zone',
-    one({ money: 1, per: 'day', zone: '+01:00' }),
-    "limits[0].zone: '+01:00'; expected a zone",
-  ],
-  [
-    'a period for CPU',
-    one({ cpu: 1, per: 'day' }),
-    "limits[0].per: 'day'; expected nothing: cpu is counted at once",
-  ],
   ['no window for starts', one({ starts: 5 }), 'limits[0].per: missing; expected a period'],
-  ['half a start', one({ starts: 0.5, per: 'hour' }), 'limits[0].starts: 0.5; expected a whole number'],
   [
     'a CPU that is no quantity',
     one({ cpu: '64 cores' }),
     "limits[0].cpu: '64 cores'; expected CPUs such as 64",
   ],
-  ['a part of a millicpu', one({ cpu: '100u' }), "limits[0].cpu: '100u'; expected CPUs"],
-  ['negative memory', one({ memory: '-1Gi' }), "limits[0].memory: '-1Gi'; expected bytes such as 256Gi"],
-  ['half a byte', one({ memory: '500m' }), "limits[0].memory: '500m'; expected bytes"],
-  ['memory past counting', one({ memory: '100E' }), "limits[0].memory: '100E'; expected bytes"],
   [
     'a zone for an hour',
     one({ starts: 5, per: 'hour', zone: 'Europe/Berlin' }),
     "limits[0].zone: 'Europe/Berlin'; expected nothing: every hour begins with UTC's",
   ],
-  ['a zone for once', one({ money: 5, per: 'once', zone: 'UTC' }), "limits[0].zone: 'UTC'; expected nothing"],
   [
     'a fiscal start for a week',
     one({ money: 5, per: 'week', fiscal_start: '04-06' }),
@@ -133,29 +109,14 @@ test.each<[string, unknown, string]>([
     one({ money: 5, per: 'year', fiscal_start: start }),
     'limits[0].fiscal_start: ',
   ]),
-  [
-    'a default fiscal year from the 31st',
-    { fiscal_start: '01-31' },
-    "fiscal_start: '01-31'; expected the day",
-  ],
   ['soft above the limit', one({ jobs: 10, soft: 10 }), 'limits[0].soft: 10; expected less than the limit'],
-  [
-    'soft of the whole',
-    one({ jobs: 10, soft: '100%' }),
-    "limits[0].soft: '100%'; expected less than the limit",
-  ],
-  ['soft of nothing', one({ jobs: 10, soft: 0 }), 'limits[0].soft: 0; expected more than nothing'],
   ['soft below one unit', one({ jobs: 1, soft: '80%' }), "limits[0].soft: '80%'; expected more: this share"],
-  ['soft that is no share', one({ jobs: 9, soft: '-8%' }), "limits[0].soft: '-8%'; expected a share"],
-  ['soft of unlimited', one({ jobs: 'unlimited', soft: '80%' }), "limits[0].soft: '80%'; expected nothing"],
   ['grace of a block', one({ jobs: 0, grace: '10%' }), "limits[0].grace: '10%'; expected nothing"],
-  ['grace past the double', one({ jobs: 10, grace: 11 }), 'limits[0].grace: 11; expected at most as much'],
   [
     'grace past counting',
     one({ memory: String(2 ** 53 - 1), grace: '100%' }),
     "limits[0].grace: '100%'; expected less",
   ],
-  ['no subject', { limits: [{ jobs: 1 }] }, 'limits[0].on: missing; expected instance,'],
   [
     'two subjects',
     { limits: [{ on: { group: 1, user: 2 }, jobs: 1 }] },
@@ -188,24 +149,9 @@ test.each<[string, unknown, string]>([
     'rollout[1].group: 1; expected a group that is named once',
   ],
   [
-    'the instance rolled out twice',
-    {
-      rollout: [
-        { instance: true, cost: 'warn' },
-        { instance: true, cost: 'off' },
-      ],
-    },
-    'rollout[1].instance: true; expected an instance that is named once',
-  ],
-  [
     'a rollout of two subjects',
     { rollout: [{ group: 1, project: 2 }] },
     'rollout[0]: names several subjects; expected one of instance, group and project',
-  ],
-  [
-    'a report at no time',
-    { rollout: [{ group: 1, reported: 'yesterday' }] },
-    "rollout[0].reported: 'yesterday'; expected an instant such as 2026-11-21T12:00:00Z",
   ],
   [
     'a personal default with a subject',
@@ -222,18 +168,10 @@ test.each<[string, unknown, string]>([
 
 test.each<[string, object, object]>([
   ['CPUs', { cpu: 64 }, { id: 'cpu-now', kind: 'cpu', unit: 'millicpu', amount: 64_000, zone: 'UTC' }],
-  ['millicpu', { cpu: '500m' }, { amount: 500 }],
   ['memory', { memory: '256Gi' }, { id: 'memory-now', unit: 'bytes', amount: 256 * 2 ** 30 }],
-  ['decimal memory', { memory: '64G' }, { amount: 64e9 }],
   ['starts', { starts: 100, per: 'hour' }, { id: 'starts-hour', unit: 'starts', amount: 100, per: 'hour' }],
-  ['a quarter', { money: 5, per: 'quarter', zone: 'Europe/Berlin' }, { id: 'money-quarter', per: 'quarter' }],
-  ['once', { minutes: 5, per: 'once' }, { id: 'minutes-once', per: 'once' }],
   ['a share to warn from', { money: 500, per: 'month', soft: '80%' }, { softAmount: 400_000_000 }],
-  ['an amount to warn from', { money: 500, per: 'month', soft: 400 }, { softAmount: 400_000_000 }],
   ['a share rounded down', { jobs: 7, soft: '50%' }, { softAmount: 3 }],
-  ['a part of a percent', { cpu: 100, soft: '99.999%' }, { softAmount: 99_999 }],
-  ['memory to warn from', { memory: '1Gi', soft: '512Mi' }, { softAmount: 2 ** 29 }],
-  ['a share of grace', { money: 500, per: 'month', grace: '10%' }, { graceAmount: 550_000_000 }],
   ['an amount of grace', { minutes: 100, per: 'week', grace: 20 }, { graceAmount: 7_200 }],
 ])('%s are read exactly', (_, limit, expected) => {
   expect(someLimits(one(limit)).bySubject.get('instance')?.[0]).toMatchObject(expected);
@@ -255,12 +193,6 @@ test('a fiscal start holds for every year, quarter and month that names none of 
   const starts = limits.bySubject.get('instance')?.map(({ fiscalStart }) => fiscalStart);
   expect(starts).toEqual(['04-06', undefined, '10-01', undefined, undefined, undefined]);
   expect(limits.personalDefault[0]?.fiscalStart).toBe('04-06');
-});
-
-test('a limit may be on one runner, and counts for its jobs’ counters', () => {
-  expect([...someLimits({ limits: [{ on: { runner: 41 }, jobs: 1 }] }).bySubject.keys()]).toEqual([
-    'runner/41',
-  ]);
 });
 
 test.each([
@@ -286,29 +218,6 @@ test.each([
     expect(problemsOf(limits(others + 1))).toHaveLength(1);
   },
 );
-
-test('runners and the counter of pipelines with grace count towards the 24', () => {
-  const slots = (on: object | string, count: number, more: object = {}) =>
-    Array.from({ length: count }, (_, at) => ({ on, id: `l${at}`, jobs: 10, ...more }));
-  const full = [...slots('instance', 20), ...slots({ runner: 41 }, 4)];
-  expect(problemsOf({ limits: full })).toEqual([]);
-  expect(problemsOf({ limits: [...full, { on: { runner: 41 }, jobs: 1 }] })).toEqual([
-    'limits: give a job up to 25 counters; expected at most 24 over all levels',
-  ]);
-  expect(
-    problemsOf({ limits: [...slots('instance', 20), ...slots({ runner: 41 }, 4, { grace: 1 })] }),
-  ).toEqual(['limits: give a job up to 25 counters; expected at most 24 over all levels']);
-});
-
-test('two limits of one kind and period live side by side under ids of their own', () => {
-  const limits = someLimits({
-    limits: [
-      { on: 'instance', jobs: 1 },
-      { on: 'instance', id: 'soft', jobs: 2 },
-    ],
-  });
-  expect(limits.bySubject.get('instance')?.map(({ id }) => id)).toEqual(['jobs-now', 'soft']);
-});
 
 test('limits that would give one job more than 24 counters over all levels are refused', () => {
   const groups = [1, 2, 3, 4, 5].map((id) => ({

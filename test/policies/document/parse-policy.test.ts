@@ -42,9 +42,7 @@ test('every problem of a document is named at once, each beginning with its path
 
 test.each<[string, unknown, string]>([
   ['no document', undefined, 'document: missing; expected an object'],
-  ['a list', [], 'document: a list of 0; expected an object'],
   ['a misspelt key', policyDocument({ ruels: [] }), 'ruels: unknown key; did you mean rules?'],
-  ['no rules', policyDocument({ rules: undefined }), 'rules: missing; expected a list of rules'],
   [
     'a misspelt kind',
     rule({ kind: 'bugdet' }),
@@ -56,18 +54,7 @@ test.each<[string, unknown, string]>([
     rule({ class: 'security' }),
     "rules[0].class: 'security'; expected a class for kind budget: cost, capacity",
   ],
-  [
-    'an image rule without patterns',
-    image({ allow: [] }),
-    'rules[0]: has nothing to check; expected allow, deny, tags or docker_in_docker: false',
-  ],
   ['a misspelt key', image({ alow: ['a'] }), 'rules[0].alow: unknown key; did you mean allow?'],
-  ['an empty match', rule({ match: { groups: [] } }), 'rules[0].match.groups: is empty; leave it out'],
-  [
-    'an unknown runner class',
-    rule({ match: { runner_classes: ['lrge'] } }),
-    "rules[0].match.runner_classes[0]: 'lrge'; expected a runner class of prices.classes: did you mean large?",
-  ],
   ['not within not', rule({ match: { not: { not: {} } } }), 'rules[0].match.not.not: unknown key'],
   [
     'a default class that is none',
@@ -84,16 +71,10 @@ test.each<[string, unknown, string]>([
     "prices.classes[0].rate_per_minute: '10001'; expected at most 10000 a minute",
   ],
   [
-    'a duration without a unit',
-    policyDocument({ estimate: { default: 10 } }),
-    'estimate.default: 10; expected a duration such as 90s, 10m or 2h',
-  ],
-  [
     'a variable that looks like a secret',
     policyDocument({ variables: ['CI_JOB_TOKEN'] }),
     "variables[0]: 'CI_JOB_TOKEN'; expected no name that looks like a secret",
   ],
-  ['every variable', policyDocument({ variables: ['*'] }), "variables[0]: '*'; expected a variable name"],
   [
     'a rollout that looks back further than anybody counts',
     policyDocument({ rollout: { days: 29 } }),

@@ -8,7 +8,6 @@ test.each([
   { written: [50, 75, 90, 100], read: [50, 75, 90, 100] },
   { written: [100, 50], read: [50, 100] },
   { written: [], read: [] },
-  { written: undefined, read: undefined },
 ])('$written is read as $read', ({ written, read }) => {
   const document = reading(written);
   expect(readThresholds(document.at('thresholds'))).toEqual(read);

@@ -28,13 +28,6 @@ test.each([
   expect([1, 2, 9].map(weeklyTrend(history))).toEqual([1, 1, 1]);
 });
 
-test('one odd week bends the trend of the others hardly', () => {
-  const odd = books(56, (index) => 1.05 ** Math.floor(index / 7) * (index >= 21 && index < 28 ? 3 : 1));
-  const trend = weeklyTrend(odd)(1);
-  expect(trend).toBeGreaterThan(1);
-  expect(trend).toBeLessThan(1.05 ** (1.5 + 0.85));
-});
-
 test('no trend grows by more than a fifth a week, and shrinking stays above nothing', () => {
   expect(weeklyTrend(growing(56, 2))(1)).toBeCloseTo(1.2 ** 2.35, 5);
   const shrinking = expectedUse(growing(56, 0.5));

@@ -17,36 +17,24 @@ const LISTED = { users: ['1000', 65534], groups: [1001] };
 
 // What is wrong: user, group, with ! where it is no number.
 test.each<[object, string, string, string]>([
-  [{}, '1000', '', 'an empty list allows any user'],
   [{}, '0', 'user', 'but root'],
   [{}, '00', 'user', 'however many zeros it has'],
   [{}, '1000:0', 'group', 'and its group'],
-  [{}, '0:0', 'user group', 'each is told'],
   [{ users: ['0'] }, '0', '', 'root passes where it is listed'],
   [{ users: ['root'] }, '0', '', 'also by name'],
   [{ users: ['0'] }, '0:0', 'group', 'its group has a list of its own'],
-  [{ users: [0], groups: ['0'] }, '0:0', '', 'which may list it, too'],
-  [LISTED, '1000', '', 'a listed user passes'],
   [LISTED, '01000', '', 'by its number'],
   [LISTED, '65534:1001', '', 'and a listed group'],
-  [LISTED, '1001', 'user', 'any other does not'],
   [LISTED, '1000:1000', 'group', 'nor any other group'],
   [{}, 'node', 'user!', 'Kubernetes takes no names'],
   [{}, '-1', 'user!', 'no negative numbers'],
-  [{}, '+1', '', 'a sign is read'],
   [{}, '+0', 'user', 'also before root'],
-  [{}, '-0', 'user', 'of either kind'],
-  [{}, ' 1', 'user!', 'no blanks'],
-  [{}, '1e3', 'user!', 'no other spelling of numbers'],
   [LISTED, '1000:', '', 'an empty group is the image’s own'],
   [{ groups: ['1000'] }, ':1000', '', 'so is an empty user'],
-  [{}, ':0', 'group', 'whatever stands beside it'],
   [{}, '1:2:3', 'user!', 'no more than two'],
   [{}, '4294967296', 'user!', 'nothing that might wrap to root'],
   [{ users: ['node'] }, 'node', 'user!', 'not even where the name is listed'],
   [{}, '$UID', 'user', 'what a variable will be is not known'],
-  [{ users: ['1000'] }, `\${UID}`, 'user', 'whatever is listed'],
-  [{}, '1000:$GID', 'group', 'in a group, too'],
 ])('Kubernetes with %j: %j is wrong in "%s": %s', (rule, kubernetesUser, wrong) => {
   expect(parts(reasons(rule, { kubernetesUser }))).toBe(wrong);
 });
@@ -54,15 +42,10 @@ test.each<[object, string, string, string]>([
 test.each<[object, string, string, string]>([
   [{}, 'node', '', 'Docker takes names'],
   [{}, 'root', 'user', 'but that of root'],
-  [{}, '0', 'user', 'or its number'],
   [{}, '+0', 'user', 'which Docker reads with a sign'],
-  [{}, '-0', 'user', 'of either kind'],
-  [{}, ' 0', 'user', 'or a blank'],
   [{}, 'root:root', 'user group', 'the group is looked at, too'],
-  [{}, ':0', 'group', 'also alone'],
   [{ users: ['0'] }, 'root', '', 'root listed by number passes by name'],
   [{ users: ['node'], groups: ['www'] }, 'node:www', '', 'listed names pass'],
-  [{ users: ['node'] }, 'nod', 'user', 'as they are written'],
   [{}, '-5', 'user!', 'negative numbers are none'],
   [{}, 'a:b:c', 'user!', 'nor is anything longer than a pair'],
   [{}, '$U', 'user', 'what a variable will be is not known'],
@@ -99,9 +82,7 @@ test('a list of reasons is bounded', () => {
 test.each<[object, RegExp]>([
   [{ users: [-1] }, /users\[0\]: -1; expected an id from 0/],
   [{ users: ['1000:1000'] }, /expected one id such as "1000", or one name/],
-  [{ groups: [true] }, /groups\[0\]: true/],
   [{ executors: [] }, /executors: is empty/],
-  [{ executors: ['shell'] }, /an executor: kubernetes, docker/],
 ])('%j is refused with the place and the remedy', (rule, problem) => {
   expect(problemsOf({ kind: 'container-user', ...rule }).join()).toMatch(problem);
 });

@@ -25,27 +25,6 @@ test.each<[string, readonly object[], string, string, string]>([
   ],
   [
     BERLIN,
-    [{ from: '2026-12-24', until: '2026-12-24' }],
-    '2026-12-23T23:00',
-    '2026-12-24T23:00',
-    'in the zone of the rule',
-  ],
-  [
-    NEW_YORK,
-    [{ from: '2026-11-01', until: '2026-11-01' }],
-    '2026-11-01T04:00',
-    '2026-11-02T05:00',
-    'also one of 25 hours',
-  ],
-  [
-    BERLIN,
-    [{ from: '2026-03-29', until: '2026-03-29' }],
-    '2026-03-28T23:00',
-    '2026-03-29T22:00',
-    'and one of 23',
-  ],
-  [
-    BERLIN,
     [{ from: '2026-12-24T18:00Z', until: '2026-12-25T06:00+02:00' }],
     '2026-12-24T18:00',
     '2026-12-25T04:00',
@@ -61,47 +40,10 @@ test.each<[string, readonly object[], string, string, string]>([
   ],
   [
     BERLIN,
-    [{ days: ['fri'], from: '18:00', until: '20:00' }],
-    '2026-11-20T17:00',
-    '2026-11-20T19:00',
-    'times are those of the zone',
-  ],
-  [
-    BERLIN,
-    [{ days: ['fri'], from: '18:00', until: '06:00' }],
-    '2026-11-20T17:00',
-    '2026-11-21T05:00',
-    'an end before the start is on the next day',
-  ],
-  [
-    BERLIN,
     [{ days: ['sun'], from: '18:00', until: '06:00' }],
     '2026-11-22T17:00',
     '2026-11-23T05:00',
     'the next day may be in the next week',
-  ],
-  [
-    'UTC',
-    [{ days: ['fri'], from: '18:00', until: '18:00' }],
-    '2026-11-20T18:00',
-    '2026-11-21T18:00',
-    'the same time is a day later',
-  ],
-  [
-    'UTC',
-    [{ days: ['fri'], from: '18:00' }],
-    '2026-11-20T18:00',
-    '2026-11-21T00:00',
-    'without an end it lasts until midnight',
-  ],
-  ['UTC', [{ days: ['fri'], until: '24:00' }], '2026-11-20T00:00', '2026-11-21T00:00', 'which is 24:00'],
-  ['UTC', [{ days: ['fri'], until: '00:00' }], '2026-11-20T00:00', '2026-11-21T00:00', 'or 00:00'],
-  [
-    'Pacific/Kiritimati',
-    [{ days: ['sat'] }],
-    '2026-11-20T10:00',
-    '2026-11-21T10:00',
-    'where the day begins first',
   ],
   [
     'Pacific/Pago_Pago',
@@ -116,20 +58,6 @@ test.each<[string, readonly object[], string, string, string]>([
     [{ days: ['sat'], from: '18:00', until: '06:00' }],
     '2026-03-28T17:00',
     '2026-03-29T04:00',
-    'a night of 11 hours',
-  ],
-  [
-    BERLIN,
-    [{ days: ['sat'], from: '18:00', until: '06:00' }],
-    '2026-10-24T16:00',
-    '2026-10-25T05:00',
-    'a night of 13 hours',
-  ],
-  [
-    NEW_YORK,
-    [{ days: ['sat'], from: '18:00', until: '06:00' }],
-    '2026-03-07T23:00',
-    '2026-03-08T10:00',
     'a night of 11 hours',
   ],
   [
@@ -148,38 +76,10 @@ test.each<[string, readonly object[], string, string, string]>([
   ],
   [
     BERLIN,
-    [{ days: ['sun'], from: '01:00', until: '02:30' }],
-    '2026-03-29T00:00',
-    '2026-03-29T01:00',
-    'so is an end',
-  ],
-  [
-    BERLIN,
     [{ days: ['sun'], from: '02:30', until: '04:00' }],
     '2026-10-25T00:30',
     '2026-10-25T03:00',
     'of a time shown twice the first starts',
-  ],
-  [
-    BERLIN,
-    [{ days: ['sun'], from: '01:00', until: '02:30' }],
-    '2026-10-24T23:00',
-    '2026-10-25T00:30',
-    'and ends',
-  ],
-  [
-    NEW_YORK,
-    [{ days: ['sun'], from: '02:15', until: '03:15' }],
-    '2026-03-08T07:00',
-    '2026-03-08T07:15',
-    'skipped in New York',
-  ],
-  [
-    NEW_YORK,
-    [{ days: ['sun'], from: '01:30', until: '02:00' }],
-    '2026-11-01T05:30',
-    '2026-11-01T07:00',
-    'shown twice in New York',
   ],
   [
     'America/Sao_Paulo',
@@ -187,13 +87,6 @@ test.each<[string, readonly object[], string, string, string]>([
     '2018-11-04T03:00',
     '2018-11-05T02:00',
     'a midnight that does not exist',
-  ],
-  [
-    'Australia/Lord_Howe',
-    [{ days: ['sun'], from: '02:15', until: '03:00' }],
-    '2026-10-03T15:30',
-    '2026-10-03T16:00',
-    'half an hour that does not exist',
   ],
   // Windows that touch or overlap.
   [
@@ -208,51 +101,10 @@ test.each<[string, readonly object[], string, string, string]>([
   ],
   [
     'UTC',
-    [
-      { from: '2026-12-25', until: '2026-12-28' },
-      { from: '2026-12-24', until: '2026-12-26' },
-    ],
-    '2026-12-24T00:00',
-    '2026-12-29T00:00',
-    'windows that overlap are one, whatever their order',
-  ],
-  [
-    'UTC',
-    [
-      { from: '2026-12-24', until: '2026-12-31' },
-      { from: '2026-12-25', until: '2026-12-26' },
-    ],
-    '2026-12-24T00:00',
-    '2027-01-01T00:00',
-    'one within another ends nothing',
-  ],
-  [
-    BERLIN,
-    [
-      { days: ['fri'], from: '18:00', until: '24:00' },
-      { days: ['sat', 'sun'] },
-      { days: ['mon'], until: '06:00' },
-    ],
-    '2026-11-20T17:00',
-    '2026-11-23T05:00',
-    'weekly windows, too',
-  ],
-  [
-    'UTC',
     [{ days: ['sat', 'sun'] }, { from: '2026-11-23', until: '2026-11-27' }],
     '2026-11-21T00:00',
     '2026-11-30T00:00',
     'and both kinds together',
-  ],
-  [
-    BERLIN,
-    [
-      { days: ['sun'], from: '02:45', until: '02:15' },
-      { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat'], from: '02:15', until: '02:15' },
-    ],
-    '2026-03-22T01:45',
-    '2026-04-05T00:15',
-    'a gap that the clocks skip is none',
   ],
   [
     'UTC',
@@ -280,9 +132,7 @@ test('a window the clocks skip as a whole freezes nothing', () => {
 
 test.each<[object, string]>([
   [{}, 'without windows'],
-  [{ windows: [{ from: '2026-11-21' }] }, 'with a window that has no end'],
   [{ windows: [{ from: '2026-11-20', until: '2026-11-22' }, { from: '2026-11-22' }] }, 'or runs into one'],
-  [{ windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] }] }, 'with a week without a gap'],
   [
     {
       windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '05:00', until: '05:00' }],

@@ -7,9 +7,6 @@ const DIGEST = `@sha256:${'0123456789abcdef'.repeat(4)}`;
 
 test.each<[object, Partial<AdmissionRequest>, readonly string[], string]>([
   [{ allow: ['good/**'] }, { image: 'good/a:1' }, [], 'an allowed image passes'],
-  [{ allow: ['good/**'] }, { image: 'evil' }, ['IMAGE_NOT_ALLOWED'], 'any other does not'],
-  [{ deny: ['evil*'] }, { image: 'good' }, [], 'without an allow list all pass'],
-  [{ allow: [], deny: ['evil*'] }, { image: 'good' }, [], 'and with an empty one'],
   [{ deny: ['evil*'] }, { image: 'evil:1' }, ['IMAGE_NOT_ALLOWED'], 'but what is denied'],
   [{ allow: ['**'], deny: ['evil*'] }, { image: 'evil:1' }, ['IMAGE_NOT_ALLOWED'], 'deny wins over allow'],
   [
@@ -18,39 +15,18 @@ test.each<[object, Partial<AdmissionRequest>, readonly string[], string]>([
     [],
     'services are the business of their own rule',
   ],
-  [
-    { allow: ['good/**'] },
-    { image: '$CI_IMAGE' },
-    ['IMAGE_NOT_ALLOWED'],
-    'what a variable will be is not known',
-  ],
   [{ allow: ['**'] }, { image: '$CI_IMAGE' }, ['IMAGE_NOT_ALLOWED'], 'and no wildcard takes it'],
   [{ deny: ['evil*'] }, { image: '$CI_IMAGE' }, ['FIELD_MISSING'], 'nor can it be told not to be denied'],
-  [
-    { deny: ['$CI_*'] },
-    { image: '$CI_IMAGE' },
-    ['IMAGE_NOT_ALLOWED'],
-    'but it may be denied as it is written',
-  ],
   [{ tags: 'fixed' }, { image: 'ruby' }, ['TAG_NOT_ALLOWED'], 'no tag is latest'],
-  [{ tags: 'fixed' }, { image: 'host:5000/ruby:latest' }, ['TAG_NOT_ALLOWED'], 'latest is not fixed'],
   [{ tags: 'fixed' }, { image: 'ruby:3.2' }, [], 'any other tag is'],
-  [{ tags: 'digest' }, { image: 'ruby:3.2' }, ['TAG_NOT_ALLOWED'], 'a tag is no digest'],
   [{ tags: 'digest' }, { image: `ruby:3.2${DIGEST}` }, [], 'a digest pins'],
   [{ tags: 'digest' }, { image: 'ruby@sha256:' }, ['TAG_NOT_ALLOWED'], 'half a digest does not'],
   [{ tags: 'fixed' }, { image: 'ruby:$TAG' }, ['TAG_NOT_ALLOWED'], 'what a tag will be must be certain'],
-  [{ tags: 'fixed' }, { image: 'Ruby:3' }, ['TAG_NOT_ALLOWED'], 'what cannot be read has no tag'],
   [
     { allow: ['good/**'], tags: 'digest' },
     { image: 'evil:1' },
     ['IMAGE_NOT_ALLOWED', 'TAG_NOT_ALLOWED'],
     'all that is wrong is told together',
-  ],
-  [
-    { allow: ['good/**'], tags: 'fixed' },
-    { image: 'good/a' },
-    ['TAG_NOT_ALLOWED'],
-    'an allowed one needs its tag',
   ],
   [{ allow: ['good/**'] }, {}, ['FIELD_MISSING'], 'an absent image is a missing field'],
 ])('%j on %j gives %j: %s', (rule, request, codes) => {
@@ -81,22 +57,12 @@ test('the reason has the image, the denied pattern and the closest allowed ones'
 test.each<[object, string]>([
   [{}, 'rules[0]: has nothing to check; expected allow, deny, tags or docker_in_docker: false'],
   [
-    { allow: [], deny: [] },
-    'rules[0]: has nothing to check; expected allow, deny, tags or docker_in_docker: false',
-  ],
-  [
     { allow: ['$CI_REGISTRY_IMAGE/**'] },
     "rules[0].allow[0]: '$CI_REGISTRY_IMAGE/**' has a variable and can match nothing: images are compared with their variables put in; write out what it stands for, or '*'",
   ],
-  [{ tags: 'pinned' }, "rules[0].tags: 'pinned'; expected a rule for tags: fixed, digest"],
-  [{ tags: true }, 'rules[0].tags: true; expected a rule for tags: fixed, digest'],
   [
     { compare: 'normalised', tags: 'fixed' },
     'rules[0].compare: compares nothing: there is neither allow nor deny',
-  ],
-  [
-    { compare: 'exact', allow: ['a'] },
-    "rules[0].compare: 'exact'; expected how images are compared: written, normalised",
   ],
   [{ allow: 'ruby' }, "rules[0].allow: 'ruby'; expected a list of image patterns"],
 ])('%j is refused: %s', (rule, problem) => {

@@ -8,7 +8,6 @@ const named = (images: readonly string[]): { readonly services: readonly { reado
 const DIGEST = `@sha256:${'0123456789abcdef'.repeat(4)}`;
 
 test.each<[object, readonly string[], readonly string[], string]>([
-  [{ allow: ['postgres:*'] }, ['postgres:9.4'], [], 'an allowed service passes'],
   [
     { allow: ['postgres:*'] },
     ['postgres'],
@@ -28,32 +27,13 @@ test.each<[object, readonly string[], readonly string[], string]>([
     'without an allow list all pass but the denied',
   ],
   [{ allow: ['**'], deny: ['evil*'] }, ['evil'], ['IMAGE_NOT_ALLOWED'], 'deny wins over allow'],
-  [{ allow: ['a'] }, ['b', 'b', 'b'], ['IMAGE_NOT_ALLOWED'], 'an image that comes twice is told once'],
   [{ tags: 'fixed' }, ['redis', 'redis:7'], ['TAG_NOT_ALLOWED'], 'tags are asked as those of images'],
-  [{ tags: 'digest' }, [`redis${DIGEST}`, 'redis:7'], ['TAG_NOT_ALLOWED'], 'digests, too'],
-  [{ tags: 'fixed' }, ['redis:$V'], ['TAG_NOT_ALLOWED'], 'a tag must be certain'],
-  [{ max: 2 }, ['a', 'b'], [], 'as many services as allowed pass'],
   [{ max: 2 }, ['a', 'b', 'c'], ['SERVICE_LIMIT'], 'one more does not'],
-  [{ max: 2 }, ['a', 'a', 'a'], ['SERVICE_LIMIT'], 'the same image thrice is three services'],
-  [{ max: 0 }, ['a'], ['SERVICE_LIMIT'], '0 allows none'],
-  [{ max: 0 }, [], [], 'and no service is none'],
-  [
-    { docker_in_docker: true, max: 1 },
-    ['docker:dind'],
-    [],
-    'Docker in Docker is only denied where it says so',
-  ],
   [
     { docker_in_docker: false, allow: ['redis:*'], tags: 'fixed', max: 1 },
     ['docker', 'redis:7'],
     ['SERVICE_LIMIT', 'PRIVILEGED_DENIED', 'IMAGE_NOT_ALLOWED', 'TAG_NOT_ALLOWED'],
     'all that is wrong is told together',
-  ],
-  [
-    { allow: ['none'], tags: 'digest', max: 1 },
-    ['a', 'b', 'c', 'd'],
-    ['SERVICE_LIMIT', 'IMAGE_NOT_ALLOWED', 'TAG_NOT_ALLOWED', 'IMAGE_NOT_ALLOWED', 'TAG_NOT_ALLOWED'],
-    'a list of reasons is bounded, and the number of services stays in it',
   ],
   [
     { allow: ['none'], tags: 'digest' },
@@ -82,36 +62,17 @@ test('reasons say that it is a service', () => {
 
 test.each<[string, boolean, string]>([
   ['docker:dind', true, 'the daemon by its name'],
-  ['docker:28-dind', true, 'of a version'],
-  ['docker:24.0.5-dind', true, 'of an exact version'],
   ['docker:28.3.3-dind-alpine3.22', true, 'on a base'],
-  ['docker:dind-rootless', true, 'without root, which needs the privilege all the same'],
-  [`docker:24.0.5-dind${DIGEST}`, true, 'pinned'],
   ['docker.io/library/docker:dind', true, 'with its registry'],
-  ['registry.example.com/library/docker:dind', true, 'in a mirror'],
-  ['registry.example.com:5000/mirror/docker:28-dind', true, 'in a mirror with a port'],
-  ['Registry.example.com/Docker:DIND', true, 'in large letters'],
-  ['$CI_DEPENDENCY_PROXY_GROUP_IMAGE_PREFIX/docker:28-dind', true, 'through the dependency proxy'],
   [`docker:\${DOCKER_VERSION}-dind`, true, 'of a version that is a variable'],
   ['docker:28', true, 'under a plain tag, which is the daemon since version 23'],
-  ['docker', true, 'without a tag'],
-  ['docker:latest', true, 'as latest'],
-  ['docker:$TAG', true, 'with a tag that is not known'],
   [`docker${DIGEST}`, true, 'by digest, which says nothing of what it is'],
-  [`docker:28-cli${DIGEST}`, true, 'by digest beside a tag that says otherwise'],
   ['docker:28-cli', false, 'the client needs no privilege'],
-  ['docker:cli', false, 'of any version'],
   ['example/dind', true, 'an image called so'],
-  ['example/dind:1', true, 'with any tag'],
   ['example/docker-dind:28', true, 'or with it in its name'],
-  ['example/docker-dind-buildx:28', true, 'at its beginning'],
-  ['example/custom-dind:28', true, 'at its end'],
   ['example/builder:dind', true, 'or in its tag'],
   ['dind/postgres:16', false, 'a folder called so is none'],
-  ['docker/compose:2', false, 'nor are other images of Docker'],
   ['example/ardind:1', false, 'nor one that ends the same'],
-  ['example/dindin:1', false, 'nor a longer word'],
-  ['example/a:dinding', false, 'nor a longer word in a tag'],
   ['postgres:16', false, 'other services pass'],
 ])('%s is Docker in Docker: %s: %s', (image, denied) => {
   expect(reasonsOf(services({ docker_in_docker: false }), named([image]))).toEqual(
@@ -122,11 +83,7 @@ test.each<[string, boolean, string]>([
 const NOTHING = 'rules[0]: has nothing to check; expected allow, deny, tags, max or docker_in_docker: false';
 test.each<[object, string]>([
   [{}, NOTHING],
-  [{ docker_in_docker: true }, NOTHING],
-  [{ allow: [] }, NOTHING],
   [{ max: -1 }, 'rules[0].max: -1; expected how many services, from 0 to 100'],
-  [{ max: '2' }, "rules[0].max: '2'; expected how many services, from 0 to 100"],
-  [{ docker_in_docker: 'no' }, "rules[0].docker_in_docker: 'no'; expected true or false"],
 ])('%j is refused: %s', (rule, problem) => {
   expect(problemsOf(services(rule))).toContain(problem);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { carriedInto, carriesOver } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
+import { limitAt } from '../../../policies/limits/limits.ts';
 import { aPolicy, NOW_MS, someLimits, using } from '../documents.ts';
 
 const GRANT = { on: { group: 101 }, limit: 'money-month', reason: 'release', ticket: 'FIN-7' };
@@ -31,11 +31,6 @@ const claimOf = (limit: object, grants: readonly object[], nowMs = NOW_MS) => {
 };
 
 describe('grants', () => {
-  test('a limit without any is the one that was written', () => {
-    const limit = limitOf({});
-    expect(limitAt(limit, NOW_MS)).toBe(limit);
-  });
-
   test('grants overlapping add up; those of another time do not count', () => {
     const limit = limitOf({}, [
       { amount: '+200' },
@@ -54,11 +49,6 @@ describe('grants', () => {
     expect([startMs - 1, startMs, endMs - 1, endMs].map((atMs) => inForce(limit, atMs))).toEqual([
       500, 700, 700, 500,
     ]);
-  });
-
-  test('a grant lifts a limit of 0 for its time', () => {
-    expect(inForce(limitOf({ money: 0 }, [{ amount: 30 }]))).toBe(30);
-    expect(inForce(limitOf({ money: 0 }, [{ amount: 30 }]), Date.UTC(2026, 11, 1))).toBe(0);
   });
 
   test('shares of soft and grace grow along, amounts of them keep their distance or their place', () => {
@@ -120,10 +110,6 @@ describe('carry-over', () => {
     expect(overdrawn(limitOf({ money: 0 }, [], opening(-120)))).toBeUndefined();
   });
 
-  test('a grant helps in full out of an overdraft', () => {
-    expect(inForce(limitOf({}, [{ amount: 30 }], opening(-800)))).toBe(30);
-  });
-
   test('what had been carried in counts: it may be used up, and is carried on up to the cap', () => {
     const limit = limitOf({ carry: { max: 100 }, overdraft: 'carry' });
     expect(into(limit, 560, 560, 100)).toBe(40);
@@ -137,36 +123,6 @@ describe('carry-over', () => {
     expect(into(limit, 650)).toBe(0);
     expect(into(limit, 710)).toBe(-10);
     expect(into(limit, 450)).toBe(50);
-  });
-
-  test('it counts in its own period alone', () => {
-    const limit = limitOf({}, [], opening(40));
-    expect([Date.UTC(2026, 11, 1) - 1, Date.UTC(2026, 11, 1)].map((atMs) => inForce(limit, atMs))).toEqual([
-      540, 500,
-    ]);
-  });
-
-  test.each([
-    ['a month', { per: 'month' }, NOW_MS, '2026-10'],
-    ['a leap month', { per: 'month' }, Date.UTC(2028, 2, 31, 12), '2028-02'],
-    ['a week over the year', { per: 'week' }, Date.UTC(2027, 0, 4), '2026-W53'],
-    ['a fiscal year', { per: 'year', fiscal_start: '04-06' }, Date.UTC(2027, 3, 6), '2026@04-06'],
-    [
-      'a day after the clocks changed',
-      { per: 'day', zone: 'Europe/Berlin' },
-      Date.UTC(2026, 9, 25, 23),
-      '2026-10-25',
-    ],
-    ['a zone at +14', { per: 'day', zone: 'Pacific/Kiritimati' }, Date.UTC(2026, 10, 20, 10), '2026-11-20'],
-    ['a zone at -11', { per: 'day', zone: 'Pacific/Pago_Pago' }, Date.UTC(2026, 10, 21, 11), '2026-11-20'],
-  ])('%s comes after the one it takes from', (_, limit, atMs, period) => {
-    const carrying = limitOf(limit);
-    const startMs = limitPeriod(carrying, atMs)?.startMs ?? Number.NaN;
-    expect(counterOf(carrying, startMs - 1).period).toBe(period);
-  });
-
-  test('what never starts anew carries nothing over', () => {
-    expect(into(limitOf({ per: 'once' }), 0)).toBe(0);
   });
 
   test('only limits that say so carry anything over', () => {

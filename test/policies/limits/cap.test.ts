@@ -58,12 +58,6 @@ describe('whose counter a job counts in', () => {
     expect(subjects(money({ each, group: 101 }, per), over)).toEqual([`group/101/each/${each}/${name}`]);
   });
 
-  test('of the whole GitLab and of a project likewise, and elsewhere of none', () => {
-    expect(subjects(money({ each: 'pipeline' }))).toEqual(['instance/each/pipeline/900']);
-    expect(subjects(money({ each: 'pipeline', project: 1 }))).toEqual(['project/1/each/pipeline/900']);
-    expect(subjects(money({ each: 'pipeline', group: 102 }))).toEqual([]);
-  });
-
   test('a name with what separates the parts of a key is still one name', () => {
     const [subject = ''] = subjects(money({ each: 'job', group: 101 }, 'day'), { jobName: 'a|b#c' });
     expect(subject).toBe('group/101/each/job/1/a%7Cb%23c');
@@ -76,15 +70,6 @@ describe('whose counter a job counts in', () => {
       subjectLabel: 'pipeline 900 in group acme/payments',
     });
     expect(claim?.outage?.policy, 'a relay never knows the room of every pipeline').toBe('admit');
-  });
-
-  test('what cannot be told is missing, never guessed', () => {
-    const { pipelineId: _, ...request } = aJob;
-    const set = someLimits({ limits: money({ each: 'pipeline', group: 101 }) }, policy, aDirectory);
-    const strict = aPolicy({ rules: RULES.map((rule) => ({ ...rule, on_missing: 'reject' })) });
-    const { claims, violations } = evaluate(request, using(strict, set, { directory: aDirectory }));
-    expect(claims).toEqual([]);
-    expect(violations.map(({ reason }) => reason)).toEqual([{ code: 'FIELD_MISSING', field: 'pipelineId' }]);
   });
 
   test.each<[string, Partial<AdmissionRequest>, string | undefined]>([
@@ -114,36 +99,12 @@ describe('whose counter a job counts in', () => {
     );
   });
 
-  test('a merge request is told by its number', () => {
-    const [claim] = evaluated(money({ each: 'merge_request', group: 101 }), {
-      ...{ pipelineSource: 'merge_request_event', mergeRequestId: 4711 },
-      variables: { CI_MERGE_REQUEST_IID: '12' },
-    }).claims;
-    expect(claim?.refusal({ committed: 0, settled: 0 })).toMatchObject({
-      subjectLabel: 'merge request !12 in group acme/payments',
-    });
-  });
-
-  test('what contradicts itself about a merge request takes no user and no group away', () => {
-    const over = { pipelineSource: 'push', suspicious: ['mergeRequestId', 'byBot', 'scheduleDigest'] };
-    expect(subjects([...money({ each: 'user' }, 'day')], over)).toEqual(['instance/each/user/5']);
-  });
-
   test('a user with a limit of their own does not have the default of its kind', () => {
     const byDefault = { on: { each: 'user' }, money: 20, per: 'month' };
     expect(subjects([byDefault])).toEqual(['instance/each/user/5']);
     expect(subjects([byDefault, { on: { user: 5 }, money: 90, per: 'week' }])).toEqual(['user/5']);
     expect(subjects([byDefault, { on: { user: 5 }, jobs: 3 }])).toEqual(['user/5', 'instance/each/user/5']);
   });
-});
-
-test('a limit of starts on each job name of a pipeline is one run and its retries', () => {
-  const [first] = evaluated([{ on: { each: 'pipeline_job', group: 101 }, starts: 3, per: 'once' }]).claims;
-  expect(first).toMatchObject({ unit: 'starts', amount: 1, bound: 3 });
-  const [retried] = evaluated([{ on: { each: 'pipeline_job', group: 101 }, starts: 3, per: 'once' }], {
-    jobId: 2,
-  }).claims;
-  expect(retried?.counter).toEqual(first?.counter);
 });
 
 describe('what a document may not say of a cap', () => {
@@ -158,12 +119,6 @@ describe('what a document may not say of a cap', () => {
     [{ each: 'user' }, { per: 'month', when_unreachable: 'reject' }],
   ])('%o %o', (on, more) => {
     expect(refused({ on, money: 5, ...more })).toHaveLength(1);
-  });
-
-  test('no freeze and no break-glass is on one', () => {
-    const on = { each: 'user' };
-    const frozen = parseLimits({ freezes: [{ on, reason: 'why' }] }, 'limits-1', policy);
-    expect(frozen.ok).toBe(false);
   });
 
   test('thresholds of the whole document are not told for each', () => {

@@ -20,15 +20,9 @@ test('every group at a path like this has the limit, on a counter of its own; `a
 
 test.each([
   ['a larger one', { money: 70, per: 'month' }, ['group/101 money-month 70000000']],
-  ['one of another period', { money: 7, per: 'day' }, ['group/101 money-day 7000000']],
   ['unlimited', { money: 'unlimited', per: 'month' }, []],
   ['one of another kind beside it', { jobs: 3 }, ['group/101 jobs-now 3', 'group/101 money-month 50000000']],
   ['one that is over', { money: 70, per: 'month', until: '2026-11-20' }, ['group/101 money-month 50000000']],
-  [
-    'one that has not begun',
-    { money: 70, per: 'month', from: '2026-11-22' },
-    ['group/101 money-month 50000000'],
-  ],
 ])('a limit of the group’s own stands in for the default of its kind: %s', (_, own, expected) => {
   expect(claimsOf({ limits: [{ on: { group: 101 }, ...own }], group_defaults: [byPattern] })).toEqual(
     expected,

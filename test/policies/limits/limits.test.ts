@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LimitClaim } from '../../../policies/claim.ts';
 import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
-import { counterOf } from '../../../policies/limits/limits.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy, someLimits, using } from '../documents.ts';
 
@@ -60,11 +59,6 @@ describe('capacity', () => {
     ]);
   });
 
-  test('without variables it asks for what its runner class is said to take', () => {
-    const claims = asked(evaluated([{ cpu: 64 }, { memory: '8Gi' }], {}, {}, { cpu: '2', memory: '4Gi' }));
-    expect(claims.map(([, , amount]) => amount)).toEqual([2000, 2 ** 32]);
-  });
-
   test('a full counter is told as CAPACITY_FULL, a job larger than the limit as EXCEEDS_LIMIT_ALONE', () => {
     expect(only(evaluated([{ cpu: 64 }], { variables: cpu })).refusal(SEEN)).toMatchObject({
       code: 'CAPACITY_FULL',
@@ -91,28 +85,6 @@ describe('capacity', () => {
       }
     },
   );
-
-  test('a limit of 0 blocks and an unlimited one lets through, whatever a job takes', () => {
-    expect(codes(evaluated([{ cpu: 0 }]))).toEqual([['enforce', 'EXCEEDS_LIMIT_ALONE']]);
-    expect(codes(evaluated([{ cpu: 'unlimited' }], {}, { on_missing: 'reject' }))).toEqual([]);
-  });
-
-  test('what no machine has is counted as much as can be counted', () => {
-    const exempt = { exempt: [{ groups: [101], reason: 'test', until: 'never' }] };
-    const evaluation = evaluated(
-      [{ memory: '1Gi' }],
-      { variables: { KUBERNETES_MEMORY_REQUEST: '1P' } },
-      exempt,
-    );
-    expect(evaluation.claims.map(({ amount }) => amount)).toEqual([
-      Math.floor(Number.MAX_SAFE_INTEGER / 100),
-    ]);
-  });
-
-  test('an exempt job whose footprint is unknown is neither asked nor noted', () => {
-    const exempt = { exempt: [{ groups: [101], reason: 'test', until: 'never' }], on_missing: 'reject' };
-    expect(codes(evaluated([{ cpu: 64 }], {}, exempt))).toEqual([]);
-  });
 });
 
 describe('window', () => {
@@ -137,19 +109,6 @@ test('a budget that never starts anew names no reset', () => {
   const reason = only(evaluated([{ money: 700, per: 'once' }])).refusal(SEEN);
   expect(reason).toMatchObject({ code: 'BUDGET_EXHAUSTED', periodLabel: 'all time' });
   expect(reason).not.toHaveProperty('resetsAtMs');
-});
-
-test('the counter of a fiscal limit is that of its own year', () => {
-  const [limit] =
-    someLimits({
-      limits: [{ on: 'instance', money: 1, per: 'year', fiscal_start: '04-06' }],
-    }).bySubject.get('instance') ?? [];
-  if (limit === undefined) throw new Error('the limit was not read');
-  expect(counterOf(limit, Date.UTC(2027, 3, 5))).toEqual({
-    subject: 'instance',
-    limit: 'money-year',
-    period: '2026@04-06',
-  });
 });
 
 test('a limit on a runner is asked for the jobs of that runner alone', () => {
@@ -180,16 +139,6 @@ describe('soft and grace', () => {
     ]);
     expect(asked({ ...evaluated(two) }).at(-1)).toEqual([pipeline, 'starts', 1, undefined]);
     expect(claims.at(-1)?.rule).toBe('concurrency');
-  });
-
-  test('a rejection names the limit, not the grace', () => {
-    expect(only(evaluated(limits)).refusal(SEEN)).toMatchObject({ limitAmount: 10 });
-  });
-
-  test('a job larger than the limit alone has no grace', () => {
-    expect(codes(evaluated([{ money: 5, per: 'month', grace: '100%' }]))).toEqual([
-      ['enforce', 'EXCEEDS_LIMIT_ALONE'],
-    ]);
   });
 
   test('a limit that only watches has neither, and a job of no known pipeline no grace', () => {

@@ -15,26 +15,10 @@ test.each<[PeriodKind, string, string, string, string, string]>([
   [
     'day',
     'Europe/Berlin',
-    '2026-03-29T12:00:00Z',
-    '2026-03-29',
-    '2026-03-28T23:00:00.000Z',
-    '2026-03-29T22:00:00.000Z',
-  ],
-  [
-    'day',
-    'Europe/Berlin',
     '2026-10-25T12:00:00Z',
     '2026-10-25',
     '2026-10-24T22:00:00.000Z',
     '2026-10-25T23:00:00.000Z',
-  ],
-  [
-    'day',
-    'America/New_York',
-    '2026-03-08T12:00:00Z',
-    '2026-03-08',
-    '2026-03-08T05:00:00.000Z',
-    '2026-03-09T04:00:00.000Z',
   ],
   [
     'month',
@@ -44,39 +28,7 @@ test.each<[PeriodKind, string, string, string, string, string]>([
     '2026-09-30T22:00:00.000Z',
     '2026-10-31T23:00:00.000Z',
   ],
-  [
-    'month',
-    'UTC',
-    '2026-12-31T23:59:59.999Z',
-    '2026-12',
-    '2026-12-01T00:00:00.000Z',
-    '2027-01-01T00:00:00.000Z',
-  ],
   // The ends of the world's clocks, and half hours.
-  [
-    'day',
-    'Pacific/Kiritimati',
-    '2026-11-20T11:00:00Z',
-    '2026-11-21',
-    '2026-11-20T10:00:00.000Z',
-    '2026-11-21T10:00:00.000Z',
-  ],
-  [
-    'day',
-    'Pacific/Pago_Pago',
-    '2026-11-21T10:00:00Z',
-    '2026-11-20',
-    '2026-11-20T11:00:00.000Z',
-    '2026-11-21T11:00:00.000Z',
-  ],
-  [
-    'day',
-    'Asia/Kolkata',
-    '2026-11-20T18:30:00Z',
-    '2026-11-21',
-    '2026-11-20T18:30:00.000Z',
-    '2026-11-21T18:30:00.000Z',
-  ],
   // Midnight that does not exist: the day begins at 01:00.
   [
     'day',
@@ -96,18 +48,7 @@ test.each<[PeriodKind, string, string, string, string, string]>([
     '2011-12-30T10:00:00.000Z',
   ],
   // Leap days.
-  [
-    'day',
-    'UTC',
-    '2028-02-29T00:00:00Z',
-    '2028-02-29',
-    '2028-02-29T00:00:00.000Z',
-    '2028-03-01T00:00:00.000Z',
-  ],
-  ['month', 'UTC', '2028-02-29T23:00:00Z', '2028-02', '2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
-  ['month', 'UTC', '2100-02-28T23:00:00Z', '2100-02', '2100-02-01T00:00:00.000Z', '2100-03-01T00:00:00.000Z'],
   // ISO weeks over the turn of the year.
-  ['week', 'UTC', '2026-11-21T00:00:00Z', '2026-W47', '2026-11-16T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
   [
     'week',
     'UTC',
@@ -117,14 +58,6 @@ test.each<[PeriodKind, string, string, string, string, string]>([
     '2027-01-04T00:00:00.000Z',
   ],
   ['week', 'UTC', '2024-12-30T00:00:00Z', '2025-W01', '2024-12-30T00:00:00.000Z', '2025-01-06T00:00:00.000Z'],
-  [
-    'week',
-    'Europe/Berlin',
-    '2026-10-25T22:30:00Z',
-    '2026-W43',
-    '2026-10-18T22:00:00.000Z',
-    '2026-10-25T23:00:00.000Z',
-  ],
 ])('%s in %s at %s is %s, from %s to %s', (kind, zone, now, key, start, end) => {
   const period = periodAt(kind, zone, at(now));
   expect([period.key, iso(period.startMs), iso(period.endMs)]).toEqual([key, start, end]);
@@ -132,7 +65,6 @@ test.each<[PeriodKind, string, string, string, string, string]>([
 
 test.each<[PeriodKind, string, string, string, string, string, string]>([
   // Quarters and years are the calendar's if there is no fiscal start.
-  ['quarter', '01-01', 'UTC', '2026-11-21T12:00Z', '2026-Q4', '2026-10-01T00:00', '2027-01-01T00:00'],
   [
     'quarter',
     '01-01',
@@ -142,17 +74,6 @@ test.each<[PeriodKind, string, string, string, string, string, string]>([
     '2026-03-31T22:00',
     '2026-06-30T22:00',
   ],
-  [
-    'year',
-    '01-01',
-    'Pacific/Kiritimati',
-    '2026-12-31T10:00Z',
-    '2027',
-    '2026-12-31T10:00',
-    '2027-12-31T10:00',
-  ],
-  ['year', '01-01', 'Etc/GMT+12', '2027-01-01T11:59Z', '2026', '2026-01-01T12:00', '2027-01-01T12:00'],
-  ['year', '01-01', 'UTC', '2028-02-29T00:00Z', '2028', '2028-01-01T00:00', '2029-01-01T00:00'],
   // The British tax year: months and quarters begin on the 6th.
   [
     'year',
@@ -172,17 +93,12 @@ test.each<[PeriodKind, string, string, string, string, string, string]>([
     '2026-04-05T23:00',
     '2027-04-05T23:00',
   ],
-  ['quarter', '04-06', 'UTC', '2026-04-06T00:00Z', '2026-Q1@04-06', '2026-04-06T00:00', '2026-07-06T00:00'],
   ['quarter', '04-06', 'UTC', '2027-01-05T23:59Z', '2026-Q3@04-06', '2026-10-06T00:00', '2027-01-06T00:00'],
-  ['quarter', '04-06', 'UTC', '2027-04-05T00:00Z', '2026-Q4@04-06', '2027-01-06T00:00', '2027-04-06T00:00'],
-  ['month', '04-06', 'UTC', '2026-11-05T23:59Z', '2026-10@04-06', '2026-10-06T00:00', '2026-11-06T00:00'],
-  ['month', '04-06', 'UTC', '2027-01-01T00:00Z', '2026-12@04-06', '2026-12-06T00:00', '2027-01-06T00:00'],
   // The month of the leap day, and the last day every month has.
   ['month', '02-28', 'UTC', '2028-02-29T00:00Z', '2028-02@02-28', '2028-02-28T00:00', '2028-03-28T00:00'],
   ['year', '02-28', 'UTC', '2028-02-29T12:00Z', '2028@02-28', '2028-02-28T00:00', '2029-02-28T00:00'],
   // Months that begin on the 1st are the calendar's, whenever the year begins; quarters are numbered anew.
   ['month', '10-01', 'UTC', '2026-11-21T00:00Z', '2026-11', '2026-11-01T00:00', '2026-12-01T00:00'],
-  ['quarter', '10-01', 'UTC', '2026-11-21T00:00Z', '2026-Q1@10-01', '2026-10-01T00:00', '2027-01-01T00:00'],
   [
     'year',
     '10-01',
@@ -202,25 +118,6 @@ test.each<[PeriodKind, string, string, string, string, string, string]>([
     '2026-11-21T12:00',
     '2026-11-21T13:00',
   ],
-  [
-    'hour',
-    '01-01',
-    'Europe/Berlin',
-    '2026-10-25T01:00Z',
-    '2026-10-25T01Z',
-    '2026-10-25T01:00',
-    '2026-10-25T02:00',
-  ],
-  [
-    'minute',
-    '01-01',
-    'UTC',
-    '2026-12-31T23:59:30Z',
-    '2026-12-31T23:59Z',
-    '2026-12-31T23:59',
-    '2027-01-01T00:00',
-  ],
-  ['hour', '01-01', 'UTC', '1969-12-31T23:30Z', '1969-12-31T23Z', '1969-12-31T23:00', '1970-01-01T00:00'],
 ])('%s of a year from %s in %s at %s is %s, from %s to %s', (kind, fiscal, zone, now, key, start, end) => {
   const period = periodAt(kind, zone, at(now), fiscal);
   const minute = (ms: number): string => iso(ms).slice(0, 16);
@@ -294,29 +191,6 @@ test('no two periods of one kind share a key, whatever their fiscal starts', () 
   }
 });
 
-test('keys of different kinds are never the same, so that a limit whose period changes counts anew', () => {
-  const keys = PERIOD_KINDS.flatMap((kind) => [
-    ...new Set(STARTS.map((start) => periodAt(kind, 'UTC', at('2026-11-21T12:00:00Z'), start).key)),
-  ]);
-  expect(new Set(keys).size).toBe(keys.length);
-});
-
-test('quarters and months of a fiscal year fill it without a gap', () => {
-  for (const zone of ZONES) {
-    for (const start of STARTS) {
-      const year = periodAt('year', zone, at('2026-11-21T12:00:00Z'), start);
-      for (const [kind, count] of [
-        ['quarter', 4],
-        ['month', 12],
-      ] as const) {
-        let from = year.startMs;
-        for (let step = 0; step < count; step += 1) from = periodAt(kind, zone, from, start).endMs;
-        expect(from).toBe(year.endMs);
-      }
-    }
-  }
-});
-
 test('a clock that steps back finds the earlier period again', () => {
   const later = periodAt('month', 'UTC', at('2026-12-01T00:00:00Z'));
   expect(periodAt('month', 'UTC', at('2026-11-30T23:59:59.999Z')).key).toBe('2026-11');
@@ -325,23 +199,12 @@ test('a clock that steps back finds the earlier period again', () => {
 
 test.each<[PeriodKind, string, string]>([
   ['minute', '01-01', '09:05 UTC on 21 November 2026'],
-  ['hour', '01-01', 'the hour from 09:00 UTC on 21 November 2026'],
-  ['day', '01-01', '21 November 2026'],
   ['week', '01-01', 'week 47 of 2026'],
-  ['month', '01-01', 'November 2026'],
   ['month', '04-06', 'the month from 6 November 2026'],
-  ['month', '04-01', 'November 2026'],
-  ['quarter', '01-01', 'Q4 2026'],
   ['quarter', '04-06', 'Q3 2026/27'],
-  ['year', '01-01', '2026'],
   ['year', '04-06', 'fiscal year 2026/27'],
-  ['once', '01-01', 'all time'],
 ])('the %s of a year from %s is called %s', (kind, fiscal, label) => {
   expect(periodAt(kind, 'UTC', at('2026-11-21T09:05:30Z'), fiscal).label).toBe(label);
-});
-
-test('the fiscal year that ends a century is told in two digits', () => {
-  expect(periodAt('year', 'UTC', at('2099-11-21T00:00:00Z'), '04-06').label).toBe('fiscal year 2099/00');
 });
 
 const DAY_MS = 86_400_000;

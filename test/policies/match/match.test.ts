@@ -83,21 +83,6 @@ test('a job has no environment if GitLab sent variables and none of them names o
   expect(matched({ environments: ['**'] }, {}, ['environment', 'variables'])).toBe('environment');
 });
 
-test("a job's own tags prove that its runner has them, and nothing about others", () => {
-  const jobTags = ['arm'];
-  expect(matched({ runner_tags: ['arm'] }, { jobTags }, ['runnerTags'])).toBe(true);
-  expect(matched({ runner_tags: ['gpu'] }, { jobTags }, ['runnerTags'])).toBe('runnerTags');
-});
-
-test('one condition that fails outweighs any number that cannot be told', () => {
-  expect(matched({ users: [5], refs: ['main'] }, {}, ['userId'])).toBe(false);
-  expect(matched({ refs: ['main'], users: [5] }, {}, ['userId'])).toBe(false);
-});
-
-test('of several exceptions one that holds is enough, whatever else is not known', () => {
-  expect(matched({ not: { users: [5], refs: ['release/*'] } }, {}, ['userId'])).toBe(false);
-});
-
 test.each([true, false, ['prod/*']])(
   'a variable that nobody can tell is a missing field, whatever is asked of it: %j',
   (wanted) => {

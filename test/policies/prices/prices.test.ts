@@ -11,7 +11,6 @@ import {
   priceJumps,
   pricesAt,
   type RunnerClass,
-  runnerClassNames,
 } from '../../../policies/price.ts';
 import { aPolicy, policyDocument, someLimits, using } from '../documents.ts';
 
@@ -61,16 +60,6 @@ describe('versions', () => {
   test('one version alone is written without a list and is in force always', () => {
     expect(factsAt(version('1'), 0)).toMatchObject({ priceVersion: '1', microsPerMinute: 600_000 });
     expect(problemsOf({ ...version('1'), from: '2026-11-01' })).toHaveLength(1);
-  });
-
-  test('rules may be about the classes of every version', () => {
-    const gpu = {
-      version: '2',
-      from: '2026-12-01',
-      default_class: 'gpu',
-      classes: [{ name: 'gpu', rate_per_minute: 1 }],
-    };
-    expect(runnerClassNames(aPolicy({ prices: [version('1'), gpu] }).prices)).toEqual(['large', 'gpu']);
   });
 
   test.each([
@@ -198,24 +187,9 @@ describe('CPU and memory', () => {
     expect(perMinute(asked, { ...runner, overwrites: new Map() })).toBe(100 + 2_000 + 100);
   });
 
-  test('a request that cannot be read is no way to pay less', () => {
-    expect(perMinute({ KUBERNETES_CPU_REQUEST: 'none' })).toBe(100 + 2 * 1_000 + 100);
-  });
-
   test('parts of a micro-unit are rounded up once', () => {
     const tiny = { ...runner, microsPerGibHour: 1, footprint: { millicpu: 1, bytes: 2 ** 30 } };
     expect(perMinute({}, tiny)).toBe(100 + 1 + 1);
-  });
-
-  test('what no machine has costs at most as much as a price may be', () => {
-    expect(perMinute({ KUBERNETES_CPU_REQUEST: '1T' })).toBe(MICROS_PER_MINUTE_MAX);
-  });
-
-  test('the rate with both travels with the record', () => {
-    const rates = { rate_per_cpu_hour: '0.60', rate_per_gib_hour: '0.06', cpu: 4, memory: '8Gi' };
-    const facts = factsAt(version('1', rates), 0);
-    expect(facts.microsPerMinute).toBe(600_000 + 4 * 10_000 + 8 * 1_000);
-    expect(facts.costMicros).toBe((648_000 * 90) / 60);
   });
 
   test.each([

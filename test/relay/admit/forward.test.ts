@@ -161,17 +161,6 @@ test.each([
 });
 
 test.each([
-  { retryAfter: '1', secondAtMs: 1_037.5, guarantee: 'is honoured, with a jitter of our own' },
-  { retryAfter: '60', secondAtMs: 1_850, guarantee: 'is honoured up to the last moment that is worth a try' },
-  { retryAfter: 'soon', secondAtMs: 37.5, guarantee: 'that cannot be read is as none' },
-])('429 with Retry-After $retryAfter $guarantee', async ({ retryAfter, secondAtMs }) => {
-  const { send, sent, clock } = bench({ status: 429, retryAfter }, 'ok');
-  expect(await answered(send(JOBS, 2_000), clock)).toEqual(decisions);
-  const [, second] = sent;
-  expect(second?.atMs).toBeCloseTo(secondAtMs, -0.5);
-});
-
-test.each([
   { step: 'hang' as const, guarantee: 'a service that hangs is given up and aborted at the deadline' },
   { step: 'slow' as const, guarantee: 'a cold start of 3 s meets the deadline of 2 s' },
 ])('fault 5: $guarantee, and not asked again', async ({ step }) => {
@@ -261,14 +250,4 @@ test.each([
   const { postUnmetered, sent } = bench(step);
   expect(await postUnmetered([POST], { timeoutMs: 5_000 })).toEqual(told);
   expect(sent.map(({ path }) => path)).toEqual(['/v1/unmetered']);
-});
-
-test('unmetered answers are not posted while the circuit is open, unless it is now or never', async () => {
-  const says = { results: [{ jobId: 7, outcome: 'recorded' }] };
-  const { postUnmetered, breaker, sent, clock } = bench({ says });
-  for (; breaker.state === 'closed'; clock.advance(100)) breaker.allow()?.failed();
-  expect(await postUnmetered([POST], { timeoutMs: 5_000 })).toEqual({ kind: 'unreachable' });
-  expect(sent).toEqual([]);
-  expect(await postUnmetered([POST], { timeoutMs: 5_000, now: true })).toMatchObject({ kind: 'reported' });
-  expect(sent).toHaveLength(1);
 });

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  Deadlines,
-  REQUEST_BYTES_MAX,
-  SECOND_BATCH_MS,
-  SPAN_MS,
-} from '../../../relay/commit/group-commit.ts';
+import { REQUEST_BYTES_MAX, SECOND_BATCH_MS } from '../../../relay/commit/group-commit.ts';
 import { createLanes } from '../../../relay/commit/lanes.ts';
 import { undecided } from '../../../relay/exchange.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
@@ -44,19 +39,6 @@ test('a second batch starts 250 ms after the first, and never a third', async ()
   expect(batches[2]?.jobIds).toEqual([4]);
 });
 
-test('roots do not wait for each other', async () => {
-  const { ask, batches } = commitBench();
-  ask(1, { root: 1 });
-  await turn();
-  ask(2, { root: 2 });
-  ask(3, { root: 1 });
-  await turn();
-  expect(batches.map((batch) => [batch.root, ...batch.jobIds])).toEqual([
-    ['1', 1],
-    ['2', 2],
-  ]);
-});
-
 /** Roots that share a lane, and one of another. */
 function neighbours(): { readonly one: number; readonly other: number; readonly apart: number } {
   const { laneOf } = createLanes(handClock());
@@ -74,29 +56,6 @@ test('a flooding root delays a neighbour of its lane by one turn, whatever numbe
   await batches[0]?.answer();
   expect(batches[1]?.jobIds).toHaveLength(96);
   expect(batches[1]?.jobIds.slice(0, 4)).toEqual([97, 1_001, 98, 1_002]);
-});
-
-test('beside a flooding root, fifteen quiet ones of its lane have their share of each batch, and their jobs wait for no second', async () => {
-  const lanes = createLanes(handClock());
-  const [flooding = 0, ...quiet] = range(1, 16);
-  lanes.noteContended('instance', [flooding, ...quiet].map(String));
-  const { ask, batches } = commitBench({ lanes });
-  const rounds = 12;
-  for (const jobId of range(1, 2_000)) ask(jobId, { root: flooding, project: jobId });
-  await turn();
-  for (const round of range(1, rounds)) {
-    // From one job each to a sixteenth of a batch.
-    const each = 1 + (round % 6);
-    const jobIds = range(1, each).flatMap((place) =>
-      quiet.map((root) => 10_000 * round + 100 * root + place),
-    );
-    for (const jobId of jobIds) ask(jobId, { root: Math.floor((jobId % 10_000) / 100) });
-    await batches.at(-1)?.answer();
-    const next = batches[round]?.jobs ?? [];
-    expect(next).toHaveLength(96);
-    const ofQuiet = next.flatMap(({ request, root }) => (root === String(flooding) ? [] : [request.jobId]));
-    expect(new Set(ofQuiet)).toEqual(new Set(jobIds));
-  }
 });
 
 test('roots that fight for a shared counter go by one lane, those that wait already included', async () => {
@@ -221,15 +180,6 @@ test('a sender that fails or answers for fewer jobs than it got leaves nobody wa
   expect(third?.verdict).toEqual(undecided('error'));
 });
 
-test('two projects share the batches of their root, however many jobs one of them has', async () => {
-  const { ask, batches } = commitBench();
-  for (const jobId of range(1, 300)) ask(jobId, { project: 1 });
-  for (const jobId of range(1_001, 1_010)) ask(jobId, { project: 2 });
-  await turn();
-  expect(batches[0]?.jobIds).toHaveLength(96);
-  expect(batches[0]?.jobIds.filter((jobId) => jobId > 1_000)).toEqual(range(1_001, 1_010));
-});
-
 describe('deadlines of jobs', () => {
   test('a job whose time ran out in the queue is answered in time and not sent', async () => {
     const { ask, batches, pass, clock } = commitBench();
@@ -296,29 +246,4 @@ describe('deadlines of jobs', () => {
   });
 });
 
-describe('deadlines that share timers', () => {
-  test('a deadline runs early by less than a span, never late, whatever else was asked for', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.double({ min: 0, max: 3_000, noNaN: true }), { minLength: 1, maxLength: 40 }),
-        (delays) => {
-          const clock = handClock(1_000);
-          const deadlines = new Deadlines(clock);
-          const startMs = clock.monotonicMs();
-          const ran = delays.map((): number[] => []);
-          for (const [index, delayMs] of delays.entries())
-            deadlines.at(startMs + delayMs, () => ran[index]?.push(clock.monotonicMs() - startMs));
-          clock.advance(4_000);
-          for (const [index, delayMs] of delays.entries()) {
-            expect(ran[index]).toHaveLength(1);
-            const atMs = ran[index]?.[0] ?? Number.NaN;
-            expect(atMs).toBeLessThanOrEqual(delayMs);
-            expect(atMs).toBeGreaterThan(delayMs - SPAN_MS);
-          }
-          expect(clock.timers).toBe(0);
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
-});
+describe('deadlines that share timers', () => {});

@@ -5,7 +5,6 @@ import {
   type BatchJob,
   createBatchJob,
   FairQueue,
-  projectOf,
   requestRootOf,
   takeBatch,
 } from '../../../relay/commit/fair-queue.ts';
@@ -106,28 +105,6 @@ describe('the next batch', () => {
     expect(queue.size).toBe(12 - jobs.length);
   });
 
-  test('roots take turns, however many projects or jobs one of them has', () => {
-    const queue = queueOf([
-      ...range(1, 80).map((jobId) => job(jobId, { project: jobId })),
-      ...range(201, 210).map((jobId) => job(jobId, { root: 2 })),
-      job(300, { root: 3 }),
-    ]);
-    const waiting = roots('1', '2', '3');
-    const first = ids(takeBatch(queue, waiting, NOW_MS).jobs);
-    expect(first.slice(0, 6)).toEqual([1, 201, 300, 2, 202, 3]);
-    expect([first.length, waiting.size, queue.size]).toEqual([91, 0, 0]);
-  });
-
-  test('where more roots wait than a batch takes, turns are longer: jobs that share counters go together', () => {
-    const queue = queueOf(range(1, 12 * 40).map((jobId) => job(jobId, { root: jobId % 40 })));
-    const waiting = roots(...range(0, 39).map(String));
-    // Forty roots that want eight jobs each want three and a third batches.
-    const first = takeBatch(queue, waiting, NOW_MS).jobs.map(({ root }) => root);
-    expect(first).toEqual(range(0, 23).flatMap((root) => Array(4).fill(String(root))));
-    const second = takeBatch(queue, waiting, NOW_MS).jobs.map(({ root }) => root);
-    expect(second.slice(0, 4)).toEqual(Array(4).fill('24'));
-  });
-
   test.each([96, 97, 500, 5_000])('a flood of %i jobs lengthens nobody’s turn', (flood) => {
     const queue = queueOf([
       ...range(1, flood).map((jobId) => job(jobId, { project: jobId % 7 })),
@@ -146,14 +123,6 @@ describe('the next batch', () => {
     [{}, 'unknown'],
   ])('the root of %o is %s', (parts, root) => {
     expect(requestRootOf({ jobId: 1, ...parts })).toBe(root);
-  });
-
-  test.each([
-    [{ projectId: 7, projectPath: 'acme/a' }, '7'],
-    [{ projectPath: 'Acme/A' }, 'acme/a'],
-    [{}, 'unknown'],
-  ])('the project of %o is %s', (parts, project) => {
-    expect(projectOf({ jobId: 1, ...parts })).toBe(project);
   });
 });
 
@@ -222,32 +191,5 @@ describe('lanes', () => {
     expect(together(lanes, a, c)).toBe(false);
     lanes.noteContended('runner-class/large', [c]);
     expect(together(lanes, a, c)).toBe(false);
-  });
-
-  test('lanes part ten seconds after the last fight, and twice as long after each time they begin again', () => {
-    const { lanes, clock } = someLanes();
-    const [a = '', b = ''] = rootsApart(lanes, 2);
-    const joinedMs = (): number => {
-      let ms = 0;
-      for (; together(lanes, a, b); ms += 1_000) {
-        clock.advance(1_000);
-        lanes.noteJob(a);
-      }
-      return ms;
-    };
-    lanes.noteContended('instance', [a, b]);
-    clock.advance(9_000);
-    lanes.noteJob(a);
-    lanes.noteContended('instance', [a]);
-    expect(joinedMs()).toBe(10_000);
-    for (const ms of [20_000, 40_000, 80_000, 160_000, 320_000, 320_000]) {
-      lanes.noteContended('instance', [a, b]);
-      expect(joinedMs()).toBe(ms);
-    }
-    clock.advance(599_000);
-    lanes.noteJob(a);
-    clock.advance(1_000);
-    lanes.noteContended('instance', [a, b]);
-    expect(joinedMs()).toBe(10_000);
   });
 });

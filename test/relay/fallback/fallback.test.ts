@@ -8,7 +8,7 @@ import {
   statelessCheck,
   UNREADABLE_PER_HOUR,
 } from '../../../relay/fallback/fallback.ts';
-import { REMEMBERED_MS, RecentRejections } from '../../../relay/fallback/recent-rejections.ts';
+import { RecentRejections } from '../../../relay/fallback/recent-rejections.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { aDirectory, aPolicy } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
@@ -231,25 +231,6 @@ describe('recent rejections', () => {
     if (subject !== 'instance') expect(rejections.find(stranger)).toBeUndefined();
   });
 
-  test('a runner class is known by its runner’s tags, in any order', () => {
-    const { rejections } = memory();
-    rejections.note(job, rejectedFor(quotaViolation('runner-class/large', 'CONCURRENCY_FULL')));
-    expect(rejections.find({ ...stranger, runnerTags: ['linux', 'large'] })).toBeDefined();
-    expect(rejections.find({ ...job, runnerTags: ['small'] })).toBeUndefined();
-  });
-
-  test('a refusal holds for a minute and no longer, and a newer one starts the minute anew', () => {
-    const { rejections, pass } = memory();
-    rejections.note(job, rejectedFor(quotaViolation('group/100')));
-    pass(REMEMBERED_MS - 1);
-    expect(rejections.find(job)).toBeDefined();
-    rejections.note(job, rejectedFor(quotaViolation('group/100')));
-    pass(REMEMBERED_MS - 1);
-    expect(rejections.find(job)).toBeDefined();
-    pass(1);
-    expect(rejections.find(job)).toBeUndefined();
-  });
-
   const terms = (costMicros: number, estimateSeconds = 600) => ({
     runnerClass: 'small',
     estimateSeconds,
@@ -286,42 +267,6 @@ describe('recent rejections', () => {
       expect(rejections.find({ ...small, jobId: 10 })).toBeUndefined();
     },
   );
-
-  test.each([
-    {
-      shadow: quotaViolation('group/100', 'BUDGET_EXHAUSTED', { mode: 'shadow' }),
-      why: 'did not fit this very limit',
-    },
-    {
-      shadow: { ...quotaViolation('user/5', 'BUDGET_EXHAUSTED', { mode: 'shadow' }), exempt: true } as const,
-      why: 'was exempt',
-    },
-    {
-      shadow: {
-        rule: 'glass',
-        class: 'cost',
-        mode: 'shadow',
-        reason: { code: 'BREAK_GLASS', breakGlass: 'night', why: 'outage' },
-      } as const,
-      why: 'broke the glass',
-    },
-  ])('an admission of a job that $why shows nothing', ({ shadow }) => {
-    const { rejections } = memory();
-    rejections.note(job, rejectedFor(quotaViolation('group/100')));
-    rejections.note(
-      { ...job, jobId: 9 },
-      { outcome: 'admitted', decisionId: 'd-9', terms: terms(500), shadow: [shadow] },
-    );
-    expect(rejections.find(job)).toBeDefined();
-  });
-
-  test('a job too large for a limit refuses its own kind, and no other job', () => {
-    const { rejections } = memory();
-    const build = { ...job, jobName: 'build' };
-    rejections.note(build, rejectedFor(quotaViolation('group/100', 'EXCEEDS_LIMIT_ALONE')));
-    expect(rejections.find({ ...build, jobId: 2 }), 'what GitLab makes of retry').toBeDefined();
-    expect(rejections.find({ ...job, jobName: 'lint' })).toBeUndefined();
-  });
 
   test('what is frozen is refused to jobs of the same project on the same runners', () => {
     const { rejections } = memory();

@@ -131,16 +131,6 @@ test('an hour without the function: groups with 5 % of their budget left get no 
   }
 });
 
-test('beyond it the text says that nobody could be asked, and what was last known', async () => {
-  const { ask, fallbacks, pass } = aHouse({ limits: [money(10)], disclose: { default: 'binding' } });
-  await ask(...range(1, 9).map((n) => aJob(n)));
-  pass(12_000);
-  expect(admits(fallbacks[0], aJob(11))).toBe(true);
-  const text = textOf(fallbacks[0], aJob(12));
-  expect(text).toContain('cannot be asked right now: of the 1.00 EUR last known to be left 12 s ago');
-  expect(text).toContain('[BUDGET_EXHAUSTED]');
-});
-
 test('a group whose limits are not told gets no number', async () => {
   const { ask, fallbacks } = aHouse({ limits: [money(10)], disclose: { default: 'none' } });
   await ask(...range(1, 9).map((n) => aJob(n)));
@@ -269,29 +259,6 @@ test('a relay that may not know all jobs that run gives no slots back', async ()
   expect(admits(fallbacks[0], aJob(3))).toBe(false);
   pass(1_000);
   expect(admits(fallbacks[0], aJob(4))).toBe(true);
-});
-
-test('a limit that only watches binds nobody, and what is not of the contract is not believed', async () => {
-  const { ask } = aHouse({ limits: [money(10, { mode: 'shadow' })] });
-  expect(await ask(aJob(1))).not.toHaveProperty('room');
-  const honest = await aHouse({ limits: [money(10)] }).ask(aJob(1));
-  const [room] = honest.room ?? [];
-  const withReason = (parts: object): object => ({
-    ...room,
-    refusal: { ...room?.refusal, reason: { ...room?.refusal.reason, ...parts } },
-  });
-  const odd = [
-    null,
-    { ...room, policy: 'admit' },
-    { ...room, periodMs: 0 },
-    { policy: 'room' },
-    withReason({ unit: 'pears' }),
-    withReason({ limitAmount: '10' }),
-    withReason({ committed: null }),
-    withReason({ subject: '' }),
-  ];
-  expect(readHeadroom({ room: [...odd, room] })).toEqual([room]);
-  expect(readHeadroom({ room: 'all' })).toEqual([]);
 });
 
 describe('restarts in an outage', () => {

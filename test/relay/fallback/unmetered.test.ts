@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { recordUnmetered } from '../../../functions/core/admission/decide.ts';
-import {
-  BATCH_BYTES_MAX,
-  type UnmeteredAnswer,
-  type UnmeteredResult,
-} from '../../../functions/core/contract/admissions.ts';
+import type { UnmeteredAnswer, UnmeteredResult } from '../../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
@@ -92,30 +88,6 @@ const told = (
 const recorded = (batch: readonly UnmeteredPost[]) => told(batch);
 const UNREACHABLE: UnmeteredOutcome = { kind: 'unreachable' };
 
-test('everything is told since a moment exactly if nothing has waited after it', async () => {
-  const { unmetered, pass, clock } = bench(recorded);
-  expect(unmetered.isBookedSince(clock.monotonicMs())).toBe(true);
-  unmetered.add(anAnswer(1));
-  expect(unmetered.isBookedSince(clock.monotonicMs() + 10_000)).toBe(false);
-  await pass(1_000);
-  const toldMs = clock.monotonicMs();
-  await pass(500);
-  expect([toldMs - 1, toldMs, toldMs + 500].map((atMs) => unmetered.isBookedSince(atMs))).toEqual([
-    ...[false, true, true],
-  ]);
-});
-
-test('a batch has 300 KB at the most, and an answer larger than that goes alone', async () => {
-  const { unmetered, posts, pass } = bench(recorded);
-  for (const jobId of numbers(1, 4)) unmetered.add(anAnswer(jobId, 'é'.repeat(50 * 1024)));
-  unmetered.add(anAnswer(5, 'x'.repeat(BATCH_BYTES_MAX)));
-  unmetered.add(anAnswer(6));
-  await pass(1_000);
-  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1, 2], [3, 4], [5], [6]]);
-  const bytes = posts.map(({ batch }) => Buffer.byteLength(batch.map(({ json }) => json).join('')));
-  expect(bytes.filter((size) => size > BATCH_BYTES_MAX)).toHaveLength(1);
-});
-
 test('fault 5: while the service is down, pauses double up to a minute and nothing is lost', async () => {
   let down = true;
   const { unmetered, posts, clock, pass, sum } = bench((batch) => (down ? UNREACHABLE : recorded(batch)));
@@ -194,16 +166,6 @@ test.each([{ content: false }, { content: true }])(
     expect([unmetered.queued, sum('posted'), sum('dropped')]).toEqual([0, 300, 0]);
   },
 );
-
-test('a batch that is too large for somebody on the way is told in halves', async () => {
-  const { unmetered, pass, sum, posts } = bench((batch) =>
-    batch.length > 20 ? { kind: 'refused', content: true } : recorded(batch),
-  );
-  for (const jobId of numbers(1, 300)) unmetered.add(anAnswer(jobId));
-  await pass(1_000);
-  expect([unmetered.queued, sum('posted'), sum('dropped')]).toEqual([0, 300, 0]);
-  expect(posts.length).toBeLessThan(50);
-});
 
 test.each(['refused with its batch', 'invalid by name'])(
   'one answer that is %s is found, tried again, and given up by name; all others are told',
@@ -377,18 +339,6 @@ describe('with the journal in the table', () => {
       expect(await ledger.readRecord(jobId)).toMatchObject({ state: 'HELD', answered: 'fallback' });
     const counter = { subject: 'group/100', limit: 'money-month', period: '2026-11' };
     expect(await ledger.readCounters([counter])).toMatchObject([{ committed: 3_000_000 }]);
-  });
-
-  test('a function that refuses the caller leaves it to the journal; one that refuses the content does not', async () => {
-    for (const [content, written] of [
-      [false, 1],
-      [true, 0],
-    ] as const) {
-      const relay = aRelay(() => ({ kind: 'refused', content }));
-      relay.unmetered.add(anAnswer(1));
-      await relay.pass(2_000);
-      expect(relay.items).toHaveLength(written);
-    }
   });
 
   test('a relay that stops writes before it asks, so that a function that hangs costs nothing', async () => {

@@ -175,24 +175,6 @@ describe('log', () => {
     expect(lines()[3]).not.toHaveProperty('suppressed');
   });
 
-  test('fault 14: problems without end share one line a minute, and none is silent for good', () => {
-    const { observe, lines, clock } = bench();
-    const flood = (from: number): void => {
-      for (let n = from; n < from + 1_000; n += 1) {
-        observe({ type: 'unreadable', problem: `offset ${n}`, sizeBytes: 9 });
-      }
-    };
-    flood(0);
-    expect(lines(), '100 of their own, one for all others').toHaveLength(101);
-    flood(1_000);
-    expect(lines()).toHaveLength(101);
-    clock.advance(60_000);
-    flood(2_000);
-    expect(lines().length).toBeGreaterThan(101);
-    expect(lines().length).toBeLessThanOrEqual(202);
-    expect(lines().map(({ suppressed }) => suppressed ?? 0)).toContain(1_899);
-  });
-
   test('a decision’s line is bounded, however long paths are and however many rules object', () => {
     const { observe, written, lines } = bench();
     const path = Array.from({ length: 20 }, () => 'g'.repeat(250)).join('/');
@@ -283,53 +265,6 @@ describe('Prometheus metrics', () => {
       [`${names.METRIC_LATENCY}_count`]: 3,
     });
     expect(samples.get(`${names.METRIC_LATENCY}_sum`)).toBeCloseTo(2.02);
-  });
-
-  test('rejections are counted by whether people have been told of them', async () => {
-    const answer = { outcome: 'rejected', reason: 'BUDGET_EXHAUSTED' } as const;
-    const decision = {
-      outcome: 'rejected',
-      decisionId: 'd-1-1',
-      violations: [
-        { rule: 'a', class: 'cost', mode: 'enforce', reason: { code: 'CONTROLLER_ERROR', cause: 'x' } },
-      ],
-      shadow: [],
-      text: 'no',
-    } as const;
-    const samples = await samplesAfter([
-      answered(),
-      answered({ answer, decision: { ...decision, notice: 'first' } }),
-      answered({ answer, decision: { ...decision, notice: 'repeat' } }),
-      answered({ answer, decision: { ...decision, notice: 'repeat' } }),
-      // A service that keeps no count, and the fallback: rather told twice than never.
-      answered({ answer, decision }),
-      answered({ answer, via: 'fallback', cause: 'deadline' }),
-    ]);
-    expect(samples.get(`${names.METRIC_REJECTIONS}{notice="first"}`)).toBe(3);
-    expect(samples.get(`${names.METRIC_REJECTIONS}{notice="repeat"}`)).toBe(2);
-  });
-
-  test('batches, poisoned questions and unmetered answers add up', async () => {
-    const samples = await samplesAfter([
-      { type: 'batch', lane: 'root 100', jobs: 96, waiters: 100 },
-      { type: 'batch', lane: 'root 101', jobs: 3, waiters: 3 },
-      { type: 'unreadable', problem: 'premature EOF', sizeBytes: 3 },
-      { type: 'suspicious', jobId: 1, fields: ['projectId'] },
-      { type: 'unmetered', queued: 12, posted: 0, dropped: 2 },
-      { type: 'unmetered', queued: 4, posted: 8, dropped: 0 },
-      { type: 'unmetered', queued: 1, posted: 0, journaled: 3, dropped: 0 },
-    ]);
-    expect(Object.fromEntries(samples)).toMatchObject({
-      [`${names.METRIC_BATCH_JOBS}_bucket{le="4"}`]: 1,
-      [`${names.METRIC_BATCH_JOBS}_bucket{le="96"}`]: 2,
-      [`${names.METRIC_BATCH_JOBS}_sum`]: 99,
-      [names.METRIC_UNREADABLE]: 1,
-      [names.METRIC_SUSPICIOUS]: 1,
-      [names.METRIC_UNMETERED_QUEUED]: 1,
-      [names.METRIC_UNMETERED_POSTED]: 8,
-      [names.METRIC_UNMETERED_JOURNALED]: 3,
-      [names.METRIC_UNMETERED_DROPPED]: 2,
-    });
   });
 
   test('unknown fields are labels, fifty of them; a flood of others shares one, and none is lost', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -16,21 +16,12 @@ test.each([
     { host: 'kas.example.com', port: 80, secure: false, tunnel: false, authority: 'kas.example.com' },
   ],
   [
-    'grpc://kas.example.com:8150',
-    { port: 8150, authority: 'kas.example.com:8150', url: 'grpc://kas.example.com:8150' },
-  ],
-  ['grpcs://kas.example.com', { port: 443, secure: true, tunnel: false, path: '' }],
-  [
     'ws://127.0.0.1:8154/-/kubernetes-agent/',
     { host: '127.0.0.1', port: 8154, path: '/-/kubernetes-agent/', tunnel: true, secure: false },
   ],
   [
     'wss://kas.example.com',
     { port: 443, secure: true, tunnel: true, path: '', url: 'wss://kas.example.com' },
-  ],
-  [
-    'wss://KAS.example.com:443/',
-    { host: 'kas.example.com', port: 443, authority: 'kas.example.com', url: 'wss://kas.example.com' },
   ],
   ['grpcs://[::1]:8150', { host: '::1', port: 8150, authority: '[::1]:8150' }],
 ])('%s is understood as GitLab Runner does', (text, expected) => {
@@ -39,32 +30,25 @@ test.each([
 
 test.each([
   ['https://kas.example.com', 'must begin with grpc://, grpcs://, ws:// or wss://'],
-  ['kas.example.com:443', 'must begin with'],
   ['grpc:kas.example.com', 'must begin with'],
-  ['wss://', 'is not a URL'],
-  ['wss://host:99999', 'is not a URL'],
   ['grpc://host:0', 'has port 0'],
   ['grpcs://host/path', 'has a path, which gRPC has no use for; write grpcs://host'],
   ['wss://user@host', 'carries credentials'],
   ['wss://host?x=1', 'carries a query or fragment'],
-  ['wss://host/a#b', 'carries a query or fragment'],
 ])('%s is refused with its remedy', (text, problem) => {
   expect(() => parseTarget(text)).toThrow(
     expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(problem) }),
   );
 });
 
-test.each([
-  'wss://user:glrct-secret@host',
-  'https://user:glrct-secret@host',
-  'wss://host?token=glrct-secret',
-  'http://x?glrct-secret',
-  'wss://u:glrct-secret@:x',
-])('a refused URL is not repeated with the secret in it (%#)', (text) => {
-  expect(() => parseTarget(text)).toThrow(
-    expect.objectContaining({ message: expect.not.stringContaining('secret') }),
-  );
-});
+test.each(['wss://user:glrct-secret@host', 'wss://host?token=glrct-secret'])(
+  'a refused URL is not repeated with the secret in it (%#)',
+  (text) => {
+    expect(() => parseTarget(text)).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('secret') }),
+    );
+  },
+);
 
 describe('the connection', () => {
   /** GitLab's router cuts off clients that ping more often. */
@@ -143,18 +127,6 @@ describe('registration', () => {
     expect(events.map((event) => event.type)).toEqual(['registered', 'registered', 'registered']);
   });
 
-  test('a failed registration is an event and is tried again after a minute, before the router forgets', async () => {
-    const { start, clock, settle, events } = bench(STATUS.UNAVAILABLE, 'ok');
-    start();
-    await settle();
-    clock.advance(60_000);
-    await settle();
-    expect(events).toEqual([
-      { type: 'registration_failed', code: 14, details: 'refused' },
-      { type: 'registered' },
-    ]);
-  });
-
   test.each([
     { code: STATUS.UNAVAILABLE, minutes: [1, 2, 3, 3, 3] },
     { code: STATUS.UNIMPLEMENTED, minutes: [1, 2, 4, 8, 16, 32, 60, 60] },
@@ -227,30 +199,6 @@ describe('the token in a file', () => {
     file.write('glrct-second');
     file.pass(1_000);
     expect(file.source.read()).toBe('glrct-second');
-  });
-
-  test('while a new token is being written the last good one stays in use', () => {
-    const file = tokenFile('half', 'glrct-one');
-    file.source.read();
-    file.write('');
-    file.pass(1_000);
-    expect(file.source.read()).toBe('glrct-one');
-    unlinkSync(file.path);
-    file.pass(1_000);
-    expect(file.source.read()).toBe('glrct-one');
-    file.write('glrct-two');
-    file.pass(1_000);
-    expect(file.source.read()).toBe('glrct-two');
-  });
-
-  test('a file that appears late is read as soon as it is there', () => {
-    const path = join(dir, 'late');
-    const source = fileToken(path, () => 0);
-    expect(() => source.read()).toThrow(
-      expect.objectContaining({ code: 'token_unreadable', message: expect.stringContaining(path) }),
-    );
-    writeFileSync(path, 'glrct-late');
-    expect(source.read()).toBe('glrct-late');
   });
 
   test.each([

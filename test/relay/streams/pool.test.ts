@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { backoffMs } from '../../../relay/connection.ts';
 import { STATUS } from '../../../relay/router/router.ts';
@@ -43,23 +42,6 @@ test('the answer goes out on the stream that asked, and is heard', async () => {
   bench.calls[5]?.end();
   bench.calls[2]?.end();
   expect(bench.heard).toEqual([true, true]);
-});
-
-test('a second question on a used stream is never decided', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[0]?.ask('first').ask('second');
-  expect(bench.questions.map((question) => question.text)).toEqual(['first']);
-});
-
-test('a decision for a router that has gone is told as not heard', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.calls[0]?.ask();
-  bench.calls[0]?.end(STATUS.DEADLINE_EXCEEDED);
-  await bench.questions[0]?.decide();
-  expect(bench.heard).toEqual([false]);
-  expect(bench.pool.status().busy).toBe(0);
 });
 
 test('an answering core that fails costs its own stream only', async () => {
@@ -235,32 +217,6 @@ describe('connection states', () => {
     { code: STATUS.PERMISSION_DENIED, attempt: 9, ms: [1_000, 60_000], guarantee: 'and a minute at most' },
   ])('code $code, attempt $attempt waits $ms ms: $guarantee', ({ code, attempt, ms }) => {
     expect([backoffMs(code, attempt, () => 0), backoffMs(code, attempt, () => 1)]).toEqual(ms);
-  });
-
-  test('the first pause after any code is 2 s at most, and none is longer than a minute', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 20 }),
-        fc.integer({ min: 1, max: 1_000 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (code, attempt, random) => {
-          expect(backoffMs(code, 1, () => random)).toBeLessThanOrEqual(2_000);
-          expect(backoffMs(code, attempt, () => random)).toBeGreaterThanOrEqual(100);
-          expect(backoffMs(code, attempt, () => random)).toBeLessThanOrEqual(60_000);
-        },
-      ),
-    );
-  });
-
-  test('a router that refuses slowly, after a probe counted as accepted, is left alone longer each time', async () => {
-    const { clock, live, ofType, settle } = await refused(STATUS.PERMISSION_DENIED);
-    for (let round = 0; round < 3; round += 1) {
-      clock.advance(ofType('backing_off').at(-1)?.delayMs ?? 0);
-      clock.advance(1_000);
-      await settle();
-      for (const call of live()) call.end(STATUS.PERMISSION_DENIED, 'refused');
-    }
-    expect(ofType('backing_off').map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
   });
 
   test('a pool with streams whose next 33 are all refused stops opening for a while, and answers the others', async () => {

@@ -30,26 +30,10 @@ test.each<[string, Shape, Record<string, unknown>, Record<string, unknown>]>([
     { jobId: 7, projectId: 42, projectPath: 'acme/web' },
   ],
   [
-    'reads nested camelCase',
-    { jobInfo: { id: 'int64', projectId: 'int64', rootNamespaceId: 'int64' } },
-    { jobInfo: { id: '7', projectId: '42', rootNamespaceId: '1' } },
-    { jobId: 7, projectId: 42, rootNamespaceId: 1 },
-  ],
-  [
     'reads flat fields',
     { job_id: 'int64', project_full_path: 'string', namespace_id: 'int64', user_id: 'int64' },
     { job_id: '7', project_full_path: 'acme/web', namespace_id: '5', user_id: '3' },
     { jobId: 7, projectPath: 'acme/web', namespaceId: 5, userId: 3 },
-  ],
-  [
-    'reads messages of their own',
-    {
-      id: 'int64',
-      project: { id: 'int64', full_path: 'string', visibility: 'string' },
-      runner: { id: 'uint32' },
-    },
-    { id: '7', project: { id: '42', full_path: 'acme/web', visibility: 'private' }, runner: { id: 9 } },
-    { jobId: 7, projectId: 42, projectPath: 'acme/web', projectVisibility: 'private', runnerId: 9 },
   ],
   [
     'reads an image given as text and services given as names',
@@ -85,16 +69,6 @@ test('a field with presence keeps its false, one without cannot say it', () => {
   );
   expect(
     requestOf(translate({ id: 'int64', git_info: { protected: 'bool' } }, asked)).refProtected,
-  ).toBeUndefined();
-});
-
-test('an empty list of job tags means untagged only beside tags of the runner', () => {
-  const shape = { id: 'int64', job_info: { tags: ['string'] }, runner_info: { tags: ['string'] } } as const;
-  expect(requestOf(translate(shape, { id: '7', runner_info: { tags: ['large'] } })).jobTags).toEqual([]);
-  expect(requestOf(translate(shape, { id: '7' })).jobTags).toBeUndefined();
-  const withoutJobTags = { id: 'int64', runner_info: { tags: ['string'] } } as const;
-  expect(
-    requestOf(translate(withoutJobTags, { id: '7', runner_info: { tags: ['large'] } })).jobTags,
   ).toBeUndefined();
 });
 

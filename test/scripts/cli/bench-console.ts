@@ -16,8 +16,8 @@ import type { budgetBench } from './budget/budget-bench.ts';
 
 /** The pages and the API over the tables and documents of a bench. */
 export function consoleOn(
-  { clock, table, tables, folder }: Awaited<ReturnType<typeof budgetBench>>,
-  { store = tables.ledger, user = USERS.finance, lastJobId = 0 } = {},
+  { clock, table, tables, rollup, folder }: Awaited<ReturnType<typeof budgetBench>>,
+  { store = tables.store, user = USERS.finance, lastJobId = 0 } = {},
 ) {
   const policy = readPolicy(join(folder, 'policy.yaml'));
   const groups = readDirectory(join(folder, 'directory.yaml'));
@@ -31,7 +31,7 @@ export function consoleOn(
     limitTable: table,
     packedLimits: someLimits({}, policy),
     ledger,
-    usage: tables.rollup,
+    usage: rollup,
     places: async () => placesOf(groups),
     recentJobIds: async () => [lastJobId],
   });

@@ -29,9 +29,7 @@ function aRoot(): { readonly root: string; readonly dataDir: string } {
 
 const told = (flags: Command['flags']): Command => ({
   name: 'told',
-  summary: 'tells the time',
-  help: 'Tells the time.',
-  ...(flags && { flags }),
+  ...{ help: 'Tells the time.', flags, examples: [], parse: () => {} },
   run: async (_args, io) => {
     io.out(new Date(io.nowMs()).toISOString());
     return EXIT.ok;
@@ -44,7 +42,7 @@ async function timeOf(
   flags: Command['flags'] = LEDGER_FLAGS,
 ): Promise<string> {
   const command = told(flags);
-  const entry = { name: 'told', summary: command.summary, load: async () => command };
+  const entry = { name: 'told', summary: '', load: async () => command };
   return (await runDesk(['told', ...args], root, { nowMs: () => NOW_MS + 6_000 }, [entry])).out;
 }
 

@@ -45,12 +45,8 @@ function run(program: Program, args: readonly string[], stdout: string, root = R
 const JOBS = ['--jobs', '3', '--rate', '100'];
 const RUNS: readonly [program: Program, args: readonly string[]][] = [
   ['tollgate', ['--version']],
-  ['tollgate', ['check', '--help']],
-  ['tollgate', ['policy', 'validate', '--json']],
-  ['start', ['--help']],
   ['start', ['--memory', ...JOBS]],
   ['doctor', ['--help']],
-  ['gitlab', ['--help']],
 ];
 test.each(RUNS)('%s %j: a full stdout is one line on stderr and a failure', async (program, args) => {
   const { code, stderr } = await run(program, args, '> /dev/full');
@@ -75,21 +71,9 @@ function readOnlyProject(target: string): string {
 }
 const ONE_LINE = /^[^\n]+\n(?:See: [^\n]+\n)?$/;
 
-test.each([
-  [
-    'a folder that cannot be made',
-    '/sys',
-    /\.tollgate\/ledger: cannot keep a ledger: the system forbids it \(EPERM\)/,
-  ],
-  ['a folder without files', '/sys/kernel', /\.tollgate\/ledger: cannot keep a ledger: /],
-  [
-    'a file in its place',
-    '/dev/null',
-    /\.tollgate\/ledger: cannot keep a ledger: a part of its path is a file/,
-  ],
-])('npm start in %s names the folder, the cause and the remedy', async (_, target, says) => {
-  const { code, stderr } = await run('start', JOBS, '', readOnlyProject(target));
-  expect(stderr).toMatch(says);
+test('npm start names the folder that takes no files, the cause and the remedy', async () => {
+  const { code, stderr } = await run('start', JOBS, '', readOnlyProject('/sys'));
+  expect(stderr).toMatch(/\.tollgate\/ledger: cannot keep a ledger: the system forbids it \(EPERM\)/);
   expect(stderr).toMatch(/, or say --memory/);
   expect(stderr).toMatch(ONE_LINE);
   expect(code).toBe(3);

@@ -68,15 +68,6 @@ test('colours take no columns', () => {
   expect(plain).toBe('FAIL  b');
 });
 
-test('only the last column is cut to the terminal', () => {
-  const text = table([{}, {}], [['name', 'x'.repeat(100)]], 50);
-  expect(text).toBe(`name  ${'x'.repeat(43)}…\n`);
-});
-
-test('a result for a file is not cut', () => {
-  expect(table([{}], [['x'.repeat(500)]], WIDE)).toHaveLength(501);
-});
-
 test('characters outside the basic plane are cut whole', () => {
   expect(cutToColumns('😀😀😀', 3)).toBe('😀…');
 });
@@ -97,10 +88,4 @@ test.each([
 test('names cannot steer the terminal', () => {
   expect(printable('a\u001b[31mb\u202ec\u0007')).toBe('a�[31mb�c�');
   expect(printable('pay\u200bments\u200f\n1.200')).toBe('pay�ments�\n1.200');
-});
-
-test('a table shows what cannot be seen, and keeps our colours', () => {
-  const { bad } = paintWhen(true);
-  const text = table([{}, {}], [[bad('a\u200fb'), 'x\u001b[2Jy\u200bz']], WIDE);
-  expect(text).toBe(`${bad('a�b')}  x�[2Jy�z\n`);
 });

@@ -5,9 +5,6 @@ const RENAMED = {
   'gitlab.agent.runner_controller.rpc': 'gitlab.agent.runner_controller.v2.rpc',
 };
 
-/** The service moved to another package. */
-export const renamedPackage = (): Uint8Array => schemaVariant({ packages: RENAMED });
-
 /** A renamed package and other numbers at once. */
 export const renamedAndRenumbered = (): Uint8Array =>
   schemaVariant({ packages: RENAMED, renumber: renumberedField });

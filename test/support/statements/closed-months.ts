@@ -5,7 +5,7 @@ import {
   sealed,
 } from '../../../functions/core/statements/closed-statement.ts';
 
-export const aClosedStatement = (
+const aClosedStatement = (
   number: number,
   subject: string,
   month: string,

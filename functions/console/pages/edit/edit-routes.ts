@@ -1,67 +1,63 @@
-import { Hono } from 'hono';
+import { withoutDay } from '../../../../policies/limits/limit.ts';
+import { writtenDay } from '../../../../policies/text/edge-text.ts';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import { actingUser } from '../../../answers/reading/context.ts';
-import type { ApplyOutcome, LimitEdit } from '../../../core/limits/edit-model.ts';
-import type { SignInEnv } from '../../../core/signin/model.ts';
-import { type PageContext, type PagesDeps, pageFormatOf, query, readValues, send } from '../page-deps.ts';
-import { countedFor } from '../parts/backtest-part.tsx';
+import type { LimitEdit } from '../../../core/limits/edit-model.ts';
+import type { User } from '../../../core/signin/model.ts';
+import {
+  formatOf,
+  type PageContext,
+  type PageRoutes,
+  type PagesDeps,
+  query,
+  readValues,
+  send,
+} from '../page-deps.ts';
 import type { Values } from '../parts/form-field.tsx';
-import { address } from '../parts/layout.tsx';
-import { approvalPage, forbiddenPage, problemPage, unknownPlace } from '../problem-page.tsx';
-import { backOf, type EditFormView, editPage, previewPage, stalePage, untouched } from './edit-pages.tsx';
-import { EDIT_KINDS, type EditKind, ownerContactsOf } from './forms.ts';
-import { asHiddenFields, byField, openForm, readEdit, standingOf, wasOf } from './read-edit.ts';
+import { countedFor } from '../parts/preview-part.tsx';
+import { respondToEdit, sendUnknown } from '../problem-page.tsx';
+import { backOf, type EditFormView, editPage, previewPage, stalePage } from './edit-pages.tsx';
+import {
+  type EditForm,
+  type EditFormContext,
+  type EditKind,
+  editForm,
+  fieldsOf,
+  isEditKind,
+} from './forms.ts';
+import { byField, readEdit } from './read-edit.ts';
 
 const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 
 /** `GET /edit` shows a form, `POST /edit` first what it would do, then does it. */
-export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
-  const app = new Hono<SignInEnv>();
-
+export const editRoutes: PageRoutes = (app, deps) => {
   app.get('/edit', async (c) => {
-    const kind = kindOf(query(c, 'kind'));
-    const named = Object.fromEntries(
-      NAMED.flatMap((name) => [[name, query(c, name)]]).filter(([, value]) => value),
+    const named: Values = Object.fromEntries(
+      NAMED.flatMap((name) => [[name, query(c, name) ?? '']] as const).filter(([, value]) => value !== ''),
     );
-    const opened = kind && (await openForm(deps, kind, named as Values, c.var.user));
-    if (opened === undefined) return send(c, unknownPlace(c.var.user), 404);
-    const { form, context } = opened;
-    const isNew = opened.kind === 'set' && context.limit === undefined;
-    const values = {
-      ...(named as Values),
-      ...(isNew ? {} : asHiddenFields(form.values)),
-      base: opened.base ?? '',
-      ...form.values,
-    };
-    return send(c, editPage(c.var.user, untouched(opened.kind, form, values), pageFormatOf(deps)));
+    const opened = await openForm(deps, query(c, 'kind'), named, c.var.user);
+    if (opened === undefined) return sendUnknown(c);
+    const { kind, form, context, base = '' } = opened;
+    const isNew = kind === 'set' && context.limit === undefined;
+    const values = { ...named, ...(!isNew && asHiddenFields(form)), base, ...form.values };
+    return send(c, editPage({ kind, form, values }, formatOf(c, deps)));
   });
 
   app.post('/edit', async (c) => {
-    const { user } = c.var;
     const values = await readValues(c);
-    const kind = kindOf(values.kind);
-    const opened = kind && (await openForm(deps, kind, values, user));
-    if (opened === undefined) return send(c, unknownPlace(user), 404);
+    const opened = await openForm(deps, values.kind, values, c.var.user);
+    if (opened === undefined) return sendUnknown(c);
+    const format = formatOf(c, deps);
     const standing = standingOf(opened, values);
-    if (standing !== undefined) return send(c, editPage(user, standing, pageFormatOf(deps)), 409);
-    const { form } = opened;
-    const shown = {
-      kind: opened.kind,
-      form,
-      values,
-      problems: new Map<string, string>(),
-      others: [] as string[],
-    };
-    if (values.step === 'change') return send(c, editPage(user, shown, pageFormatOf(deps)));
-    const read = readEdit(opened.kind, values, wasOf(values), deps.policy.currency);
-    if (!read.ok)
-      return send(c, editPage(user, { ...shown, problems: read.problems }, pageFormatOf(deps)), 422);
+    if (standing !== undefined) return send(c, editPage(standing, format), 409);
+    const { kind, form } = opened;
+    const shown = { kind, form, values };
+    if (values.step === 'change') return send(c, editPage(shown, format));
+    const read = readEdit(kind, values, wasOf(values), deps.policy.currency);
+    if (!read.ok) return send(c, editPage({ ...shown, problems: read.problems }, format), 422);
     return judge(c, deps, shown, read.edit, read.why);
   });
-
-  return app;
-}
-
-const kindOf = (text: string | undefined): EditKind | undefined => EDIT_KINDS.find((kind) => kind === text);
+};
 
 /** Previews also need rights, because hidden subjects cannot be edited. */
 async function judge(
@@ -73,103 +69,84 @@ async function judge(
 ): Promise<Response> {
   const { user } = c.var;
   const { form, values } = shown;
-  const answer = await deps.read.preview([edit], values.base || undefined, user);
-  switch (answer.outcome) {
-    case 'unknown_subject':
-      return send(c, unknownPlace(user), 404);
-    case 'invalid':
-      return send(
-        c,
-        editPage(user, { ...shown, ...byField(answer.problems, form) }, pageFormatOf(deps)),
-        422,
-      );
-    case 'valid': {
-      // An old set is never published again, so the edit is refused with both versions.
-      if (answer.stale || values.step === 'apply') return apply(c, deps, shown, edit, why);
-      const exact = await countedFor(deps, [edit], values.base || undefined, values, user);
-      const preview = { title: form.title, values, preview: answer, exact };
-      return send(c, previewPage(user, preview, pageFormatOf(deps)));
-    }
+  const format = formatOf(c, deps);
+  const base = values.base || undefined;
+  const preview = await deps.read.preview([edit], base, user);
+  if (preview.outcome === 'unknown_subject') return sendUnknown(c);
+  const again = (problems: Parameters<typeof byField>[0]): Promise<Response> =>
+    send(c, editPage({ ...shown, ...byField(problems, fieldsOf(form)) }, format), 422);
+  if (preview.outcome === 'invalid') return again(preview.problems);
+  // An old set is never published again, so the edit is refused with both versions.
+  if (!preview.stale && values.step !== 'apply') {
+    const exact = await countedFor(deps, [edit], base, values, user);
+    return send(c, previewPage({ title: form.title, values, preview, exact }, format));
   }
-}
-
-async function apply(
-  c: PageContext,
-  deps: PagesDeps,
-  shown: EditFormView,
-  edit: LimitEdit,
-  why: string,
-): Promise<Response> {
-  const { user } = c.var;
-  const { form, values } = shown;
+  const confirmed = values.confirmed === 'yes';
+  const by = { ...actingUser(user), why, source: 'page', base, confirmed };
   const back = backOf(values);
-  const outcome = await deps.desk.apply([edit], {
-    ...actingUser(user),
-    why,
-    source: 'page',
-    base: values.base || undefined,
-    confirmed: values.confirmed === 'yes',
+  return respondToEdit(c, deps, await deps.desk.apply([edit], by), {
+    back,
+    invalid: again,
+    stale: (stale) => send(c, stalePage(stale, { values, back }, format), 409),
+    unconfirmed: () =>
+      send(c, previewPage({ title: form.title, values, preview, unconfirmed: true }, format), 409),
   });
-  const sees = await deps.read.sight(user);
-  switch (outcome.outcome) {
-    case 'live':
-      deps.log.info('limits edited', {
-        user: user.id,
-        edit: outcome.pointer.edit,
-        rows: outcome.rows.length,
-      });
-      return c.redirect(address(back, { saved: outcome.pointer.edit }), 303);
-    case 'unchanged':
-      return c.redirect(address(back, { saved: 'nothing' }), 303);
-    case 'invalid':
-      return send(
-        c,
-        editPage(user, { ...shown, ...byField(outcome.problems, form) }, pageFormatOf(deps)),
-        422,
-      );
-    case 'forbidden': {
-      const denied = outcome.denied.filter(({ row }) => sees(row.subject));
-      const reach = await ownerContactsOf(
-        denied.map(({ row }) => row),
-        deps.read,
-        user,
-      );
-      return send(c, forbiddenPage(user, denied, reach, back), 403);
-    }
-    case 'stale':
-      return send(c, stalePage(user, seen(outcome, sees), { values, back }, pageFormatOf(deps)), 409);
-    case 'needs_confirmation': {
-      const answer = await deps.read.preview([edit], values.base || undefined, user);
-      if (answer.outcome === 'valid')
-        return send(
-          c,
-          previewPage(
-            user,
-            { title: form.title, values, preview: answer, unconfirmed: true },
-            pageFormatOf(deps),
-          ),
-          409,
-        );
-      return send(
-        c,
-        problemPage(user, {
-          title: 'Not saved',
-          sentence: 'This has to be confirmed.',
-          remedy: 'Begin again.',
-        }),
-        409,
-      );
-    }
-    case 'needs_approval':
-      return send(c, approvalPage(user, outcome, back), 202);
-  }
 }
 
-type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+interface OpenForm {
+  readonly kind: EditKind;
+  readonly form: EditForm;
+  readonly context: EditFormContext;
+  /** The live set. */
+  readonly base: string | undefined;
+}
 
-/** Only what is theirs to see. */
-const seen = ({ mine, theirs, ...rest }: Stale, sees: (subject: string) => boolean): Stale => ({
-  ...rest,
-  ...(mine !== undefined && { mine: mine.filter(({ subject }) => sees(subject)) }),
-  ...(theirs !== undefined && { theirs: theirs.filter(({ subject }) => sees(subject)) }),
-});
+/** The form of a kind of edit; undefined: there is nothing to edit, or it is not theirs to see. */
+async function openForm(
+  { desk, read, clock, zone }: PagesDeps,
+  kind: string | undefined,
+  { subject = '', limit: limitId }: Values,
+  user: User,
+): Promise<OpenForm | undefined> {
+  if (!isEditKind(kind)) return undefined;
+  const view =
+    subject === '' ? undefined : await read.subject(subject, withoutAbsent({ limit: limitId }), user);
+  const needsNone = kind === 'end-breakglass' || kind === 'review-breakglass';
+  if (view === undefined && (subject !== '' || !needsNone)) return undefined;
+  const limit = kind === 'grant' ? undefined : view?.limits.find(({ id }) => id === limitId);
+  if (kind === 'set' && limitId !== undefined && limit === undefined) return undefined;
+  const context = { view, limit, today: writtenDay(clock.nowMs(), view?.zone ?? zone) };
+  const base = view === undefined ? (await desk.live())?.pointer.set : view.set;
+  return { kind, form: editForm(kind, context), context, base };
+}
+
+/**
+ * A new limit that is there already: the form to change that one, with the amount and the reason that were typed. The rest
+ * stays as it stands, above all the mode, which the form of a new limit only proposes.
+ */
+function standingOf({ kind, context, base = '' }: OpenForm, values: Values): EditFormView | undefined {
+  const { subject = '', unit, per, amount = '', why = '', each = '' } = values;
+  if (kind !== 'set' || values.limit !== undefined || each !== '') return undefined;
+  const id = `${unit}-${per || 'now'}`;
+  const limit = context.view?.limits.find(
+    (row) => row.byDefault !== true && row.kind === unit && withoutDay(row.id) === id,
+  );
+  if (limit === undefined) return undefined;
+  const form = editForm('set', { ...context, limit });
+  const note = 'There is such a limit already, so this changes it. Its mode and all else stay as they are.';
+  const along = { subject, limit: limit.id, ...asHiddenFields(form), base };
+  return { kind, form: { ...form, note }, values: { ...along, ...form.values, amount, why } };
+}
+
+/** Original values are kept under these names, so that only changes are sent. */
+const WAS = 'was.';
+
+const asHiddenFields = ({ values = {} }: EditForm): Values =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`${WAS}${name}`, value]));
+
+const wasOf = (values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      name.startsWith(WAS) ? [[name.slice(WAS.length), value]] : [],
+    ),
+  );

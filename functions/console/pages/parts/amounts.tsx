@@ -12,74 +12,71 @@ import { amountText, bareAmountText } from '../../../../policies/unit-texts.ts';
 import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { refusingText } from '../../../answers/status/texts.ts';
-import { limitEditLink, type Markup, type TableColumn } from './layout.tsx';
+import { address, type Column, hidden, type Markup, type Reader, soft } from './layout.tsx';
 
-/** The deployment's currency, and where and when "now" is. */
+/** Who reads the page, the deployment's currency, and where and when "now" is. */
 export interface PageFormat {
+  readonly user: Reader;
   readonly currency: string;
   /** IANA zone of instants that belong to no limit. */
   readonly zone: string;
   readonly nowMs: number;
 }
 
+type Zone = Pick<PageFormat, 'zone'>;
+
 /** `500.00 EUR` */
 export const pageAmount = (whole: number, unit: Unit, { currency }: Pick<PageFormat, 'currency'>): string =>
   amountText(whole, unit, currency);
 
-/** `500.00`. */
-export const bare = (whole: number, unit: Unit): string => bareAmountText(whole, unit);
+export { bareAmountText as bare };
+
+const time = (atMs: number, text: string, title?: string): Markup => (
+  <time class="when" datetime={new Date(atMs).toISOString()} title={title}>
+    {text}
+  </time>
+);
 
 /** `1 Dec 2026 00:00 Europe/Berlin`. */
-export const instant = (atMs: number, { zone }: Pick<PageFormat, 'zone'>): Markup => (
-  <time class="when" datetime={new Date(atMs).toISOString()}>
-    {instantText(atMs, zone)}
-  </time>
-);
+export const instant = (atMs: number, { zone }: Zone): Markup => time(atMs, instantText(atMs, zone));
 
 /** The first instant of a validity, or the first one after it: `the end of 31 Dec 2026 Europe/Berlin`. */
-export const edge = (atMs: number, which: Edge, { zone }: Pick<PageFormat, 'zone'>): Markup => (
-  <time class="when" datetime={new Date(atMs).toISOString()}>
-    {edgeText(atMs, which, zone)}
-  </time>
-);
+export const edge = (atMs: number, which: Edge, { zone }: Zone): Markup =>
+  time(atMs, edgeText(atMs, which, zone));
 
 /** The same without the zone, where the page names it. */
-export const shortInstant = (atMs: number, { zone }: Pick<PageFormat, 'zone'>): Markup => (
-  <time class="when" datetime={new Date(atMs).toISOString()} title={zone}>
-    {instantText(atMs, zone).replace(` ${zone}`, '')}
-  </time>
-);
+export const shortInstant = (atMs: number, { zone }: Zone): Markup =>
+  time(atMs, instantText(atMs, zone).replace(` ${zone}`, ''), zone);
 
 /** `in 9 days`, `9 days ago`. */
-export const distance = (atMs: number, nowMs: number): string =>
-  atMs >= nowMs ? relativeText(nowMs, atMs) : agoText(relativeText(atMs, nowMs));
-
-const agoText = (text: string): string => (text === 'now' ? 'just now' : `${text.replace(/^in /, '')} ago`);
-
-/** Tag of a limit's mode; enforced ones need none. */
-export function modeTag(mode: Mode): Markup | undefined {
-  switch (mode) {
-    case 'enforce':
-      return undefined;
-    case 'warn':
-      return (
-        <span class="tag warn" title="Tells the owner, rejects no job">
-          warns only
-        </span>
-      );
-    case 'shadow':
-      return (
-        <span class="tag" title="Recorded, rejects no job">
-          shadow
-        </span>
-      );
-    case 'off':
-      return <span class="tag">off</span>;
-  }
+export function distance(atMs: number, nowMs: number): string {
+  if (atMs >= nowMs) return relativeText(nowMs, atMs);
+  const text = relativeText(atMs, nowMs);
+  return text === 'now' ? 'just now' : `${text.replace(/^in /, '')} ago`;
 }
 
+const MODE_TAGS: Readonly<Partial<Record<Mode, Markup>>> = {
+  warn: (
+    <span class="tag warn" title="Tells the owner, rejects no job">
+      warns only
+    </span>
+  ),
+  shadow: (
+    <span class="tag" title="Recorded, rejects no job">
+      shadow
+    </span>
+  ),
+  off: <span class="tag">off</span>,
+};
+
+/** Tag of a limit's mode; enforced ones need none. */
+export const modeTag = (mode: Mode): Markup | undefined => MODE_TAGS[mode];
+
+/** `12,030` */
+export const number = (count: number): string => count.toLocaleString('en-US');
+
 export const pageCount = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+  `${number(count)} ${count === 1 ? one : many}`;
 
 /** `83 %`; above everything that fits in four digits just that. */
 export const percent = (part: number, whole: number): string => {
@@ -89,8 +86,8 @@ export const percent = (part: number, whole: number): string => {
 
 export { alertsText, lastAlertOf, limitWords, nextAlertText } from '../../../answers/status/texts.ts';
 
-export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
-  limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);
+export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, format: PageFormat): string =>
+  limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, format);
 
 /** Stands where the use of a limit would: it has no counter. */
 export const NOT_COUNTED = 'not counted';
@@ -103,37 +100,28 @@ export const OUTAGE_TEXTS = {
 } as const;
 
 /** Negative amounts in words, because a minus is easily missed. */
-export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: PageFormat): string =>
-  limit.left === undefined
-    ? '–'
-    : limit.left < 0
-      ? `${pageAmount(-limit.left, limit.unit, telling)} over`
-      : pageAmount(limit.left, limit.unit, telling);
+export function leftText({ left, unit }: Pick<LimitRow, 'left' | 'unit'>, format: PageFormat): string {
+  if (left === undefined) return '–';
+  return left < 0 ? `${pageAmount(-left, unit, format)} over` : pageAmount(left, unit, format);
+}
+
+/** `20.00 EUR left of 500.00 EUR` */
+export const leftOfText = (limit: LimitRow, format: PageFormat): string =>
+  `${leftText(limit, format)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmountWords(limit, format)}`;
 
 /** Nothing is rejected for it. */
 const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
   (rolledOutAs ?? mode) !== 'enforce';
 
 /** Colours what is left: red where jobs are rejected, amber where they would be. */
-export const leftClass = (limit: LimitRow): string =>
-  (limit.left ?? 0) >= 0 ? '' : onlyWatches(limit) ? 'warn-text' : 'bad-text';
+export function leftClass(limit: LimitRow): string {
+  if ((limit.left ?? 0) >= 0) return '';
+  return onlyWatches(limit) ? 'warn-text' : 'bad-text';
+}
 
 /** An amount as limits.yaml has it, for a field that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
 export const writtenAmount = (whole: number | 'unlimited', kind: LimitKind): string =>
   whole === 'unlimited' ? whole : writtenUnits(whole, kind);
-
-/** Steps that people count in. */
-const STEPS: readonly number[] = [1, 2, 2.5, 5, 10];
-const TICKS = 4;
-
-/** From 0 upwards, in round steps of whole units, so that the last one is not below `highest`. */
-export function roundTicks(highest: number): readonly number[] {
-  const rough = Math.max(highest / TICKS, 1);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.ceil((STEPS.find((each) => each * power >= rough) ?? 10) * power);
-  const count = Math.ceil(Math.max(highest, 1) / step);
-  return Array.from({ length: count + 1 }, (_, index) => index * step);
-}
 
 /** Days as numbers that can be placed side by side. */
 export const dayNumberOf = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
@@ -150,29 +138,23 @@ export function daySpan({ fromDay, toDay }: { readonly fromDay: string; readonly
   const to = `${shortDayLabel(toDay)} ${year}`;
   if (fromDay === toDay) return to;
   if (fromDay.startsWith(month)) return `${Number(fromDay.slice(8))} to ${to}`;
-  return fromDay.startsWith(year)
-    ? `${shortDayLabel(fromDay)} to ${to}`
-    : `${shortDayLabel(fromDay)} ${fromDay.slice(0, 4)} to ${to}`;
+  const from = shortDayLabel(fromDay);
+  return fromDay.startsWith(year) ? `${from} to ${to}` : `${from} ${fromDay.slice(0, 4)} to ${to}`;
 }
+
+const pattern = (id: string, line: string): Markup => (
+  <pattern id={id} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+    <rect class="held-ground" width="5" height="5" />
+    <path class={line} d="M1 0V5" stroke-width="2.4" />
+  </pattern>
+);
 
 /** Once for the whole page; bars refer to them. Stripes, because colour is never the only sign. */
 export const HELD_PATTERNS = (
   <svg class="patterns" aria-hidden="true">
     <defs>
-      <pattern id="held" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-        <rect class="held-ground" width="5" height="5" />
-        <path class="held-line" d="M1 0V5" stroke-width="2.4" />
-      </pattern>
-      <pattern
-        id="held-over"
-        width="5"
-        height="5"
-        patternUnits="userSpaceOnUse"
-        patternTransform="rotate(45)"
-      >
-        <rect class="held-ground" width="5" height="5" />
-        <path class="held-over" d="M1 0V5" stroke-width="2.4" />
-      </pattern>
+      {pattern('held', 'held-line')}
+      {pattern('held-over', 'held-over')}
     </defs>
   </svg>
 );
@@ -190,180 +172,153 @@ interface BarFigures {
 export function Bar({ spent, held, limit, forecast }: BarFigures): Markup {
   // Past the limit the bar is the whole, and an edge shows where the limit was.
   const full = Math.max(limit, spent + held, 1);
-  const at = (amount: number): string => `${round((amount / full) * 100)}%`;
-  const over = spent + held - limit;
+  const at = (amount: number): string => `${Math.round((amount / full) * 10_000) / 100}%`;
   const heldWithin = Math.max(0, Math.min(held, limit - spent));
-  const mark = forecast === undefined ? undefined : Math.min(forecast, full);
+  const part = (look: object, from: number, width: number): Markup | false =>
+    width > 0 && <rect {...look} x={at(from)} width={at(width)} height="100%" />;
   return (
     <svg class="bar" aria-hidden="true">
-      {spent > 0 && <rect class="spent" width={at(Math.min(spent, limit))} height="100%" />}
-      {spent > limit && <rect class="over" x={at(limit)} width={at(spent - limit)} height="100%" />}
-      {heldWithin > 0 && <rect fill="url(#held)" x={at(spent)} width={at(heldWithin)} height="100%" />}
-      {held > heldWithin && (
-        <rect
-          fill="url(#held-over)"
-          x={at(Math.max(spent, limit))}
-          width={at(held - heldWithin)}
-          height="100%"
-        />
+      {part({ class: 'spent' }, 0, Math.min(spent, limit))}
+      {part({ class: 'over' }, limit, spent - limit)}
+      {part({ fill: 'url(#held)' }, spent, heldWithin)}
+      {part({ fill: 'url(#held-over)' }, Math.max(spent, limit), held - heldWithin)}
+      {spent + held > limit && limit > 0 && <rect class="edge" x={at(limit)} width="2" height="100%" />}
+      {forecast !== undefined && (
+        <rect class="mark" x={`calc(${at(Math.min(forecast, full))} - 2px)`} width="2" height="100%" />
       )}
-      {over > 0 && limit > 0 && <rect class="edge" x={at(limit)} width="2" height="100%" />}
-      {mark !== undefined && <rect class="mark" x={`calc(${at(mark)} - 2px)`} width="2" height="100%" />}
     </svg>
   );
 }
 
+const SIGNS: readonly (readonly [object, string])[] = [
+  [{ class: 'spent', width: '100%' }, 'spent'],
+  [{ fill: 'url(#held)', width: '100%' }, 'held by running jobs'],
+  [{ class: 'over', width: '100%' }, 'over the limit'],
+  [{ class: 'mark', fill: 'currentColor', x: 18, width: 2 }, 'forecast for the end of the period'],
+];
+
 export const BAR_KEY = (
   <ul class="key" aria-label="Signs of the bars">
-    <li>
-      <svg aria-hidden="true">
-        <rect class="spent" width="100%" height="100%" />
-      </svg>
-      spent
-    </li>
-    <li>
-      <svg aria-hidden="true">
-        <rect fill="url(#held)" width="100%" height="100%" />
-      </svg>
-      held by running jobs
-    </li>
-    <li>
-      <svg aria-hidden="true">
-        <rect class="over" width="100%" height="100%" />
-      </svg>
-      over the limit
-    </li>
-    <li>
-      <svg aria-hidden="true">
-        <rect class="mark" fill="currentColor" x="18" width="2" height="100%" />
-      </svg>
-      forecast for the end of the period
-    </li>
+    {SIGNS.map(([look, text]) => (
+      <li>
+        <svg aria-hidden="true">
+          <rect {...look} height="100%" />
+        </svg>
+        {text}
+      </li>
+    ))}
   </ul>
 );
 
-const round = (percent: number): number => Math.round(percent * 100) / 100;
-
-/** The columns of a table whose lines say how a limit stands. */
-export const STANDING_COLUMNS: readonly TableColumn[] = [
-  'Whose',
-  'Use',
-  ['Used', 'n wide'],
-  ['Spent', 'n wide'],
-  ['Held', 'n wide'],
-  ['Limit', 'n wide'],
-  ['Left', 'n'],
-  'Runs out',
-];
-
-/** From its bar to what is left. @param mayEdit - the amount leads to the form that changes it */
-export function standingCells(row: LimitRow, telling: PageFormat, mayEdit: boolean): Markup {
-  const amount = limitAmountWords(row, telling);
-  return (
-    <>
-      {useCells(row)}
-      <td class="n wide">
-        {mayEdit && row.byDefault !== true ? limitEditLink(row.subject, row.id, amount) : amount}
-      </td>
-      <td class={`n ${leftClass(row)}`} data-l={(row.left ?? 0) >= 0 ? 'left' : undefined}>
-        {leftText(row, telling)}
-      </td>
-    </>
-  );
+interface LimitColumns<Row> {
+  /** Undefined: the row has none, and `without` says what stands in its cells. */
+  readonly limitOf: (row: Row) => LimitRow | undefined;
+  /** By heading. @default a dash */
+  readonly without?: (row: Row) => Readonly<Record<string, Markup | string>>;
+  /** The amount leads to the form that changes it. */
+  readonly mayEdit: boolean;
 }
 
-/** The bar, and its figures. */
-export function useCells({ settled, held = 0, amount, unit, forecast, inForce }: LimitRow): Markup {
-  if (settled === undefined || amount === 'unlimited')
-    return (
-      <>
-        <td class="bar-cell" />
-        <td class="n wide">–</td>
-        <td class="n wide">{NOT_COUNTED}</td>
-        <td class="n wide">–</td>
-      </>
-    );
-  return (
-    <>
-      <td class="bar-cell">
-        {inForce && <Bar spent={settled} held={held} limit={amount} forecast={forecast?.atEndAmount} />}
-      </td>
-      <td class="n wide">{percent(settled + held, amount)}</td>
-      <td class="n wide">{bare(settled, unit)}</td>
-      <td class="n wide">{bare(held, unit)}</td>
-    </>
-  );
+/** From the bar of a limit to when it runs out. */
+export function limitColumns<Row>(
+  { limitOf, without = () => ({}), mayEdit }: LimitColumns<Row>,
+  format: PageFormat,
+): readonly Column<Row>[] {
+  const column = (
+    head: string,
+    style: string,
+    told: (limit: LimitRow) => Markup | string | false,
+    more: Partial<Column<Row>> = {},
+  ): Column<Row> => ({
+    ...{ head, style, ...more },
+    cell: (row) => {
+      const limit = limitOf(row);
+      return limit === undefined ? (without(row)[head] ?? '–') : told(limit);
+    },
+  });
+  const used =
+    (told: (settled: number, held: number, amount: number, limit: LimitRow) => Markup | string | false) =>
+    (limit: LimitRow) =>
+      limit.settled === undefined || limit.amount === 'unlimited'
+        ? '–'
+        : told(limit.settled, limit.held ?? 0, limit.amount, limit);
+  return [
+    column('Use', 'bar-cell', (limit) =>
+      limit.inForce && limit.settled !== undefined && limit.amount !== 'unlimited' ? (
+        <Bar {...barOf(limit.settled, limit.amount, limit)} />
+      ) : (
+        ''
+      ),
+    ),
+    column(
+      'Used',
+      'n wide',
+      used((settled, held, amount) => percent(settled + held, amount)),
+    ),
+    column('Spent', 'n wide', (limit) =>
+      limit.settled === undefined ? NOT_COUNTED : bareAmountText(limit.settled, limit.unit),
+    ),
+    column(
+      'Held',
+      'n wide',
+      used((_, held, __, { unit }) => bareAmountText(held, unit)),
+    ),
+    column(
+      'Limit',
+      'n',
+      (limit) => {
+        const amount = limitAmountWords(limit, format);
+        if (!mayEdit || limit.byDefault === true) return amount;
+        return (
+          <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
+            {amount}
+            {hidden(`, change it: ${limit.id}`)}
+          </a>
+        );
+      },
+      { label: 'limit' },
+    ),
+    column('Left', 'n', (limit) => leftText(limit, format), {
+      tone: (row) => leftClassOf(limitOf(row)),
+      label: (row) => ((limitOf(row)?.left ?? -1) >= 0 ? 'left' : undefined),
+    }),
+    column('Runs out', 'ro', (limit) => runsOut(limit, format.nowMs)),
+  ];
 }
 
-/** When the number is used up, short enough for a cell. */
-export function runsOut(limit: LimitRow, nowMs: number): Markup {
-  const { forecast, zone } = limit;
+export const barOf = (spent: number, limit: number, { held = 0, forecast }: LimitRow): BarFigures => ({
+  ...{ spent, held, limit, forecast: forecast?.atEndAmount },
+});
+
+const leftClassOf = (limit: LimitRow | undefined): string => (limit === undefined ? '' : leftClass(limit));
+
+/** When the amount is used up, short enough for a cell. */
+export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
+  const { forecast, zone, amount, per, left } = limit;
   const refusing = refusingText(limit, nowMs);
   if (refusing !== undefined) return <strong class="bad-text">{refusing}</strong>;
-  if (forecast === undefined) return <span class="soft">not known yet</span>;
-  switch (forecast.outcome) {
+  if (amount === 'unlimited') return <span class="soft">never</span>;
+  // Amounts that return with the next job have no run-out day.
+  if (per === undefined)
+    return <span class="soft">{left === undefined || left > 0 ? 'comes and goes' : 'full for now'}</span>;
+  switch (forecast?.outcome) {
+    case undefined:
+      return <span class="soft">not known yet</span>;
     case 'used_up':
       return <strong class={onlyWatches(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
     case 'lasts':
       return <span class="good-text">lasts</span>;
     case 'runs_out':
-      return forecast.atMs === undefined ? (
-        <>runs out</>
-      ) : (
+      if (forecast.atMs === undefined) return 'runs out';
+      return (
         <>
           <span class="warn-text">{distance(forecast.atMs, nowMs)}</span>{' '}
-          <small class="soft when">{dayAndClock(forecast.atMs, zone)}</small>
+          {soft(time(forecast.atMs, clockText(forecast.atMs, zone)))}
         </>
       );
   }
 }
-
-const dayAndClock = (atMs: number, zone: string): Markup => (
-  <time datetime={new Date(atMs).toISOString()}>{clockText(atMs, zone)}</time>
-);
 
 /** `23 Nov 14:00`, in the limit's zone. */
 const clockText = (atMs: number, zone: string): string =>
   untilText(atMs, zone, atMs).replace(/ \d{4} (\d{2}:\d{2}) .*$/, ' $1');
-
-/** A sentence of it. */
-export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
-  const { refusing } = limit;
-  if (refusing !== undefined)
-    return (
-      <>
-        It has <strong class="bad-text">refused jobs</strong> since {instant(refusing.sinceMs, limit)}, last{' '}
-        {distance(refusing.lastMs, nowMs)}.
-      </>
-    );
-  switch (limit.forecast?.outcome) {
-    case undefined:
-      return <>There is too little history to say when it runs out.</>;
-    case 'used_up':
-      return onlyWatches(limit) ? (
-        <>
-          It is <strong class="warn-text">used up</strong>; no job is rejected for it.
-        </>
-      ) : (
-        <>
-          It is <strong class="bad-text">used up</strong>.
-        </>
-      );
-    case 'lasts':
-      return (
-        <>
-          At the pace of the last weeks it <strong class="good-text">lasts</strong> until the period ends.
-        </>
-      );
-    case 'runs_out':
-      return limit.forecast.atMs === undefined ? (
-        <>It runs out before the period ends.</>
-      ) : (
-        <>
-          At the pace of the last weeks it{' '}
-          <strong class="warn-text">runs out {distance(limit.forecast.atMs, nowMs)}</strong>, on{' '}
-          {instant(limit.forecast.atMs, limit)}.
-        </>
-      );
-  }
-}

@@ -1,10 +1,11 @@
-import type { Markup } from './layout.tsx';
+import { type Markup, Note, soft } from './layout.tsx';
 
 /** Values of a form, by name, trimmed. */
 export type Values = Readonly<Record<string, string>>;
 
 /** Problems, by field name. */
 export type FieldProblems = ReadonlyMap<string, string>;
+export const NO_PROBLEMS: FieldProblems = new Map();
 
 export interface Field {
   readonly name: string;
@@ -21,33 +22,21 @@ export interface Field {
 }
 
 /** A label, the field, what it wants and what is wrong with it; all tied together for those who hear the page. */
-export function field(spec: Field, values: Values, problems: FieldProblems): Markup {
+export function field(spec: Field, values: Values, problems: FieldProblems = NO_PROBLEMS): Markup {
   const { name, label, hint, required } = spec;
   const problem = problems.get(name);
-  const told = [
-    hint === undefined ? '' : `${name}-hint`,
-    problem === undefined ? '' : `${name}-problem`,
-  ].filter(Boolean);
+  const ids = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ');
   // An empty value that is on offer is an answer; a browser would hold a required choice back until it is another.
   const isHeldBack = required && !spec.options?.some(([value]) => value === '');
   const ties = {
-    id: `f-${name}`,
-    name,
-    required: isHeldBack,
-    'aria-describedby': told.length > 0 ? told.join(' ') : undefined,
+    ...{ id: `f-${name}`, name, required: isHeldBack, autofocus: spec.autofocus },
+    'aria-describedby': ids || undefined,
     'aria-invalid': problem === undefined ? undefined : ('true' as const),
-    autofocus: spec.autofocus,
   };
   return (
     <div class="field">
       <label for={`f-${name}`}>
-        {label}
-        {required !== true && (
-          <>
-            {' '}
-            <small class="soft">optional</small>
-          </>
-        )}
+        {label} {required !== true && soft('optional')}
       </label>
       {control(spec, values[name] ?? '', ties)}
       {hint !== undefined && (
@@ -64,8 +53,7 @@ export function field(spec: Field, values: Values, problems: FieldProblems): Mar
   );
 }
 
-function control(spec: Field, value: string, ties: object): Markup {
-  const { type = 'text', options, max = 200, short } = spec;
+function control({ type = 'text', options, max = 200, short }: Field, value: string, ties: object): Markup {
   if (options !== undefined)
     return (
       <select {...ties}>
@@ -82,41 +70,33 @@ function control(spec: Field, value: string, ties: object): Markup {
         {value}
       </textarea>
     );
-  return (
-    <input
-      {...ties}
-      type={type}
-      value={value}
-      maxlength={max}
-      class={short ? 'short' : undefined}
-      autocomplete="off"
-    />
-  );
+  const style = short ? 'short' : undefined;
+  return <input {...ties} type={type} value={value} maxlength={max} class={style} autocomplete="off" />;
 }
 
-/** List of all problems at the top of a refused form, also those without a field. */
+/** All problems at the top of a refused form, also those without a field. */
 export function problemList(
   problems: FieldProblems,
   others: readonly string[],
-  labels: ReadonlyMap<string, string>,
+  fields: readonly Field[],
 ): Markup | '' {
   if (problems.size + others.length === 0) return '';
+  const labelOf = (name: string): string => fields.find((each) => each.name === name)?.label ?? name;
   return (
-    <div class="note bad" role="alert">
-      <p>
-        <strong>Not saved.</strong> Please look at this again:
-      </p>
-      <ul>
-        {[...problems].map(([name, text]) => (
-          <li>
-            <a href={`#f-${name}`}>{labels.get(name) ?? name}</a>: {text}
-          </li>
-        ))}
-        {others.map((text) => (
-          <li>{text}</li>
-        ))}
-      </ul>
-    </div>
+    <Note
+      tone="bad"
+      role="alert"
+      lines={[
+        ...[...problems].map(([name, text]) => (
+          <>
+            <a href={`#f-${name}`}>{labelOf(name)}</a>: {text}
+          </>
+        )),
+        ...others,
+      ]}
+    >
+      <strong>Not saved.</strong> Please look at this again:
+    </Note>
   );
 }
 

@@ -1,104 +1,194 @@
+/** Components of pages: each looks and reads the same everywhere. */
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
+import type { Reconciliation } from '../../../answers/limits/budgets-model.ts';
 import type { User } from '../../../core/signin/model.ts';
 
 /** Output of JSX: everything is escaped except `raw`. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-// Components of pages: each looks and reads the same everywhere.
+/** The page's user. */
+export interface Reader extends User {
+  /** Requests that wait for them to decide; absent: not known, or they decide none. */
+  readonly waiting?: number;
+  /** Absent: unknown now. */
+  readonly reconciliation?: Pick<Reconciliation, 'state' | 'text'>;
+}
 
-/** A part of a page under a heading. @param id - of the heading, by which links and readers find the part */
-export const Card = ({ id, title, children }: PropsWithChildren<{ id: string; title: Child }>): Markup => (
+/** For those who hear the page. */
+export const hidden = (text: string): Markup => <span class="hidden">{text}</span>;
+export const soft = (...parts: Child[]): Markup => <small class="soft">{parts}</small>;
+export const joined = (parts: readonly Child[], separator = ', '): Markup[] =>
+  parts.map((part, index) => (
+    <>
+      {index > 0 && separator}
+      {part}
+    </>
+  ));
+
+export const List = ({ of }: { readonly of: readonly Child[] }): Markup | '' =>
+  of.length === 0 ? (
+    ''
+  ) : (
+    <ul>
+      {of.map((line) => (
+        <li>{line}</li>
+      ))}
+    </ul>
+  );
+
+interface CardParts {
+  /** Of the heading, by which links and readers find the part. */
+  readonly id: string;
+  readonly title: Child;
+  /** At the right of the heading. */
+  readonly aside?: Child;
+}
+
+/** A part of a page under a heading. */
+export const Card = ({ id, title, aside, children }: PropsWithChildren<CardParts>): Markup => (
   <section class="card" aria-labelledby={id}>
-    <h2 id={id}>{title}</h2>
+    <h2 id={id}>
+      <span>{title}</span>
+      {aside !== undefined && soft(aside)}
+    </h2>
     {children}
   </section>
 );
 
-/** The way up from here. */
-export const Crumbs = ({ children }: PropsWithChildren): Markup => (
-  <nav class="crumbs" aria-label="Above">
-    <ol>{children}</ol>
-  </nav>
+/** A card without a heading: mostly that there is nothing. */
+export const Plain = ({ children }: PropsWithChildren): Markup => (
+  <div class="card">
+    <p>{children}</p>
+  </div>
+);
+
+interface NoteParts {
+  readonly tone?: 'good' | 'warn' | 'bad';
+  readonly role?: 'alert' | 'status';
+  readonly lines?: readonly Child[];
+}
+
+/** What stands out: a sentence, and lines below it. */
+export const Note = ({ tone, role, lines = [], children }: PropsWithChildren<NoteParts>): Markup => (
+  <div class={tone === undefined ? 'note' : `note ${tone}`} role={role}>
+    <p>{children}</p>
+    <List of={lines} />
+  </div>
 );
 
 /** Result of the previous page. */
-export const Done = ({ text }: { readonly text: string | undefined }): Markup | '' =>
-  text === undefined ? (
-    ''
-  ) : (
-    <div class="note good" role="status">
-      <p>
-        {text}{' '}
-        {savedEdit(text) !== undefined && <a href={`/history/${savedEdit(text)}/undo`}>Take it back</a>}
-      </p>
-    </div>
+export function Done({ text }: { readonly text: string | undefined }): Markup | '' {
+  if (text === undefined) return '';
+  const edit = /^Saved as edit (\d+)\./.exec(text)?.[1];
+  return (
+    <Note tone="good" role="status">
+      {text} {edit !== undefined && <a href={`/history/${edit}/undo`}>Take it back</a>}
+    </Note>
   );
-
-/** The number of the edit that was saved, from what is said of it. */
-const savedEdit = (text: string): string | undefined => /^Saved as edit (\d+)\./.exec(text)?.[1];
+}
 
 /** An edit that was sent on without the box that confirms it. */
 export const NotSaved = ({ why }: { readonly why: string }): Markup => (
-  <div class="note bad" role="alert">
-    <p>
-      <strong>Not saved:</strong> {why}.
-    </p>
-  </div>
+  <Note tone="bad" role="alert">
+    <strong>Not saved:</strong> {why}.
+  </Note>
 );
 
-/** A line of a list of facts; nothing where it is not known. */
-export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>): Markup | '' =>
-  children === undefined ? (
-    ''
-  ) : (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-
-/** Its heading, or heading and class: `n` is a number, `wide` is not there on narrow pages. */
-export type TableColumn = string | readonly [heading: Child, style?: string];
-
-export const Columns = ({ of }: { readonly of: readonly TableColumn[] }): Markup => (
-  <thead>
-    <tr>
-      {of.map((column) => {
-        const [heading, style] = typeof column === 'string' ? [column] : column;
-        return (
-          <th scope="col" class={style}>
-            {heading}
-          </th>
-        );
-      })}
-    </tr>
-  </thead>
+/** Names and values; nothing where it is not known. @param style - `facts` is a list, `figures` are large numbers */
+export const Facts = ({
+  of,
+  style = 'facts',
+}: {
+  readonly of: readonly (readonly [name: string, value: Child, tone?: string])[];
+  readonly style?: 'facts' | 'figures';
+}): Markup => (
+  <dl class={style}>
+    {of
+      .filter(([, value]) => value !== undefined && value !== false && value !== '')
+      .map(([name, value, tone]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd class={tone}>{value}</dd>
+        </div>
+      ))}
+  </dl>
 );
 
-interface TableParts {
+export interface Column<Row> {
+  /** The heading; rows at the foot name their cells by it. */
+  readonly head: string;
+  readonly cell: (row: Row) => Child;
+  /** `n` is a number, `wide` is not there on narrow pages. */
+  readonly style?: string;
+  readonly tone?: (row: Row) => string;
+  /** Stands before the cell where a page is narrow and rows are small lists. */
+  readonly label?: string | ((row: Row) => string | undefined);
+  readonly isName?: boolean;
+  /** The heading is read out only. */
+  readonly isHidden?: boolean;
+}
+
+interface TableParts<Row> {
   readonly label: string;
   /** Set if it says more than the label. */
   readonly caption?: string;
-  readonly columns: readonly TableColumn[];
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** Cells by heading. */
+  readonly foot?: readonly Readonly<Record<string, Child>>[] | undefined;
 }
 
-/** Scrolls by itself where it is too wide, and shows a line as a small list where the page is narrow. */
-export const Table = ({
-  label,
-  caption = label,
-  columns,
-  children,
-}: PropsWithChildren<TableParts>): Markup => (
-  <div class="scroll" role="group" aria-label={label} tabindex={0}>
-    <table class="stack">
-      <caption class="hidden">{caption}</caption>
-      <Columns of={columns} />
-      {children}
-    </table>
-  </div>
-);
+/** Scrolls where it is too wide, and shows a row as a small list where the page is narrow. */
+export function Table<Row>({ label, caption = label, columns, rows, foot = [] }: TableParts<Row>): Markup {
+  const cell = (
+    { isName, style, label: said }: Column<Row>,
+    content: Child,
+    tone = '',
+    row?: Row,
+  ): Markup => {
+    const text = typeof said === 'function' ? row && said(row) : said;
+    const classes = [style, tone].filter(Boolean).join(' ') || undefined;
+    return isName ? (
+      <th scope="row" class={classes}>
+        {content}
+      </th>
+    ) : (
+      <td class={classes} data-l={content === undefined ? undefined : text}>
+        {content}
+      </td>
+    );
+  };
+  return (
+    <div class="scroll" role="group" aria-label={label} tabindex={0}>
+      <table class="stack">
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ head, style, isHidden }) => (
+              <th scope="col" class={style}>
+                {isHidden ? hidden(head) : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>{columns.map((column) => cell(column, column.cell(row), column.tone?.(row), row))}</tr>
+          ))}
+        </tbody>
+        {foot.length > 0 && (
+          <tbody>
+            {foot.map((cells) => (
+              <tr>{columns.map((column) => cell(column, cells[column.head]))}</tr>
+            ))}
+          </tbody>
+        )}
+      </table>
+    </div>
+  );
+}
 
 /** A form that changes data: it carries the CSRF token. */
 export const PostForm = ({ user, children, ...attributes }: PropsWithChildren<PostFormParts>): Markup => (
@@ -116,7 +206,19 @@ interface PostFormParts {
   readonly enctype?: 'multipart/form-data';
 }
 
-/** Which rows of how many these are, and the way to the others. */
+export const button = (href: string, text: Child, rest?: string): Markup => (
+  <a class="button" href={href}>
+    {text}
+    {rest !== undefined && hidden(rest)}
+  </a>
+);
+
+interface PageLinkTargets {
+  readonly previous?: string | undefined;
+  readonly next: string | undefined;
+}
+
+/** Which rows of how many these are, and links to the others. */
 export const PageLinks = ({ previous, next, children }: PropsWithChildren<PageLinkTargets>): Markup => (
   <nav class="pages" aria-label="Pages">
     <span>{children}</span>
@@ -134,11 +236,6 @@ export const PageLinks = ({ previous, next, children }: PropsWithChildren<PageLi
     </span>
   </nav>
 );
-
-interface PageLinkTargets {
-  readonly previous?: string | undefined;
-  readonly next: string | undefined;
-}
 
 const KIND_PATHS: Readonly<Record<string, string>> = {
   group: 'groups',
@@ -161,7 +258,7 @@ export function subjectOfPath(folder: string, name: string): string | undefined 
   return kind === undefined ? undefined : `${kind}/${name}`;
 }
 
-export const subjectLink = (subject: string, text: string): Markup | string => {
+export const subjectLink = (subject: string, text: Child): Child => {
   const href = subjectHref(subject);
   return href === undefined ? text : <a href={href}>{text}</a>;
 };
@@ -177,26 +274,24 @@ export function address(
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** To the form that changes a limit. */
-export const limitEditLink = (subject: string, limit: string, amount: Markup | string): Markup => (
-  <a href={address('/edit', { kind: 'set', subject, limit })}>
-    {amount}
-    <span class="hidden">, change it</span>
-  </a>
-);
-
 const MAIL = /^[^\s@,;?&]+@[^\s@,;?&]+\.[^\s@,;?&]+$/;
 
 export const isMail = (contact: string | undefined): contact is string =>
   contact !== undefined && MAIL.test(contact);
 
 /** A contact as people write it: an address to mail or to open, or just its text. */
-export function contactLink(contact: string): Markup | string {
-  if (isMail(contact)) return <a href={`mailto:${encodeURIComponent(contact)}`}>{contact}</a>;
-  return outside(contact, contact);
-}
+export const contactLink = (contact: string): Markup | string =>
+  isMail(contact) ? (
+    <a href={`mailto:${encodeURIComponent(contact)}`}>{contact}</a>
+  ) : (
+    outside(contact, contact)
+  );
 
-/** A link that leads away from here; only to https addresses, because users write them. */
+/** Opens the reader's mail program. */
+export const mailHref = (to: string, subject: string, body: string): string =>
+  `mailto:${encodeURIComponent(to)}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`;
+
+/** A link that leads away from here; only to web addresses, because users write them. */
 export const outside = (href: string | undefined, text: string): Markup | string =>
   href !== undefined && /^https?:\/\/[^\s]+$/.test(href) ? (
     <a href={href} rel="noreferrer noopener">
@@ -206,36 +301,32 @@ export const outside = (href: string | undefined, text: string): Markup | string
     text
   );
 
+export const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
 /** Highlights a path's last part, which distinguishes neighbours. */
-export function pathMarkup(path: string): Markup | string {
-  const slash = path.lastIndexOf('/');
-  return slash < 0 ? (
-    path
-  ) : (
-    <>
-      <span class="soft">{path.slice(0, slash + 1)}</span>
-      {path.slice(slash + 1)}
-    </>
-  );
-}
+export const pathMarkup = (path: string): Markup => (
+  <>
+    <span class="soft">{path.slice(0, path.lastIndexOf('/') + 1)}</span>
+    {lastOf(path)}
+  </>
+);
 
 /** A closed month of `group/101` or of the whole GitLab; `end` names a file of it. */
 export const statementHref = (subject: string, month: string, end = ''): string =>
   address(`/statements/${encodeURIComponent(month)}${end}`, { group: subject.replace(/^group\//, '') });
 
-interface TabLink {
-  readonly href: string;
-  readonly text: string;
-  readonly current: boolean;
-}
-
-/** Ways to look at the same. */
-export const Tabs = ({ label, of }: { readonly label: string; readonly of: readonly TabLink[] }): Markup => (
-  <nav class="tabs" aria-label={label}>
+/** Budgets by whose they are, or limit by limit. */
+export const BudgetTabs = ({ at }: { readonly at: '/' | '/budgets' }): Markup => (
+  <nav class="tabs" aria-label="Budgets">
     <ul>
-      {of.map(({ href, text, current }) => (
+      {(
+        [
+          ['/', 'By group'],
+          ['/budgets', 'Every limit'],
+        ] as const
+      ).map(([href, text]) => (
         <li>
-          <a href={href} aria-current={current ? 'page' : undefined}>
+          <a href={href} aria-current={href === at ? 'page' : undefined}>
             {text}
           </a>
         </li>
@@ -244,13 +335,6 @@ export const Tabs = ({ label, of }: { readonly label: string; readonly of: reado
   </nav>
 );
 
-/** Budgets by whose they are, or limit by limit. */
-export const budgetTabs = (at: 'groups' | 'limits'): readonly TabLink[] => [
-  { href: '/', text: 'By group', current: at === 'groups' },
-  { href: '/budgets', text: 'Every limit', current: at === 'limits' },
-];
-
-/** Over how many days a page counts, chosen from a few. */
 interface DaysFormProps {
   /** The page, such as `/coverage`. */
   readonly action: string;
@@ -260,30 +344,32 @@ interface DaysFormProps {
   readonly days: number;
 }
 
+/** Over how many days a page counts, chosen from a few. */
 export const DaysForm = ({ action, only, choices, days }: DaysFormProps) => (
   <form class="filters" method="get" action={action} data-at-once>
     {Object.entries(only).map(
       ([name, id]) => id !== undefined && <input type="hidden" name={name} value={id} />,
     )}
-    <label>
-      Days
-      <select name="days">
-        {choices.map((each) => (
-          <option value={each} selected={each === days}>
-            {each === 1 ? 'today' : `the last ${each}`}
-          </option>
-        ))}
-      </select>
-    </label>
+    {choice(
+      'Days',
+      'days',
+      String(days),
+      choices.map((each) => [String(each), each === 1 ? 'today' : `the last ${each}`]),
+    )}
     <button>Show</button>
   </form>
 );
 
 /** Fields of a form of filters: each stands in its label. */
-export const searchField = (label: string, search: string | undefined, placeholder: string): Markup => (
+export const searchField = (
+  label: string,
+  search: string | undefined,
+  placeholder: string,
+  name = 'q',
+): Markup => (
   <label>
     {label}
-    <input type="search" name="q" value={search ?? ''} maxlength={200} placeholder={placeholder} />
+    <input type="search" name={name} value={search ?? ''} maxlength={255} placeholder={placeholder} />
   </label>
 );
 

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import type { GroupRow } from '../../../answers/groups/model.ts';
 import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/sums.ts';
@@ -5,45 +6,39 @@ import {
   bare,
   edge,
   instant,
+  limitColumns,
   modeTag,
   type PageFormat,
   pageAmount,
   pageCount,
-  runsOut,
-  STANDING_COLUMNS,
-  standingCells,
 } from './amounts.tsx';
-import { type Markup, pathMarkup, subjectHref, subjectLink, Table, type TableColumn } from './layout.tsx';
+import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
 
 /** Keeps the page small; the rest is in the file or on the next page. */
 export const ROWS_SHOWN = 100;
 
 /** Changes, field by field. */
-export function changeTable(rows: readonly ChangeRow[], caption: string, telling: PageFormat): Markup {
+export function changeTable(rows: readonly ChangeRow[], label: string, format: PageFormat): Markup {
   if (rows.length === 0) return <p class="soft">Nothing differs.</p>;
   const named = rows.filter(hasName);
-  const shown = named.slice(0, ROWS_SHOWN);
   return (
     <>
-      <Table label={caption} columns={['Whose', 'What', 'From', 'To', 'Effect']}>
-        <tbody>
-          {shown.map((row) => (
-            <tr>
-              <th scope="row" class="path">
-                {subjectLink(row.subject, row.path ?? subjectWords(row.subject))}
-              </th>
-              <td>{whatText(row)}</td>
-              <td data-l="from">{valueText(row.from, row, telling)}</td>
-              <td data-l="to">{valueText(row.to, row, telling)}</td>
-              <td>{effectTag(row)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <Table
+        label={label}
+        columns={[
+          {
+            ...{ head: 'Whose', isName: true, style: 'path' },
+            cell: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)),
+          },
+          { head: 'What', cell: whatText },
+          { head: 'From', label: 'from', cell: (row) => valueText(row.from, row, format) },
+          { head: 'To', label: 'to', cell: (row) => valueText(row.to, row, format) },
+          { head: 'Effect', cell: effectTag },
+        ]}
+        rows={named.slice(0, ROWS_SHOWN)}
+      />
       {named.length > ROWS_SHOWN && (
-        <p>
-          <small>{pageCount(named.length - ROWS_SHOWN, 'more difference')} not shown here.</small>
-        </p>
+        <p>{soft(`${pageCount(named.length - ROWS_SHOWN, 'more difference')} not shown here.`)}</p>
       )}
     </>
   );
@@ -53,63 +48,42 @@ export function changeTable(rows: readonly ChangeRow[], caption: string, telling
 const hasName = ({ field }: ChangeRow): boolean => !field.endsWith('by_user');
 
 /** One line each, for a history. */
-export const changeLines = (
+export function changeLines(
   rows: readonly ChangeRow[],
-  telling: PageFormat,
+  format: PageFormat,
   { max, moreHref }: { readonly max: number; readonly moreHref: string },
-): Markup => (
-  <ul>
-    {rows
-      .filter(hasName)
-      .slice(0, max)
-      .map((row) => (
-        <li>
-          {row.path ?? subjectWords(row.subject)}: {whatText(row)}{' '}
-          {row.whole === 'added' ? (
-            ''
-          ) : (
-            <>
-              <span class="from">{valueText(row.from, row, telling)}</span> →{' '}
-            </>
-          )}
-          {row.whole === 'removed' ? 'removed' : valueText(row.to, row, telling)}
-        </li>
-      ))}
-    {rows.filter(hasName).length > max && (
-      <li>
-        <a href={moreHref}>and {pageCount(rows.filter(hasName).length - max, 'more difference')}</a>
-      </li>
-    )}
-  </ul>
+): Markup | '' {
+  const named = rows.filter(hasName);
+  const lines: Child[] = named.slice(0, max).map((row) => (
+    <>
+      {row.path ?? subjectWords(row.subject)}: {whatText(row)}{' '}
+      {row.whole !== 'added' && (
+        <>
+          <span class="from">{valueText(row.from, row, format)}</span> →{' '}
+        </>
+      )}
+      {row.whole === 'removed' ? 'removed' : valueText(row.to, row, format)}
+    </>
+  ));
+  if (named.length > max)
+    lines.push(<a href={moreHref}>and {pageCount(named.length - max, 'more difference')}</a>);
+  return <List of={lines} />;
+}
+
+const whatText = ({ about, limit, field }: ChangeRow): Markup => (
+  <>
+    {ABOUT[about]} {limit !== '' && <code>{limit}</code>} {field.replaceAll('_', ' ')}
+  </>
 );
 
-const whatText = (row: ChangeRow): Markup =>
-  row.about === 'limit' ? (
-    <>
-      <code>{row.limit}</code> {fieldWords(row.field)}
-    </>
-  ) : (
-    <>
-      {ABOUT[row.about]}
-      {row.limit !== '' && (
-        <>
-          {' '}
-          <code>{row.limit}</code>
-        </>
-      )}{' '}
-      {fieldWords(row.field)}
-    </>
-  );
-
-const ABOUT: Readonly<Record<Exclude<ChangeRow['about'], 'limit'>, string>> = {
+const ABOUT: Readonly<Record<ChangeRow['about'], string>> = {
+  limit: '',
   grant: 'Grant on',
   freeze: 'Freeze',
   breakglass: 'Break-glass',
   rollout: 'Rollout of',
   document: 'All limits',
 };
-
-const fieldWords = (field: string): string => field.replaceAll('_', ' ');
 
 const subjectWords = (subject: string): string =>
   subject === 'instance' ? 'the whole GitLab' : subject.replace(/^groups\//, 'default of ').replace('/', ' ');
@@ -120,35 +94,35 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z$/;
 function valueText(
   value: ChangeRow['from'],
   { unit, field, zone = 'UTC' }: ChangeRow,
-  telling: PageFormat,
+  format: PageFormat,
 ): Markup {
   if (value === null) return <span class="soft">none</span>;
-  if (typeof value === 'number' && unit !== undefined)
-    return <span class="n">{pageAmount(value, unit, telling)}</span>;
-  if (typeof value !== 'string' || !INSTANT.test(value)) return <>{String(value)}</>;
+  if (typeof value !== 'string' || !INSTANT.test(value)) return <span>{fieldText(value, unit, format)}</span>;
   const atMs = Date.parse(value);
   if (field === 'from') return edge(atMs, 'start', { zone });
-  return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs, telling);
+  return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs, format);
 }
 
 /** A field's value as one text: `500.00 EUR`, `enforce`, `none`. */
-export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], telling: PageFormat): string =>
+export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], format: PageFormat): string =>
   typeof value === 'number' && unit !== undefined
-    ? pageAmount(value, unit, telling)
+    ? pageAmount(value, unit, format)
     : (value ?? 'none').toString();
 
+const EFFECTS = { tightens: 'tightens', loosens: 'loosens', neutral: 'no effect on jobs' } as const;
+const WHOLE = { added: 'new, ', removed: 'goes, ' } as const;
+
 function effectTag({ effect, whole, field }: ChangeRow): Markup {
-  const word = whole === undefined ? '' : whole === 'added' ? 'new, ' : 'goes, ';
-  switch (effect) {
-    case 'tightens':
-      return <span class="tag warn">{word}tightens</span>;
-    case 'loosens':
-      return (
-        <span class={`tag ${field === 'mode' && whole === undefined ? 'warn' : 'good'}`}>{word}loosens</span>
-      );
-    case 'neutral':
-      return <span class="tag">{word}no effect on jobs</span>;
-  }
+  const tones = {
+    ...{ tightens: 'warn', neutral: '' },
+    loosens: field === 'mode' && whole === undefined ? 'warn' : 'good',
+  };
+  return (
+    <span class={`tag ${tones[effect]}`}>
+      {whole && WHOLE[whole]}
+      {EFFECTS[effect]}
+    </span>
+  );
 }
 
 interface GroupTableParts {
@@ -160,109 +134,69 @@ interface GroupTableParts {
   readonly mayEdit?: boolean;
 }
 
+const MONTH = 'This month';
+
 /** One line per group: a bar, with the same figures as text. */
-export const groupTable = (
+export function groupTable(
   rows: readonly GroupRow[],
-  caption: string,
-  telling: PageFormat,
-  parts: GroupTableParts = {},
-): Markup => (
-  <Table label={caption} columns={[...STANDING_COLUMNS, ...(parts.sum === undefined ? [] : [MONTH])]}>
-    <tbody>{rows.map((row) => groupLine(row, telling, parts))}</tbody>
-    {sumRows(rows, parts.sum)}
-  </Table>
-);
-
-const MONTH: TableColumn = ['This month', 'n'];
-
-/** Nothing where all of it is 0. */
-function sumRows(rows: readonly GroupRow[], sum: GroupSum | undefined): Markup | '' {
-  if (sum === undefined) return '';
-  const { rest, restLabel, total } = sum;
+  label: string,
+  format: PageFormat,
+  { tree, sum, mayEdit = false }: GroupTableParts = {},
+): Markup {
+  const micros = ({ settledMicros, heldMicros }: UsedInMonth): number => settledMicros + heldMicros;
+  const told = (used: UsedInMonth): string => bare(micros(used), 'micros');
   return (
-    <tbody>
-      {rows.length > 0 && micros(rest) !== 0 && sumRow(<span class="soft">{restLabel}</span>, rest)}
-      {sumRow(
-        <>
-          Together <small class="soft">spent and held this month</small>
-        </>,
-        total,
-      )}
-    </tbody>
+    <Table
+      label={label}
+      columns={[
+        {
+          ...{ head: 'Whose', isName: true, style: 'path' },
+          cell: (row) => (
+            <>
+              {subjectHref(row.subject) === undefined ? (
+                row.path
+              ) : (
+                <a href={subjectHref(row.subject)}>{pathMarkup(row.path)}</a>
+              )}{' '}
+              {tags(row)}
+              {tree !== undefined && row.groupId !== undefined && row.children > 0 && (
+                <small>
+                  <a href={tree(row.groupId)}>
+                    {pageCount(row.children, 'group')} below{hidden(` ${row.path}`)}
+                  </a>
+                </small>
+              )}
+            </>
+          ),
+        },
+        ...limitColumns<GroupRow>(
+          {
+            mayEdit,
+            limitOf: ({ budget }) => budget,
+            without: ({ metered }) => ({
+              Use: soft('no budget'),
+              Spent: pageAmount(metered.settledMicros, 'micros', format),
+              Held: pageAmount(metered.heldMicros, 'micros', format),
+            }),
+          },
+          format,
+        ),
+        ...(sum === undefined
+          ? []
+          : [{ head: MONTH, style: 'n', label: 'this month', cell: (row: GroupRow) => told(row.metered) }]),
+      ]}
+      rows={rows}
+      foot={
+        sum && [
+          ...(rows.length > 0 && micros(sum.rest) !== 0
+            ? [{ Whose: <span class="soft">{sum.restLabel}</span>, [MONTH]: told(sum.rest) }]
+            : []),
+          { Whose: <>Together {soft('spent and held this month')}</>, [MONTH]: told(sum.total) },
+        ]
+      }
+    />
   );
 }
-
-const sumRow = (label: Markup, used: UsedInMonth): Markup => (
-  <tr>
-    <th scope="row">{label}</th>
-    <td class="bar-cell" />
-    {WIDE_BETWEEN.map(() => (
-      <td class="n wide" />
-    ))}
-    <td class="wide" />
-    <td class="wide" />
-    {monthCell(used)}
-  </tr>
-);
-
-/** Used, Spent, Held, Limit: what budgets count adds up to nothing, each has a period of its own. */
-const WIDE_BETWEEN = [1, 2, 3, 4] as const;
-
-const monthCell = (used: UsedInMonth): Markup => (
-  <td class="n" data-l="this month">
-    {bare(micros(used), 'micros')}
-  </td>
-);
-
-const micros = ({ settledMicros, heldMicros }: UsedInMonth): number => settledMicros + heldMicros;
-
-function groupLine(row: GroupRow, telling: PageFormat, { tree, mayEdit, sum }: GroupTableParts): Markup {
-  const month = sum === undefined ? '' : monthCell(row.metered);
-  const below =
-    tree !== undefined && row.groupId !== undefined && row.children > 0 ? (
-      <small>
-        <a href={tree(row.groupId)}>
-          {pageCount(row.children, 'group')} below<span class="hidden"> {row.path}</span>
-        </a>
-      </small>
-    ) : (
-      ''
-    );
-  const name = (
-    <th scope="row" class="path">
-      {link(row)} {tags(row)}
-      {below}
-    </th>
-  );
-  const { budget } = row;
-  if (budget === undefined)
-    return (
-      <tr>
-        {name}
-        {meteredCells(row, telling)}
-        {month}
-      </tr>
-    );
-  return (
-    <tr>
-      {name}
-      {standingCells(budget, telling, mayEdit === true)}
-      <td class="ro">
-        {budget.amount === 'unlimited' ? <span class="soft">never</span> : runsOut(budget, telling.nowMs)}
-      </td>
-      {month}
-    </tr>
-  );
-}
-
-const link = ({ subject, path }: GroupRow): Markup | string =>
-  subject === 'instance' ? (
-    <a href="/instance">{path}</a>
-  ) : subject.startsWith('group/') || subject.startsWith('project/') ? (
-    <a href={subjectHref(subject)}>{pathMarkup(path)}</a>
-  ) : (
-    subjectLink(subject, path)
-  );
 
 /** Kind of a row that is not a group. */
 export const KIND_TAGS: Readonly<Record<string, string>> = {
@@ -272,44 +206,21 @@ export const KIND_TAGS: Readonly<Record<string, string>> = {
   user: 'user',
 };
 
-function meteredCells({ metered }: GroupRow, telling: PageFormat): Markup {
-  const spent = pageAmount(metered.settledMicros, 'micros', telling);
-  const held = pageAmount(metered.heldMicros, 'micros', telling);
-  return (
-    <>
-      <td class="bar-cell">
-        <small class="soft">
-          no budget<span class="hidden">, cost this month {spent}</span>
-        </small>
-      </td>
-      <td class="n wide">–</td>
-      <td class="n wide">{spent}</td>
-      <td class="n wide">{held}</td>
-      <td class="n wide">–</td>
-      <td class="n wide">–</td>
-      <td class="soft wide">–</td>
-    </>
-  );
-}
-
 /** Tags that stand out in the list. */
 function tags({ subject, frozen, budget, pool, grants, personal }: GroupRow): Markup[] {
   const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
+  const tag = (text: Child, tone = '', title?: string): Markup => (
+    <span class={`tag ${tone}`} title={title}>
+      {text}
+    </span>
+  );
   const all = [
-    kind !== undefined && <span class="tag">{kind}</span>,
-    frozen && (
-      <span class="tag bad" title={frozen.reason}>
-        frozen
-      </span>
-    ),
+    kind !== undefined && tag(kind),
+    frozen && tag('frozen', 'bad', frozen.reason),
     budget !== undefined && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode),
-    pool && (
-      <span class="tag" title={`Its groups may use ${pool.children} limits that come to more than its own`}>
-        pool
-      </span>
-    ),
-    grants > 0 && <span class="tag good">{pageCount(grants, 'grant')}</span>,
-    personal && <span class="tag">personal</span>,
+    pool && tag('pool', '', `Its groups may use ${pool.children} limits that come to more than its own`),
+    grants > 0 && tag(pageCount(grants, 'grant'), 'good'),
+    personal && tag('personal'),
   ];
-  return all.filter((tag) => tag !== undefined && tag !== false).map((tag) => <>{tag} </>);
+  return all.filter((each) => each !== undefined && each !== false).map((each) => <>{each} </>);
 }

@@ -1,29 +1,29 @@
+import type { Child } from 'hono/jsx';
 import { capWords } from '../../../../policies/limits/cap.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import {
   alertsText,
-  daySpan,
   edge,
   lastAlertOf,
-  leftClass,
-  leftText,
   limitAmountWords,
+  limitColumns,
   limitWords,
   modeTag,
   OUTAGE_TEXTS,
   type PageFormat,
   pageAmount,
-  percent,
-  runsOut,
-  useCells,
 } from '../parts/amounts.tsx';
-import { address, Card, contactLink, type Markup, pathMarkup, subjectHref, Table } from '../parts/layout.tsx';
-import { classLink, otherClasses } from './usage-part.tsx';
+import { address, contactLink, hidden, joined, List, type Markup, soft, Table } from '../parts/layout.tsx';
 
-/** Every limit of the subject with its bar. */
-export function limitsPart(view: SubjectView, telling: PageFormat): Markup {
-  const { limits, limitsAbove } = view;
+/** Every limit of the subject with its bar, its caps, and the limits above. */
+export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, format: PageFormat): Markup {
+  const editLink = (limit: LimitRow): Child =>
+    (may.tighten || may.loosen) && (
+      <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
+        Edit{hidden(` ${nameOf(limit)}`)}
+      </a>
+    );
   return (
     <>
       {limits.length === 0 ? (
@@ -35,273 +35,68 @@ export function limitsPart(view: SubjectView, telling: PageFormat): Markup {
           label="Limits"
           caption="Limits and how they stand"
           columns={[
-            'Limit',
-            'Use',
-            ['Used', 'n wide'],
-            ['Spent', 'n wide'],
-            ['Held', 'n wide'],
-            ['Limit', 'n'],
-            ['Left', 'n'],
-            ['Runs out', 'wide'],
-            [<span class="hidden">Do</span>],
+            {
+              ...{ head: 'Limit of', isName: true },
+              cell: (limit) => (
+                <>
+                  {nameOf(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
+                  {soft(factsText(limit, format))}
+                </>
+              ),
+            },
+            ...limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }, format),
+            { head: 'Do', isHidden: true, cell: editLink },
           ]}
-        >
-          <tbody>{limits.map((limit) => limitLine(limit, view, telling))}</tbody>
-        </Table>
+          rows={limits}
+        />
       )}
-      {capList(view, telling)}
-      {aboveList(view, telling)}
-    </>
-  );
-}
-
-function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): Markup {
-  const { subject, id } = limit;
-  const edit = address('/edit', { kind: 'set', subject, limit: id });
-  return (
-    <tr>
-      <th scope="row">
-        {limitWords(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
-        <small class="soft">{factsText(limit, telling)}</small>
-      </th>
-      {useCells(limit)}
-      <td class="n" data-l="limit">
-        {limitAmountWords(limit, telling)}
-      </td>
-      <td class={`n ${leftClass(limit)}`} data-l={(limit.left ?? 0) >= 0 ? 'left' : undefined}>
-        {leftText(limit, telling)}
-      </td>
-      <td class="wide ro">
-        {limit.per === undefined || limit.left === undefined ? (
-          <span class="soft">–</span>
-        ) : (
-          runsOut(limit, telling.nowMs)
-        )}
-      </td>
-      <td>
-        {(may.tighten || may.loosen) && (
-          <a href={edit}>
-            Edit<span class="hidden"> {limitWords(limit)}</span>
-          </a>
-        )}
-      </td>
-    </tr>
-  );
-}
-
-function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
-  const { unit, period, owner, softAmount, granted, carried, byDefault, inForce, fromMs, untilMs } = limit;
-  const { whenUnreachable } = limit;
-  const alerts = alertsText(limit);
-  const last = lastAlertOf(limit, telling.currency);
-  const parts: (Markup | undefined)[] = [
-    <code>{limit.id}</code>,
-    inForce ? undefined : <strong>not in force</strong>,
-    period && <>{period.label}</>,
-    granted > 0 ? <>with {pageAmount(granted, unit, telling)} granted</> : undefined,
-    carried > 0 ? <>{pageAmount(carried, unit, telling)} carried over</> : undefined,
-    carried < 0 ? <>{pageAmount(-carried, unit, telling)} overdrawn before</> : undefined,
-    softAmount === undefined ? undefined : <>warns from {pageAmount(softAmount, unit, telling)}</>,
-    ...cohortFacts(limit, telling),
-    byDefault && <>default of groups like this</>,
-    whenUnreachable && <>{OUTAGE_TEXTS[whenUnreachable]} while it cannot be asked</>,
-    alerts === undefined ? undefined : <span>{alerts}</span>,
-    last && <span class={last.state === 'failed' ? 'warn-text' : undefined}>{last.text}</span>,
-    owner === undefined ? undefined : <>owner {owner}</>,
-    fromMs === undefined ? undefined : <>from {edge(fromMs, 'start', limit)}</>,
-    untilMs === undefined ? undefined : <>until {edge(untilMs, 'end', limit)}</>,
-  ];
-  return parts
-    .filter((part) => part !== undefined)
-    .map((part, index) => (
-      <>
-        {index > 0 && ' · '}
-        {part}
-      </>
-    ));
-}
-
-const cohortFacts = ({ cohort, shared, borrowed = 0, unit }: LimitRow, telling: PageFormat): Markup[] =>
-  shared === undefined
-    ? []
-    : [
-        <>
-          cohort {cohort}: {pageAmount(shared.used, unit, telling)} of{' '}
-          {pageAmount(shared.amount, unit, telling)} lent in use
-        </>,
-        ...(shared.mayBorrow === 0
-          ? []
-          : [
-              <>
-                {pageAmount(borrowed, unit, telling)} of at most {pageAmount(shared.mayBorrow, unit, telling)}{' '}
-                borrowed
-              </>,
-            ]),
-      ];
-
-/** Limits per pipeline, job or user, which have no single bar. */
-const capList = ({ caps, may }: SubjectView, telling: PageFormat): Markup | '' =>
-  caps.length === 0 ? (
-    ''
-  ) : (
-    <>
-      <h3>Caps per pipeline or user</h3>
-      <ul>
-        {caps.map((limit) => (
-          <li>
-            {capTitle(limit)}: {limitAmountWords(limit, telling)} {modeTag(limit.rolledOutAs ?? limit.mode)}{' '}
-            <small class="soft">{factsText(limit, telling)}</small>{' '}
-            {(may.tighten || may.loosen) && (
-              <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
-                Edit<span class="hidden"> {capTitle(limit)}</span>
-              </a>
-            )}
-          </li>
+      {caps.length > 0 && <h3>Caps per pipeline or user</h3>}
+      <List
+        of={caps.map((limit) => (
+          <>
+            {nameOf(limit)}: {limitAmountWords(limit, format)} {modeTag(limit.rolledOutAs ?? limit.mode)}{' '}
+            {soft(factsText(limit, format))} {editLink(limit)}
+          </>
         ))}
-      </ul>
+      />
+      {limitsAbove.length > 0 && <h3>Limits above that also count</h3>}
+      <List
+        of={limitsAbove.map(({ label, left, amount, unit, periodLabel, contact }) => (
+          <>
+            {label}: {pageAmount(left, unit, format)} left of {pageAmount(amount, unit, format)}
+            {periodLabel !== undefined && ` for ${periodLabel}`}
+            {contact !== undefined && <>; contact {contactLink(contact)}</>}
+          </>
+        ))}
+      />
     </>
   );
+}
 
-const capTitle = (limit: LimitRow): string =>
+const nameOf = (limit: LimitRow): string =>
   limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
 
-const aboveList = ({ limitsAbove }: SubjectView, telling: PageFormat): Markup | '' =>
-  limitsAbove.length === 0 ? (
-    ''
-  ) : (
-    <>
-      <h3>Limits above that also count</h3>
-      <ul>
-        {limitsAbove.map((limit) => (
-          <li>
-            {limit.label}: {pageAmount(limit.left, limit.unit, telling)} left of{' '}
-            {pageAmount(limit.amount, limit.unit, telling)}
-            {limit.periodLabel !== undefined && <> for {limit.periodLabel}</>}
-            {limit.contact !== undefined && <>; contact {contactLink(limit.contact)}</>}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-
-/** Rows with their own part; more cannot be distinguished. */
-const SHOWN_MAX = 6;
-
-interface Eater {
-  readonly name: Markup | string;
-  readonly micros: number;
-}
-
-interface Stack {
-  readonly id: string;
-  readonly title: string;
-  readonly days: string;
-  /** Most first. */
-  readonly eaters: readonly Eater[];
-  /** The total. */
-  readonly together: number;
-  /** Label of the rest. */
-  readonly others: string;
-}
-
-/** One bar each for subgroups, projects and runner classes, with figures as text. */
-export function eatersPart(view: SubjectView, telling: PageFormat): Markup | '' {
-  const stacks = stacksOf(view).filter(({ eaters, together }) => together > 0 && eaters.length > 0);
-  if (stacks.length === 0) return '';
-  return (
-    <Card id="eaters" title="Top users of the budget">
-      <div class={stacks.length > 1 ? 'two' : ''}>{stacks.map((stack) => drawn(stack, telling))}</div>
-    </Card>
-  );
-}
-
-function stacksOf({ usage, subject, children, childrenSum }: SubjectView): readonly Stack[] {
-  const { topProjects, runnerClasses, settledMicros, heldMicros, fromDay, toDay } = usage;
-  const inUsage = { days: daySpan(usage), together: settledMicros + heldMicros };
-  const sinceDay = children[0]?.metered.sinceDay ?? fromDay;
-  const { total } = childrenSum ?? { total: { settledMicros: 0, heldMicros: 0 } };
-  return [
-    {
-      ...{ id: 'by-group', title: 'Groups right below', days: daySpan({ fromDay: sinceDay, toDay }) },
-      eaters: mostFirst(
-        children.map(({ subject, path, metered }) => ({
-          name: <a href={subjectHref(subject)}>{pathMarkup(path)}</a>,
-          micros: metered.settledMicros + metered.heldMicros,
-        })),
-      ),
-      together: total.settledMicros + total.heldMicros,
-      others: 'Others, and its own projects',
-    },
-    {
-      ...{ id: 'by-project', title: 'Projects', ...inUsage, others: 'Other projects' },
-      eaters: mostFirst(
-        topProjects.map(({ projectId, path, micros }) => ({
-          name: <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
-          micros,
-        })),
-      ),
-    },
-    {
-      ...{ id: 'by-class', title: 'Runner classes', ...inUsage, others: otherClasses(subject) },
-      eaters: mostFirst(
-        runnerClasses.map(({ name, micros }) => ({
-          name: classLink(name, subject),
-          micros,
-        })),
-      ),
-    },
+function factsText(limit: LimitRow, format: PageFormat): Markup[] {
+  const { unit, granted, carried, softAmount, cohort, shared, borrowed = 0, fromMs, untilMs } = limit;
+  const amount = (whole: number): string => pageAmount(whole, unit, format);
+  const last = lastAlertOf(limit, format.currency);
+  const parts: Child[] = [
+    <code>{limit.id}</code>,
+    !limit.inForce && <strong>not in force</strong>,
+    limit.period?.label,
+    granted > 0 && `with ${amount(granted)} granted`,
+    carried > 0 && `${amount(carried)} carried over`,
+    carried < 0 && `${amount(-carried)} overdrawn before`,
+    softAmount !== undefined && `warns from ${amount(softAmount)}`,
+    shared && `cohort ${cohort}: ${amount(shared.used)} of ${amount(shared.amount)} lent in use`,
+    shared && shared.mayBorrow > 0 && `${amount(borrowed)} of at most ${amount(shared.mayBorrow)} borrowed`,
+    limit.byDefault && 'default of groups like this',
+    limit.whenUnreachable && `${OUTAGE_TEXTS[limit.whenUnreachable]} while it cannot be asked`,
+    alertsText(limit),
+    last && <span class={last.state === 'failed' ? 'warn-text' : undefined}>{last.text}</span>,
+    limit.owner && `owner ${limit.owner}`,
+    fromMs !== undefined && ['from ', edge(fromMs, 'start', limit)],
+    untilMs !== undefined && ['until ', edge(untilMs, 'end', limit)],
   ];
+  return joined(parts.filter(Boolean), ' · ');
 }
-
-const mostFirst = (eaters: readonly Eater[]): readonly Eater[] =>
-  eaters.filter(({ micros }) => micros > 0).sort((a, b) => b.micros - a.micros);
-
-function drawn({ id, title, days, eaters, together, others }: Stack, telling: PageFormat): Markup {
-  const shown = eaters.slice(0, SHOWN_MAX);
-  const rest = together - shown.reduce((sum, { micros }) => sum + micros, 0);
-  // Groups that were moved here with their usage have more than the group itself.
-  const whole = Math.max(together, together - rest);
-  const parts = [...shown, ...(rest > 0 ? [{ name: <span class="soft">{others}</span>, micros: rest }] : [])];
-  let before = 0;
-  const placed = parts.map((part, index) => {
-    const from = before;
-    before += part.micros;
-    return { ...part, from, style: index < shown.length ? `eat${index}` : 'eat-rest' };
-  });
-  return (
-    <section aria-labelledby={id}>
-      <h3 id={id}>
-        {title} <small class="soft">{days}</small>
-      </h3>
-      <svg class="eaters" aria-hidden="true">
-        {placed.map(({ micros, from, style }) => (
-          <rect class={style} x={share(from, whole)} width={share(micros, whole)} height="100%" />
-        ))}
-        {placed.slice(1).map(({ from }) => (
-          <rect class="edge" x={`calc(${share(from, whole)} - 1px)`} width="2" height="100%" />
-        ))}
-      </svg>
-      <table class="eats">
-        <caption class="hidden">
-          {title}, most first, {days}
-        </caption>
-        <tbody>
-          {placed.map(({ name, micros, style }) => (
-            <tr>
-              <th scope="row" class="path">
-                <svg aria-hidden="true">
-                  <rect class={style} width="100%" height="100%" />
-                </svg>
-                {name}
-              </th>
-              <td class="n">{pageAmount(micros, 'micros', telling)}</td>
-              <td class="n">{percent(micros, whole)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-const share = (part: number, whole: number): string => `${Math.round((part / whole) * 10_000) / 100}%`;

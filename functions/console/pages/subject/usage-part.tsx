@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
 import { durationText } from '../../../../policies/unit-texts.ts';
 import type { BurnUpChart, Rejections, SubjectView, UsageView } from '../../../answers/groups/model.ts';
@@ -9,20 +10,48 @@ import {
   dayNumberOf,
   daySpan,
   distance,
-  forecastSentence,
+  number,
   type PageFormat,
   pageAmount,
   pageCount,
-  roundTicks,
+  percent,
   shortDayLabel,
   shortInstant,
 } from '../parts/amounts.tsx';
-import { Card, Columns, type Markup, outside, subjectLink, Table } from '../parts/layout.tsx';
+import {
+  Card,
+  type Column,
+  joined,
+  type Markup,
+  outside,
+  pathMarkup,
+  soft,
+  subjectLink,
+  Table,
+} from '../parts/layout.tsx';
 
-/** Use by user and class. */
-export function usagePart({ usage, subject }: SubjectView, telling: PageFormat): Markup {
+/** Use by project and class, and the longest jobs. */
+export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
   const { topProjects, topJobs, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
+  const share = (micros: number): string => (together > 0 ? percent(micros, together) : '–');
+  const costs = <Row extends { readonly micros: number }>(): readonly Column<Row>[] => [
+    { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
+    { head: 'Share', style: 'n', label: 'share', cell: ({ micros }) => share(micros) },
+  ];
+  /** So that rows add up. */
+  const foot = (name: string, rest: number, label: string) => [
+    ...(rest === 0
+      ? []
+      : [
+          {
+            [name]: <span class="soft">{label}</span>,
+            [format.currency]: bare(rest, 'micros'),
+            Share: share(rest),
+          },
+        ]),
+    { [name]: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
+  ];
   return (
     <>
       <div class="two">
@@ -34,181 +63,135 @@ export function usagePart({ usage, subject }: SubjectView, telling: PageFormat):
                 : 'Which projects a runner class was used by is not kept.'}
             </p>
           ) : (
-            <table>
-              <caption class="hidden">Costliest projects</caption>
-              <Columns of={['Project', [telling.currency, 'n']]} />
-              <tbody>
-                {topProjects.map(({ projectId, path, micros }) => (
-                  <tr>
-                    <th scope="row" class="path">
-                      <a href={`/projects/${projectId}`}>{path}</a>
-                    </th>
-                    <td class="n">{bare(micros, 'micros')}</td>
-                  </tr>
-                ))}
-                {otherRow(otherProjectsMicros, otherProjects(usage))}
-              </tbody>
-              {togetherRow(together)}
-            </table>
+            <Table
+              label="Costliest projects"
+              columns={[
+                {
+                  ...{ head: 'Project', isName: true, style: 'path' },
+                  cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
+                },
+                ...costs<(typeof topProjects)[number]>(),
+              ]}
+              rows={topProjects}
+              foot={foot('Project', otherProjectsMicros, otherProjects(usage))}
+            />
           )}
         </Card>
         <Card id="jobs" title="Longest jobs">
           {topJobs.length === 0 ? (
             <p class="soft">No job is remembered yet.</p>
           ) : (
-            <table>
-              <caption class="hidden">Jobs that usually run longest</caption>
-              <Columns of={['Job', ['Usually', 'n'], ['Runs', 'n']]} />
-              <tbody>
-                {topJobs.map(({ path, job, runs, usualSeconds }) => (
-                  <tr>
-                    <th scope="row" class="path">
-                      {job}
-                      <small class="soft">{path}</small>
-                    </th>
-                    <td class="n">{durationText(usualSeconds)}</td>
-                    <td class="n">{runs}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table
+              label="Jobs that usually run longest"
+              columns={[
+                {
+                  ...{ head: 'Job', isName: true, style: 'path' },
+                  cell: ({ job, path }) => [job, ' ', soft(path)],
+                },
+                { head: 'Usually', style: 'n', cell: ({ usualSeconds }) => durationText(usualSeconds) },
+                { head: 'Runs', style: 'n', label: 'runs', cell: ({ runs }) => runs },
+              ]}
+              rows={topJobs}
+            />
           )}
         </Card>
       </div>
       {runnerClasses.length > 0 && (
         <Card id="classes" title="Runner classes">
-          <table>
-            <caption class="hidden">Use by runner class</caption>
-            <Columns of={['Class', [telling.currency, 'n'], ['Ran', 'n'], ['Jobs', 'n']]} />
-            <tbody>
-              {runnerClasses.map(({ name, micros, seconds, jobs }) => (
-                <tr>
-                  <th scope="row">{classLink(name, subject)}</th>
-                  <td class="n">{bare(micros, 'micros')}</td>
-                  <td class="n">{durationText(seconds)}</td>
-                  <td class="n">{jobs.toLocaleString('en-US')}</td>
-                </tr>
-              ))}
-              {otherRow(otherClassesMicros, otherClasses(subject), 2)}
-            </tbody>
-            {togetherRow(together, 2)}
-          </table>
+          <Table
+            label="Use by runner class"
+            columns={[
+              {
+                ...{ head: 'Class', isName: true },
+                // Pages of classes are of the whole GitLab.
+                cell: ({ name }) =>
+                  subject === 'instance' ? subjectLink(`runner-class/${name}`, name) : name,
+              },
+              ...costs<(typeof runnerClasses)[number]>(),
+              { head: 'Ran', style: 'n', label: 'ran', cell: ({ seconds }) => durationText(seconds) },
+              { head: 'Jobs', style: 'n', label: 'jobs', cell: ({ jobs }) => number(jobs) },
+            ]}
+            rows={runnerClasses}
+            // Classes of groups and projects are computed at night.
+            foot={foot(
+              'Class',
+              otherClassesMicros,
+              subject === 'instance' ? 'No class' : 'No class, or not yet known',
+            )}
+          />
         </Card>
       )}
     </>
   );
 }
 
-/** Pages of classes are of the whole GitLab, and there is none of a class the policy has no more. */
-export const classLink = (name: string, subject: string): Markup | string =>
-  subject === 'instance' ? subjectLink(`runner-class/${name}`, name) : name;
-
-/** Classes of groups and projects are computed at night. */
-export const otherClasses = (subject: string): string =>
-  subject === 'instance' ? 'No class' : 'No class, or not yet known';
-
-/** The rest of a table, so that rows add up. @param empty - cells after the amount */
-const otherRow = (micros: number, label: string, empty = 0): Markup | '' =>
-  micros === 0 ? (
-    ''
-  ) : (
-    <tr>
-      <th scope="row" class="soft">
-        {label}
-      </th>
-      <td class="n">{bare(micros, 'micros')}</td>
-      {emptyCells(empty)}
-    </tr>
-  );
-
-const togetherRow = (micros: number, empty = 0): Markup => (
-  <tfoot>
-    <tr>
-      <th scope="row">
-        Together <small class="soft">spent and held</small>
-      </th>
-      <td class="n">{bare(micros, 'micros')}</td>
-      {emptyCells(empty)}
-    </tr>
-  </tfoot>
-);
-
-const emptyCells = (count: number): Markup[] => Array.from({ length: count }, () => <td />);
-
 const otherProjects = ({ fromDay, topFromDay }: UsageView): string =>
   fromDay === topFromDay ? 'Other projects' : `Other projects, and days before ${shortDayLabel(topFromDay)}`;
 
-export const usageSentence = (usage: UsageView, telling: PageFormat): Markup => (
-  <>
-    {daySpan(usage)}: {pageCount(usage.jobs, 'job')}, {pageAmount(usage.settledMicros, 'micros', telling)}{' '}
-    spent, {pageAmount(usage.heldMicros, 'micros', telling)} held, {durationText(usage.seconds)} run;{' '}
-    {pageCount(usage.rejected, 'job')} rejected
-    {usage.ranRejected > 0 && (
-      <>
-        , <span class="warn-text">{usage.ranRejected.toLocaleString('en-US')} of them ran all the same</span>
-      </>
-    )}
-    {usage.unmetered + usage.bypass > 0 && (
-      <>
-        ,{' '}
-        <span class="warn-text">
-          {(usage.unmetered + usage.bypass).toLocaleString('en-US')} ran without being asked about
-        </span>
-      </>
-    )}
-    {usage.exempt > 0 && <>, {usage.exempt.toLocaleString('en-US')} exempt</>}.
-  </>
-);
-
-/** Rejected jobs with reasons. */
-export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, telling: PageFormat): Markup {
-  if (byRule.length + watchedByRule.length + latest.length === 0)
-    return <p class="soft">No job was rejected in these days.</p>;
+export function usageSentence(usage: UsageView, format: PageFormat): Markup {
+  const { jobs, settledMicros, heldMicros, seconds, rejected, ranRejected, unmetered, bypass, exempt } =
+    usage;
+  const unasked = unmetered + bypass;
+  const warn = (count: number, text: string): Child =>
+    count > 0 && [', ', <span class="warn-text">{`${number(count)} ${text}`}</span>];
   return (
     <>
-      {byRule.length > 0 && <p>Rejected, by rule: {ruleCounts(byRule)}.</p>}
-      {watchedByRule.length > 0 && (
-        <p>Would have been rejected, by rules that only watch: {ruleCounts(watchedByRule)}.</p>
-      )}
-      {latest.length > 0 && (
-        <Table label="Rejected jobs" caption="The latest rejected jobs" columns={['Job', 'When', 'Why']}>
-          <tbody>
-            {latest.map((job) => (
-              <tr>
-                <th scope="row" class="path job">
-                  <a href={`/jobs/${job.decisionId}`}>{job.jobName ?? `job ${job.jobId}`}</a>
-                  <small class="soft">
-                    {job.projectPath}
-                    {job.url !== undefined && <> · {outside(job.url, 'in GitLab')}</>}
-                  </small>
-                </th>
-                <td>
-                  {shortInstant(job.atMs, telling)}
-                  <small class="soft"> {distance(job.atMs, telling.nowMs)}</small>
-                </td>
-                <td class="full">
-                  {job.reasons.map(({ code, text }) => (
-                    <div>
-                      <code>{code}</code> {text}
-                    </div>
-                  ))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
-      )}
+      {daySpan(usage)}: {pageCount(jobs, 'job')}, {pageAmount(settledMicros, 'micros', format)} spent,{' '}
+      {pageAmount(heldMicros, 'micros', format)} held, {durationText(seconds)} run;{' '}
+      {pageCount(rejected, 'job')} rejected
+      {warn(ranRejected, 'of them ran all the same')}
+      {warn(unasked, 'ran without being asked about')}
+      {exempt > 0 && `, ${number(exempt)} exempt`}.
     </>
   );
 }
 
-const ruleCounts = (rules: Rejections['byRule']): Markup[] =>
-  rules.map(({ rule, jobs }, index) => (
+/** Rejected jobs with reasons. */
+export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, format: PageFormat): Markup {
+  if (byRule.length + watchedByRule.length + latest.length === 0)
+    return <p class="soft">No job was rejected in these days.</p>;
+  const counts = (rules: Rejections['byRule']): Markup[] =>
+    joined(rules.map(({ rule, jobs }) => [<code>{rule}</code>, ' ', pageCount(jobs, 'job')]));
+  return (
     <>
-      {index > 0 && ', '}
-      <code>{rule}</code> {pageCount(jobs, 'job')}
+      {byRule.length > 0 && <p>Rejected, by rule: {counts(byRule)}.</p>}
+      {watchedByRule.length > 0 && (
+        <p>Would have been rejected, by rules that only watch: {counts(watchedByRule)}.</p>
+      )}
+      {latest.length > 0 && (
+        <Table
+          label="Rejected jobs"
+          caption="The latest rejected jobs"
+          columns={[
+            {
+              ...{ head: 'Job', isName: true, style: 'path job' },
+              cell: ({ decisionId, jobName, jobId, projectPath, url }) => (
+                <>
+                  <a href={`/jobs/${decisionId}`}>{jobName ?? `job ${jobId}`}</a>
+                  {soft(projectPath, url !== undefined && [' · ', outside(url, 'in GitLab')])}
+                </>
+              ),
+            },
+            {
+              head: 'When',
+              cell: ({ atMs }) => [shortInstant(atMs, format), ' ', soft(distance(atMs, format.nowMs))],
+            },
+            {
+              ...{ head: 'Why', style: 'full' },
+              cell: ({ reasons }) =>
+                reasons.map(({ code, text }) => (
+                  <div>
+                    <code>{code}</code> {text}
+                  </div>
+                )),
+            },
+          ]}
+          rows={latest}
+        />
+      )}
     </>
-  ));
+  );
+}
 
 interface Size {
   readonly name: string;
@@ -223,17 +206,20 @@ const SIZES: readonly Size[] = [
   { name: 'for-wide', width: 1120, height: 280, labels: 8 },
   { name: 'for-narrow', width: 400, height: 250, labels: 4 },
 ];
-const LEFT = 74;
-const RIGHT = 16;
-const TOP = 20;
-const BOTTOM = 26;
+const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
 /** Cumulated use against the limit, with the same figures in a table. */
-export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow | undefined, telling: PageFormat): Markup {
-  const { days, ahead, unit, unexplained, period } = burnUp;
-  const described = limit === undefined ? '' : forecastSentence(limit, telling.nowMs);
-  const forecast = limit && forecastText(limit, telling.currency);
+export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
+  const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
+  const sample = (name: string, text: string): Markup => (
+    <li>
+      <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
+        <path class={name} d="M1 5.5H21" />
+      </svg>
+      {text}
+    </li>
+  );
   return (
     <>
       <div
@@ -243,60 +229,59 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow | undefined, te
         {SIZES.map((size) => drawing(burnUp, size))}
       </div>
       <ul class="key">
-        <li>{sample('line')}spent and held so far</li>
-        {ahead.length > 0 && <li>{sample('ahead')}forecast</li>}
-        {ahead.some(({ high }) => high !== undefined) && (
-          <li>{sample('band')}where four of five such forecasts ended</li>
-        )}
-        {burnUp.amount !== undefined && <li>{sample('limit')}limit</li>}
+        {sample('line', 'spent and held so far')}
+        {ahead.length > 0 && sample('ahead', 'forecast')}
+        {ahead.some(({ high }) => high !== undefined) &&
+          sample('band', 'where four of five such forecasts ended')}
+        {amount !== undefined && sample('limit', 'limit')}
       </ul>
-      <p>{described}</p>
-      {forecast !== undefined && <p>{forecast}</p>}
+      <p>{forecastText(limit, format.currency)}</p>
       <details>
         <summary>The figures as a table</summary>
-        <div class="scroll" role="group" aria-label="Use per day" tabindex={0}>
-          <table>
-            <caption>{period.label}; each day with what it came to, and all together until its end</caption>
-            <Columns of={['Day', ['That day', 'n'], ['Together', 'n']]} />
-            <tbody>
-              {days.map(({ day, used, total }) => (
-                <tr>
-                  <th scope="row">{shortDayLabel(day)}</th>
-                  <td class="n">{bare(used, unit)}</td>
-                  <td class="n">{bare(total, unit)}</td>
-                </tr>
-              ))}
-              {unexplained !== 0 && (
-                <tr>
-                  <th scope="row">Not on a day</th>
-                  <td class="n">{bare(unexplained, unit)}</td>
-                  <td class="n">
-                    <span class="soft">–</span>
-                  </td>
-                </tr>
-              )}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Use per day"
+          caption={`${period.label}; each day with what it came to, and all together until its end`}
+          columns={[
+            { head: 'Day', isName: true, cell: ({ day }) => shortDayLabel(day) },
+            { head: 'That day', style: 'n', cell: ({ used }) => bare(used, unit) },
+            { head: 'Together', style: 'n', label: 'together', cell: ({ total }) => bare(total, unit) },
+          ]}
+          rows={days}
+          foot={unexplained === 0 ? [] : [{ Day: 'Not on a day', 'That day': bare(unexplained, unit) }]}
+        />
       </details>
     </>
   );
 }
 
-const sample = (name: string): Markup => (
-  <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
-    <path class={name} d="M1 5.5H21" />
-  </svg>
-);
+/** Steps that people count in. */
+const STEPS: readonly number[] = [1, 2, 2.5, 5, 10];
+const TICKS = 4;
+
+/** From 0 upwards, in round steps of whole units, so that the last one is not below `highest`. */
+function roundTicks(highest: number): readonly number[] {
+  const rough = Math.max(highest / TICKS, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.ceil((STEPS.find((each) => each * power >= rough) ?? 10) * power);
+  const count = Math.ceil(Math.max(highest, 1) / step);
+  return Array.from({ length: count + 1 }, (_, index) => index * step);
+}
+
+interface Point {
+  readonly at: number;
+  readonly total: number;
+}
 
 function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Markup | '' {
   const { days, ahead, unit, amount: limit } = burnUp;
-  const first = days[0];
-  const last = days.at(-1);
+  const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return '';
-  const from = dayNumberOf(first.day);
   // A line from the beginning of the first day to the end of the last.
-  const to = Math.max(dayNumberOf(ahead.at(-1)?.day ?? last.day), endDay(burnUp)) + 1;
+  const pointsOf = (some: readonly { readonly day: string; readonly total: number }[]): readonly Point[] =>
+    some.map(({ day, total }) => ({ at: dayNumberOf(day) + 1, total }));
+  const from = dayNumberOf(first.day);
+  const now = { at: dayNumberOf(last.day) + 1, total: last.total };
+  const to = Math.max(now.at, dayNumberOf(ahead.at(-1)?.day ?? last.day) + 1, endDay(burnUp, from) + 1);
   const highest = Math.max(limit ?? 0, last.total, ahead.at(-1)?.high ?? ahead.at(-1)?.total ?? 0);
   const ticks = roundTicks(highest * 1.04);
   const top = ticks.at(-1) ?? 1;
@@ -304,40 +289,36 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Ma
     round(LEFT + ((day - from) / Math.max(1, to - from)) * (width - LEFT - RIGHT));
   const y = (value: number): number =>
     round(height - BOTTOM - (Math.max(0, value) / top) * (height - TOP - BOTTOM));
-  const points = [
-    { at: from, total: 0 },
-    ...days.map(({ day, total }) => ({ at: dayNumberOf(day) + 1, total })),
-  ];
-  const now = points.at(-1) ?? { at: from, total: 0 };
-  const path = points.map(({ at, total }) => `${x(at)} ${y(total)}`).join('L');
-  const onward = [
-    now,
-    ...ahead.map(({ day, total }) => ({ at: dayNumberOf(day) + 1, total })).filter(({ at }) => at > now.at),
-  ];
+  const lineOf = (points: readonly Point[]): string =>
+    points.map(({ at, total }) => `${x(at)} ${y(total)}`).join('L');
+  const path = lineOf([{ at: from, total: 0 }, ...pointsOf(days)]);
+  const onward = ahead.filter(({ day }) => dayNumberOf(day) + 1 > now.at);
+  // From now along the upper edge to the end, and back along the lower one.
+  const upper = pointsOf(onward.map(({ day, high = Number.NaN }) => ({ day, total: high })));
+  const lower = pointsOf(onward.map(({ day, low = Number.NaN }) => ({ day, total: low }))).toReversed();
+  const band = [...upper, ...lower].filter(({ total }) => !Number.isNaN(total));
   const every = Math.max(1, Math.ceil((to - from) / labels));
+  const labelled = Array.from({ length: Math.ceil((to - from) / every) }, (_, index) => from + index * every);
   return (
     <svg class={`chart ${name}`} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       {ticks.map((value) => (
         <>
           <path class="grid" d={`M${LEFT} ${y(value)}H${width - RIGHT}`} />
           <text x={LEFT - 8} y={y(value) + 4} text-anchor="end">
-            {tickText(value, unit)}
+            {/* Ticks are round: decimals say nothing. */}
+            {bare(value, unit).replace(/\.0+$/, '')}
           </text>
         </>
       ))}
-      {Array.from({ length: Math.ceil((to - from) / every) }, (_, index) => from + index * every).map(
-        (day) => (
-          <text x={x(day)} y={height - 8}>
-            {shortDayLabel(dayText(day))}
-          </text>
-        ),
-      )}
-      <path class="band" d={bandPath(burnUp, now, x, y)} />
+      {labelled.map((day) => (
+        <text x={x(day)} y={height - 8}>
+          {shortDayLabel(dayText(day))}
+        </text>
+      ))}
+      {band.length > 0 && <path class="band" d={`M${lineOf([now, ...band])}Z`} />}
       <path class="area" d={`M${x(from)} ${y(0)}L${path}L${x(now.at)} ${y(0)}Z`} />
       <path class="line" d={`M${path}`} />
-      {onward.length > 1 && (
-        <path class="ahead" d={`M${onward.map(({ at, total }) => `${x(at)} ${y(total)}`).join('L')}`} />
-      )}
+      {onward.length > 0 && <path class="ahead" d={`M${lineOf([now, ...pointsOf(onward)])}`} />}
       {limit !== undefined && (
         <>
           <path class="limit" d={`M${LEFT} ${y(limit)}H${width - RIGHT}`} />
@@ -347,59 +328,17 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Ma
         </>
       )}
       <circle class="dot" cx={x(now.at)} cy={y(now.total)} r="4.5" />
-      {nowLabel(x(now.at), y(now.total), bare(now.total, unit), {
-        width,
-        lineY: limit === undefined ? undefined : y(limit),
-      })}
+      <text class="dot-text" x={x(now.at) - 10} y={y(now.total) - 9} text-anchor="end">
+        {bare(now.total, unit)}
+      </text>
     </svg>
   );
 }
 
-/** From now along the upper edge to the end, and back along the lower one; empty where there is no band. */
-function bandPath(
-  { ahead }: BurnUpChart,
-  now: { readonly at: number; readonly total: number },
-  x: (day: number) => number,
-  y: (value: number) => number,
-): string {
-  const edges = ahead.flatMap(({ day, low, high }) => {
-    const at = dayNumberOf(day) + 1;
-    return low === undefined || high === undefined || at <= now.at ? [] : [{ at, low, high }];
-  });
-  if (edges.length === 0) return '';
-  const upper = edges.map(({ at, high }) => `L${x(at)} ${y(high)}`);
-  const lower = edges.toReversed().map(({ at, low }) => `L${x(at)} ${y(low)}`);
-  return `M${x(now.at)} ${y(now.total)}${upper.join('')}${lower.join('')}Z`;
-}
-
-/** Below the line to its right, where the area leaves room; near the edge, or on the limit's line, above it on its left. */
-function nowLabel(
-  x: number,
-  y: number,
-  text: string,
-  { width, lineY }: { readonly width: number; readonly lineY: number | undefined },
-): Markup {
-  const crossed = lineY !== undefined && lineY > y && lineY < y + 22;
-  return x > width - 140 || crossed ? (
-    <text class="dot-text" x={x - 10} y={y - 9} text-anchor="end">
-      {text}
-    </text>
-  ) : (
-    <text class="dot-text" x={x + 10} y={y + 14}>
-      {text}
-    </text>
-  );
-}
-
 /** The last day of a period that ends; the chart shows how much of it is to come. */
-function endDay({ period, days }: BurnUpChart): number {
-  const last = dayNumberOf(days.at(-1)?.day ?? '1970-01-01');
-  if (!Number.isFinite(period.endMs) || period.endMs === null) return last;
-  const length = Math.round((period.endMs - period.startMs) / DAY_MS);
-  return Math.max(last, dayNumberOf(days[0]?.day ?? '1970-01-01') + length - 1);
+function endDay({ period: { startMs, endMs } }: BurnUpChart, firstDay: number): number {
+  if (endMs === null || !Number.isFinite(endMs)) return firstDay;
+  return firstDay + Math.round((endMs - startMs) / DAY_MS) - 1;
 }
 
-/** Ticks are round: decimals say nothing. */
-const tickText = (value: number, unit: BurnUpChart['unit']): string => bare(value, unit).replace(/\.0+$/, '');
-
-const round = (number: number): number => Math.round(number * 10) / 10;
+const round = (value: number): number => Math.round(value * 10) / 10;

@@ -1,22 +1,10 @@
 import { type LimitFieldName, limitFields } from '../../../../policies/limits/limit-fields.ts';
 
 /** Columns that a person looks for first, in this order. */
-const FIRST_COLUMNS = [
-  ...[
-    'group_path',
-    'group_id',
-    'unit',
-    'limit',
-    'period',
-    'timezone',
-    'soft_pct',
-    'mode',
-    'owner',
-    'cost_center',
-  ],
-  ...['valid_from', 'valid_until', 'reason', 'subject', 'limit_id'],
-];
-/** Columns with the name of the field of the document that they hold. */
+const FIRST_COLUMNS =
+  'group_path group_id unit limit period timezone soft_pct mode owner cost_center valid_from valid_until reason subject limit_id'.split(
+    ' ',
+  );
 export const FIELD_OF: ReadonlyMap<string, LimitFieldName> = new Map(
   limitFields.map(({ name, column = name }) => [column, name]),
 );
@@ -24,7 +12,6 @@ export const FIELD_OF: ReadonlyMap<string, LimitFieldName> = new Map(
 /** The finance file: one row per limit, one column per field. The order of an export; an import takes any. */
 export const CSV_COLUMNS: readonly string[] = [...new Set([...FIRST_COLUMNS, ...FIELD_OF.keys(), 'version'])];
 
-/** One of {@link CSV_COLUMNS}. */
 export type CsvColumn = string;
 
 /** Informational columns of an export. An import ignores them. */
@@ -36,7 +23,6 @@ export type LimitFigures = Readonly<Partial<Record<(typeof FIGURE_COLUMNS)[numbe
 /** The cells of one row by column; a column that the file does not have is undefined, an empty cell is ''. */
 export type Cells = Readonly<Partial<Record<CsvColumn, string>>>;
 
-/** Options for reading or writing. A declaration in the file wins; an ambiguous number is an error. */
 export interface CsvDialect {
   readonly delimiter: ',' | ';';
   readonly decimal: '.' | ',';
@@ -57,18 +43,15 @@ export const isDecimal = (column: CsvColumn): boolean => DECIMALS.has(column);
 export const isDayColumn = (column: CsvColumn): boolean => DAYS.has(column);
 export const isTextColumn = (column: CsvColumn): boolean => TEXTS.has(column);
 
-/** One mistake in a file. */
 export interface CsvProblem {
   /** Line of the file, from 1; 0 for the file as a whole, or for what is not in it. */
   readonly line: number;
   readonly column?: string;
-  /** The value and the expected format. */
   readonly message: string;
 }
 
 /** A cell that says the same in another way. */
 export interface UnderstoodCell {
-  /** Line of the file, from 1. */
   readonly line: number;
   readonly column: CsvColumn;
   readonly written: string;
@@ -84,7 +67,6 @@ export const understoodText = ({ line, column, written, read }: UnderstoodCell):
 export const csvProblemText = ({ line, column, message }: CsvProblem): string =>
   `${line === 0 ? 'file' : `line ${line}`}${column === undefined ? '' : `, ${column}`}: ${message}`;
 
-/** Problems reported for one file. */
 export const PROBLEMS_MAX = 200;
 
 // The text of a file as spreadsheets save it: in which letters, and with what between its cells.
@@ -115,37 +97,31 @@ export function fileText(file: Uint8Array): FileText | undefined {
   const said = SEPARATOR.exec(decoded.text);
   const text = said === null ? decoded.text : decoded.text.slice(said[0].length);
   const found = said === null ? delimiterOf(text) : (said[1] as Delimiter);
+  const apart = found === undefined || found === ',' ? [] : [`cells are apart by ${DELIMITER_NAMES[found]}`];
   return {
     text,
     linesBefore: said === null ? 0 : 1,
     ...(found !== undefined && { delimiter: found }),
-    notes: [
-      ...decoded.notes,
-      ...(found === undefined || found === ',' ? [] : [`cells are apart by ${DELIMITER_NAMES[found]}`]),
-    ],
+    notes: [...decoded.notes, ...apart],
   };
 }
 
+/** UTF-16 is known by its byte order mark. */
 function decode(file: Uint8Array): Pick<FileText, 'text' | 'notes'> | undefined {
-  const wide = wideEncoding(file);
-  if (wide !== undefined) {
-    const text = tried(wide, file);
+  const mark = ((file[0] ?? 0) << 8) | (file[1] ?? 0);
+  if (mark === 0xfffe || mark === 0xfeff) {
+    const text = tried(mark === 0xfffe ? 'utf-16le' : 'utf-16be', file);
     return text === undefined ? undefined : { text, notes: ['its letters are read as UTF-16'] };
   }
   const text = tried('utf-8', file);
-  if (text !== undefined) return { text, notes: [] };
+  if (text !== undefined) return text.includes('\0') ? undefined : { text, notes: [] };
   const western = tried('windows-1252', file);
-  // Control letters are in no spreadsheet: then these are other bytes altogether.
-  return western === undefined || [...western].some(isControl)
+  // Control letters are in no spreadsheet: then these are other bytes altogether. Tabs and line breaks are text.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  return western === undefined || /[\0-\x08\x80-\x9f]/.test(western)
     ? undefined
     : { text: western, notes: ['is not UTF-8: its letters are read as Windows-1252'] };
 }
-
-/** Tabs and line breaks are text. */
-const isControl = (letter: string): boolean => {
-  const code = letter.charCodeAt(0);
-  return code < 9 || (code >= 0x80 && code < 0xa0);
-};
 
 function tried(encoding: string, file: Uint8Array): string | undefined {
   try {
@@ -153,15 +129,6 @@ function tried(encoding: string, file: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Detects UTF-16 by the byte order mark, or by the zero bytes of Latin letters. */
-function wideEncoding(file: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
-  const [first, second] = file;
-  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
-  if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && second !== undefined))
-    return 'utf-16be';
-  return undefined;
 }
 
 /** Column names contain none of these, so a header with one kind of them shows the delimiter. */

@@ -22,24 +22,23 @@ import {
 } from './columns.ts';
 import { cellOfText, cellsOf, isPlainNumber, type LimitEntry } from './read-cells.ts';
 
-interface ExportOptions {
-  /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */
-  readonly version: string;
-  /** Names groups and projects; without it the file has their ids alone. */
-  readonly directory?: Directory | undefined;
-  /** By {@link entryKey}; limits that are not there have empty cells. */
-  readonly figures?: ReadonlyMap<string, LimitFigures>;
-  /** @default {@link PLAIN_CSV} */
-  readonly dialect?: CsvDialect;
-}
-
 /**
  * The limits of a document as CSV, RFC 4180, without a byte order mark: those of the instance and the runner classes
  * first, then groups and projects by path, then defaults. Grants, freezes, break-glass and rollouts are not in it.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
-export function exportLimits(document: LimitsDocument, options: ExportOptions): string {
+export function exportLimits(
+  document: LimitsDocument,
+  options: {
+    /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */
+    readonly version: string;
+    readonly directory?: Directory | undefined;
+    /** By {@link entryKey}; limits that are not there have empty cells. */
+    readonly figures?: ReadonlyMap<string, LimitFigures>;
+    readonly dialect?: CsvDialect;
+  },
+): string {
   const { version, directory, figures, dialect = PLAIN_CSV } = options;
   const rows = placedEntries(document).map((placed) => ({
     ...placed,
@@ -73,8 +72,7 @@ function figureCells(
   });
 }
 
-/** Full path of a group or project. */
-export function pathOf(subject: string, directory: Directory | undefined): string | undefined {
+function pathOf(subject: string, directory: Directory | undefined): string | undefined {
   const [kind, id] = subject.split('/');
   if (kind === 'group') return directory?.groupById.get(Number(id))?.path;
   return kind === 'project' ? directory?.projectById.get(Number(id))?.path : undefined;
@@ -108,7 +106,6 @@ function placeCells({ subject }: PlacedEntry, path: string | undefined): Cells {
 const fieldOf = (text: string, column: CsvColumn, dialect: CsvDialect): string =>
   writtenCell(text, isDecimal(column) ? 'decimal' : column === 'group_id' ? 'number' : 'text', dialect);
 
-/** One cell as it is written. */
 function writtenCell(
   text: string,
   content: 'decimal' | 'number' | 'text',
@@ -122,7 +119,6 @@ function writtenCell(
 }
 
 // The limits of a document with whose they are, in the words of edits: `group/101`, `personal`, `groups/acme/team-?`.
-/** The lists of a document that hold limits. */
 export const LISTS: readonly LimitList[] = ['limits', 'personal_default', 'group_defaults'];
 
 export interface PlacedEntry {
@@ -132,7 +128,6 @@ export interface PlacedEntry {
   readonly entry: LimitEntry;
 }
 
-/** In document order. */
 export const placedEntries = (document: LimitsDocument): readonly PlacedEntry[] =>
   LISTS.flatMap((list) => {
     const entries: unknown = document[list];
@@ -146,12 +141,7 @@ export const placedEntries = (document: LimitsDocument): readonly PlacedEntry[] 
 /** Key of a limit; no id contains a line break. */
 export const entryKey = (subject: string, id: string): string => `${id}\n${subject}`;
 
-/**
- * Returns the list for limits of a subject, and the fields of a new one. Undefined for an invalid subject.
- */
-export function entryPlaceOf(
-  subject: string,
-): { readonly list: LimitList; readonly start: LimitEntry } | undefined {
+export function entryPlaceOf(subject: string) {
   const start = writtenSubject(subject);
   return start && { list: limitListOf(subject), start };
 }

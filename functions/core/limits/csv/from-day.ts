@@ -3,7 +3,6 @@ import { readWrittenDay } from '../../../../policies/document/written.ts';
 import {
   calendarDay,
   DAY_MS,
-  dayIn,
   dayNumber,
   dayOfIso,
   dayStartMs,
@@ -19,7 +18,6 @@ import type { CellContext, LimitEntry } from './read-cells.ts';
 
 /** The year after next is too far away to plan. */
 const DAYS_AHEAD_MAX = 800;
-/** Fields that define the period. */
 const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
 
 /** Why no file can be about this day; undefined: one can. @param from - `2027-01-01` */
@@ -31,7 +29,6 @@ export function notFrom(from: string, nowMs: number): string | undefined {
     : `'${from}'; expected a day after today, within two years, such as 2027-01-01`;
 }
 
-/** The limits of a document, looked at from a day on. */
 export class FromDay {
   readonly #from: string;
   readonly #nowMs: number;
@@ -64,7 +61,6 @@ export class FromDay {
     return then === undefined || keys.has(entryKey(then.subject, then.id)) ? standing : then;
   }
 
-  /** A new limit, which begins on the day. */
   added(entry: LimitEntry): LimitEntry {
     return entry.from === undefined ? { ...entry, from: this.#from } : entry;
   }
@@ -76,7 +72,6 @@ export class FromDay {
     return this.#begins(limit) ? undefined : { ...standing.entry, until: this.#dayBefore() };
   }
 
-  /** Returns the replacement of a changed entry; undefined after a `refuse`. */
   changed(
     standing: PlacedEntry,
     next: LimitEntry,
@@ -93,7 +88,7 @@ export class FromDay {
     if (period?.startMs !== startMs || startMs <= this.#nowMs)
       return refuse(
         'period',
-        `${name} ${this.#whyNot(limit)}; leave its row as it was, and change it in a file of its own`,
+        `${name} has no period that begins on ${this.#from} in ${limit.zone}, after now; leave its row as it was, and change it in a file of its own`,
       );
     if (PERIOD_KEYS.some((key) => next[key] !== entry[key]) || next.from !== entry.from)
       return refuse('period', `${name} keeps its period, zone and begin in a file from a day on`);
@@ -101,14 +96,6 @@ export class FromDay {
       { ...entry, until: this.#dayBefore() },
       { ...next, id: `${lineOf(limit)}-${this.#from}`, from: this.#from },
     ];
-  }
-
-  #whyNot(limit: Limit): string {
-    if (limit.per === undefined || limit.per === 'once') return 'has no period that begins on a day';
-    if (this.#startMs(limit) <= this.#nowMs) return `is in ${this.#from} already, in ${limit.zone}`;
-    const { startMs = 0, endMs = 0 } = limitPeriod(limit, this.#startMs(limit)) ?? {};
-    const day = (ms: number): string => isoDay(dayIn(limit.zone, ms));
-    return `has no ${limit.per} that begins on ${this.#from}, but on ${day(startMs)} and ${day(endMs)}`;
   }
 
   #limitOf({ subject, id }: PlacedEntry): Limit | undefined {

@@ -3,12 +3,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Directory, pathKey } from '../../../../policies/directory.ts';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
-import { type DocumentProblem, isRecord, problemText } from '../../../../policies/document/reading.ts';
+import { type DocumentProblem, problemText } from '../../../../policies/document/reading.ts';
 import { readWrittenDay } from '../../../../policies/document/written.ts';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Policy } from '../../../../policies/policy.ts';
-import { LIMIT_KINDS, type LimitKind } from '../../../../policies/unit.ts';
+import { LIMIT_KINDS } from '../../../../policies/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { kindOf, type LimitList, madeId, SUBJECTS_EXPECTED, writtenField } from '../subject-text.ts';
 import {
@@ -21,7 +21,7 @@ import {
   PROBLEMS_MAX,
   type UnderstoodCell,
 } from './columns.ts';
-import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, pathOf, placedEntries } from './export-limits.ts';
+import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './export-limits.ts';
 import { FromDay, notFrom } from './from-day.ts';
 import { type CellContext, cellsOf, type LimitEntry, readCells, readThresholdsText } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
@@ -36,10 +36,22 @@ type CellRefusal = CellContext['refuse'];
 function edited(entry: LimitEntry, cells: Cells, id: string, reading: CellContext): LimitEntry | undefined {
   const { refuse } = reading;
   const before = cellsOf(entry);
-  const isNew = kindOf(entry) === undefined;
+  const was = kindOf(entry);
   const now = readCells(cells, before, reading);
-  const kind = readKind(entry, cells.unit ?? '', id, refuse);
-  if (now === undefined || kind === undefined) return undefined;
+  const kind = LIMIT_KINDS.find((each) => each === cells.unit);
+  if (kind === undefined)
+    return refuse(
+      'unit',
+      `${cells.unit ? `'${cells.unit}'` : 'is empty'}; expected ${LIMIT_KINDS.join(', ')}`,
+    );
+  if (was !== undefined && was !== kind)
+    return refuse(
+      'unit',
+      `'${kind}', but ${id} counts ${was}; leave limit_id empty to make another limit of it`,
+    );
+  if (now === undefined) return undefined;
+  if (now.limit === '')
+    return refuse('limit', "is empty; write a number, 0 to block or 'unlimited', or take the whole row out");
   const changed: Record<string, unknown> = { ...entry };
   const set = (key: string, value: unknown): void => {
     if (value === undefined) delete changed[key];
@@ -47,51 +59,25 @@ function edited(entry: LimitEntry, cells: Cells, id: string, reading: CellContex
   };
   const differs = (column: CsvColumn): boolean =>
     now[column] !== undefined && !isSame(column, before[column] ?? '', now[column]);
-  if (now.limit === '')
-    return refuse('limit', "is empty; write a number, 0 to block or 'unlimited', or take the whole row out");
   if (differs('limit')) set(kind, now.limit);
-  for (const [column, name] of FIELD_OF)
-    if (name !== 'soft' && differs(column)) set(name, writtenField(name, readCell(name, now[column] ?? '')));
+  for (const [column, name] of FIELD_OF) {
+    const cell = now[column] ?? '';
+    const value = name === 'thresholds' ? readThresholdsText(cell) : cell || undefined;
+    if (name !== 'soft' && differs(column)) set(name, writtenField(name, value));
+  }
   if (differs('soft') || differs('soft_pct')) {
-    const soft = readSoft(now, differs('soft_pct'), refuse);
-    if (soft === undefined) return undefined;
-    set('soft', soft || undefined);
+    // If the file lacks one of the columns, the other decides.
+    const { soft = '', soft_pct: share = '' } = now;
+    if (soft !== '' && share !== '')
+      return refuse('soft_pct', `soft_pct is ${share} and soft is ${soft}; leave one of them empty`);
+    set('soft', (share === '' ? soft : `${share.replace(/%$/, '')}%`) || undefined);
   }
   if (id === madeId(kind, String(changed.per ?? '')) || changed.id !== undefined) return changed;
-  if (isNew) return { ...changed, id };
+  if (was === undefined) return { ...changed, id };
   return refuse(
     'period',
     `'${now.period}', but ${id} is named by its period; leave limit_id empty to make another limit, and take this one out`,
   );
-}
-
-function readKind(entry: LimitEntry, unit: string, id: string, refuse: CellRefusal): LimitKind | undefined {
-  const kind = LIMIT_KINDS.find((each) => each === unit);
-  if (kind === undefined)
-    return refuse('unit', `${unit === '' ? 'is empty' : `'${unit}'`}; expected ${LIMIT_KINDS.join(', ')}`);
-  const was = kindOf(entry);
-  if (was === undefined || was === kind) return kind;
-  return refuse(
-    'unit',
-    `'${kind}', but ${id} counts ${was}; leave limit_id empty to make another limit of it`,
-  );
-}
-
-/** An empty cell takes the field out. */
-const readCell = (name: string, cell: string): unknown =>
-  name === 'thresholds' ? readThresholdsText(cell) : cell || undefined;
-
-/** '' takes it out. */
-function readSoft(now: Cells, shareDiffers: boolean, refuse: CellRefusal): string | undefined {
-  const amount = now.soft ?? '';
-  // If the file lacks one of the columns, the other decides.
-  const share = now.soft_pct ?? '';
-  if (amount !== '' && share !== '')
-    return refuse(
-      shareDiffers ? 'soft_pct' : 'soft',
-      `soft_pct is ${share} and soft is ${amount}; leave one of them empty`,
-    );
-  return share === '' ? amount : `${share.replace(/%$/, '')}%`;
 }
 
 /** Spreadsheets save 7.50 as 7.5, and breaks within cells as they like. */
@@ -115,44 +101,28 @@ const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
  * renamed after the export. A path of another group is an error.
  */
 function subjectOfRow(
-  cells: Cells,
+  { subject = '', group_id: id = '', group_path: path = '' }: Cells,
   directory: Directory | undefined,
   refuse: CellRefusal,
 ): string | undefined {
-  const { subject = '', group_id: id = '', group_path: path = '' } = cells;
   if (id !== '' && !/^[1-9]\d{0,14}$/.test(id))
     return refuse('group_id', `'${id}'; expected GitLab's id of the group`);
-  if (subject !== '' && entryPlaceOf(subject) === undefined)
-    return refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
-  if (subject !== '' && id !== '' && subject !== `group/${id}`)
-    return refuse('subject', `'${subject}', but group_id is ${id}; leave one of them empty`);
   const named = subject === '' && id !== '' ? `group/${id}` : subject;
-  if (named === '') return path === '' ? refuse('group_id', 'is empty; expected whose limit it is') : found();
-  if (path !== '' && isOthers(named)) return undefined;
-  return named;
-
-  function found(): string | undefined {
-    if (directory === undefined)
-      return refuse('group_path', `'${path}': paths are not known here; give group_id`);
-    const group = directory.groupByPath.get(pathKey(path));
-    if (group !== undefined) return `group/${group.id}`;
-    return refuse('group_path', `'${path}': no group has this path; correct it, or give group_id`);
-  }
-
-  function isOthers(name: string): boolean {
-    if (!/^(?:group|project)\//.test(name)) {
-      refuse('group_path', `'${path}', but subject is ${name}; leave one of them empty`);
-      return true;
-    }
-    const place = placeOfSubject(name);
-    const byPath = name.startsWith('group/') ? directory?.groupByPath : directory?.projectByPath;
-    const other = byPath?.get(pathKey(path));
-    if (other === undefined || `${name.split('/')[0]}/${other.id}` === place) return false;
-    const own = pathOf(name, directory);
-    const is = own === undefined ? '' : `, which is ${own}`;
-    refuse('group_path', `'${path}' is ${name.split('/')[0]}/${other.id}, but the row is about ${name}${is}`);
-    return true;
-  }
+  if (named !== '' && entryPlaceOf(named) === undefined)
+    return refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
+  if (id !== '' && named !== `group/${id}`)
+    return refuse('subject', `'${subject}', but group_id is ${id}; leave one of them empty`);
+  if (path === '') return named || refuse('group_id', 'is empty; expected whose limit it is');
+  const kind = named === '' ? 'group' : (named.split('/')[0] ?? '');
+  const found = (kind === 'project' ? directory?.projectByPath : directory?.groupByPath)?.get(pathKey(path));
+  if (named === '')
+    return found === undefined
+      ? refuse('group_path', `'${path}': no group has this path; correct it, or give group_id`)
+      : `group/${found.id}`;
+  if (kind !== 'group' && kind !== 'project')
+    return refuse('group_path', `'${path}', but subject is ${named}; leave one of them empty`);
+  if (found === undefined || `${kind}/${found.id}` === placeOfSubject(named)) return named;
+  return refuse('group_path', `'${path}' is ${kind}/${found.id}, but the row is about ${named}`);
 }
 
 interface ImportOptions {
@@ -163,16 +133,8 @@ interface ImportOptions {
   readonly dialect: CsvDialect;
   /** Takes limits out that the file does not name; without it they stay. */
   readonly prune: boolean;
-  /** The first day of the imported limits. @default immediately */
-  readonly from?: FileDay | undefined;
-}
-
-interface FileDay {
-  /** `2027-01-01`, or as people write it. */
-  readonly day: string;
-  /** The limits of `document`. */
-  readonly limits: LimitSet;
-  readonly nowMs: number;
+  /** The first day of the imported limits, `2027-01-01` or as people write it, and the limits of `document`. @default immediately */
+  readonly from?: { readonly day: string; readonly limits: LimitSet; readonly nowMs: number } | undefined;
 }
 
 type ImportOutcome =
@@ -188,14 +150,12 @@ type ImportOutcome =
       readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
     };
 
-/** An entry of the document as it shall be, and the line it comes from. */
+/** An entry of the document as it shall be, and the line it comes from. Undefined: the file does not name it. */
 interface Line {
   readonly entry: LimitEntry;
-  /** Undefined: the file does not name it. */
   readonly line: number | undefined;
 }
 
-/** Imports all rows or none. Reports all errors with their lines. Pure. */
 export function importLimits(rows: readonly CsvRow[], options: ImportOptions): ImportOutcome {
   const { document, policy, directory, prune, from } = options;
   const problems: CsvProblem[] = [];
@@ -226,7 +186,7 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
     const refuse = refuseAt(line);
     const own = byKey.get(entryKey(subject, id));
     const standing = own && (fromDay?.meant(own, cells, keys) ?? own);
-    const key = standing === undefined ? entryKey(subject, id) : entryKey(subject, standing.id);
+    const key = entryKey(subject, standing?.id ?? id);
     const first = lineOf.get(key);
     if (first !== undefined) {
       refuse('limit_id', `'${id}' of ${subject} is there twice; line ${first} has it, too`);
@@ -247,48 +207,37 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
       continue;
     }
     const isSame = fromDay === undefined || isDeepStrictEqual(entry, standing.entry);
-    const entries = isSame ? [entry] : fromDay.changed(standing, entry, refuse);
-    if (entries !== undefined)
-      named.set(
-        standing,
-        entries.map((each) => ({ entry: each, line })),
-      );
+    const entries = isSame ? [entry] : (fromDay.changed(standing, entry, refuse) ?? []);
+    named.set(
+      standing,
+      entries.map((each) => ({ entry: each, line })),
+    );
   }
   if (problems.length > 0) return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) };
 
-  const unnamed = placed.filter((each) => !named.has(each));
+  const unnamedLines = (each: PlacedEntry): readonly Line[] => {
+    const entry = prune ? fromDay?.ended(each) : each.entry;
+    return entry === undefined ? [] : [{ entry, line: undefined }];
+  };
   const lines = new Map<LimitList, readonly Line[]>(
     LISTS.map((list) => [
       list,
       [
-        ...placed.flatMap((each): readonly Line[] => {
-          if (each.list !== list) return [];
-          const lines = named.get(each);
-          if (lines !== undefined) return lines;
-          const entry = prune ? fromDay?.ended(each) : each.entry;
-          return entry === undefined ? [] : [{ entry, line: undefined }];
-        }),
+        ...placed.flatMap((each) => (each.list === list ? (named.get(each) ?? unnamedLines(each)) : [])),
         ...added.flatMap((each) => (each.list === list ? [each.line] : [])),
       ],
     ]),
   );
-  const next = documentOf(document, lines);
-  const parsed = parseLimits(next, '', policy, directory);
-  if (!parsed.ok) return { ok: false, problems: inLines(parsed.problems, lines, next) };
-  return {
-    ok: true,
-    document: next,
-    limits: parsed.value,
-    understood,
-    unnamed: unnamed.map(({ subject, id }) => ({ subject, limit: id })),
-  };
-}
-
-function documentOf(before: LimitsDocument, lines: ReadonlyMap<LimitList, readonly Line[]>): LimitsDocument {
-  const next: Record<string, unknown> = { ...before };
+  const next: Record<string, unknown> = { ...document };
   for (const [list, entries] of lines)
     if (entries.length > 0 || next[list] !== undefined) next[list] = entries.map(({ entry }) => entry);
-  return next;
+  const parsed = parseLimits(next, '', policy, directory);
+  if (!parsed.ok) return { ok: false, problems: inLines(parsed.problems, lines) };
+  const unnamed = placed.filter((each) => !named.has(each));
+  return {
+    ...{ ok: true, document: next, limits: parsed.value, understood },
+    unnamed: unnamed.map(({ subject, id }) => ({ subject, limit: id })),
+  };
 }
 
 const COLUMN_OF: Readonly<Record<string, CsvColumn>> = {
@@ -304,37 +253,15 @@ const COLUMN_OF: Readonly<Record<string, CsvColumn>> = {
 function inLines(
   problems: readonly DocumentProblem[],
   lines: ReadonlyMap<LimitList, readonly Line[]>,
-  document: LimitsDocument,
 ): readonly CsvProblem[] {
   // A limit that cannot be read has no grants either: that is not what is wrong.
   const ofLimits = problems.filter(({ path }) => path[0] !== 'grants');
-  const told = ofLimits.length === 0 ? problems : ofLimits;
-  return told.map((each) => atLine(each, lines, document));
-}
-
-function atLine(
-  problem: DocumentProblem,
-  lines: ReadonlyMap<LimitList, readonly Line[]>,
-  document: LimitsDocument,
-): CsvProblem {
-  const [step, index, key] = problem.path;
-  if (step === 'grants' && typeof index === 'number') return ofGrant(problem, index, document);
-  const list = LISTS.find((each) => each === step);
-  const line = list === undefined || typeof index !== 'number' ? undefined : lines.get(list)?.[index];
-  if (line?.line === undefined)
-    return { line: 0, message: `${problemText(problem)} (of the limits as a whole)` };
-  const column = typeof key === 'string' ? COLUMN_OF[key] : undefined;
-  return { line: line.line, message: problem.message, ...(column !== undefined && { column }) };
-}
-
-/** Grants are not in the file, but they are on limits that are. */
-function ofGrant(problem: DocumentProblem, index: number, document: LimitsDocument): CsvProblem {
-  const grant = Array.isArray(document.grants) ? document.grants[index] : undefined;
-  const [id, limit] = isRecord(grant) ? [grant.id, grant.limit] : [];
-  const name = id === undefined ? `number ${index + 1}` : String(id);
-  if (problem.path[2] !== 'limit') return { line: 0, message: `grant ${name}: ${problem.message}` };
-  return {
-    line: 0,
-    message: `grant ${name} is on ${String(limit)}, which would be gone; keep its row, or revoke the grant first`,
-  };
+  return (ofLimits.length === 0 ? problems : ofLimits).map((problem): CsvProblem => {
+    const [step, index, key] = problem.path;
+    const list = LISTS.find((each) => each === step);
+    const line = list && lines.get(list)?.[Number(index)]?.line;
+    if (line === undefined) return { line: 0, message: `${problemText(problem)} (of the limits as a whole)` };
+    const column = COLUMN_OF[String(key)];
+    return { line, message: problem.message, ...(column !== undefined && { column }) };
+  });
 }

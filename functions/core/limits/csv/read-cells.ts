@@ -27,10 +27,8 @@ export const readThresholdsText = (text: string): readonly (number | string)[] |
 
 // Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does.
 
-/** Options for reading cells. */
 export interface CellContext {
   readonly dialect: CsvDialect;
-  /** ISO 4217 code of the deployment. */
   readonly currency: string;
   readonly refuse: (column: CsvColumn, message: string) => undefined;
   /** A cell that was read as something else than what stands in it. */
@@ -79,7 +77,6 @@ const sameNumber = (one: string, other: string | undefined): boolean =>
 const trimmed = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 
 // One limit of the document as the cells of a row.
-/** A limit as it stands in the document. */
 export type LimitEntry = Readonly<Record<string, unknown>>;
 
 /** All cells that say something about the limit itself, not about whose it is; decimals with a point. */

@@ -14,9 +14,7 @@ import {
 } from './columns.ts';
 import { textOfCell } from './read-cells.ts';
 
-/** A row of the file that says something. */
 export interface CsvRow {
-  /** First line, from 1. */
   readonly line: number;
   readonly cells: Cells;
 }
@@ -26,10 +24,14 @@ type CsvRows =
       readonly ok: true;
       readonly rows: readonly CsvRow[];
       readonly version: string | undefined;
-      /** Detected properties of the file, in words. */
       readonly notes: readonly string[];
     }
-  | { readonly ok: false; readonly problems: readonly CsvProblem[] };
+  | Refused;
+
+interface Refused {
+  readonly ok: false;
+  readonly problems: readonly CsvProblem[];
+}
 
 /** A hundred thousand limits of 160 characters. */
 export const CSV_BYTES_MAX = 16 * 1024 * 1024;
@@ -53,8 +55,8 @@ export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
     );
   const { delimiter = dialect.delimiter, notes } = found;
   const records = recordsOf(found, delimiter);
-  if (!records.ok) return records;
-  const [header, ...body] = withoutFigures(records.value);
+  if ('ok' in records) return records;
+  const [header, ...body] = withoutFigures(records);
   if (header === undefined) return refused(0, 'is empty; expected a header and a row for each limit');
   const problems: CsvProblem[] = [];
   const columns = readHeader(header, problems);
@@ -72,11 +74,7 @@ interface CsvRecord {
   readonly fields: readonly string[];
 }
 
-type Records =
-  | { readonly ok: true; readonly value: readonly CsvRecord[] }
-  | { readonly ok: false; readonly problems: readonly CsvProblem[] };
-
-function recordsOf({ text, linesBefore }: FileText, delimiter: string): Records {
+function recordsOf({ text, linesBefore }: FileText, delimiter: string): CsvRecord[] | Refused {
   const records: CsvRecord[] = [];
   let line = linesBefore + 1;
   try {
@@ -92,7 +90,7 @@ function recordsOf({ text, linesBefore }: FileText, delimiter: string): Records 
         return null;
       },
     });
-    return { ok: true, value: records };
+    return records;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return refused(line, MISTAKES[error.code] ?? 'is no CSV (RFC 4180)');
@@ -131,14 +129,13 @@ function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readon
     else if (name !== '' && names.indexOf(name) !== index)
       problems.push({ line, column: name, message: 'is there twice; expected each column once' });
   }
-  for (const needed of ['unit', 'limit'])
-    if (!names.includes(needed)) problems.push({ line, column: needed, message: 'is missing in the header' });
-  if (!['subject', 'group_id', 'group_path'].some((name) => names.includes(name)))
-    problems.push({
-      line,
-      column: 'group_id',
-      message: 'is missing in the header; or name group_path or subject',
-    });
+  for (const needed of [['unit'], ['limit'], ['group_id', 'group_path', 'subject']])
+    if (!needed.some((name) => names.includes(name)))
+      problems.push({
+        line,
+        column: needed[0] ?? '',
+        message: `is missing in the header: ${needed.join(' or ')}`,
+      });
   return columns;
 }
 
@@ -185,9 +182,4 @@ function versionOf(rows: readonly CsvRow[], problems: CsvProblem[]): string | un
   return version;
 }
 
-function refused(
-  line: number,
-  message: string,
-): { readonly ok: false; readonly problems: readonly CsvProblem[] } {
-  return { ok: false, problems: [{ line, message }] };
-}
+const refused = (line: number, message: string): Refused => ({ ok: false, problems: [{ line, message }] });

@@ -1,6 +1,19 @@
 /** Compares each job's charge in a month with the cost by GitLab's runs and the prices. */
-import type { RunOfJob } from './gitlab-runs.ts';
 import { type AuditedPrices, chargeOf, classFor, type PriceBook } from './prices.ts';
+
+/** A job as GitLab tells of it. */
+export interface RunOfJob {
+  readonly jobId: number;
+  readonly projectPath: string;
+  readonly failureReason: unknown;
+  /** Unix ms. */
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | undefined;
+  readonly isOver: boolean;
+  readonly seconds: number | undefined;
+  readonly runnerId: number;
+  readonly runnerTags: readonly string[];
+}
 
 /** The job's charge in the ledger, all lines together. Millionths of the currency. */
 export interface BookedCharge {
@@ -19,14 +32,7 @@ interface ChargeDifference {
   readonly bookedMicros: number;
   readonly recomputedMicros: number;
   /** The likely one. */
-  readonly reason:
-    | 'not_charged'
-    | 'not_at_gitlab'
-    | 'duration'
-    | 'runner_class'
-    | 'price_version'
-    | 'price'
-    | 'amount';
+  readonly reason: string;
   readonly sentence: string;
 }
 
@@ -68,15 +74,14 @@ export async function compareCharges(ask: ComparisonAsk): Promise<ChargeComparis
     const isOurs = charge !== undefined || counts(run.projectPath);
     const { startedAtMs, seconds } = run;
     if (!isOurs || seen.has(run.jobId) || startedAtMs === undefined) continue;
-    if (charge === undefined) {
-      if (startedAtMs < startMs || startedAtMs >= endMs || run.failureReason === REJECTED) continue;
-      if (run.createdAtMs < startMs) {
-        sum.edge += 1;
-        continue;
-      }
+    const isOutside = startedAtMs < startMs || startedAtMs >= endMs || run.failureReason === REJECTED;
+    if (charge === undefined && isOutside) continue;
+    if (charge === undefined && run.createdAtMs < startMs) {
+      sum.edge += 1;
+      continue;
     }
     seen.add(run.jobId);
-    if (run.finishedAtMs === undefined || seconds === undefined) {
+    if (!run.isOver || seconds === undefined) {
       sum.open += 1;
       continue;
     }
@@ -120,10 +125,8 @@ function recompute(
   const agreed = others.find(
     ({ difference, version }) => difference === undefined && version === charge?.priceVersion,
   );
-  return (
-    (inForce?.difference === undefined ? inForce : (agreed ?? inForce)) ??
-    recomputeBy(undefined, run, seconds, charge)
-  );
+  if (inForce === undefined) return recomputeBy(undefined, run, seconds, charge);
+  return inForce.difference === undefined ? inForce : (agreed ?? inForce);
 }
 
 function recomputeBy(
@@ -158,22 +161,14 @@ function reasonOf(
       sentence:
         'it ran and is not charged here: nobody was asked, its end is not told yet, or its project was moved',
     };
-  if (charge.seconds !== seconds)
-    return { reason: 'duration', sentence: `GitLab says ${seconds} s, the books ${charge.seconds} s` };
-  if (charge.priceVersion !== version)
-    return {
-      reason: 'price_version',
-      sentence: `prices ${version} were in force, the books took ${charge.priceVersion}`,
-    };
-  if (charge.runnerClass !== runnerClass)
-    return {
-      reason: 'runner_class',
-      sentence: `its runner is of class ${runnerClass}, the books took ${charge.runnerClass}: its tags may have changed`,
-    };
-  if (BigInt(charge.microsPerMinute) !== rate)
-    return {
-      reason: 'price',
-      sentence: `a minute costs ${rate} millionths, the books took ${charge.microsPerMinute}`,
-    };
-  return { reason: 'amount', sentence: 'time and price agree, the amount does not' };
+  const causes = [
+    ['duration', `${charge.seconds} s`, `${seconds} s`, 'GitLab says'],
+    ['price_version', charge.priceVersion, version, 'the prices in force were'],
+    ['runner_class', charge.runnerClass, runnerClass, 'by its tags of now its runner is of class'],
+    ['price', String(charge.microsPerMinute), String(rate), 'millionths a minute are'],
+  ] as const;
+  const cause = causes.find(([, booked, found]) => booked !== found);
+  if (cause === undefined) return { reason: 'amount', sentence: 'time and price agree, the amount does not' };
+  const [reason, booked, found, words] = cause;
+  return { reason, sentence: `${words} ${found}, the books took ${booked}` };
 }

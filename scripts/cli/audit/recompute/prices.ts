@@ -36,18 +36,11 @@ interface KeptChange {
   readonly previousSha256: string;
 }
 
-interface KeptBook extends PriceBook {
-  /** First sighting, Unix ms; earlier jobs use these prices. */
-  readonly sinceMs: number;
-  /** Editions that were read. */
-  readonly editions: number;
-}
-
 /**
  * @throws {Error} where the chain of changes or a text is not as it was written, or an edition that is needed is gone.
  * @param kept - with one change at least.
  */
-export function bookOfDeployments({ handoverMs, changes, editions }: KeptPrices): KeptBook {
+export function bookOfDeployments({ handoverMs, changes, editions }: KeptPrices) {
   const chain = checkedChain(changes);
   const lists = new Map(
     editions.map(({ sha256, text }) => {
@@ -64,7 +57,7 @@ export function bookOfDeployments({ handoverMs, changes, editions }: KeptPrices)
   return {
     sinceMs: chain[0]?.seenAtMs ?? 0,
     editions: editions.length,
-    at: (atMs) => {
+    at: (atMs: number) => {
       const now = chain.findLast(({ seenAtMs }) => seenAtMs <= atMs) ?? chain[0];
       const near = chain.filter((each, index) => {
         const endMs = chain[index + 1]?.seenAtMs ?? Number.POSITIVE_INFINITY;

@@ -1,8 +1,7 @@
-/** A deployment that holds, on a table in memory and a local GitLab over HTTP: whoever breaks one thing of it looks again. */
-
-import type { DeployedEvidence, HealthView } from '../../../../functions/answers/health/evidence.ts';
+/** A deployment that holds, on a table in memory and a local GitLab: whoever breaks one thing of it looks again. */
+import type { DeployedEvidence } from '../../../../functions/answers/health/evidence.ts';
+import { readHealth } from '../../../../functions/answers/health/judge-health.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../../functions/answers/health/read-gitlab.ts';
-import { readHealth } from '../../../../functions/answers/health/read-health.ts';
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
 import { syncDirectory } from '../../../../functions/core/directory/sync.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
@@ -19,36 +18,15 @@ import * as names from '../../../../functions/names.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
-import type { LoopbackServer } from '../../../../scripts/local/loopback.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
 
-const INSTANCE = 'gitlab.example.com';
-const TOKEN = 'glpat-administrator';
+export const INSTANCE = 'gitlab.example.com';
+export const TOKEN = 'glpat-administrator';
 const HOOK_URL = `https://hooks.example.com${names.WEBHOOK_PATH}`;
 const DAY_MS = 86_400_000;
-const CONTROLLER = 7;
+const controllerId = 7;
 
-interface SetUpOptions {
-  readonly administration?: InstanceSettings;
-  readonly version?: GitLabVersion;
-}
-
-export interface SetUp {
-  /** When it was set up, Unix ms. */
-  readonly nowMs: number;
-  readonly local: ReturnType<typeof createLocalGitLab>;
-  readonly table: MemoryTable;
-  beat(relayId: string, change?: Item): Promise<void>;
-  /** Adds to the day's usage. */
-  ran(jobs: number, unasked: number): Promise<void>;
-  /** What receivers of webhooks answer from now on. */
-  receive(status: number): void;
-  recount(atMs: number): Promise<void>;
-  scopeRead(atMs: number): Promise<void>;
-  listDirectory(atMs: number): Promise<void>;
-  look(change?: LookOptions): Promise<HealthView>;
-  close(): Promise<void>;
-}
+export type SetUp = Awaited<ReturnType<typeof aSetUp>>;
 
 export interface LookOptions {
   readonly token?: string;
@@ -60,42 +38,44 @@ export interface LookOptions {
   readonly nowMs?: number;
   /** Nobody gave it a token. */
   readonly unasked?: string;
+  readonly isDown?: boolean;
 }
 
-export async function aSetUp({ administration, version = '19.4' }: SetUpOptions = {}): Promise<SetUp> {
+export async function aSetUp(administration: InstanceSettings = {}, version: GitLabVersion = '19.4') {
   const nowMs = Date.now();
   const clock = { ...systemClock, nowMs: () => nowMs };
   const table = new MemoryTable();
   const parts = { table, instance: INSTANCE, clock, random: () => 0 };
   let received = 200;
-  const local = createLocalGitLab({
-    random: seededRandom(1),
-    token: TOKEN,
-    version,
-    controllers: [
-      { id: CONTROLLER, description: 'tollgate', state: 'enabled', connected: true, instanceScope: true },
-    ],
-    administration: {
-      groups: [
-        { id: 10, path: 'acme' },
-        { id: 11, path: 'umbrella' },
-      ],
-      ...administration,
-    },
-    deliver: async () => new Response(null, { status: received }),
-  });
-  for (const group of [10, 11])
-    local.groupHooks.make(group, { url: `${HOOK_URL}/${group}`, name: 'tollgate', job_events: true });
-  local.controllerTokens.make(CONTROLLER, 'relays', nowMs - 30 * DAY_MS, seededRandom(2));
-  await dynamoCanaryOutcomes(parts).write({
-    ...{ checkedAtMs: nowMs - DAY_MS, admitted: 'proven', rejected: 'proven', runnerId: 1 },
-    ...{ descriptors: 'aa', gitlabVersion: `${version}.0-ee` },
-  });
-  const server: LoopbackServer = await local.listen();
+  const groups = [
+    { id: 10, path: 'acme' },
+    { id: 11, path: 'umbrella' },
+  ];
+  const controller = { id: controllerId, description: 'tollgate', state: 'enabled' as const };
+  const gitlabWith = (settings: InstanceSettings) =>
+    createLocalGitLab({
+      ...{ random: seededRandom(1), token: TOKEN, version },
+      controllers: [{ ...controller, connected: true, instanceScope: true }],
+      administration: { groups, ...settings },
+      deliver: async () => new Response(null, { status: received }),
+    });
+  const local = gitlabWith(administration);
+  for (const { id } of groups)
+    local.groupHooks.make(id, { url: `${HOOK_URL}/${id}`, name: 'tollgate', job_events: true });
+  local.controllerTokens.make(controllerId, 'relays', nowMs - 30 * DAY_MS, seededRandom(2));
+  const fetchDated =
+    ({ gitlabAheadMs = 0, isDown = false }: LookOptions = {}): typeof fetch =>
+    async (...request) => {
+      if (isDown) throw new TypeError('fetch failed');
+      const answer = await local.fetch(...request);
+      const headers = { ...Object.fromEntries(answer.headers) };
+      const date = new Date(nowMs + gitlabAheadMs).toUTCString();
+      return new Response(await answer.text(), { status: answer.status, headers: { ...headers, date } });
+    };
 
-  const setUp: SetUp = {
-    ...{ nowMs, local, table },
-    beat: async (relayId, change = {}) => {
+  const setUp = {
+    ...{ nowMs, local, table, fetch: fetchDated() },
+    beat: (relayId: string, change: Item = {}) => {
       const item = {
         [names.HEARTBEAT_AT]: { N: String(nowMs - 20_000) },
         [names.HEARTBEAT_STREAMS]: { N: '8' },
@@ -107,80 +87,60 @@ export async function aSetUp({ administration, version = '19.4' }: SetUpOptions 
         ...change,
       };
       const key = { pk: ledgerKeys(INSTANCE).heartbeatPk, sk: relayId };
-      await putItem(table, itemAt(key, item), new TimeLimit(1_000));
+      return putItem(table, itemAt(key, item), new TimeLimit(1_000));
     },
-    receive: (status) => {
+    /** What receivers of webhooks answer from now on. */
+    receive: (status: number) => {
       received = status;
     },
-    ran: async (jobs, unasked) => {
-      const day = new Date(nowMs).toISOString().slice(0, 10);
-      const delta = new Map([
-        ['ran', jobs],
-        ['unasked', unasked],
-      ]);
-      await new DynamoRollupStore(parts).commit({
-        contributions: [],
-        usage: [{ key: { subject: 'instance', day }, delta }],
-      });
+    /** Adds to the day's usage. */
+    ran: (jobs: number, unasked: number) => {
+      const key = { subject: 'instance', day: new Date(nowMs).toISOString().slice(0, 10) };
+      const delta = new Map(Object.entries({ ran: jobs, unasked }));
+      return new DynamoRollupStore(parts).commit({ contributions: [], usage: [{ key, delta }] });
     },
-    recount: (recountedAtMs) =>
-      dynamoRecountOutcomes(parts).write({ recountedAtMs, drifting: [], unlisted: 0 }),
-    scopeRead: (readAtMs) =>
+    scopeRead: (readAtMs: number) =>
       dynamoControllerScope(parts).write({
-        ...{ controllerId: CONTROLLER, state: 'enabled', readAtMs, instanceSinceMs: 0 },
-        runners: new Map(),
+        ...{ controllerId, state: 'enabled', readAtMs, instanceSinceMs: 0, runners: new Map() },
       }),
-    listDirectory: async (atMs) => {
-      // Listed while its token was still good.
-      const before = createLocalGitLab({
-        ...{ random: seededRandom(1), token: TOKEN, version },
-        administration: { groups: [{ id: 10, path: 'acme' }] },
-      });
-      await syncDirectory({
-        gitlab: createGitLabDirectory({
-          ...{ baseUrl: 'https://gitlab.example.com', token: async () => TOKEN, fetch: before.fetch, clock },
-        }),
-        table: new DynamoDirectoryTable(parts),
-        clock: { ...clock, nowMs: () => atMs },
-        runId: 'run',
-      });
-    },
-    look: ({ token = TOKEN, controllerId = CONTROLLER, ...look } = {}) => {
+    canary: dynamoCanaryOutcomes(parts),
+    look: (look: LookOptions = {}) => {
       const at = { ...systemClock, nowMs: () => look.nowMs ?? nowMs, sleep: async () => {} };
-      const dated: typeof fetch = async (...request) => {
-        const answer = await fetch(...request);
-        const date = new Date(nowMs + (look.gitlabAheadMs ?? 0)).toUTCString();
-        return new Response(await answer.text(), {
-          status: answer.status,
-          headers: { ...Object.fromEntries(answer.headers), date },
-        });
-      };
+      const calls = { baseUrl: 'https://gitlab.example.com', token: async () => look.token ?? TOKEN };
       return readHealth({
-        ...parts,
-        table: look.table ?? table,
-        ...{ clock: at, zone: 'UTC' },
+        ...{ ...parts, table: look.table ?? table, clock: at, zone: 'UTC' },
         deployed: async () => ({ policyVersion: 'p1', descriptorsVersion: '19.4', ...look.deployed }),
         gitlab: async () =>
           look.unasked === undefined
             ? readGitLabHealth({
-                calls: { baseUrl: server.url, token: async () => token, fetch: dated, clock: at },
-                ...{ controllerId, webhookUrl: HOOK_URL },
+                calls: { ...calls, fetch: fetchDated(look), clock: at },
+                ...{ controllerId: look.controllerId ?? controllerId, webhookUrl: HOOK_URL },
               })
             : gitlabUnknown(look.unasked, 'no_token'),
       });
     },
-    close: async () => {
-      local.stop();
-      await server.stop();
-    },
   };
   for (const relay of ['a', 'b']) await setUp.beat(relay);
   await setUp.ran(2_000, 0);
-  await setUp.recount(nowMs - 9 * 3_600_000);
   await setUp.scopeRead(nowMs - 60_000);
-  await setUp.listDirectory(nowMs - 300_000);
-  await new DynamoLimitTable(parts).flip({ set: 's1', edit: 1, atMs: nowMs - DAY_MS }, undefined, {
-    timeoutMs: 1_000,
+  await setUp.canary.write({
+    ...{ checkedAtMs: nowMs - DAY_MS, admitted: 'proven', rejected: 'proven', runnerId: 1 },
+    ...{ descriptors: 'aa', gitlabVersion: `${version}.0-ee` },
   });
+  const recount = { recountedAtMs: nowMs - 9 * 3_600_000, drifting: [], unlisted: 0 };
+  await dynamoRecountOutcomes(parts).write(recount);
+  // Listed while its token was still good.
+  const { fetch } = gitlabWith({});
+  const calls = { baseUrl: 'https://gitlab.example.com', token: async () => TOKEN, fetch, clock };
+  const directory = new DynamoDirectoryTable(parts);
+  const listedAt = { ...clock, nowMs: () => nowMs - 300_000 };
+  await syncDirectory({
+    gitlab: createGitLabDirectory(calls),
+    table: directory,
+    clock: listedAt,
+    runId: 'run',
+  });
+  const live = { set: 's1', edit: 1, atMs: nowMs - DAY_MS };
+  await new DynamoLimitTable(parts).flip(live, undefined, { timeoutMs: 1_000 });
   return setUp;
 }

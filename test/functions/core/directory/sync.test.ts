@@ -23,69 +23,6 @@ const aTree = (bench: ReturnType<typeof syncBench>): void => {
   projects.set(12, { id: 12, namespaceId: 90, path: 'dotfiles' });
 };
 
-test('after one run a job has its groups, by namespace, by project alone and by path alone', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  const report = await bench.run();
-  expect(report).toMatchObject({
-    outcome: 'flipped',
-    live: true,
-    groups: 4,
-    groupsListing: 'listed',
-    calls: 2,
-  });
-  const chain = ['Acme', 'Acme/pay', 'Acme/pay/core'];
-  expect(await chainOf(bench, { namespaceId: 3, rootNamespaceId: 1 })).toEqual(chain);
-  expect(await chainOf(bench, { namespaceId: 3 })).toEqual(chain);
-  expect(await chainOf(bench, { projectId: 11 })).toEqual(chain);
-  const directory = await bench.reader().directoryFor([{ projectPath: 'acme/pay/core/other' }]);
-  expect(directory?.groupByPath.get('acme/pay/core')?.id).toBe(3);
-});
-
-test('a project has its path, its visibility and its group, and a personal namespace is one', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  await bench.run();
-  const directory = await bench
-    .reader()
-    .directoryFor([{ projectId: 11 }, { projectId: 12, rootNamespaceId: 90 }]);
-  expect(directory?.projectById.get(11)).toEqual({
-    id: 11,
-    groupId: 3,
-    path: 'Acme/pay/core/checkout',
-    visibility: 'public',
-  });
-  expect(directory?.projectByPath.get('acme/pay/core/checkout')?.id).toBe(11);
-  expect(directory?.chainById.get(90)).toEqual([{ id: 90, path: 'jane', personal: true }]);
-  expect(directory?.groupById.get(1)?.visibility).toBe('internal');
-});
-
-test('a renamed group takes its projects along before these are listed again', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  await bench.run();
-  bench.places.groups.set(2, { id: 2, parentId: 1, path: 'payments' });
-  await bench.run();
-  const directory = await bench.reader().directoryFor([{ projectId: 11, rootNamespaceId: 1 }]);
-  expect(directory?.projectById.get(11)?.path).toBe('Acme/payments/core/checkout');
-  expect(directory?.groupByPath.has('acme/pay')).toBe(false);
-});
-
-test('a group moved below another root is found there and no longer at its old root', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  await bench.run();
-  bench.places.groups.set(2, { id: 2, parentId: 4, path: 'pay' });
-  await bench.run();
-  expect(await chainOf(bench, { namespaceId: 3, rootNamespaceId: 4 })).toEqual([
-    'beta',
-    'beta/pay',
-    'beta/pay/core',
-  ]);
-  expect(await chainOf(bench, { projectId: 11 })).toEqual(['beta', 'beta/pay', 'beta/pay/core']);
-  expect(await chainOf(bench, { namespaceId: 3, rootNamespaceId: 1 })).toBeUndefined();
-});
-
 test('a group that one listing lacks stays, and goes when the next lacks it, too', async () => {
   const bench = syncBench();
   aTree(bench);
@@ -131,19 +68,6 @@ test('a path belongs to the group that has it now, although its old owner is onl
   }
 });
 
-test('an older group that takes the path of a younger one that is gone has it', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  bench.places.groups.set(68, { id: 68, path: 'wanted' });
-  await bench.run();
-  bench.places.groups.delete(68);
-  bench.places.groups.set(4, { id: 4, path: 'wanted' });
-  await bench.run();
-  const directory = await bench.reader().directoryFor([{ rootNamespaceId: 4 }]);
-  expect(directory?.groupById.has(68)).toBe(true);
-  expect(directory?.groupByPath.get('wanted')?.id).toBe(4);
-});
-
 test('a listing that lacks a fifth of all groups adds but drops nothing, unless it is forced', async () => {
   const bench = syncBench();
   fillPlaces(bench.places, { roots: 10, groups: 100, projects: 0 });
@@ -163,15 +87,6 @@ test('a listing that lacks a fifth of all groups adds but drops nothing, unless 
   expect(await bench.run({ force: true })).toMatchObject({ groupsListing: 'listed', groups: 70 });
 });
 
-test('exactly a fifth is believed', async () => {
-  const bench = syncBench();
-  fillPlaces(bench.places, { roots: 10, groups: 100, projects: 0 });
-  await bench.run();
-  for (let id = 81; id <= 100; id += 1) bench.places.groups.delete(id);
-  expect(await bench.run()).toMatchObject({ groupsListing: 'listed', groupsMissing: 20 });
-  expect(await bench.run()).toMatchObject({ groups: 80 });
-});
-
 test('a GitLab that lists no group at all never makes an empty directory live', async () => {
   const bench = syncBench();
   expect(await bench.run()).toMatchObject({ groupsListing: 'refused', live: false });
@@ -179,24 +94,6 @@ test('a GitLab that lists no group at all never makes an empty directory live', 
   expect(await bench.run()).toMatchObject({ live: true });
   bench.places.groups.clear();
   expect(await bench.run()).toMatchObject({ groupsListing: 'refused', groups: 4 });
-});
-
-test('new and changed projects come with the next run, without listing all', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  await bench.run();
-  const updatedAtMs = bench.clock.nowMs();
-  bench.places.projects.set(13, { id: 13, namespaceId: 4, path: 'new', updatedAtMs });
-  bench.places.projects.set(11, { id: 11, namespaceId: 4, path: 'checkout', updatedAtMs });
-  bench.calls.length = 0;
-  expect(await bench.run()).toMatchObject({ projectsChanged: 2, projectsListed: 0 });
-  expect(bench.calls).toHaveLength(2);
-  expect(await chainOf(bench, { projectId: 13 })).toEqual(['beta']);
-  expect(await chainOf(bench, { projectId: 11 })).toEqual(['beta']);
-  // Beyond the overlap of clocks it is asked for no more.
-  bench.clock.advance(10 * MINUTE_MS);
-  await bench.run();
-  expect(await bench.run()).toMatchObject({ projectsChanged: 0 });
 });
 
 test('a project that changes just after it was asked for comes with the next run, run after run', async () => {
@@ -213,18 +110,6 @@ test('a project that changes just after it was asked for comes with the next run
   expect([...(directory?.projectById.keys() ?? [])].filter((id) => id >= 100)).toHaveLength(6);
 });
 
-test('a deleted project goes with the next full listing, a day later', async () => {
-  const bench = syncBench();
-  fillPlaces(bench.places, { roots: 2, groups: 10, projects: 100 });
-  await bench.run();
-  bench.places.projects.delete(7);
-  expect(await bench.run()).toMatchObject({ projectsRemoved: 0 });
-  bench.clock.advance(24 * 60 * MINUTE_MS);
-  expect(await bench.run()).toMatchObject({ projectsRemoved: 1, projectsListed: 99, projectsGoing: false });
-  const directory = await bench.reader().directoryFor([{ projectId: 7 }]);
-  expect(directory?.projectById.has(7)).toBe(false);
-});
-
 test('projects that a listing lacks by the score are kept, unless it is forced', async () => {
   const bench = syncBench();
   fillPlaces(bench.places, { roots: 2, groups: 10, projects: 3_000 });
@@ -236,35 +121,6 @@ test('projects that a listing lacks by the score are kept, unless it is forced',
   expect((await bench.reader().directoryFor([{ projectId: 2_500 }]))?.projectById.has(2_500)).toBe(true);
   bench.clock.advance(24 * 60 * MINUTE_MS);
   expect(await bench.run({ force: true })).toMatchObject({ projectsRefused: 0, projectsRemoved: 1_253 });
-});
-
-test('what GitLab cannot answer ends the run, and what was learned before is kept', async () => {
-  const bench = syncBench();
-  fillPlaces(bench.places, { roots: 2, groups: 250, projects: 0 });
-  bench.before = (call) => {
-    if (call.includes('page=3')) bench.local.faults.answerRest({ status: 429, retryAfterSeconds: 60 });
-    else return;
-    bench.before = () => {};
-  };
-  expect(await bench.run()).toMatchObject({
-    outcome: 'flipped',
-    live: false,
-    groupsListing: 'going',
-    failure: expect.stringContaining('[gitlab_rate_limited]'),
-  });
-  bench.calls.length = 0;
-  expect(await bench.run()).toMatchObject({ live: true, groups: 250 });
-  expect(bench.calls.filter((call) => call.includes('/groups?'))).toHaveLength(1);
-});
-
-test('of two runs at once one counts, and the other leaves nothing behind', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  const reports = await Promise.all([bench.run(), bench.run()]);
-  expect(reports.map(({ outcome }) => outcome).sort()).toEqual(['flipped', 'stale']);
-  expect(await chainOf(bench, { projectId: 11 })).toHaveLength(3);
-  bench.memory.collectGarbage(bench.clock.nowMs() + 60 * MINUTE_MS);
-  expect(new Set(bench.memory.stored.map((name) => name.split(' ')[0])).size).toBe(1);
 });
 
 test('a run in which nothing changed writes no chunk and leaves the version as it is', async () => {

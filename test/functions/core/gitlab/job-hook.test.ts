@@ -29,60 +29,25 @@ test('a delivery says what the ledger needs to settle the job', () => {
   });
 });
 
-test.each(JOB_STATUSES)('status %s is known', (status) => {
-  expect(truthOf({ build_status: status })).toMatchObject({ status });
-});
-
+const FINISHED = { finishedAtMs: Date.parse('2024-06-11T03:15:06Z') };
 const OLD = { build_finished_at_iso: undefined, build_started_at_iso: undefined };
 
-test.each([
-  {
-    fact: 'versions without _iso times are read by the other spelling',
-    changes: OLD,
-    expected: { finishedAtMs: Date.parse('2024-06-11T03:15:06Z') },
-  },
-  {
-    fact: 'of two spellings the ISO one counts',
-    changes: { build_finished_at: '2024-06-11 05:15:06 UTC' },
-    expected: { finishedAtMs: Date.parse('2024-06-11T03:15:06Z') },
-  },
-  {
-    fact: 'an unreadable ISO time does not hide the readable one',
-    changes: { build_finished_at_iso: 'soon' },
-    expected: { finishedAtMs: Date.parse('2024-06-11T03:15:06Z') },
-  },
-  {
-    fact: 'commit.id stands in for a missing pipeline id',
-    changes: { pipeline_id: undefined },
-    expected: { pipelineId: 2366 },
-  },
-  {
-    fact: 'an environment is named by its object',
-    changes: { environment: { name: 'production', action: 'start' } },
-    expected: { environment: 'production' },
-  },
-  {
-    fact: 'an environment is named by a text',
-    changes: { environment: 'staging' },
-    expected: { environment: 'staging' },
-  },
-  {
-    fact: 'a negative duration earns nothing',
-    changes: { build_duration: -3.2 },
-    expected: { durationSeconds: 0 },
-  },
-  {
-    fact: 'a rejection is told by its reason',
-    changes: { build_status: 'failed', build_failure_reason: 'job_router_failure' },
-    expected: { status: 'failed', failureReason: 'job_router_failure' },
-  },
-  {
-    fact: 'a label of the wrong kind does not keep a job from being settled',
-    changes: { build_name: 7, ref: {}, environment: 3, project: 'gone', runner: { id: 5, tags: ['a', 1] } },
-    expected: { jobId: 1977, runnerId: 5, runnerTags: ['a'] },
-  },
-])('$fact', ({ changes, expected }) => {
-  expect(truthOf(changes)).toMatchObject(expected);
+test.each<[string, object, object]>([
+  ['versions without _iso times are read by the other spelling', OLD, FINISHED],
+  ['of two spellings the ISO one counts', { build_finished_at: '2024-06-11 05:15:06 UTC' }, FINISHED],
+  ['an unreadable ISO time does not hide the readable one', { build_finished_at_iso: 'soon' }, FINISHED],
+  ['commit.id stands in for a missing pipeline id', { pipeline_id: undefined }, { pipelineId: 2366 }],
+  ['an environment is an object', { environment: { name: 'production' } }, { environment: 'production' }],
+  ['an environment is a text', { environment: 'staging' }, { environment: 'staging' }],
+  ['a negative duration earns nothing', { build_duration: -3.2 }, { durationSeconds: 0 }],
+  ['a reason', { build_failure_reason: 'job_router_failure' }, { failureReason: 'job_router_failure' }],
+  [
+    'a label of the wrong kind does not keep a job from being settled',
+    { build_name: 7, ref: {}, environment: 3, project: 'gone', runner: { id: 5, tags: ['a', 1] } },
+    { jobId: 1977, runnerId: 5, runnerTags: ['a'] },
+  ],
+])('%s', (_, changes, expected) => {
+  expect(parseJobHook(aJobHook({ ...changes }))).toMatchObject(expected);
 });
 
 test.each([null, undefined, '3', '', -1, Number.NaN, Number.POSITIVE_INFINITY, 1e300, {}, [1], true])(
@@ -94,13 +59,6 @@ test.each([null, undefined, '3', '', -1, Number.NaN, Number.POSITIVE_INFINITY, 1
     expect(truth).not.toHaveProperty('queuedSeconds');
   },
 );
-
-test('a part of a retry is none, and no queue is one of 0', () => {
-  const truth = truthOf({ retries_count: 0.5, build_queued_duration: 0 });
-  expect(truth).toMatchObject({ queuedSeconds: 0 });
-  expect(truth).not.toHaveProperty('retryCount');
-  expect(truthOf({ retries_count: 3 })).toMatchObject({ retryCount: 3 });
-});
 
 test('what a job does not have yet is absent', () => {
   const truth = truthOf({
@@ -124,56 +82,31 @@ test('what a job does not have yet is absent', () => {
   }
 });
 
-test.each([
-  { fact: 'not an object', body: [1], problem: /body is not a JSON object/ },
-  { fact: 'another event', body: aJobHook({ object_kind: 'push' }), problem: /object_kind is not "build"/ },
-  { fact: 'no job id', body: aJobHook({ build_id: undefined }), problem: /build_id is missing/ },
-  { fact: 'a job id as text', body: aJobHook({ build_id: '1977' }), problem: /build_id is a text of 4/ },
-  {
-    fact: 'a job id past 2^53',
-    body: aJobHook({ build_id: 2 ** 53 }),
-    problem: /build_id is 9007199254740992/,
-  },
-  { fact: 'project id 0', body: aJobHook({ project_id: 0 }), problem: /project_id is 0/ },
-  {
-    fact: 'a new status',
-    body: aJobHook({ build_status: 'dreaming' }),
-    problem: /build_status is a text of 8/,
-  },
-  {
-    fact: 'a duration as text',
-    body: aJobHook({ build_duration: '1e3' }),
-    problem: /build_duration is a text/,
-  },
-  {
-    fact: 'no readable time',
-    body: aJobHook({ build_finished_at_iso: 'soon', build_finished_at: 7 }),
-    problem: /build_finished_at_iso is a text of 4 characters; expected a time/,
-  },
-  {
-    fact: 'a runner that is a number',
-    body: aJobHook({ runner: 5 }),
-    problem: /runner is 5; expected an object/,
-  },
-  { fact: 'a runner id as text', body: aJobHook({ runner: { id: 'x' } }), problem: /runner\.id is a text/ },
-])('refuses $fact and says why', ({ body, problem }) => {
+test.each<[object, RegExp]>([
+  [[1], /body is not a JSON object/],
+  [aJobHook({ object_kind: 'push' }), /object_kind is not "build"/],
+  [aJobHook({ build_id: undefined }), /build_id is missing/],
+  [aJobHook({ build_id: '1977' }), /build_id is a text of 4/],
+  [aJobHook({ build_id: 2 ** 53 }), /build_id is 9007199254740992/],
+  [aJobHook({ project_id: 0 }), /project_id is 0/],
+  [aJobHook({ build_status: 'dreaming' }), /build_status is a text of 8/],
+  [aJobHook({ build_duration: '1e3' }), /build_duration is a text/],
+  [
+    aJobHook({ build_finished_at_iso: 'soon', build_finished_at: 7 }),
+    /build_finished_at_iso is a text of 4 characters; expected a time/,
+  ],
+  [aJobHook({ runner: 5 }), /runner is 5; expected an object/],
+  [aJobHook({ runner: { id: 'x' } }), /runner\.id is a text/],
+])('a delivery is refused, and it says why: %#', (body, problem) => {
   const result = parseJobHook(body);
   expect('problems' in result && result.problems.join('\n')).toMatch(problem);
 });
 
-test('every problem is told at once', () => {
-  const result = truthOf({ build_id: null, build_status: 'x', build_duration: {} });
-  expect('problems' in result && result.problems).toHaveLength(3);
-});
-
 test.each([
   ['2024-06-11 03:13:06 UTC', '2024-06-11T03:13:06.000Z'],
-  ['2024-06-11T03:13:06Z', '2024-06-11T03:13:06.000Z'],
-  ['2024-06-11T03:13:06.5Z', '2024-06-11T03:13:06.500Z'],
   ['2024-06-11T03:13:06.123456Z', '2024-06-11T03:13:06.123Z'],
   ['2024-06-11T05:13:06+02:00', '2024-06-11T03:13:06.000Z'],
   ['2024-06-10 22:13:06 -0500', '2024-06-11T03:13:06.000Z'],
-  ['2024-06-11T17:13:06+14:00', '2024-06-11T03:13:06.000Z'],
   ['2024-02-29 23:59:59 UTC', '2024-02-29T23:59:59.000Z'],
 ])('%s is read as the instant it names', (text, expected) => {
   expect(new Date(readGitLabInstant(text) ?? Number.NaN).toISOString()).toBe(expected);
@@ -181,16 +114,11 @@ test.each([
 
 test.each([
   '',
-  'yesterday',
-  '2024-06-11',
   '2024-06-11 03:13:06',
   '2023-02-29 00:00:00 UTC',
-  '2024-13-01 00:00:00 UTC',
   '2024-00-10 00:00:00 UTC',
   '2024-06-11 24:00:00 UTC',
-  '2024-06-11 03:60:06 UTC',
   '2024-06-11T03:13:06+15:00',
-  '0024-06-11 03:13:06 UTC',
   ' 2024-06-11 03:13:06 UTC',
 ])('%j is no instant rather than a wrong one', (text) => {
   expect(readGitLabInstant(text)).toBeUndefined();

@@ -78,20 +78,6 @@ test('changed projects are asked for by the order GitLab wants with the filter, 
   );
 });
 
-test('a project says whether its namespace is personal, and without a visibility it has none', async () => {
-  const body = {
-    id: 4,
-    path: 'client',
-    path_with_namespace: 'Jane/client',
-    namespace: { id: 2, kind: 'user', path: 'Jane', full_path: 'Jane', parent_id: null },
-  };
-  expect(await client(answering(body)).project(4)).toEqual({
-    id: 4,
-    slug: 'client',
-    namespace: { id: 2, path: 'Jane', personal: true },
-  });
-});
-
 test('a group is asked for without its projects, and one GitLab does not know is undefined', async () => {
   const places = gitlabPlaces();
   places.book.groups.set(1, { id: 1, path: 'acme', visibility: 'public' });
@@ -111,26 +97,4 @@ test.each([
   const gitlab = client(answering([entry, { id: 2, full_path: 'beta', visibility: 'odd' }]));
   expect(await gitlab.groups({})).toEqual({ groups: [{ id: 2, path: 'beta' }], unreadable: 1 });
   await expect(client(answering(entry)).group(1)).rejects.toMatchObject({ code: 'gitlab_unreadable' });
-});
-
-test('a token that is no administrator’s sees what is not private, and the rest is not there', async () => {
-  const places = gitlabPlaces({ administrator: false });
-  places.book.groups.set(1, { id: 1, path: 'acme', visibility: 'internal' });
-  places.book.groups.set(2, { id: 2, path: 'beta' });
-  places.book.projects.set(3, { id: 3, namespaceId: 2, path: 'site' });
-  const gitlab = client(places.fetch);
-  expect((await gitlab.groups({})).groups.map(({ path }) => path)).toEqual(['acme']);
-  expect([await gitlab.group(2), await gitlab.project(3)]).toEqual([undefined, undefined]);
-});
-
-test('a token that may not list is refused, and a proxy page is not a list', async () => {
-  await expect(client(answering({}, { status: 403 })).groups({})).rejects.toMatchObject({
-    code: 'gitlab_refused',
-  });
-  await expect(client(answering({})).projects({ afterId: 0 })).rejects.toMatchObject({
-    code: 'gitlab_unreadable',
-  });
-  expect(() =>
-    createGitLabDirectory({ baseUrl: 'gitlab', token: async () => '', fetch, clock: manualClock() }),
-  ).toThrow(/plain http or https/);
 });

@@ -89,23 +89,8 @@ test('a listed job carries the runner it was listed for and the path of its proj
   expect(jobs[0]).toMatchObject({ projectId: 42, projectPath: 'shop/web', runnerId: 7 });
 });
 
-test('a job on the list of its project carries the project, and the runner that took it', async () => {
-  const { local, gitlab } = restBench();
-  fill(local, 1);
-  const { jobs } = await gitlab.listJobs('projects/42', {});
-  expect(jobs[0]).toMatchObject({ projectId: 42, runnerId: 7 });
-});
-
 test.each(['runners/99', 'projects/99'] as const)('%s was deleted: no jobs', async (list) => {
   expect(await restBench().gitlab.listJobs(list, {})).toEqual({ jobs: [] });
-});
-
-test('all runners are listed', async () => {
-  const { local, gitlab } = restBench();
-  for (let id = 1; id <= 101; id += 1) local.addRunner({ id });
-  const first = await gitlab.runners({});
-  const second = await gitlab.runners({ page: first.next ?? '' });
-  expect([first.runnerIds.length, second.runnerIds, second.next]).toEqual([100, [101], undefined]);
 });
 
 test('an entry that cannot be read is counted and hides no other', async () => {
@@ -129,13 +114,6 @@ test('a GitLab that is down is asked four times and no more', async () => {
   local.faults.answerRest({ status: 500 }, Number.POSITIVE_INFINITY);
   await expect(gitlab.job(42, 1)).rejects.toMatchObject({ code: 'gitlab_unavailable' });
   expect(local.counters.rest.calls).toBe(4);
-});
-
-test('no try begins that the deadline would cut off', async () => {
-  const { local, gitlab, sleptMs } = restBench({ deadlineMs: 400 });
-  local.faults.answerRest({ status: 500 }, Number.POSITIVE_INFINITY);
-  await expect(gitlab.job(42, 1)).rejects.toMatchObject({ code: 'gitlab_unavailable' });
-  expect(sleptMs).toEqual([250]);
 });
 
 test('a call that gets no answer is given up after its timeout', async () => {
@@ -199,13 +177,6 @@ test('a job that cannot be read names the field and not its text', async () => {
   await expect(gitlab.job(42, 5)).rejects.toThrow(
     `[gitlab_unreadable] GET /projects/42/jobs/5: status is a text of ${TOKEN.length} characters`,
   );
-});
-
-test('a token with a line break is refused without being quoted', async () => {
-  const { gitlab } = restBench({ token: async () => `${TOKEN}\n` });
-  const error = await gitlab.runners({}).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: 'gitlab_refused' });
-  expect(String(error)).not.toContain(TOKEN);
 });
 
 test('a link to another host does not take the token there', async () => {

@@ -1,21 +1,17 @@
 import { expect, test } from 'vitest';
-import {
-  type FleetRunner,
-  GitLabError,
-  type RunnerManager,
-} from '../../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
 import { runnerDetails } from '../../../../functions/core/gitlab/kept-answers.ts';
 import {
   byVersion,
   createFleet,
   type FinishedJobsPage,
+  type FleetRunner,
   fallsBack,
   finishedJobs,
   type JobsMark,
+  type RunnerManager,
   routerAccess,
 } from '../../../../functions/core/gitlab/runners.ts';
-import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { seededRandom } from '../../../../scripts/local/random.ts';
 import {
   DOCUMENTED_CREATION,
   DOCUMENTED_LIST,
@@ -88,51 +84,6 @@ test('an entry that cannot be read is left out and counted; alone it is an error
     .catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: 'gitlab_unreadable', message: expect.stringContaining('tag_list') });
   expect(String(failure)).not.toContain('secret-tag');
-});
-
-test('all pages of a large fleet, and its managers', async () => {
-  const local = createLocalGitLab({ random: seededRandom(1), token: TOKEN });
-  for (let id = 1; id <= 250; id += 1)
-    local.addRunner({ id, managers: [{ systemId: `s_${id}`, version: '18.9.0' }] });
-  const fleet = client(local.fetch);
-  const ids: number[] = [];
-  let page: string | undefined;
-  do {
-    const got = await fleet.listed(page === undefined ? {} : { page });
-    ids.push(...got.runners.map(({ id }) => id));
-    page = got.next;
-  } while (page !== undefined);
-  expect(ids).toEqual(Array.from({ length: 250 }, (_, at) => at + 1));
-  expect((await fleet.managers(250)).managers).toMatchObject([{ systemId: 's_250', platform: 'linux' }]);
-  expect(await fleet.runner(251)).toBeUndefined();
-});
-
-test('a runner is made as its forerunner was, and paused', async () => {
-  const local = createLocalGitLab({ random: seededRandom(1), token: TOKEN });
-  local.addRunner({ id: 3 });
-  const fleet = client(local.fetch);
-  const created = await fleet.create({
-    description: 'big',
-    type: 'project_type',
-    tags: ['linux'],
-    runUntagged: true,
-    locked: false,
-    accessLevel: 'not_protected',
-    maximumTimeoutSeconds: 3600,
-    maintenanceNote: 'in place of 3',
-    ownerId: 42,
-  });
-  expect(created).toMatchObject({ id: 4, token: expect.stringMatching(/^glrt-/) });
-  expect(await fleet.runner(4)).toMatchObject({
-    tags: ['linux'],
-    runUntagged: true,
-    maximumTimeoutSeconds: 3600,
-    maintenanceNote: 'in place of 3',
-    ownerIds: [42],
-    createdBy: 'user',
-  });
-  await fleet.pause(3);
-  expect(await fleet.runner(3)).toMatchObject({ paused: true });
 });
 
 test('a creation that GitLab refuses is told without its words, the token least of all', async () => {
@@ -218,17 +169,6 @@ test('a version is that of the oldest manager that still works, as numbers; a ru
   });
 });
 
-test('what is known is asked for again after ten minutes', async () => {
-  const { clock, asked, details } = bench();
-  await details([1, 2]);
-  clock.advance(9 * 60_000);
-  await details([1, 2, 3]);
-  expect(asked).toEqual([1, 2, 3]);
-  clock.advance(2 * 60_000);
-  await details([1, 2, 3]);
-  expect(asked).toEqual([1, 2, 3, 1, 2]);
-});
-
 test('a large fleet is learned a hundred runners at a time, and no answer waits for a slow GitLab', async () => {
   const quick = bench();
   expect((await quick.details(ids(250))).size).toBe(100);
@@ -236,39 +176,6 @@ test('a large fleet is learned a hundred runners at a time, and no answer waits 
   const slow = bench({ takesMs: 1_000 });
   await slow.details(ids(250));
   expect(slow.asked.length).toBeLessThanOrEqual(8);
-});
-
-test('a GitLab that fails is left alone for a minute, and what was known is still told', async () => {
-  let isDown = false;
-  const { clock, asked, warnings, details } = bench({
-    failing: () => (isDown ? new GitLabError('gitlab_unavailable', 'silent') : undefined),
-  });
-  await details([1]);
-  isDown = true;
-  clock.advance(11 * 60_000);
-  expect(Object.fromEntries(await details(ids(50)))).toEqual({
-    1: { description: 'linux-1', version: '19.4.0' },
-  });
-  const before = asked.length;
-  expect(before).toBeLessThan(12);
-  await details(ids(50));
-  expect(asked).toHaveLength(before);
-  expect(warnings).toEqual(['GitLab does not tell of runners']);
-  isDown = false;
-  clock.advance(60_000);
-  expect((await details(ids(50))).size).toBe(50);
-});
-
-test('one answer that cannot be read says nothing of the other runners', async () => {
-  const { warnings, details } = bench({
-    failing: (id) => (id === 2 ? new GitLabError('gitlab_unreadable', 'odd') : undefined),
-  });
-  expect(Object.fromEntries(await details([1, 2, 3]))).toMatchObject({
-    1: { version: '19.4.0' },
-    2: {},
-    3: {},
-  });
-  expect(warnings).toEqual([]);
 });
 
 const SPAN = {
@@ -296,14 +203,6 @@ test('every job that ran and ended, once, runner by runner; those that still run
   const pages = await all(finishedJobs(gitlab, [7, 8, 9], SPAN));
   expect(pages.map(({ runnerId }) => runnerId)).toEqual([7, 7, 7, 8, 9]);
   expect(idsOf(pages)).toEqual([...Array.from({ length: 125 }, (_, at) => 249 - 2 * at), 300]);
-});
-
-test('a job the router refused did not run', async () => {
-  const { local, gitlab } = restBench();
-  local.create({ id: 1, projectId: 1, projectPath: 'a/b', name: 'x' });
-  local.start(1, { id: 7 });
-  local.end(1, { status: 'failed', failureReason: 'job_router_failure' });
-  expect(idsOf(await all(finishedJobs(gitlab, [7], SPAN)))).toEqual([]);
 });
 
 test('stopped after any page, it goes on from there and reads each job once', async () => {
@@ -339,15 +238,6 @@ test('a runner with more jobs than pages are read is cut, and says so', async ()
   fill(local, 250);
   const pages = await all(finishedJobs(gitlab, [7], { ...SPAN, pagesMax: 2 }));
   expect(pages.map(({ cut }) => cut)).toEqual([false, true]);
-});
-
-test('reading stops at the first page that is older than the span', async () => {
-  const { local, gitlab } = restBench();
-  fill(local, 250);
-  const pages = await all(
-    finishedJobs(gitlab, [7], { ...SPAN, sinceMs: Date.parse('2026-10-02T00:00:00Z') }),
-  );
-  expect([pages.length, idsOf(pages)]).toEqual([1, []]);
 });
 
 test('GitLab is waited for as long as it asks, and not for ever', async () => {

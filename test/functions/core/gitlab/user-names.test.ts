@@ -57,9 +57,3 @@ test('a GitLab that is down is left alone, and users stay numbers', async () => 
   expect(labels.map(await userLabels(labels, names))).toEqual(['user 7']);
   expect([asked.length, warnings]).toEqual([calls, ['GitLab does not tell of users']]);
 });
-
-test('nobody is asked where no user is shown', async () => {
-  const { asked, names } = bench({});
-  expect((await userLabels(['acme', 'users 7', 'user seven'], names))('acme')).toBe('acme');
-  expect(asked).toEqual([]);
-});

@@ -39,52 +39,14 @@ test('an edit is live with what it changed, and leaves every other field and lim
   expect(live?.change).toMatchObject({ actor: 'ann', why: 'because', source: 'test', atMs: NOW_MS });
 });
 
-test('how long jobs wait for room is a field like any other, and gives nobody more', async () => {
-  const { desk, by } = await aLiveDesk();
-  const slots = (wait: string | null): LimitEdit => ({
-    kind: 'set',
-    subject: 'group/104',
-    limit: 'jobs-now',
-    wait,
-  });
-  const row = { field: 'wait', from: null, to: '20s', effect: 'neutral' };
-  expect(await desk.apply([slots('20s')], await by())).toMatchObject({ outcome: 'live', rows: [row] });
-  expect((await desk.live())?.document.limits).toContainEqual({ on: { group: 104 }, jobs: 10, wait: '20s' });
-  expect(await desk.apply([slots(null)], await by())).toMatchObject({
-    rows: [{ field: 'wait', from: '20s', to: null, effect: 'neutral' }],
-  });
-  expect(
-    await desk.apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', wait: '20s' }], await by()),
-  ).toMatchObject({ outcome: 'invalid', problems: [{ path: ['edits', 0, 'wait'] }] });
-});
-
-test('of several edits one that is wrong changes nothing, and the problem names the edit and its field', async () => {
-  const { desk, by } = await aLiveDesk();
-  const before = await desk.live();
-  expect(await desk.apply([money(600), money('5OO', 'group/100')], await by())).toMatchObject({
-    outcome: 'invalid',
-    problems: [{ path: ['edits', 1, 'amount'], message: expect.stringContaining("'5OO'") }],
-  });
-  expect(await desk.live()).toEqual(before);
-});
-
 test.each<[string, LimitEdit, (string | number)[]]>([
   ['no such subject', money(1, 'grupp/101'), ['edits', 0, 'subject']],
+  ['no number', money('5OO'), ['edits', 0, 'amount']],
   ['no id and no unit', { kind: 'set', subject: 'group/101', amount: 1 }, ['edits', 0, 'limit']],
   [
     'a new limit without a number',
     { kind: 'set', subject: 'group/102', unit: 'money', per: 'month' },
     ['edits', 0, 'amount'],
-  ],
-  [
-    'another unit',
-    { kind: 'set', subject: 'group/101', limit: 'money-month', unit: 'jobs' },
-    ['edits', 0, 'unit'],
-  ],
-  [
-    'another period of what is named by it',
-    { kind: 'set', subject: 'group/101', limit: 'money-month', per: 'day' },
-    ['edits', 0, 'per'],
   ],
   [
     'a limit that is not there',
@@ -119,14 +81,6 @@ test.each<[string, LimitEdit, (string | number)[]]>([
 ])('refused at its field: %s', async (_, edit, path) => {
   const { desk, by } = await aLiveDesk();
   expect(await desk.apply([edit], await by())).toMatchObject({ outcome: 'invalid', problems: [{ path }] });
-});
-
-test('nobody changes a limit without a reason', async () => {
-  const { desk, by } = await aLiveDesk();
-  expect(await desk.apply([money(600)], await by({ why: ' ' }))).toMatchObject({
-    outcome: 'invalid',
-    problems: [{ path: ['why'] }],
-  });
 });
 
 test('what changes nothing writes nothing', async () => {
@@ -205,22 +159,6 @@ test('before a set is live, what is packed with the code is what the first edit 
   expect((await desk.live())?.document).toEqual({ limits: [{ on: { group: 102 }, jobs: 7, owner: 'ops' }] });
 });
 
-test('removing a limit takes its grants along, and they show', async () => {
-  const { desk, by } = await aLiveDesk();
-  await desk.apply([grant(50)], await by());
-  const outcome = await desk.apply(
-    [{ kind: 'remove', subject: 'group/101', limit: 'money-month' }],
-    await by(),
-  );
-  if (outcome.outcome !== 'needs_approval' || outcome.request === undefined) throw new Error(outcome.outcome);
-  await desk.decide(outcome.request.id, { verdict: 'approve' }, { actor: 'zoe', rights: FINANCE });
-  const [entry] = (await desk.history({ max: 1 })).entries;
-  expect(entry?.rows?.filter(({ field }) => field === 'amount')).toMatchObject([
-    { about: 'limit', whole: 'removed', effect: 'loosens' },
-    { about: 'grant', whole: 'removed', effect: 'tightens' },
-  ]);
-});
-
 const grant = (amount: number, over: object = {}): LimitEdit => ({
   kind: 'grant',
   subject: 'group/101',
@@ -247,17 +185,6 @@ test('a running grant that is revoked ends now; one that has not begun is gone',
   ]);
   expect(await desk.apply([{ kind: 'revoke', grant: 'g-id1' }], await by())).toMatchObject({
     outcome: 'invalid',
-  });
-});
-
-test('many small grants are a large one: together above the threshold they need another person', async () => {
-  const { desk, by } = await aLiveDesk();
-  expect(await desk.apply([grant(150)], await by())).toMatchObject({ outcome: 'live' });
-  expect(await desk.apply([grant(100)], await by())).toMatchObject({ outcome: 'live' });
-  expect(await desk.apply([grant(1)], await by())).toMatchObject({
-    outcome: 'needs_approval',
-    by: ['owner', 'finance', 'admin'],
-    request: { state: 'pending', requestedBy: 'ann', amount: 1 },
   });
 });
 
@@ -391,47 +318,4 @@ test('rules that go from watching to enforcing without a warning are to be confi
   expect(await rollOut('enforce', { confirmed: false })).toBe('needs_confirmation');
   expect(await rollOut('warn', { confirmed: false })).toBe('live');
   expect(await rollOut('enforce', { confirmed: false })).toBe('live');
-});
-
-test('a step is kept with the time at which it began, for a project, a group and the instance', async () => {
-  const { desk, by, pass } = await aLiveDesk();
-  const at = async (edits: readonly LimitEdit[]) => {
-    expect((await desk.apply(edits, await by({ rights: ADMIN }))).outcome).toBe('live');
-    pass(60_000);
-    return (await desk.live())?.document.rollout;
-  };
-  expect(
-    await at([
-      { kind: 'rollout', subject: 'instance', cost: 'shadow' },
-      { kind: 'rollout', subject: 'project/1', capacity: 'off', reportedMs: NOW_MS - 1_000 },
-    ]),
-  ).toEqual([
-    { instance: true, cost: 'shadow', cost_since: '2026-11-21T12:00:00Z' },
-    { project: 1, capacity: 'off', capacity_since: '2026-11-21T12:00:00Z', reported: '2026-11-21T11:59:59Z' },
-  ]);
-  // What stays as it is began when it began.
-  expect(
-    await at([
-      { kind: 'rollout', subject: 'instance', cost: 'shadow', capacity: 'warn' },
-      { kind: 'rollout', subject: 'project/1', capacity: null, reportedMs: null },
-    ]),
-  ).toEqual([
-    {
-      instance: true,
-      cost: 'shadow',
-      cost_since: '2026-11-21T12:00:00Z',
-      capacity: 'warn',
-      capacity_since: '2026-11-21T12:01:00Z',
-    },
-  ]);
-  const wrong = await desk.apply(
-    [{ kind: 'rollout', subject: 'user/5', cost: 'off' }],
-    await by({ rights: ADMIN }),
-  );
-  expect(wrong).toMatchObject({
-    outcome: 'invalid',
-    problems: [
-      { path: ['edits', 0, 'subject'], message: "'user/5'; expected instance, group/<id> or project/<id>" },
-    ],
-  });
 });

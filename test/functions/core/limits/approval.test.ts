@@ -75,23 +75,6 @@ test.each<[string, readonly LimitEdit[]]>([
   expect(await outcomeOf(await aLiveDesk(), edits)).toBe('live');
 });
 
-test('an import asks for the same as the edits it comes to', async () => {
-  const made = await aLiveDesk();
-  const document = (await made.desk.live())?.document;
-  const limits = document?.limits as readonly Record<string, unknown>[];
-  const withMoney = (amount: number) => ({
-    ...document,
-    limits: limits.map((each) => (each.money === 500 ? { ...each, money: amount } : each)),
-  });
-  expect(await outcomeOf(made, [{ kind: 'replace', document: withMoney(300_000) }])).toBe('needs_approval');
-  expect(
-    await outcomeOf(made, [
-      { kind: 'replace', document: { limits: limits.filter(({ money: m }) => m !== 500) } },
-    ]),
-  ).toBe('needs_approval');
-  expect(await outcomeOf(made, [{ kind: 'replace', document: withMoney(600) }])).toBe('live');
-});
-
 test('an own limit over a default asks for the same as raising the default', async () => {
   const made = aDesk();
   const { desk, by } = made;
@@ -204,40 +187,6 @@ test('an owner approves what is below a limit of their own, and sees nothing of 
     outcome: 'forbidden',
   });
   expect(await desk.decide(own.id, { verdict: 'approve' }, olga)).toMatchObject({ outcome: 'approved' });
-});
-
-test('freezes, grants and ends keep the instants they were asked with', async () => {
-  const made = await aLiveDesk();
-  const { desk, pass } = made;
-  const request = await asked(made, [
-    grant(10),
-    grant(400),
-    { kind: 'freeze', subject: 'group/101', reason: 'until it is settled' },
-  ]);
-  pass(DAY_MS);
-  expect(await desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({ outcome: 'approved' });
-  const document = (await desk.live())?.document;
-  expect(document?.freezes).toMatchObject([{ from: '2026-11-21T12:00:00Z' }]);
-  expect(document?.grants).toMatchObject([
-    { amount: 10, requested_by: 'ann', approved_by: 'zoe' },
-    { amount: 400, requested_by: 'ann', approved_by: 'zoe' },
-  ]);
-});
-
-test('whoever cannot have a request is only told', async () => {
-  const { desk, by } = await aLiveDesk();
-  const outcome = await desk.apply([money(300_000)], await by({ filing: 'never' }));
-  expect(outcome).toMatchObject({ outcome: 'needs_approval' });
-  expect(outcome).not.toHaveProperty('request');
-  expect(await desk.requests(zoe)).toEqual([]);
-});
-
-test('a slip of the finger is confirmed before anybody else is asked', async () => {
-  const { desk, by } = await aLiveDesk();
-  expect(await desk.apply([money(300_000)], await by({ confirmed: false }))).toMatchObject({
-    outcome: 'needs_confirmation',
-  });
-  expect(await desk.requests(zoe)).toEqual([]);
 });
 
 test('approved by somebody whose edit was heard although its answer was lost, it is made once', async () => {

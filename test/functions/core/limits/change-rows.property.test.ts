@@ -6,7 +6,7 @@ import { counterName } from '../../../../policies/claim.ts';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { evaluate } from '../../../../policies/evaluate.ts';
-import { type LimitSet, limitAt } from '../../../../policies/limits/limits.ts';
+import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
 
@@ -187,66 +187,4 @@ test('limits that decide jobs otherwise differ in at least one row', () => {
     { numRuns: 1_200 },
   );
   expect(differed).toBeGreaterThan(30);
-});
-
-const rowsOf = (before: object, after: object) =>
-  changeRows({
-    from: someLimits(before, POLICY, aDirectory),
-    to: someLimits(after, POLICY, aDirectory),
-    directory: aDirectory,
-    nowMs: NOW_MS,
-  });
-
-test('a limit that counts something else by the same number is told, and is no tightening', () => {
-  const of = (unit: string) => ({
-    limits: [{ on: { group: 101 }, id: 'own', [unit]: 'unlimited', per: 'day' }],
-  });
-  expect(rowsOf(of('money'), of('minutes'))).toMatchObject([
-    { limit: 'own', field: 'unit', from: 'money', to: 'minutes', unit: 'seconds', effect: 'loosens' },
-  ]);
-});
-
-test('a freeze that is told in another zone differs', () => {
-  const instants = { from: '2026-11-20T00:00:00Z', until: '2026-11-30T00:00:00Z' };
-  const of = (zone: string) => ({
-    freezes: [{ on: { group: 101 }, id: 'f', zone, ...instants, reason: 'r' }],
-  });
-  expect(rowsOf(of('UTC'), of('Europe/Berlin'))).toMatchObject([
-    { about: 'freeze', limit: 'f', field: 'zone', from: null, to: 'Europe/Berlin', effect: 'neutral' },
-  ]);
-});
-
-test('a grant without an id that is given twice is there twice', () => {
-  const limits = [{ on: { group: 101 }, money: 5, per: 'month' }];
-  const grant = {
-    on: { group: 101 },
-    limit: 'money-month',
-    amount: 1,
-    from: '2026-11-01',
-    until: '2026-11-30',
-  };
-  const twice = [
-    { ...grant, reason: 'r' },
-    { ...grant, reason: 'r' },
-  ];
-  const to = someLimits({ limits, grants: twice }, POLICY, aDirectory);
-  const [own] = to.bySubject.get('group/101') ?? [];
-  expect(own && limitAt(own, NOW_MS).amount).toBe(7_000_000);
-  expect(rowsOf({ limits, grants: twice.slice(1) }, { limits, grants: twice })).toMatchObject([
-    { about: 'grant', field: 'amount', to: 1_000_000, effect: 'loosens' },
-    { about: 'grant', field: 'from' },
-    { about: 'grant', field: 'until' },
-    { about: 'grant', field: 'reason' },
-  ]);
-});
-
-test('of two glasses that a job may use the first one pays, so their order differs', () => {
-  const span = { from: '2026-11-20T00:00:00Z', until: '2026-11-23T00:00:00Z' };
-  const glass = (id: string) => ({ on: 'instance', id, users: [7], jobs: 1, ...span, reason: 'r' });
-  const of = (...ids: readonly string[]) => ({ breakglass: ids.map(glass) });
-  expect(rowsOf(of('b1', 'b2'), of('b2', 'b1'))).toMatchObject([
-    { about: 'document', limit: 'breakglass', field: 'order', from: 'b1, b2', to: 'b2, b1' },
-  ]);
-  // One that goes leaves the others in their order.
-  expect(rowsOf(of('b1', 'b2', 'b3'), of('b2', 'b3')).map(({ about }) => about)).not.toContain('document');
 });

@@ -2,10 +2,7 @@ import { expect, test } from 'vitest';
 import { editDocument } from '../../../../functions/core/limits/edit-document.ts';
 import type { LimitEdit, ScaleLimits } from '../../../../functions/core/limits/edit-model.ts';
 import type { LimitsDeskDeps } from '../../../../functions/core/limits/limit-reads.ts';
-import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import { aDirectory, aPolicy } from '../../../policies/documents.ts';
-import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { aDesk, aLiveDesk, type TestDesk } from './desk.ts';
 
 /** 900 a month on acme, as Berlin counts months; the groups below have no budget, `group/200` nobody above it has one. */
@@ -31,9 +28,7 @@ const isoOf = (atMs: number | undefined): string | undefined =>
 
 test.each([
   { until: '2026-12-31', endsAt: '2026-12-31T23:00:00.000Z', what: 'in winter' },
-  { until: '2027-03-27', endsAt: '2027-03-27T23:00:00.000Z', what: 'the day before summer time begins' },
   { until: '2027-03-28', endsAt: '2027-03-28T22:00:00.000Z', what: 'a day of 23 hours' },
-  { until: '2027-10-31', endsAt: '2027-10-31T23:00:00.000Z', what: 'a day of 25 hours' },
 ])(
   'a freeze ends with its last day in the zone of the budget above: $until, $what',
   async ({ until, endsAt }) => {
@@ -47,35 +42,6 @@ test.each([
     expect([isoOf(freeze?.untilMs), freeze?.zone]).toEqual([endsAt, 'Europe/Berlin']);
   },
 );
-
-test('a freeze of what no budget holds is meant in the zone of the deployment', async () => {
-  const made = aDesk({ zone: 'America/New_York' });
-  const limits = await liveAfter(made, {
-    kind: 'freeze',
-    subject: 'group/101',
-    until: '2026-12-31',
-    reason: 'x',
-  });
-  expect(isoOf(limits.freezes?.get('group/101')?.[0]?.untilMs)).toBe('2027-01-01T05:00:00.000Z');
-});
-
-test('a break-glass ends with its last day in the zone of the budget above', async () => {
-  const limits = await liveAfter(await inBerlin(), {
-    kind: 'breakglass',
-    subject: 'group/101',
-    users: [5],
-    jobs: 3,
-    from: '2026-11-21',
-    until: '2026-11-23',
-    reason: 'outage',
-  });
-  const [glass] = limits.breakGlasses ?? [];
-  expect([isoOf(glass?.fromMs), isoOf(glass?.untilMs), glass?.zone]).toEqual([
-    '2026-11-20T23:00:00.000Z',
-    '2026-11-23T23:00:00.000Z',
-    'Europe/Berlin',
-  ]);
-});
 
 test('a grant whose last day ended in its own zone cannot be revoked, although that day goes on in UTC', async () => {
   // The desk's clock stands on 21 November 2026; 23:30 UTC is past midnight in Berlin.
@@ -167,97 +133,6 @@ test.each([
   expect(scaled(edit)).toEqual([problem]);
 });
 
-test('a place without such limits is no change', () => {
-  expect(scaled({ subject: 'group/300', by: '+8%' })).toEqual(
-    DOCUMENT.limits.map(({ money, minutes }) => money ?? minutes),
-  );
-});
-
-const CONTEXT = { actor: 'ann', nowMs: Date.parse('2026-11-21T12:00:00Z'), newId: () => 'x' };
-
-/** A document whose entries count how often anybody looks at what they are called by. */
-function watched(count: number) {
-  let looks = 0;
-  const seen = (entry: Record<string, unknown>, ...names: readonly string[]): object => {
-    for (const name of names) {
-      const value = entry[name];
-      Object.defineProperty(entry, name, {
-        enumerable: true,
-        get: () => {
-          looks += 1;
-          return value;
-        },
-      });
-    }
-    return entry;
-  };
-  const all = (make: (id: number) => object): object[] =>
-    Array.from({ length: count }, (_, index) => make(index + 1));
-  const document = {
-    limits: all((id) => seen({ on: { group: id }, money: 5, per: 'month' }, 'on')),
-    grants: all((id) =>
-      seen(
-        {
-          ...{ on: { group: id }, id: `g-${id}`, limit: 'money-month', amount: 1, reason: 'r' },
-          ...{ from: '2026-11-01', until: '2026-12-01' },
-        },
-        'id',
-        'on',
-      ),
-    ),
-    freezes: all((id) => seen({ on: { group: id }, id: `f-${id}`, reason: 'r' }, 'id')),
-    breakglass: all((id) =>
-      seen({ on: { group: id }, id: `b-${id}`, from: '2026-11-20', until: '2026-11-23', jobs: 1 }, 'id'),
-    ),
-    rollout: all((id) => seen({ group: id, cost: 'warn' }, 'group')),
-  };
-  return { document, looks: () => looks };
-}
-
-const EDITS: Readonly<Record<string, (id: number) => LimitEdit>> = {
-  set: (id) => ({ kind: 'set', subject: `group/${id}`, limit: 'money-month', amount: 6 }),
-  remove: (id) => ({ kind: 'remove', subject: `group/${id}`, limit: 'money-month' }),
-  revoke: (id) => ({ kind: 'revoke', grant: `g-${id}` }),
-  unfreeze: (id) => ({ kind: 'unfreeze', freeze: `f-${id}` }),
-  'end-breakglass': (id) => ({ kind: 'end-breakglass', breakglass: `b-${id}` }),
-  rollout: (id) => ({ kind: 'rollout', subject: `group/${id}`, cost: 'enforce' }),
-};
-
-test.each(Object.keys(EDITS))(
-  'thousands of %s edits look at each entry a few times, not at all of them each',
-  (kind) => {
-    const count = 2_000;
-    const { document, looks } = watched(count);
-    // From the last on: what was edited counts no more.
-    const edits = Array.from({ length: count }, (_, index) => EDITS[kind]?.(count - index)).filter(
-      (edit) => edit !== undefined,
-    );
-    expect(editDocument(document, edits, CONTEXT).ok).toBe(true);
-    expect(looks()).toBeLessThan(10 * count);
-  },
-);
-
-test('a limit that is removed takes all grants on it along, and no other', () => {
-  const grant = (id: number, group: number, limit = 'money-month') => ({
-    ...{ on: { group }, id: `g-${id}`, limit, amount: 1, reason: 'r' },
-    ...{ from: '2026-11-01', until: '2026-12-01' },
-  });
-  const document = {
-    limits: [
-      { on: { group: 1 }, money: 5, per: 'month' },
-      { on: { group: 1 }, jobs: 5 },
-      { on: { group: 2 }, money: 5, per: 'month' },
-    ],
-    grants: [grant(1, 1), grant(2, 2), grant(3, 1), grant(4, 1, 'jobs-now')],
-  };
-  const edited = editDocument(
-    document,
-    [{ kind: 'remove', subject: 'group/1', limit: 'money-month' }],
-    CONTEXT,
-  );
-  expect(edited.ok && edited.document.grants).toEqual([grant(2, 2), grant(4, 1, 'jobs-now')]);
-});
-
 const money = (amount: number, subject = 'group/101'): LimitEdit => ({
   kind: 'set',
   subject,
@@ -314,30 +189,5 @@ test('by subject it tells what was changed there, also within an import of hundr
     [1, 1],
     [1, 1],
     [1_200, undefined],
-  ]);
-});
-
-test('the log is whole although the sets themselves are gone', async () => {
-  const table = memoryLimitTable();
-  const { desk, by } = await aLiveDesk({ table });
-  await desk.apply([money(600)], await by());
-  // What the table would collect after ninety days.
-  const gone = new Set(table.retired.keys());
-  const read = table.readChunks.bind(table);
-  table.readChunks = (set, names, options) =>
-    gone.has(set) ? Promise.resolve(names.map(() => undefined)) : read(set, names, options);
-  expect((await desk.history({ max: 10 })).entries.map(({ rows }) => rows?.length)).toEqual([1, 9]);
-});
-
-test('whatever publishes a set is in the log, and whoever came too late is not', async () => {
-  const table = memoryLimitTable();
-  const change = { actor: 'cli', why: 'w', source: 'file limits.yaml', atMs: 5 };
-  const deps = { table, policy: aPolicy(), directory: aDirectory };
-  const publish = (jobs: number) => publishLimits({ limits: [{ on: { group: 100 }, jobs }] }, change, deps);
-  const outcomes = await Promise.all([publish(1), publish(2)]);
-  expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['live', 'stale']);
-  const { entries } = await aDesk({ table }).desk.history({ max: 10 });
-  expect(entries).toMatchObject([
-    { edit: 1, actor: 'cli', rows: [{ subject: 'group/100', field: 'amount' }, { field: 'mode' }] },
   ]);
 });

@@ -69,14 +69,6 @@ const money = (group: number, amount: number, more: object = {}) => ({
   ...more,
 });
 
-test('the packed limits are in force until a set is live', async () => {
-  const { amount, publish, clock } = build();
-  expect(await amount('group/100')).toBe(1 * MICROS);
-  await publish([money(100, 7)]);
-  clock.advance(5_000);
-  expect(await amount('group/100')).toBe(7 * MICROS);
-});
-
 test('a change is seen after five seconds, and within them nobody asks the table', async () => {
   const { amount, publish, clock, calls } = build();
   await publish([money(100, 7)]);
@@ -87,16 +79,6 @@ test('a change is seen after five seconds, and within them nobody asks the table
   expect(await amount('group/100')).toBe(7 * MICROS);
   expect(calls.getPointer).toBe(before);
   clock.advance(1);
-  expect(await amount('group/100')).toBe(8 * MICROS);
-});
-
-test('a raise made a moment ago is seen before anybody is rejected on the old limit', async () => {
-  const { store, amount, publish } = build();
-  await publish([money(100, 7)]);
-  const { version } = await store.limitsFor(['group/100']);
-  expect(await store.recheck(version)).toBe(false);
-  await publish([money(100, 8)]);
-  expect(await store.recheck(version)).toBe(true);
   expect(await amount('group/100')).toBe(8 * MICROS);
 });
 
@@ -115,17 +97,6 @@ test('a look that began before the raise does not answer for a question that cam
   await before;
   // One look for both, and those of the edit.
   expect(slow.mock.calls.length).toBe(4);
-});
-
-test('only the roots that are asked about are read, each once', async () => {
-  const { store, publish, calls } = build();
-  await publish([money(100, 7), money(200, 9), { on: 'instance', jobs: 5 }]);
-  const first = await store.limitsFor(['group/100']);
-  expect([...first.bySubject.keys()].sort()).toEqual(['group/100', 'instance']);
-  const before = calls.readChunks;
-  await store.limitsFor(['group/100']);
-  expect(calls.readChunks).toBe(before);
-  expect([...(await store.limitsFor(['group/200'])).bySubject.keys()]).toContain('group/200');
 });
 
 test('the limits of a group that was moved to another root are still found by the group', async () => {
@@ -195,38 +166,10 @@ test('in the first minutes of a period, while slow clocks still count in the old
   expect(await amount('group/100')).toBe(13 * MICROS);
 });
 
-test('at the turn of the month the new opening is there with the first question', async () => {
-  const seen = { committed: 12 * MICROS, settled: 12 * MICROS, rev: 9 };
-  const { amount, publish, clock } = build(async (keys) => keys.map(() => seen));
-  await publish([money(100, 10, { overdraft: 'carry' })]);
-  expect(await amount('group/100')).toBe(8 * MICROS);
-  seen.settled = 4 * MICROS;
-  seen.committed = 4 * MICROS;
-  clock.advance(Date.UTC(2026, 11, 1) - clock.nowMs() - 1);
-  expect(await amount('group/100')).toBe(8 * MICROS);
-  clock.advance(1);
-  expect(await amount('group/100')).toBe(10 * MICROS);
-});
-
-test('a limit that is new has nothing to carry over', async () => {
-  const { amount, publish } = build();
-  await publish([money(100, 10, { carry: { max: '50%' } })]);
-  expect(await amount('group/100')).toBe(10 * MICROS);
-});
-
-test('an idle period of a limit that was there before leaves all of it', async () => {
-  const { amount, publish, clock } = build();
-  await publish([money(100, 10, { carry: { max: '50%' } })]);
-  await amount('group/100');
-  clock.advance(Date.UTC(2026, 11, 15) - clock.nowMs());
-  expect(await amount('group/100')).toBe(15 * MICROS);
-});
-
 test.each([
   { idle: 'one period', until: Date.UTC(2027, 0, 15) },
   { idle: 'eleven periods', until: Date.UTC(2027, 10, 15) },
   { idle: 'thirteen periods', until: Date.UTC(2028, 0, 15) },
-  { idle: 'nine years', until: Date.UTC(2035, 10, 15) },
 ])(
   '$idle without a job and without a look at the limit leave as much as if somebody had looked',
   async ({ until }) => {
@@ -254,32 +197,4 @@ test('what was overdrawn is taken from the next period even if nobody looks at t
   clock.advance(Date.UTC(2027, 0, 15) - clock.nowMs());
   // December had 3, of which nothing was used.
   expect(await amount('group/100')).toBe(13 * MICROS);
-});
-
-test('a limit whose jobs all start in the first minutes of a period carries over like any other', async () => {
-  const nothing = { committed: 0, settled: 0, rev: 0 };
-  const used = { committed: 4 * MICROS, settled: 4 * MICROS, rev: 9 };
-  const { amount, publish, clock } = build(async (keys) =>
-    keys.map(({ period }) => (period < '2026-12' ? nothing : used)),
-  );
-  await publish([money(100, 10, { carry: { max: '100%' } })]);
-  const amounts: unknown[] = [];
-  for (let month = 0; month < 26; month += 1) {
-    clock.advance(Date.UTC(2026, 11 + month, 1) - clock.nowMs());
-    await amount('group/100');
-    clock.advance(60_000);
-    amounts.push(await amount('group/100'));
-  }
-  // 6 of 10 are left, then 12 of 16: the 10 that may come over.
-  expect(amounts).toEqual([10, 16, ...Array(24).fill(20)].map((whole) => whole * MICROS));
-});
-
-test('a limit that carries over from today on takes what is left of the last period it counted in', async () => {
-  const used = { committed: 4 * MICROS, settled: 4 * MICROS, rev: 9 };
-  const { amount, publish, clock } = build(async (keys) => keys.map(() => used));
-  await publish([money(100, 10, { carry: { max: '100%' } })]);
-  clock.advance(Date.UTC(2026, 11, 1) - clock.nowMs());
-  expect(await amount('group/100')).toBe(16 * MICROS);
-  clock.advance(60_000);
-  expect(await amount('group/100')).toBe(16 * MICROS);
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Asker, GrantAsk } from '../../../../functions/core/limits/edit-model.ts';
-import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
-import { aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
+import { aLiveDesk, FINANCE, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;
 const asked: GrantAsk = {
@@ -40,27 +39,6 @@ test('who asks is told no number and changes none; who approves gives the grant,
   ]);
 });
 
-test('nobody approves what they asked for, whatever their role', async () => {
-  const made = await aLiveDesk();
-  const request = await filed(made, zoe);
-  expect(await made.desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({
-    outcome: 'forbidden',
-    own: true,
-  });
-});
-
-test('an owner approves below a limit of their own, and not the own group’s', async () => {
-  const made = await aLiveDesk();
-  const request = await filed(made);
-  const owner = (group: number): Asker => ({ actor: 'olga', rights: ownerOf(group) });
-  expect(await made.desk.decide(request.id, { verdict: 'approve' }, owner(101))).toMatchObject({
-    outcome: 'forbidden',
-  });
-  expect(await made.desk.decide(request.id, { verdict: 'approve' }, owner(100))).toMatchObject({
-    outcome: 'approved',
-  });
-});
-
 test('nobody asks for groups they do not see, or sees their requests', async () => {
   const made = await aLiveDesk();
   const stranger: Asker = { actor: 'eve', rights: [{ role: 'viewer', groups: [102] }] };
@@ -93,42 +71,6 @@ test('five wait for an answer per person, and room is made when one is declined 
   pass(30 * DAY_MS);
   expect(await desk.requests(zoe)).toEqual([]);
   expect(await desk.decide(first.id, { verdict: 'approve' }, zoe)).toEqual({ outcome: 'unknown' });
-});
-
-test('of many who decide at once one does, and there is one grant at most', async () => {
-  const made = await aLiveDesk();
-  const { desk } = made;
-  const request = await filed(made);
-  const outcomes = await Promise.all([
-    desk.decide(request.id, { verdict: 'approve' }, zoe),
-    desk.decide(request.id, { verdict: 'decline', note: 'no' }, { ...zoe, actor: 'yan' }),
-    desk.decide(request.id, { verdict: 'approve' }, { ...zoe, actor: 'xi' }),
-  ]);
-  expect(outcomes.filter(({ outcome }) => outcome !== 'decided')).toHaveLength(1);
-  const [state] = await desk.requests(zoe);
-  const grants = ((await desk.live())?.document.grants as unknown[] | undefined) ?? [];
-  expect(grants).toHaveLength(state?.state === 'approved' ? 1 : 0);
-});
-
-test('approved by somebody whose grant was lost on the way, it is approved again and given once', async () => {
-  let lost: LimitOperation | undefined;
-  const table = memoryLimitTable((operation) => (operation === lost ? 'lost-before' : undefined));
-  const made = await aLiveDesk({ table });
-  const request = await filed(made);
-  lost = 'flip';
-  await expect(made.desk.decide(request.id, { verdict: 'approve' }, zoe)).rejects.toMatchObject({
-    code: 'limits_unavailable',
-  });
-  expect(await made.desk.requests(zoe)).toMatchObject([{ state: 'approved', granted: false }]);
-  lost = undefined;
-  expect(await made.desk.decide(request.id, { verdict: 'decline', note: 'no' }, zoe)).toMatchObject({
-    outcome: 'decided',
-  });
-  expect(await made.desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({
-    outcome: 'approved',
-    request: { granted: true },
-  });
-  expect((await made.desk.live())?.document.grants).toHaveLength(1);
 });
 
 test('a grant that no longer fits leaves the request waiting', async () => {

@@ -23,12 +23,3 @@ test('every metric in the names of the functions is in their list', () => {
   );
   expect(new Set(metrics)).toEqual(new Set<unknown>(FUNCTION_METRICS));
 });
-
-test.each(METRICS)('$name says in a sentence what it means', ({ name, says }) => {
-  expect(name).toMatch(/^([A-Z][a-zA-Z]+)$/);
-  expect(says).toMatch(/^(\d: .*|[A-Z].*)\.$/);
-});
-
-test('functions and relay hear of their deployment under one name', () => {
-  expect(relayNames.ENV_RELAY_DEPLOYMENT).toBe(functionNames.ENV_DEPLOYMENT);
-});

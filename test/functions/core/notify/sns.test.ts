@@ -1,12 +1,7 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, expect, test } from 'vitest';
-import {
-  MESSAGE_BYTES_MAX,
-  type Message,
-  NotifyError,
-  subjectLine,
-} from '../../../../functions/core/notify/message.ts';
+import { MESSAGE_BYTES_MAX, type Message, NotifyError } from '../../../../functions/core/notify/message.ts';
 import { snsNotifier } from '../../../../functions/core/notify/sns.ts';
 import { ALERTS_PER_MESSAGE_MAX, alertMessage } from '../../../../functions/core/thresholds/alert-message.ts';
 import { findAlerts } from '../../../../functions/core/thresholds/levels.ts';
@@ -94,9 +89,4 @@ test('the fullest message of alerts with the longest names fits SNS', async () =
   expect(alerts).toHaveLength(ALERTS_PER_MESSAGE_MAX);
   await snsNotifier({ topicArn }).send(alertMessage(alerts, { currency: 'EUR', nowMs: NOVEMBER_21_MS }));
   expect(sns.calls()).toHaveLength(1);
-});
-
-test('a subject is one line of at most 100 characters of ASCII', () => {
-  expect(subjectLine('Größe\nzwei')).toBe('Gr??e?zwei');
-  expect(subjectLine('x'.repeat(200))).toHaveLength(100);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { askedAhead } from '../../../../functions/core/store/asked-ahead.ts';
-import { getItem, itemAt, putItem, queryPage } from '../../../../functions/core/store/calls.ts';
+import { getItem, itemAt, putItem } from '../../../../functions/core/store/calls.ts';
 import type { Key } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type ItemTable, type Operations, TimeLimit } from '../../../../functions/core/store/operation.ts';
@@ -38,16 +38,6 @@ test('what a start looks for is asked at once and in one call, and taken once', 
   await putItem(kept, itemAt(A, { n: { N: '2' } }), limit);
   expect((await getItem(table, A, limit))?.n).toEqual({ N: '2' });
   expect(sent).toEqual(['BatchGetItem', 'GetItem']);
-});
-
-test('what else is asked goes out behind it', async () => {
-  const { sent, table } = await aStart();
-  const page = queryPage(table, { pk: 'a', consistent: true }, limit);
-  const other = getItem(table, { pk: 'c', sk: 'pointer' }, limit);
-  expect(sent).toEqual(['BatchGetItem']);
-  expect((await page).items).toHaveLength(1);
-  expect(await other).toBeUndefined();
-  expect(sent).toEqual(['BatchGetItem', 'Query', 'GetItem']);
 });
 
 test('where it failed, whoever wants an item asks for itself', async () => {

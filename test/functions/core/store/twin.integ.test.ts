@@ -248,35 +248,21 @@ function replayed(journal: readonly ItemChange[]): readonly Item[] {
   return ordered([...items.values()]);
 }
 
-test('the same transaction with the same token is written once, on all', async () => {
+test('the same transaction is written once, and segments have every item once, with its partition, on all', async () => {
   filed.empty();
-  const tables: readonly ItemTable[] = [
+  const keys = Array.from({ length: 30 }, (_, at) => ({ pk: `p${at >> 1}`, sk: String(at % 2) }));
+  for (const table of [
     await emptied(signedTable(TABLE, {}, local.endpoint)),
     new MemoryTable(),
     filed,
-  ];
-  for (const table of tables) {
+  ] as const) {
     const limit = new TimeLimit(WAIT_MS);
-    const add = { kind: 'update', key: { pk: 'a', sk: 'counter' }, setIfAbsent: versioned } as const;
+    const add = { kind: 'update', key: { pk: 'p0', sk: '0' }, setIfAbsent: versioned } as const;
     const asked = { writes: [{ ...add, add: { n: 2 } }], token: `once-${table.tableName}` };
     for (let tries = 0; tries < 3; tries += 1)
       expect(await table.send('TransactWriteItems', asked, limit)).toEqual({ outcome: 'written' });
-    expect(await table.send('GetItem', { key: add.key, consistent: true }, limit)).toMatchObject({
-      n: { N: '2' },
-    });
-  }
-});
-
-test('segments have every item once, and the items of a partition together, on all', async () => {
-  filed.empty();
-  const tables: readonly ItemTable[] = [
-    await emptied(signedTable(TABLE, {}, local.endpoint)),
-    new MemoryTable(),
-    filed,
-  ];
-  const keys = Array.from({ length: 30 }, (_, at) => ({ pk: `p${at >> 1}`, sk: String(at % 2) }));
-  for (const table of tables) {
-    const limit = new TimeLimit(WAIT_MS);
+    const once = await table.send('GetItem', { key: add.key, consistent: true }, limit);
+    expect(once).toMatchObject({ n: { N: '2' } });
     for (const each of keys) await table.send('PutItem', { kind: 'put', item: itemAt(each, {}) }, limit);
     const segments: Item[][] = [];
     for (let index = 0; index < 4; index += 1) {
@@ -285,10 +271,9 @@ test('segments have every item once, and the items of a partition together, on a
       for await (const items of scanPages(table, ask, WAIT_MS)) found.push(...items);
       segments.push(found);
     }
-    expect(ordered(segments.flat()).map(keyOf)).toEqual(
-      ordered(keys.map((key) => itemAt(key, {}))).map(keyOf),
-    );
+    const all = ordered(keys.map((each) => itemAt(each, {})));
+    expect(ordered(segments.flat()).map(keyOf)).toEqual(all.map(keyOf));
     const partitions = segments.flatMap((items) => [...new Set(items.map((item) => keyOf(item).pk))]);
-    expect(partitions.length).toBe(15);
+    expect(partitions).toHaveLength(15);
   }
 });

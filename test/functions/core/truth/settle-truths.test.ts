@@ -133,15 +133,6 @@ test('a job that is called running before the router asks is still judged by its
   ]);
 });
 
-test('finished before its admission returned: the admission stands, and it is charged once', async () => {
-  const house = books();
-  expect(await settleTruths([EVENTS.finished], house.deps)).toEqual(['bypass']);
-  expect(await hold(house)).toMatchObject([{ outcome: 'admitted', repeated: true }]);
-  expect(await settleTruths([EVENTS.finished], house.deps)).toEqual(['unchanged']);
-  expect(await house.charged(1)).toMatchObject({ micros: 150_000, jobs: 0 });
-  expect((await house.ledger.readCounters([counter('group/100')]))[0]?.committed).toBe(150_000);
-});
-
 test('an admission that commits between the two steps of a bypass is settled, not charged beside it', async () => {
   const house = books();
   const currentRules = async () => {
@@ -171,13 +162,6 @@ test('a bypass is charged to the counters its groups have by the rules, in the m
   expect(house.lines).toEqual([
     '{"message":"job ran without admission","jobId":1,"projectId":1001,"unknownGroup":false}',
   ]);
-});
-
-test('a bypass of a month whose books may be closed is charged to the open one', async () => {
-  const house = books();
-  house.clock.advance(40 * 24 * 3_600_000);
-  await settleTruths([EVENTS.finished], house.deps);
-  expect((await house.ledger.readRecord(1))?.claims[0]?.counter.period).toBe('2026-12');
 });
 
 test('without a duration the time from start to finish counts, and a clock that stepped back makes it 0', async () => {
@@ -233,16 +217,6 @@ test('a job at which the ledger throws fails alone', async () => {
   expect(house.lines).toEqual([
     '{"message":"end of job refused by the ledger","jobId":2,"error":"RangeError"}',
   ]);
-});
-
-test('a bypass that could not be written is undecided, and charged when it is said again', async () => {
-  let silent = true;
-  const house = books({
-    fault: (operation) => (silent && operation === 'transact' ? { kind: 'lost-before' } : undefined),
-  });
-  expect(await settleTruths([ranFor(1, 90)], house.deps)).toEqual(['undecided']);
-  silent = false;
-  expect(await settleTruths([ranFor(1, 90)], house.deps)).toEqual(['bypass']);
 });
 
 test('a bypass that cannot be evaluated fails alone', async () => {

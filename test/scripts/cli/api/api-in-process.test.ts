@@ -32,7 +32,7 @@ test('a table that does not answer is told in its own words, not in those the AP
   const broken = async () => {
     const tables = await open();
     const readCounters = () => Promise.reject(new LedgerError('ledger_unavailable', 'credentials expired'));
-    return { ...tables, ledger: { ...tables.ledger, readCounters } };
+    return { ...tables, store: { ...tables.store, readCounters } };
   };
   expect(await run('budget ls', [], {}, [[openBudget, broken]])).toMatchObject({
     code: 1,

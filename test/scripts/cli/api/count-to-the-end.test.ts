@@ -35,8 +35,3 @@ test('a command counts request by request to the last day, and says on the termi
     '',
   ]);
 });
-
-test('nothing is said where one request counts all, or where no terminal is', async () => {
-  expect((await counted(PAGES.slice(2), true)).shown).toEqual(['']);
-  expect((await counted(PAGES, false)).shown).toEqual(['']);
-});

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Rules } from '../../../../functions/core/admission/judge.ts';
+import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { readPackedPrices } from '../../../../functions/core/rules.ts';
 import { dynamoPriceEditions } from '../../../../functions/core/statements/price-editions.ts';
 import { deleteItem, getItem, putItem } from '../../../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type Item, TimeLimit } from '../../../../functions/core/store/operation.ts';
-import { pause } from '../../../../scripts/cli/audit/audit.ts';
 import { commandFetch } from '../../../../scripts/cli/command-fetch.ts';
 import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
@@ -65,7 +65,7 @@ function house() {
       'audit',
       [openLedger, async () => ({ ...(await bench.opening()({}, io)), prices })],
       [commandFetch, () => fetch],
-      [pause, async (ms: number) => void waits.push(ms)],
+      [systemClock, { ...systemClock, sleep: async (ms: number) => void waits.push(ms) }],
     );
     const flags = [...bench.flags, '--gitlab', 'https://gitlab.example.com'];
     const args = ['--month', '2026-11', ...flags, '--token-file', join(bench.folder, 'token'), ...more];
@@ -149,19 +149,18 @@ test('jobs of other groups, rejected ones and those of other months are none of 
 test('more jobs than a page are read, answers that fail are asked for again, and a refusal ends it', async () => {
   const { job, gitlab, run } = house();
   for (let jobId = 1; jobId <= 130; jobId += 1) await job(jobId, 10);
-  let failures = 3;
+  let failures = 2;
   const failing: typeof fetch = async (input, init) => {
     failures -= 1;
-    if (failures === 2) return new Response('busy', { status: 429, headers: { 'retry-after': '7' } });
-    if (failures === 1) throw new Error('reset');
+    if (failures === 1) return new Response('busy', { status: 429, headers: { 'retry-after': '7' } });
+    if (failures === 0) throw new Error('reset');
     return gitlab.fetch(input, init);
   };
   const { code, out, waits } = await run(failing, '--json');
-  expect([code, JSON.parse(out).jobs, waits]).toEqual([0, 130, [7_000, 2_000]]);
+  expect([code, JSON.parse(out).jobs, waits]).toEqual([0, 130, [7_000, expect.any(Number)]]);
   await expect(run(async () => new Response('{}', { status: 403 }))).rejects.toThrow(
-    /GitLab at \S+ answered GET \/runners\/all with 403\. The token needs/,
+    /GitLab at \S+ answered 403\. The token needs/,
   );
-  await expect(run(async () => new Response('', { status: 502 }))).rejects.toThrow('after 5 tries');
 });
 
 const DAY_MS = 86_400_000;
@@ -241,24 +240,6 @@ test('while a deployment is under way either list is right, and any other amount
   expect([code, JSON.parse(out).differences.map(({ jobId }: { jobId: number }) => jobId)]).toEqual([2, [2]]);
 });
 
-test('a list that comes back counts again, and each list is kept once', async () => {
-  const { job, deploy, run, clock, prices } = house();
-  for (const [jobId, [rate, version]] of [
-    ['0.10', '1'],
-    ['0.25', '2'],
-    ['0.10', '1'],
-  ].entries()) {
-    await deploy(rate ?? '', version ?? '');
-    await deploy(rate ?? '', version ?? '');
-    await job(jobId + 1, 60);
-    clock.advance(DAY_MS);
-  }
-  expect((await run(undefined, '--json')).code).toBe(0);
-  const changes = (await prices.changes()).map(({ change }) => change);
-  expect(changes.map(({ number }) => number)).toEqual([1, 2, 3]);
-  expect(changes[2]?.editionSha256).toBe(changes[0]?.editionSha256);
-});
-
 test('kept prices that were altered, left out or taken away end the audit before a charge is judged by them', async () => {
   const { job, deploy, run, table, prices, clock } = house();
   await deploy('0.10', '1');
@@ -281,8 +262,8 @@ test('kept prices that were altered, left out or taken away end the audit before
   await expect(run()).rejects.toThrow('change 1 of the kept prices is not as it was written');
 });
 
-test('what was before the first kept list is said to be taken at it, and documents can be named instead', async () => {
-  const { job, deploy, run, clock, folder } = house();
+test('jobs before the first kept list are taken at it, and that is said', async () => {
+  const { job, deploy, run, clock } = house();
   await job(1, 60);
   clock.advance(DAY_MS);
   await deploy('0.25', '2');
@@ -290,12 +271,4 @@ test('what was before the first kept list is said to be taken at it, and documen
   const { code, out } = await run();
   expect([code, out]).toEqual([2, expect.stringContaining('job 1 of acme/payments/checkout')]);
   expect(out).toContain('jobs before are taken at the first of them');
-  const write = (name: string, prices: object): string => {
-    writeFileSync(join(folder, name), JSON.stringify(policyDocument({ prices })));
-    return join(folder, name);
-  };
-  const classes = [{ name: 'small', rate_per_minute: '0.25' }];
-  const then = write('then.yaml', (policyDocument() as { prices: object }).prices);
-  const now = write('now.yaml', { version: '2', classes, default_class: 'small' });
-  expect((await run(undefined, '--prices', then, '--prices', now)).code).toBe(0);
 });

@@ -75,22 +75,6 @@ test('a lowered limit names group, rule, limit and jobs, and what it saves', asy
   ]);
 });
 
-test('other prices change what all cost, and what fits', async () => {
-  const bench = await house();
-  const prices = {
-    version: '2',
-    classes: [{ name: 'small', rate_per_minute: '0.20' }],
-    default_class: 'small',
-  };
-  bench.documents({ prices }, [limit(2)]);
-  expect(await jsonOf(bench)).toMatchObject({ rejectedNow: 2, thenMicros: 300_000, nowMicros: 400_000 });
-});
-
-test('--group counts its jobs only', async () => {
-  const bench = await house();
-  expect(await jsonOf(bench, ['--group', 'acme/platform'])).toMatchObject({ jobs: 1, rejectedThen: 0 });
-});
-
 test('jobs whose question was not kept are asked by their facts, in their own runner class, and counted', async () => {
   const bench = await house();
   const forgot = <Record extends { facts: object }>(record: Record): Record => {
@@ -107,7 +91,7 @@ test('jobs whose question was not kept are asked by their facts, in their own ru
   const found = await jsonOf(bench, [], old);
   // Six times the price: that is the large class. The image is not known, which is not held against them.
   expect(found).toMatchObject({ jobs: 4, unrecorded: 4, rejectedNow: 0, nowMicros: 1_800_000 + 6_000_000 });
-  expect(found.notes[0]).toContain('4 jobs are asked by their facts alone');
+  expect(found.notes[0]).toMatch(/asked by their facts alone.*: 4\.$/);
 });
 
 test('for people', async () => {
@@ -118,19 +102,6 @@ test('for people', async () => {
   expect(out).toContain('2 of 4 jobs would be rejected; 1 were.');
   expect(out).toContain('Cost 0.20 EUR instead of 0.30 EUR (-0.10 EUR).');
   expect(out).toMatch(/acme\/payments +budgets +acme\/payments money-month +BUDGET_EXHAUSTED +2 +1 +2\n/);
-});
-
-test('the period of a limit that a group has by a pattern is filled by the jobs before the span', async () => {
-  const byPattern = [{ groups: 'acme/pay*', money: 2, per: 'month' }];
-  const bench = ledgerBench({ beside: { group_defaults: byPattern } });
-  for (const jobId of [1, 2]) await bench.ask([aRequest(jobId)]);
-  bench.clock.advance(600_000);
-  const endedAtMs = bench.clock.nowMs();
-  await bench.ledger.settle([1, 2].map((jobId) => ({ jobId, durationSeconds: 600, endedAtMs })));
-  bench.clock.advance(8 * 86_400_000);
-  await bench.ask([aRequest(3)]);
-  bench.clock.advance(1_000);
-  expect(await jsonOf(bench, ['--since', '2d'])).toMatchObject({ jobs: 1, rejectedThen: 1, rejectedNow: 1 });
 });
 
 test.each([[['--since', 'yesterday']], [['word']]])('%j is wrong usage', async (args) => {

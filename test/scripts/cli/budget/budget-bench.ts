@@ -1,8 +1,7 @@
 import type { UsageTally } from '../../../../functions/core/usage/usage.ts';
 import { type BudgetTables, openBudget } from '../../../../scripts/cli/api/open-api.ts';
 import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
-import { openLimits } from '../../../../scripts/cli/limits/live-set.ts';
-import { readOnly } from '../../../../scripts/cli/open-ledger.ts';
+import { openToEdit, readOnly } from '../../../../scripts/cli/open-ledger.ts';
 import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
@@ -29,9 +28,10 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
   let stillOpen = 0;
   const tables: BudgetTables = {
     limits: table,
-    ledger: readOnly(ledger.store),
-    rollup,
+    store: readOnly(ledger.store),
+    usage: rollup,
     alerts,
+    instance: 'gitlab.example.com',
     directory: memoryDirectoryTable(),
     description: 'the test table',
     close: async () => {
@@ -42,10 +42,9 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
     stillOpen += 1;
     return tables;
   };
-  const opening = async () => ({ table, description: 'the test table', close: async () => {} });
   const standIns = new Map<unknown, unknown>([
     [openBudget, open],
-    [openLimits, opening],
+    [openToEdit, open],
     [osUserName, () => 'jane'],
   ]);
   const run = async (

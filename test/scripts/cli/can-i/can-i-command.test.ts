@@ -130,36 +130,28 @@ test('no counter is touched: the table is only read, admitted or rejected', asyn
 });
 
 test('a variable that no rule would see is named, and no value of any is shown', async () => {
-  const { out } = await canI(bench(), [
-    ...FITS,
-    '--variable',
-    'MY_OWN=s3cret',
-    '--variable',
-    'KUBERNETES_CPU_REQUEST=s3cret',
-  ]);
+  const hidden = ['--variable', 'MY_OWN=s3cret', '--variable', 'KUBERNETES_CPU_REQUEST=s3cret'];
+  const { out } = await canI(bench(), [...FITS, ...hidden]);
   expect(out).toContain('MY_OWN');
   expect(out).not.toContain('KUBERNETES_CPU_REQUEST,');
   expect(out).not.toContain('s3cret');
+  await expect(canI(bench(), [...HERE, '--variable', '1X=s3cret'])).rejects.toThrow(/^(?!.*s3cret)/);
 });
 
-test.each([
-  { args: ['--project', 'acme/paiments/checkout'], says: 'did you mean acme/payments/checkout?' },
-  { args: ['--group', '999'], says: '--group 999: is not in the directory' },
-  { args: [...HERE, '--group', '101'], says: 'expected one of them' },
-  { args: [...HERE, '--class', 'larg'], says: 'did you mean large?' },
-  { args: [...HERE, '--minutes', '0'], says: '--minutes "0"' },
-  { args: [...HERE, '--timeout', 'soon'], says: '--timeout "soon"' },
-  { args: [...HERE, '--protected', '--unprotected'], says: 'expected one of them' },
-  { args: [...HERE, '--source', 'puss'], says: '--source "puss"' },
-  { args: [...HERE, '--now', 'tomorrow'], says: '--now "tomorrow"' },
-  { args: [...HERE, '--region', 'eu-central-1'], says: 'belongs to --ledger' },
-  { args: ['--image', 'alpine:3.22'], says: 'whose budget? expected --project or --group' },
-])('$args is wrong usage: $says', async ({ args, says }) => {
+test.each<[args: string[], says: string]>([
+  [['--project', 'acme/paiments/checkout'], 'did you mean acme/payments/checkout?'],
+  [['--group', '999'], '--group 999: is not in the directory'],
+  [[...HERE, '--group', '101'], 'expected one of them'],
+  [[...HERE, '--class', 'larg'], 'did you mean large?'],
+  [[...HERE, '--minutes', '0'], '--minutes "0"'],
+  [[...HERE, '--timeout', 'soon'], '--timeout "soon"'],
+  [[...HERE, '--protected', '--unprotected'], 'expected one of them'],
+  [[...HERE, '--source', 'puss'], '--source "puss"'],
+  [[...HERE, '--now', 'tomorrow'], '--now "tomorrow"'],
+  [[...HERE, '--region', 'eu-central-1'], 'belongs to --ledger'],
+  [['--image', 'alpine:3.22'], 'whose budget? expected --project or --group'],
+])('%j is wrong usage: %s', async (args, says) => {
   const run = canI(bench(), args);
   await expect(run).rejects.toThrow(UsageError);
   await expect(run).rejects.toThrow(says);
-});
-
-test('a value after --variable is not quoted when its name is wrong', async () => {
-  await expect(canI(bench(), [...HERE, '--variable', '1X=s3cret'])).rejects.toThrow(/^(?!.*s3cret)/);
 });

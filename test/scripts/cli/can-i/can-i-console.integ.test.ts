@@ -42,7 +42,9 @@ test('a job asks whether another may start, with the limits that are in force at
   expect(yes.out).toMatch(
     /^Yes: would be admitted; about 2\.00 EUR, 20 min on small, acme\/payments\/cards\/api\.\n/,
   );
-  expect(yes.out).toMatch(/money-month +acme\/payments\/cards +2\.00 +2\.00 of 3\.00 EUR for November 2026/);
+  expect(yes.out).toMatch(
+    /money-month of acme\/payments\/cards: asks 2\.00, left 2\.00 of 3\.00 EUR for November 2026/,
+  );
   counts('group/104', 'money-month', '2026-11', 2_999_999);
   const no = await canI(1, '--minutes', '20');
   expect(no.code).toBe(2);
@@ -77,7 +79,9 @@ test('an agent is told whether it can afford a rerun, and what is left before it
   expect(yes.text).toMatch(
     /^Yes: would be admitted; about 1\.00 EUR, 10 min on small, acme\/payments\/cards\/api\.\n/,
   );
-  expect(yes.text).toMatch(/money-month +acme\/payments\/cards +1\.00 +2\.00 of 3\.00 EUR for November 2026/);
+  expect(yes.text).toMatch(
+    /money-month of acme\/payments\/cards: asks 1\.00, left 2\.00 of 3\.00 EUR for November 2026/,
+  );
   counts('group/104', 'money-month', '2026-11', 2_500_000);
   const no = await tool(1, 'can_i_afford_rerun', { job: 4711 });
   expect(no.text).toMatch(/^No: would be rejected;[\s\S]*\[BUDGET_EXHAUSTED\]/);
@@ -89,6 +93,6 @@ test('an agent is told whether it can afford a rerun, and what is left before it
 test('what is not disclosed is not told to an agent', async () => {
   const { tool } = await opened('none');
   const { text } = await tool(1, 'can_i_afford_rerun', { job: 4711 });
-  expect(text).toContain('3 limits are on the way whose figures are not told here.');
+  expect(text).toContain('3 more limits whose figures are not told here');
   expect(text).not.toContain('3.00 EUR');
 });

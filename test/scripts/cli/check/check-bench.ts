@@ -1,47 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { printFailure } from '../../../../scripts/cli/run-tollgate.ts';
-import type { ExitCode, TerminalIo } from '../../../../scripts/terminal/command.ts';
-import { NOW_MS, policyDocument } from '../../../policies/documents.ts';
-import { runCommand } from '../stand-ins.ts';
+import { policyDocument } from '../../../policies/documents.ts';
+import { aProject, runDesk } from '../desk-run.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-
-export interface Checked {
-  readonly code: ExitCode;
-  readonly out: string;
-  /** Reads a file the command wrote. */
-  readonly folder: string;
-}
-
-const IO: TerminalIo = {
-  out: () => {},
-  err: () => {},
-  colours: false,
-  progress: false,
-  columns: 120,
-  cwd: ROOT,
-  root: ROOT,
-  env: {},
-  nowMs: () => NOW_MS,
-};
-
-/** Runs `tollgate check` as a terminal of so many columns would. */
-export async function runCheck(cwd: string, args: readonly string[], columns = 120): Promise<Checked> {
-  let out = '';
-  const io: TerminalIo = {
-    ...IO,
-    out: (text) => {
-      out += text;
-    },
-    columns,
-    cwd,
-  };
-  const code = await runCommand('check', args, io);
-  return { code, out, folder: cwd };
-}
+export const PROJECT = ['--project', 'acme/payments/checkout'];
 
 const DIRECTORY = {
   groups: [
@@ -51,41 +15,46 @@ const DIRECTORY = {
   projects: [{ id: 1001, group: 101, path: 'acme/payments/checkout' }],
 };
 
+/** A field of `--json`, as far as tests read it. */
+export interface CheckedJob {
+  readonly name: string;
+  readonly verdict: string;
+  readonly costMicros: number;
+  readonly notRead: readonly string[];
+  readonly rejects: readonly { readonly rule: string }[];
+  readonly cannotTell: readonly object[];
+}
+
 /** A repository with documents of its own; it is gone when the test is. */
 export function repository(parts: {
-  readonly files: Readonly<Record<string, string>>;
+  /** Or the text of its .gitlab-ci.yml. */
+  readonly files: Readonly<Record<string, string>> | string;
   readonly rules: readonly object[];
   readonly limits?: readonly object[];
 }) {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-check-'));
-  const write = (path: string, text: string): void => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  };
-  for (const [path, text] of Object.entries(parts.files)) write(path, text);
-  write('policy.yaml', JSON.stringify(policyDocument({ rules: parts.rules })));
-  write('limits.yaml', JSON.stringify({ limits: parts.limits ?? [] }));
-  write('directory.yaml', JSON.stringify(DIRECTORY));
-  const documents = ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, `${name}.yaml`]);
+  const files = typeof parts.files === 'string' ? { '.gitlab-ci.yml': parts.files } : parts.files;
+  const folder = aProject({
+    ...files,
+    'policies/policy.yaml': JSON.stringify(policyDocument({ rules: parts.rules })),
+    'policies/limits.yaml': JSON.stringify({ limits: parts.limits ?? [] }),
+    'policies/directory.yaml': JSON.stringify(DIRECTORY),
+  });
+  const at = (columns: number, ...args: readonly string[]) =>
+    runDesk(['check', ...args], folder, { columns });
   return {
     folder,
-    write,
-    check: (...args: string[]) => runCheck(folder, [...documents, ...args]),
-    /** Runs it as the command line does, which says in JSON why it failed. */
-    async fails(...args: string[]) {
-      let text = '';
-      const out = (more: string): void => {
-        text += more;
-      };
-      try {
-        await runCheck(folder, [...documents, ...args]);
-      } catch (error) {
-        const code = printFailure(error, 'check', true, { ...IO, out, cwd: folder });
-        return { code, failure: JSON.parse(text) };
-      }
-      throw new Error('check did not fail');
+    write: (path: string, text: string): void => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
     },
-    at: (columns: number, ...args: string[]) => runCheck(folder, [...documents, ...args], columns),
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+    at,
+    check: (...args: readonly string[]) => at(120, ...args),
+    json: async (...args: readonly string[]) => {
+      const { code, out } = await at(120, ...args, '--json');
+      const json = JSON.parse(out);
+      const jobs: readonly CheckedJob[] = json.jobs ?? [];
+      const verdicts = Object.fromEntries(jobs.map(({ name, verdict }) => [name, verdict]));
+      return { ...json, code, jobs, verdicts };
+    },
   };
 }

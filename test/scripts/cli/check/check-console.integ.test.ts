@@ -1,11 +1,11 @@
 /** `tollgate check` beside a console that runs: by a job's token, and without one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { expect, test } from 'vitest';
+import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { consoleHouse, LIMITS } from '../../../functions/console/house.ts';
 import { serveConsole } from '../../../functions/console/served-console.ts';
-import { runCommand } from '../stand-ins.ts';
+import { runDesk } from '../desk-run.ts';
 import { repository } from './check-bench.ts';
 
 const PERIOD = '2026-11';
@@ -31,30 +31,14 @@ async function opened({ file = PIPELINE, disclose = 'all' } = {}) {
   const house = consoleHouse({ policy: { rules: RULES, disclose: { default: disclose } } });
   await house.apply(LIMITS);
   const served = await serveConsole(house);
-  const at = repository({ files: { '.gitlab-ci.yml': file }, rules: RULES });
-  onTestFinished(() => at[Symbol.dispose]());
-  at.write('directory.yaml', JSON.stringify(DIRECTORY));
-  const check = async (env: Readonly<Record<string, string>>, ...args: string[]) => {
-    let [out, err] = ['', ''];
-    const io = {
-      ...{ colours: false, progress: false, columns: 120, cwd: at.folder, root: at.folder },
-      out: (text: string) => {
-        out += text;
-      },
-      err: (text: string) => {
-        err += text;
-      },
+  const at = repository({ files: file, rules: RULES });
+  at.write('policies/directory.yaml', JSON.stringify(DIRECTORY));
+  const check = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+    runDesk(['check', '--project', 'acme/payments/cards/api', ...args], at.folder, {
+      columns: 120,
       env: { XDG_CONFIG_HOME: at.folder, ...env },
       nowMs: () => house.clock.nowMs(),
-    };
-    const documents = ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, `${name}.yaml`]);
-    const code = await runCommand(
-      'check',
-      ['.', ...documents, '--project', 'acme/payments/cards/api', ...args],
-      io,
-    );
-    return { code, out, err };
-  };
+    });
   const inJob = (...args: string[]) =>
     check({ TOLLGATE_ID_TOKEN: served.tokenOf(1) }, '--console', served.url, ...args);
   const markdown = () => readFileSync(join(at.folder, 'check.md'), 'utf8');
@@ -66,12 +50,12 @@ test('a job is told what is left of its budgets, as text, JSON and Markdown', as
   counts('group/104', 'money-month', PERIOD, 500_000);
   const { code, out, err } = await inJob('--markdown', 'check.md');
   expect([code, err]).toEqual([EXIT.ok, '']);
-  expect(out).toContain('Left now, in acme/payments/cards/api');
-  expect(out).toMatch(/money-month +acme\/payments\/cards +[\d.]+ +2\.50 of 3\.00 EUR for November 2026/);
-  expect(out).toMatch(/jobs-now +acme\/payments\/cards +5 +10 of 10 jobs/);
-  expect(markdown()).toMatch(
-    /^- `money-month` of `acme\/payments\/cards`: `asks [\d.]+, left 2\.50 of 3\.00 EUR for/m,
-  );
+  for (const text of [out, markdown()]) {
+    expect(text).toMatch(
+      /money-month of acme\/payments\/cards: asks [\d.]+, left 2\.50 of 3\.00 EUR for November 2026/,
+    );
+    expect(text).toContain('jobs-now of acme/payments/cards: asks 5, left 10 of 10 jobs');
+  }
   const { now, total } = JSON.parse((await inJob('--json')).out);
   expect(now.place).toEqual({ subject: 'project/1', path: 'acme/payments/cards/api' });
   // The console's prices are the file's, here.
@@ -84,15 +68,13 @@ test('what is used up rejects now, though no file says so', async () => {
   expect((await check({})).code).toBe(EXIT.ok);
   const { code, out } = await inJob('--markdown', 'check.md');
   expect(code).toBe(EXIT.wouldReject);
-  expect(out).toContain('Would be rejected now, as the limits stand');
-  expect(out).toMatch(/budgets: \[BUDGET_EXHAUSTED\]/);
-  expect(out).toMatch(/every job/);
-  expect(out).toContain('More is asked of money-month of acme/payments/cards than is left.');
-  expect(out.trimEnd().split('\n').at(-1)).toContain('5 would be rejected now');
-  expect(markdown()).toMatch(
-    /\*\*Would be rejected now, as the limits stand\*\*\n\n- `budgets`: `\[BUDGET_EXHAUSTED\]/,
-  );
-  expect(markdown()).toContain('**more than is left**');
+  for (const text of [out, markdown()]) {
+    expect(text).toMatch(
+      /Would be rejected now, as the limits stand(\*\*\n)?\n[-` ]+budgets: \[BUDGET_EXHAUSTED\][^*]*every job/,
+    );
+    expect(text).toContain('more is asked than is left');
+    expect(text).toContain('5 would be rejected now');
+  }
 });
 
 test('what its files already tell is not told twice', async () => {
@@ -124,7 +106,7 @@ test('numbers that the group does not disclose reach neither log nor merge reque
   const { code, out } = await inJob('--markdown', 'check.md');
   expect(code).toBe(EXIT.wouldReject);
   for (const text of [out, markdown()]) {
-    expect(text).toContain('4 limits are on the way whose figures are not told here.');
+    expect(text).toContain('4 more limits whose figures are not told here');
     expect(text).not.toMatch(/of 3\.00|2\.99/);
   }
 });
@@ -147,6 +129,6 @@ test('without a flag and without a way in, nobody is asked; with the flag somebo
   const { code, out, err } = await check({ TOLLGATE_CONSOLE: url });
   expect([code, err]).toEqual([EXIT.ok, '']);
   expect(out).not.toContain('Left now');
-  await expect(check({}, '--console', url)).rejects.toThrow(UsageError);
+  expect((await check({}, '--console', url)).code).toBe(EXIT.invalid);
   expect(gitlab.asked).toEqual([]);
 });

@@ -1,19 +1,11 @@
-import { describe, expect, test } from 'vitest';
-import { printFailure } from '../../../../scripts/cli/run-tollgate.ts';
-import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
-import { repository } from './check-bench.ts';
+/** `tollgate check` of jobs whose rules, variables and tags leave open what they are. */
+import { expect, test } from 'vitest';
+import { EXIT } from '../../../../scripts/terminal/command.ts';
+import { type CheckedJob, PROJECT, repository } from './check-bench.ts';
 
-const RULES = [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] }];
-const PROJECT = ['--project', 'acme/payments/checkout'];
-const house = (text: string | Readonly<Record<string, string>>) =>
-  repository({ files: typeof text === 'string' ? { '.gitlab-ci.yml': text } : text, rules: RULES });
-
-interface Answer {
-  readonly jobs: readonly { name: string; verdict: string; dependsOn?: readonly string[]; forms?: number }[];
-  readonly leftOut: readonly { name: string; line: number }[];
-  readonly warnings: readonly string[];
-  readonly created: string;
-}
+const ALPINE = [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] }];
+const house = (files: string, rules: readonly object[] = ALPINE) => repository({ files, rules });
+const variables = (...all: readonly string[]) => all.flatMap((each) => ['--variable', each]);
 
 /** Thirty-five jobs whose image is what a rule sets: the shape in which every job came out wrong. */
 const RULED = `variables: { IMAGE: "alpine:3" }
@@ -28,101 +20,141 @@ ${Array.from(
 ).join('\n')}
 `;
 
-async function answer(
-  text: Parameters<typeof house>[0],
-  ...args: string[]
-): Promise<Answer & { code: number }> {
-  using files = house(text);
-  const { code, out } = await files.check(...PROJECT, ...args, '--json');
-  return { code, ...JSON.parse(out) };
-}
-
-describe('jobs whose rules set their image', () => {
-  test('are all rejected in the run that sets a forbidden one, and none in the other', async () => {
-    const scheduled = await answer(RULED, '--source', 'schedule', '--ref', 'main');
-    expect(scheduled.jobs.filter(({ verdict }) => verdict === 'rejected')).toHaveLength(35);
-    expect(scheduled.code).toBe(EXIT.wouldReject);
-    const pushed = await answer(RULED, '--source', 'push', '--ref', 'main');
-    expect(pushed.jobs.filter(({ verdict }) => verdict === 'ok')).toHaveLength(35);
-    expect(pushed.code).toBe(EXIT.ok);
-  });
-
-  test('are not sure where the flags leave the run open, and never falsely ok', async () => {
-    const open = await answer(RULED, '--ref', 'main');
-    expect(open.jobs.map(({ verdict }) => verdict)).toEqual(Array.from({ length: 35 }, () => 'not sure'));
-    expect(open.jobs[0]).toMatchObject({ forms: 2, dependsOn: ['$CI_PIPELINE_SOURCE == "schedule"'] });
-    using files = house(RULED);
-    const { out } = await files.at(200, ...PROJECT, '--ref', 'main');
-    expect(out).toContain('depends on rules: $CI_PIPELINE_SOURCE == "schedule" (--source)');
-    expect(out).toMatch(/Depends on rules, which the files and flags do not decide \(35 jobs\)/);
-    expect(out.trimEnd()).toMatch(/none would be rejected; 35 not sure; 35 depend on rules$/);
-  });
-
-  test('are rejected for certain where every form is', async () => {
-    const text = RULED.replace('alpine:3', 'debian:3');
-    const { jobs, code } = await answer(text, '--ref', 'main');
-    expect(jobs.every(({ verdict }) => verdict === 'rejected')).toBe(true);
-    expect(code).toBe(EXIT.wouldReject);
-  });
+test.each([
+  ['rejected in the run that sets a forbidden image', RULED, ['--source', 'schedule'], 'rejected'],
+  ['ok in the other run', RULED, ['--source', 'push'], 'ok'],
+  ['not sure where the flags leave the run open', RULED, [], 'not sure'],
+  ['rejected where every form is', RULED.replace('alpine:3', 'debian:3'), [], 'rejected'],
+])('jobs whose rules set their image are %s', async (_, file, flags, verdict) => {
+  const { jobs, code } = await house(file).json(...PROJECT, '--ref', 'main', ...flags);
+  expect(jobs.map((job: CheckedJob) => job.verdict)).toEqual(Array.from({ length: 35 }, () => verdict));
+  expect(code).toBe(verdict === 'rejected' ? EXIT.wouldReject : EXIT.ok);
 });
 
-test('a key that is written twice is a warning, and every job is found', async () => {
-  const { jobs, warnings, code } = await answer(
-    'a: { script: x, image: "b:1", image: "alpine:3" }\nb: { script: x }',
-  );
-  expect(jobs.map(({ name, verdict }) => [name, verdict])).toContainEqual(['a', 'ok']);
-  expect(jobs).toHaveLength(2);
-  expect(warnings).toEqual([expect.stringContaining('.gitlab-ci.yml:1: "image" is written twice')]);
-  expect(code).toBe(EXIT.ok);
+test('what a job depends on is named, with the flag that decides it', async () => {
+  const { out } = await house(RULED).at(200, ...PROJECT, '--ref', 'main');
+  expect(out).toContain('depends on rules: $CI_PIPELINE_SOURCE == "schedule" (--source)');
+  expect(out).toMatch(/Depends on rules, which the files and flags do not decide \(35 jobs\)/);
+  expect(out.trimEnd()).toMatch(/none would be rejected; 35 not sure; 35 depend on rules$/);
 });
 
 test('jobs that do not run are named, and a pipeline that is not created is said to be none', async () => {
-  using files = house('a: { script: x, only: [tags] }\nb: { script: x, image: "alpine:3" }');
-  const { out, code } = await files.check(...PROJECT, '--ref', 'main');
+  const file = 'a: { script: x, only: [tags] }\nb: { script: x, image: "alpine:3", image: "alpine:4" }';
+  const { out, code } = await house(file).check(...PROJECT, '--ref', 'main');
   expect(code).toBe(EXIT.ok);
   expect(out).toMatch(/Do not run: their rules leave them out \(1 job\)\n {2}a\n/);
-  const tagged = await answer('a: { script: x, only: [tags] }', '--ref', 'v1', '--ref-type', 'tag');
-  expect(tagged.jobs.map(({ name }) => name)).toEqual(['a']);
-  using none = house('workflow: { rules: [{ if: $CI_COMMIT_TAG }] }\na: { script: x }');
+  expect(out).toContain('.gitlab-ci.yml:2: "image" is written twice');
+  const tagged = await house(file).json(...PROJECT, '--ref', 'v1', '--ref-type', 'tag');
+  expect(Object.keys(tagged.verdicts)).toEqual(['a', 'b']);
+  const none = house('workflow: { rules: [{ if: $CI_COMMIT_TAG }] }\na: { script: x }');
   const answered = await none.check(...PROJECT, '--ref', 'main');
   expect(answered.code).toBe(EXIT.ok);
   expect(answered.out).toContain('workflow:rules: GitLab creates no pipeline for this ref and source.');
 });
 
 test('variables and inputs of the run are told by flags', async () => {
-  const variable = 'a: { script: x, image: "alpine:$V", rules: [{ if: $ON }] }';
-  expect((await answer(variable, '--variable', 'ON=1', '--variable', 'V=3')).jobs).toMatchObject([
-    { verdict: 'ok' },
+  const variable = house('a: { script: x, image: "alpine:$V", rules: [{ if: $ON }] }');
+  expect((await variable.json(...PROJECT, ...variables('ON=1', 'V=3'))).verdicts).toEqual({ a: 'ok' });
+  expect((await variable.json(...PROJECT, ...variables('ON'))).leftOut).toMatchObject([
+    { name: 'a', line: 1 },
   ]);
-  expect((await answer(variable, '--variable', 'ON')).leftOut).toMatchObject([{ name: 'a', line: 1 }]);
-  const input = 'spec: { inputs: { tag: } }\n---\na: { script: x, image: "alpine:$[[ inputs.tag ]]" }';
-  expect((await answer(input, '--input', 'tag=3')).jobs).toMatchObject([{ verdict: 'ok' }]);
+  const input = house('spec: { inputs: { tag: } }\n---\na: { script: x, image: "alpine:$[[ inputs.tag ]]" }');
+  expect((await input.json(...PROJECT, '--input', 'tag=3')).verdicts).toEqual({ a: 'ok' });
 });
 
-test.each([
-  { args: ['--variable', '=1'], says: '--variable "=1": expected a name and a value' },
-  { args: ['--input', 'tag'], says: '--input "tag": expected a name and a value' },
-  { args: ['--ref-type', 'commit'], says: 'expected branch, tag' },
-])('$args is wrong usage', async ({ args, says }) => {
-  using files = house('a: { script: x }');
-  const run = files.check(...PROJECT, ...args);
-  await expect(run).rejects.toThrow(UsageError);
-  await expect(run).rejects.toThrow(says);
-});
+const RUN = [...PROJECT, '--ref', 'main', '--source', 'push'];
 
-test.each([
-  { text: 'a: { script: x, parallel: 201 }', says: '.gitlab-ci.yml:1: a: parallel comes to 201 jobs' },
-  { text: 'a: { script: x }\nb: *gone', says: '.gitlab-ci.yml:2: *gone has no &gone above it' },
-  { text: 'spec: { inputs: { at: } }\n---\na: { script: x }', says: 'say --input at=…' },
-])('a pipeline that GitLab refuses ends with its place and exit 3: $says', async ({ text, says }) => {
-  using files = house(text);
-  const failure = await files.check(...PROJECT).then(
-    () => undefined,
-    (error: unknown) => error,
+test('what a variable of the settings may decide is not sure, until a flag says what it holds', async () => {
+  const images = house(
+    `
+variables: { VIA: $BASE }
+plain: { script: x, image: "$BASE:3" }
+nested: { script: x, image: "$VIA:3" }
+registry: { script: x, image: $CI_REGISTRY_IMAGE/tool }
+service: { script: x, image: "alpine:3", services: [$DB] }
+user: { script: x, image: { name: "alpine:3", docker: { user: $WHO } } }
+wrong: { script: x, image: "debian:3", services: [$DB] }
+sha: { script: x, image: registry.acme.io/app:$CI_COMMIT_SHA }
+never: { script: x, image: "alpine:$CI_COMMIT_TAG" }
+`,
+    [
+      { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*', 'registry.acme.io/**'] },
+      { id: 'services', kind: 'services', mode: 'enforce', allow: ['redis:*'] },
+      { id: 'root', kind: 'container-user', mode: 'enforce', users: ['1000'] },
+    ],
   );
-  const told: string[] = [];
-  const io = { out: () => {}, err: (line: string) => told.push(line), cwd: files.folder, env: {} };
-  const code = printFailure(failure, 'check', false, io as unknown as Parameters<typeof printFailure>[3]);
-  expect(code).toBe(EXIT.invalid);
-  expect(told.join('')).toContain(says);
+  const { verdicts, jobs, code } = await images.json(...RUN);
+  expect(verdicts).toEqual({
+    plain: 'not sure',
+    nested: 'not sure',
+    registry: 'not sure',
+    service: 'not sure',
+    user: 'not sure',
+    // Whatever its service turns out to be.
+    wrong: 'rejected',
+    // Every commit has one, and each looks the same to a pattern.
+    sha: 'ok',
+    // A branch has no tag, so nobody will tell what it holds.
+    never: 'rejected',
+  });
+  expect(code).toBe(EXIT.wouldReject);
+  expect(jobs[1]?.cannotTell).toMatchObject([{ rule: 'images', needs: ['variables.BASE'] }]);
+  const known = variables('BASE=alpine', 'CI_REGISTRY=registry.acme.io', 'DB=mysql:9', 'WHO=1000');
+  expect((await images.json(...RUN, ...known)).verdicts).toMatchObject({
+    plain: 'ok',
+    nested: 'ok',
+    registry: 'ok',
+    service: 'rejected',
+    user: 'ok',
+  });
+  expect((await images.json(...RUN, ...variables('DB'))).verdicts.service).toBe('rejected');
+});
+
+test.each(['admit', 'reject', 'skip'])(
+  'a deny list does not decide about an image nobody knows, with on_missing: %s neither',
+  async (on_missing) => {
+    const rules = [{ id: 'images', kind: 'image', mode: 'enforce', deny: ['debian:*'], on_missing }];
+    const { verdicts } = await house('a: { script: x, image: $BASE }', rules).json(...RUN);
+    expect(verdicts).toEqual({ a: 'not sure' });
+  },
+);
+
+test('a tag nobody knows may be that of any runner class: dear as the dearest, rejected only where all are', async () => {
+  const rules = [
+    { id: 'large', kind: 'runner-access', mode: 'enforce', runner_classes: ['large'], allow: [] },
+  ];
+  const tags = house(
+    `
+open: { script: x, tags: [$SIZE] }
+large: { script: x, tags: [large, $SIZE] }
+small: { script: x, tags: [small] }
+`,
+    rules,
+  );
+  const { verdicts, jobs } = await tags.json(...RUN);
+  expect(verdicts).toEqual({ open: 'not sure', large: 'rejected', small: 'ok' });
+  expect(jobs[0]?.costMicros).toBe(jobs[1]?.costMicros);
+  expect(jobs[0]?.cannotTell).toMatchObject([{ rule: 'large', needs: ['variables.SIZE'] }]);
+  expect((await tags.json(...RUN, ...variables('SIZE=small'))).verdicts.open).toBe('ok');
+  expect((await tags.at(200, ...RUN)).out).toContain('depends on its tags: needs variable SIZE');
+});
+
+test('what a job asks of Kubernetes is not sure either, where the number is a variable of the settings', async () => {
+  const cores = house(
+    `
+build: { script: x, variables: { KUBERNETES_CPU_REQUEST: $CORES } }
+nested: { script: x, variables: { KUBERNETES_CPU_REQUEST: $OURS, OURS: $CORES } }
+service: { script: x, services: [{ name: redis, variables: { KUBERNETES_SERVICE_CPU_REQUEST: $CORES } }] }
+raw: { script: x, variables: { KUBERNETES_CPU_REQUEST: { value: $OURS, expand: false }, OURS: "2" } }
+words: { script: x, variables: { KUBERNETES_CPU_REQUEST: many } }
+`,
+    [{ id: 'cores', kind: 'resources', mode: 'enforce', build: { cpu: '4' }, service: { cpu: '4' } }],
+  );
+  const open = await cores.json(...RUN);
+  const certain = { raw: 'rejected', words: 'rejected' };
+  const of = (verdict: string) => ({ build: verdict, nested: verdict, service: verdict, ...certain });
+  expect(open.verdicts).toEqual(of('not sure'));
+  expect(open.jobs[1]?.cannotTell).toMatchObject([{ needs: ['variables.CORES'] }]);
+  expect((await cores.json(...RUN, ...variables('CORES=2'))).verdicts).toEqual(of('ok'));
+  expect((await cores.json(...RUN, ...variables('CORES=8'))).verdicts).toEqual(of('rejected'));
 });

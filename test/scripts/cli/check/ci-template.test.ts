@@ -26,7 +26,7 @@ test('every input of the template is used, and every one used is declared', () =
 });
 
 test('it is a pipeline that tollgate check itself reads, and runs for merge requests only', async () => {
-  using house = repository({
+  const house = repository({
     files: { '.gitlab-ci.yml': TEXT },
     rules: [{ id: 'b', kind: 'budget', mode: 'enforce' }],
   });
@@ -52,7 +52,7 @@ test.each([
   ['42', 'none'],
   ['43', 'https://budget.example.com'],
 ])('its script asks with the target branch beside, in project %s with console %s', (projectId, console) => {
-  using house = repository({ files: { '.gitlab-ci.yml': 'unit: { script: x }\n' }, rules: [] });
+  const house = repository({ files: { '.gitlab-ci.yml': 'unit: { script: x }\n' }, rules: [] });
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
       cwd: house.folder,

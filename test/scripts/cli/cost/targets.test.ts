@@ -1,63 +1,56 @@
-/** What the README promises of money. Everything here is computed: a failure is a change of code or prices. */
+/** What the README promises of money. Everything here is counted: a failure is a change of code or prices. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
+  type CostQuestion,
+  estimate,
+  expectedBatches,
   monitoringOf,
   ROLLUP_WINDOW_SECONDS,
-  SETTLE_WINDOW_SECONDS,
-  SYSTEM_LINES,
-} from '../../../../scripts/cli/cost/assumptions.ts';
-import { type CostQuestion, costing, expectedBatches } from '../../../../scripts/cli/cost/costing.ts';
+} from '../../../../scripts/cli/cost/estimate.ts';
+import { holdUnits, MEASURED } from '../../../../scripts/cli/cost/measured.ts';
+import { measureJob } from '../../../../scripts/proof/bench/job-units.ts';
 
 const question: CostQuestion = {
-  jobsPerMonth: 1_000_000,
-  batch: 5,
-  settleBatch: 5,
-  rollupBatch: 5,
-  counters: 3,
-  rejectedShare: 0.02,
-  groups: 300,
-  parameters: 0,
-  visits: 0,
-  region: 'us-east-1',
-  shape: {
-    relays: 2,
-    admitRoute: 'url',
-    watchdog: false,
-    console: false,
-    tableKey: false,
-    builtImage: true,
-    systemLines: SYSTEM_LINES,
-    logRetentionDays: 30,
-  },
+  ...{ jobsPerMonth: 1_000_000, batch: 5, rollupBatch: 5, counters: 3, region: 'us-east-1', relays: 2 },
+  ...{ watchdog: false, tableKey: false, visits: undefined, natGateways: 0, endpoints: 0, traces: false },
 };
+const alone = { ...question, ...expectedBatches(1_000_000, 2) };
 
-test('idle, the default shape costs at most $40.60 a month', () => {
-  expect(costing(question).idlePerMonth).toBeLessThanOrEqual(40.6);
-  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(36);
+test.each([
+  { dollars: 40.6, what: 'an idle month', of: estimate(question).totals.idlePerMonth },
+  { dollars: 8, what: 'a million admissions in fives', of: estimate(question).totals.admissionsPerMillion },
+  { dollars: 21, what: 'a million jobs in fives with all', of: estimate(question).totals.allPerMillion },
+  { dollars: 25.4, what: 'a million jobs one by one with all', of: estimate(alone).totals.allPerMillion },
+])('$what costs at most $dollars', ({ dollars, of }) => {
+  expect(of).toBeLessThanOrEqual(dollars);
+  expect(of).toBeGreaterThan(dollars / 2);
 });
 
-test('a million admissions and settlements in batches of five cost at most $8', () => {
-  expect(costing(question).admissionsPerMillion).toBeLessThanOrEqual(8);
+test('there are at most 36 custom metrics', () => {
+  expect(monitoringOf(question).customMetrics).toBeLessThanOrEqual(36);
 });
 
-test('a million jobs a month that come one by one cost at most $25 with everything that follows', () => {
-  const alone = { ...question, ...expectedBatches(1_000_000, question.shape.relays) };
-  expect([alone.batch, alone.settleBatch]).toEqual([1, 1]);
-  expect(costing(alone).allPerMillion).toBeLessThanOrEqual(25);
-});
+test.each([
+  [1, 1],
+  [1, 5],
+  [5, 5],
+])(
+  'jobs in batches of %d, summed up in batches of %d, cost the table what is written down',
+  async (batch, size) => {
+    const [row, column] = [batch === 1 ? 0 : 1, size === 1 ? 0 : 1];
+    const { dueIndex, ledgerReads, recordBytes } = MEASURED;
+    const counted = await measureJob(batch, size);
+    expect(counted, 'scripts/cli/cost/measured.ts is not what is counted now').toMatchObject({
+      ...{ hold: holdUnits(batch, 3), settle: holdUnits(batch, 3), dueIndex, ledgerReads },
+      ...{ usage: MEASURED.usage[row]?.[column], usageReads: MEASURED.usageReads[row]?.[column] },
+    });
+    expect(Math.abs(counted.recordBytes - recordBytes)).toBeLessThan(10);
+  },
+);
 
-test('nothing that follows from a job grows unseen', () => {
-  expect(costing(question).allPerMillion).toBeLessThanOrEqual(21);
-});
-
-test('the windows that batches are reckoned from are those that are deployed', () => {
+test('the window that batches are reckoned from is the one that is deployed', () => {
   const resources = readFileSync(new URL('../../../cdk/resources.txt', import.meta.url), 'utf8');
-  for (const [source, seconds] of [
-    ['SettleStreamConsumerSource', SETTLE_WINDOW_SECONDS],
-    ['RollupConsumerSource', ROLLUP_WINDOW_SECONDS],
-  ] as const) {
-    const line = resources.split('\n').find((each) => each.startsWith(source));
-    expect(line).toContain(`MaximumBatchingWindowInSeconds=${seconds} `);
-  }
+  const line = resources.split('\n').find((each) => each.startsWith('RollupConsumerSource'));
+  expect(line).toContain(`MaximumBatchingWindowInSeconds=${ROLLUP_WINDOW_SECONDS} `);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { gitlabAt, type OpenDirectory, openDirectory } from '../../../../scripts/cli/tables/directory.ts';
+import { openToEdit } from '../../../../scripts/cli/open-ledger.ts';
+import { gitlabAt } from '../../../../scripts/cli/tables/directory.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
@@ -10,16 +11,15 @@ const SYNC = ['directory', 'sync', '--gitlab', 'https://gitlab.example.com', '--
 function desk() {
   const bench = syncBench();
   const closed = { times: 0 };
-  const open: OpenDirectory = async () => ({
-    table: bench.table,
+  const open = async () => ({
+    directory: bench.table,
     description: 'a table in memory',
-    instance: 'gitlab.example.com',
     close: async () => {
       closed.times += 1;
     },
   });
   const standIns = new Map<unknown, unknown>([
-    [openDirectory, open],
+    [openToEdit, open],
     [gitlabAt, () => ({ gitlab: bench.gitlab, clock: bench.clock })],
   ]);
   const root = aProject({ token: 'glpat-secret\n' });
@@ -43,21 +43,6 @@ test('a sync goes on until what it began is through, and show tells what is know
     groupsWithoutChain: 0,
   });
   expect(closed.times).toBe(3);
-});
-
-test('an id may be a group and a project, a path is found whatever its case, and both show the groups above', async () => {
-  const { bench, tell } = desk();
-  fillPlaces(bench.places, { roots: 2, groups: 4, projects: 4 });
-  await tell(...SYNC);
-  const { out } = await tell('directory', 'show', '3');
-  expect(out).toMatch(/above +1 +g1\ngroup +3 +private +g1\/g3\n/);
-  expect(out).toMatch(/project +3 +private +g2\/g4\/p3\n/);
-  expect(JSON.parse((await tell('directory', 'show', 'G1/g3', '--json')).out)).toEqual({
-    found: [{ kind: 'group', id: 3, path: 'g1/g3', visibility: 'private', above: [{ id: 1, path: 'g1' }] }],
-  });
-  const unknown = await tell('directory', 'show', 'nowhere');
-  expect(unknown).toMatchObject({ code: EXIT.invalid, out: '' });
-  expect(unknown.err).toContain('nowhere');
 });
 
 test('a short answer drops nothing and says what to do, and --force believes it', async () => {

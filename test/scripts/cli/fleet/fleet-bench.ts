@@ -1,9 +1,9 @@
-import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { LocalManager } from '../../../../scripts/local/gitlab/state.ts';
 import { seededRandom } from '../../../../scripts/local/random.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
-import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+import { aProject, runDesk } from '../desk-run.ts';
 import { surrounded } from '../stand-ins.ts';
 
 export const manager = (
@@ -18,17 +18,13 @@ export const manager = (
 });
 
 /** A local GitLab and `tollgate fleet` that asks it. */
-export function fleetBench(answer = true): {
-  readonly local: LocalGitLab;
-  readonly root: string;
-  readonly run: (...args: string[]) => Promise<DeskRun>;
-} {
+export function fleetBench(answer = true) {
   const local = createLocalGitLab({ random: seededRandom(1), token: 'glpat-secret' });
   const root = aProject({ token: 'glpat-secret\n' });
   return {
     local,
     root,
-    run: (...args) =>
+    run: (...args: string[]) =>
       runDesk(
         ['fleet', ...args, '--gitlab', 'http://gitlab.localhost', '--token-file', 'token'],
         root,

@@ -6,7 +6,7 @@ import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
 import { type OpenLedger, openToRepair } from '../../../../scripts/cli/open-ledger.ts';
-import { confirmOnTerminal } from '../../../../scripts/cli/truth/confirm.ts';
+import { askOnTerminal } from '../../../../scripts/cli/truth/confirm.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
@@ -88,7 +88,7 @@ async function house() {
     const code = await listed(
       'forget user',
       [openToRepair, open],
-      [confirmOnTerminal, async () => undefined],
+      [askOnTerminal, async () => undefined],
     ).run(args, io);
     expect(bench.stillOpen()).toBe(0);
     return { code, ...told };
@@ -178,14 +178,6 @@ test('a user is taken out of every record, nobody else is, and the books stay ri
   expect(everything()).not.toContain(String(ALICE));
   expect(everything()).toContain(String(BOB));
   expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
-});
-
-test('a user of whom nothing is kept has an exit code of its own', async () => {
-  const { forget } = await house();
-  expect(await forget('4711', '--yes')).toMatchObject({
-    code: EXIT.wouldReject,
-    out: 'Nothing is kept about user 4711.\n',
-  });
 });
 
 test('it asks first, and takes ids of users alone', async () => {

@@ -8,7 +8,7 @@ const TEARDOWN = `teardown --webhook-url ${HOOK_URL} --yes --confirm gitlab.exam
 const ROTATE = (version: string) => `rotate-token${version === '18.9' ? ' --seen' : ''}`;
 
 test.each(VERSIONS)(
-  'GitLab %s: a dry run changes nothing, a second set-up finds all done',
+  'GitLab %s: a dry run changes nothing, a second set-up finds all done; rotated, and all goes again',
   async (version) => {
     const bench = setupBench({ version });
     const empty = bench.state();
@@ -42,17 +42,10 @@ test.each(VERSIONS)(
     expect(again.out).not.toContain('done  ');
     const status = await bench.run(`status --webhook-url ${HOOK_URL}`);
     expect([status.code, status.out.match(/^wrong/m)]).toEqual([0, null]);
-  },
-);
 
-test.each(VERSIONS)(
-  'GitLab %s: the token is rotated once the new one was used, and all goes again',
-  async (version) => {
-    const bench = setupBench({ version });
-    await bench.run(SETUP);
     const before = bench.kept('router-token');
     const rotated = await bench.run(ROTATE(version));
-    expect([rotated.code, rotated.out.match(/revoked token 1/)?.[0]]).toEqual([0, 'revoked token 1']);
+    expect([rotated.code, rotated.out]).toEqual([0, expect.stringContaining('revoked token 1')]);
     expect(bench.kept('router-token')).not.toBe(before);
     expect(bench.state().controllers).toMatchObject([{ tokens: [expect.any(String)], keptIsValid: true }]);
 
@@ -93,17 +86,13 @@ async function killedEverywhere(
 }
 
 test.each(VERSIONS)(
-  'GitLab %s: a set-up that dies at any call ends the same when it is run again',
+  'GitLab %s: what dies at any call ends the same when it is run again',
   async (version) => {
     expect(await killedEverywhere(version, [], SETUP)).toBeGreaterThan(15);
+    expect(await killedEverywhere(version, [SETUP], ROTATE(version))).toBeGreaterThan(5);
+    expect(await killedEverywhere(version, [SETUP], TEARDOWN)).toBeGreaterThan(8);
   },
 );
-test.each(VERSIONS)('GitLab %s: so does a rotation', async (version) => {
-  expect(await killedEverywhere(version, [SETUP], ROTATE(version))).toBeGreaterThan(5);
-});
-test.each(VERSIONS)('GitLab %s: and a teardown', async (version) => {
-  expect(await killedEverywhere(version, [SETUP], TEARDOWN)).toBeGreaterThan(8);
-});
 
 test('a token is not revoked before a relay has used the one after it', async () => {
   const bench = setupBench({ relay: false });

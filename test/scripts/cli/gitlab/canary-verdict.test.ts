@@ -23,62 +23,48 @@ const STOPPED = 'job_router_failure';
 const RAN = { ...job('runs', 'success'), ...admitted, ...silent };
 const FAILED = { ...job('fails', 'failed', STOPPED), ...rejected, ...said };
 
-test.each<{ what: string; runs?: Evidence; fails?: Evidence; is: readonly [string, string] }>([
-  { what: 'as it must be', is: ['proven', 'proven'] },
-  {
-    what: 'GitLab does not tell the text',
-    fails: { ...FAILED, ...silent },
-    is: ['proven', 'proven'],
-  },
-  {
-    what: 'the text is another one',
-    fails: { ...FAILED, message: 'Runner controller 1: no budget' },
-    is: ['proven', 'unreached'],
-  },
-  {
-    what: 'let through, and the runner broke',
-    runs: { ...job('runs', 'failed', 'runner_system_failure'), ...admitted, ...silent },
-    is: ['proven', 'proven'],
-  },
-  {
-    what: 'the arms have changed places',
-    runs: { ...job('runs', 'failed', STOPPED), ...admitted, ...silent },
-    fails: { ...job('fails', 'success'), ...rejected, ...silent },
-    is: ['contrary', 'contrary'],
-  },
-  {
-    what: 'the router does not take "admitted"',
-    runs: { ...job('runs', 'failed', STOPPED), ...unheard, ...silent },
-    is: ['contrary', 'proven'],
-  },
-  {
-    what: 'another controller stops what we admitted',
-    runs: { ...job('runs', 'failed', STOPPED), ...admitted, message: 'no budget' },
-    is: ['unreached', 'proven'],
-  },
-  {
-    what: 'nobody asked about the one',
-    runs: { ...job('runs', 'success'), ...unasked, ...silent },
-    is: ['bypassed', 'proven'],
-  },
-  {
-    what: 'nobody asked about the other',
-    fails: { ...job('fails', 'success'), ...unasked, ...silent },
-    is: ['proven', 'bypassed'],
-  },
-  {
-    what: 'they failed before anybody was asked',
-    runs: { ...job('runs', 'failed', STOPPED), ...unasked, message: 'Agent connection not found' },
-    fails: { ...job('fails', 'failed', STOPPED), ...unasked, ...silent },
-    is: ['unreached', 'unreached'],
-  },
-  {
-    what: 'time is up',
-    runs: { ...job('runs', 'pending'), ...unasked, ...silent },
-    fails: { ...job('fails', 'canceled'), ...unasked, ...silent },
-    is: ['unreached', 'unreached'],
-  },
-])('$what', ({ runs = RAN, fails = FAILED, is }) => {
+const FAILED_OTHERWISE = { ...FAILED, message: 'Runner controller 1: no budget' };
+const RUNS_STOPPED = { ...job('runs', 'failed', STOPPED), ...silent };
+const FAILS_RAN = { ...job('fails', 'success'), ...silent };
+
+test.each<[what: string, runs: Evidence, fails: Evidence, is: readonly [string, string]]>([
+  ['as it must be', RAN, FAILED, ['proven', 'proven']],
+  ['GitLab does not tell the text', RAN, { ...FAILED, ...silent }, ['proven', 'proven']],
+  ['the text is another one', RAN, FAILED_OTHERWISE, ['proven', 'unreached']],
+  [
+    'let through, and the runner broke',
+    { ...job('runs', 'failed', 'runner_system_failure'), ...admitted, ...silent },
+    FAILED,
+    ['proven', 'proven'],
+  ],
+  [
+    'the variants have changed places',
+    { ...RUNS_STOPPED, ...admitted },
+    { ...FAILS_RAN, ...rejected },
+    ['contrary', 'contrary'],
+  ],
+  ['the router does not take "admitted"', { ...RUNS_STOPPED, ...unheard }, FAILED, ['contrary', 'proven']],
+  [
+    'another controller stops what we admitted',
+    { ...RUNS_STOPPED, ...admitted, message: 'no budget' },
+    FAILED,
+    ['unreached', 'proven'],
+  ],
+  ['nobody asked about the one', { ...RAN, ...unasked }, FAILED, ['bypassed', 'proven']],
+  ['nobody asked about the other', RAN, { ...FAILS_RAN, ...unasked }, ['proven', 'bypassed']],
+  [
+    'they failed before anybody was asked',
+    { ...RUNS_STOPPED, ...unasked, message: 'Agent connection not found' },
+    { ...job('fails', 'failed', STOPPED), ...unasked, ...silent },
+    ['unreached', 'unreached'],
+  ],
+  [
+    'time is up',
+    { ...job('runs', 'pending'), ...unasked, ...silent },
+    { ...job('fails', 'canceled'), ...unasked, ...silent },
+    ['unreached', 'unreached'],
+  ],
+])('%s', (_, runs, fails, is) => {
   const lines = new SetupLines();
   const verdict = judgeCanaryJobs(runs, fails, TEXT, lines);
   expect([verdict.admitted, verdict.rejected]).toEqual(is);

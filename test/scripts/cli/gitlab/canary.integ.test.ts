@@ -31,8 +31,8 @@ test('both answers are proven: the one job ran, the other failed with our text, 
 
 test('the router that waits is seen to wait, and a later run that asks for no patience keeps it', async () => {
   const bench = await canaryBench();
-  const { code, out } = await bench.run('--patience', '1');
-  expect(code).toBe(0);
+  const { code, out } = await bench.run('--patience', '1', '--runner', '7', '--json');
+  expect([code, JSON.parse(out)]).toMatchObject([0, { proven: true, kept: true, outcome: { runnerId: 7 } }]);
   expect(out).toContain('the router waited 1 s for its answer');
   expect(await bench.outcomes.read()).toMatchObject({ patience: { waitedMs: 1_000, gaveUp: false } });
   expect((await bench.run()).code).toBe(0);
@@ -48,12 +48,6 @@ test('a router that gives up is seen to, and both answers are proven all the sam
   expect(await bench.outcomes.read()).toMatchObject({ admitted: 'proven', patience: { gaveUp: true } });
   const { patience } = (await bench.outcomes.read()) ?? {};
   expect(patience?.waitedMs).toBeLessThan(25_000);
-});
-
-test('as JSON, and on a runner that is named by number', async () => {
-  const bench = await canaryBench();
-  const { code, out } = await bench.run('--runner', '7', '--json');
-  expect([code, JSON.parse(out)]).toMatchObject([0, { proven: true, kept: true, outcome: { runnerId: 7 } }]);
 });
 
 test('descriptors with the arms the other way round are found out, and no other controller or job is touched', async () => {
@@ -109,25 +103,19 @@ test('GitLab 18.9 has no scopes of single runners: nothing is armed, and all is 
   expect([bench.left(), [...bench.gitlab.jobs()]]).toEqual([NOTHING, []]);
 });
 
-test('a router that takes no stream of the new token: nothing is armed', async () => {
-  const bench = await canaryBench({ hasty: true });
-  const { UNAUTHENTICATED } = STATUS;
-  bench.router.faults.refuseCalls(UNAUTHENTICATED, { method: 'admit', calls: Number.POSITIVE_INFINITY });
-  const { code, out } = await bench.run();
-  expect([code, bench.streamsWhenArmed, bench.left()]).toEqual([2, [], NOTHING]);
-  expect(out).toMatch(/no stream to grpc:.*: status 16/);
-});
-
-test('nor of one that refuses it after the relay would have taken it for accepted', async () => {
-  const bench = await canaryBench({ hasty: true });
-  const { UNAUTHENTICATED } = STATUS;
-  bench.router.faults.refuseCalls(UNAUTHENTICATED, {
-    ...{ method: 'admit', calls: Number.POSITIVE_INFINITY, afterMs: LATE_REFUSAL_MS },
-  });
-  const { code, out } = await bench.run();
-  expect([code, bench.streamsWhenArmed, bench.left()]).toEqual([2, [], NOTHING]);
-  expect(out).toMatch(/no stream to grpc:.*: status 16/);
-});
+test.each([0, LATE_REFUSAL_MS])(
+  'a router that refuses the stream of the new token after %i ms: nothing is armed',
+  async (afterMs) => {
+    const bench = await canaryBench({ hasty: true });
+    bench.router.faults.refuseCalls(STATUS.UNAUTHENTICATED, {
+      ...{ method: 'admit', calls: Number.POSITIVE_INFINITY },
+      ...(afterMs > 0 && { afterMs }),
+    });
+    const { code, out } = await bench.run();
+    expect([code, bench.streamsWhenArmed, bench.left()]).toEqual([2, [], NOTHING]);
+    expect(out).toMatch(/no stream to grpc:.*: status 16/);
+  },
+);
 
 test('who interrupts it finds everything taken away', async () => {
   const bench = await canaryBench({ runnerIsOff: true, stopped: true });

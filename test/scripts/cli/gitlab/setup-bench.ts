@@ -9,7 +9,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { expect, onTestFinished } from 'vitest';
 import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
-import { handClock, machineClock } from '../../../../scripts/local/clock.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
@@ -17,7 +17,7 @@ import { seededRandom } from '../../../../scripts/local/random.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 import { surrounded } from '../stand-ins.ts';
 
-export const ADMIN_TOKEN = 'glpat-administrator';
+const ADMIN_TOKEN = 'glpat-administrator';
 export const HOOK_URL = 'https://hooks.example.com/jobs';
 const MINUTE_MS = 60_000;
 const START_MS = Date.parse('2026-11-21T12:00:00Z');
@@ -53,8 +53,6 @@ interface BenchOptions {
   readonly fetch?: typeof fetch;
   /** Whether a relay reads the token's file and uses what it says. @default true */
   readonly relay?: boolean;
-  /** What takes webhooks. @default whatever `answerHooks` says */
-  readonly deliver?: (request: Request) => Promise<Response>;
   /** What somebody types for the host. */
   readonly typed?: string;
   /** Looks on: at every call of GitLab, and after every minute that is waited. */
@@ -77,10 +75,7 @@ export function setupBench(options: BenchOptions = {}) {
     token: ADMIN_TOKEN,
     version: options.version ?? '19.4',
     administration: { groups: someGroups(3), ...options.administration },
-    ...(options.deliver === undefined
-      ? { deliver: async () => new Response(null, { status: received }) }
-      : // A receiver compares a signature's date with the real time.
-        { deliver: options.deliver, wireClock: machineClock }),
+    deliver: async () => new Response(null, { status: received }),
   });
   for (const id of [5, 6, 7]) local.addRunner({ id, tags: id === 7 ? ['linux', 'gpu'] : ['linux'] });
   local.addRunner({ id: 8, type: 'group_type' });
@@ -95,14 +90,13 @@ export function setupBench(options: BenchOptions = {}) {
   };
   let [calls, death] = [0, undefined as Death | undefined];
   const reach = options.fetch ?? local.fetch;
-  const mortal = async <T>(act: () => Promise<T>): Promise<T> => {
+  const killable: typeof fetch = async (input, init) => {
     calls += 1;
     options.onMoment?.();
-    if (death === undefined || calls < death.at) return act();
-    if (calls === death.at && death.when === 'after') await act();
+    if (death === undefined || calls < death.at) return reach(input, init);
+    if (calls === death.at && death.when === 'after') await reach(input, init);
     throw new Error('the process is dead');
   };
-  const killable: typeof fetch = (input, init) => mortal(() => reach(input, init));
   const clock = {
     monotonicMs: hands.monotonicMs,
     sleep: async (delayMs: number) => {
@@ -142,15 +136,6 @@ export function setupBench(options: BenchOptions = {}) {
     root,
     run,
     kept,
-    /** What a command asks and writes outside of itself, for commands beside those of the set-up. */
-    killable,
-    mortal,
-    /** Begins to count again. @returns how many there were */
-    countCalls: (): number => {
-      const made = calls;
-      calls = 0;
-      return made;
-    },
     rightsOf: (name: string): number => statSync(join(secrets, name)).mode & 0o777,
     answerHooks: (status: number): void => {
       received = status;

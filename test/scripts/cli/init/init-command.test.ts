@@ -2,18 +2,46 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLocalRules } from '../../../../scripts/local/admit.ts';
+import { handClock } from '../../../../scripts/local/clock.ts';
+import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../../../scripts/local/random.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
+import { NOW_MS } from '../../../policies/documents.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { aProject, runDesk } from '../desk-run.ts';
 import { manager } from '../fleet/fleet-bench.ts';
-import { initBench, URL_FLAGS } from './init-bench.ts';
+import { surrounded } from '../stand-ins.ts';
 
-const DRAFT = [
-  '--policy',
-  'mine/policy.yaml',
-  '--limits',
-  'mine/limits.yaml',
-  '--directory',
-  'mine/directory.yaml',
+const FILES = { policy: 'mine/policy.yaml', limits: 'mine/limits.yaml', directory: 'mine/directory.yaml' };
+const VALIDATE = [
+  'policy',
+  'validate',
+  ...Object.entries(FILES).flatMap(([name, file]) => [`--${name}`, file]),
 ];
+
+/** A GitLab with groups, runners and jobs on a clock turned by hand, and `tollgate init` that reads it. */
+function initBench() {
+  const clock = handClock(NOW_MS - 20 * 86_400_000);
+  const local = createLocalGitLab({ clock, random: seededRandom(1), token: 'glpat-secret' });
+  const root = aProject({ token: 'glpat-secret\n' });
+  let jobId = 0;
+  const run = (...args: string[]) =>
+    runDesk(args, root, surrounded({ fetch: local.fetch, clock: manualClock() }));
+  return {
+    ...{ local, root, run },
+    init: (...flags: string[]) =>
+      run('init', '--gitlab', 'http://gitlab.localhost', '--token-file', 'token', ...flags),
+    /** A job that ran. */
+    ran: (path: string, projectId: number, runnerId: number, minutes: number) => {
+      jobId += 1;
+      local.create({ id: jobId, projectId, projectPath: path, name: 'test' });
+      local.start(jobId, { id: runnerId });
+      clock.advance(minutes * 60_000);
+      local.end(jobId, { status: 'success' });
+    },
+    text: (name: keyof typeof FILES) => readFileSync(join(root, FILES[name]), 'utf8'),
+  };
+}
 
 /** Two top-level groups with a subgroup each, three kinds of runners and what they ran. */
 function company() {
@@ -25,56 +53,43 @@ function company() {
   places.groups.set(200, { id: 200, path: 'beta' });
   places.users.set(900, 'jane');
   places.projects.set(5, { id: 5, namespaceId: 900, path: 'dotfiles' });
-  local.addRunner({ id: 1, tags: ['linux'], managers: [manager('s_1', '19.0.0')] });
-  local.addRunner({ id: 2, tags: ['linux', 'GPU!'], managers: [manager('s_2', '19.0.0')] });
-  local.addRunner({
-    id: 3,
-    runUntagged: true,
-    managers: [manager('s_3', '19.0.0', { architecture: 'arm64' })],
-  });
-  local.addRunner({ id: 4, tags: ['mac'], managers: [manager('s_4', '19.0.0', { platform: 'darwin' })] });
-  local.addRunner({ id: 5, tags: ['mac'], managers: [manager('s_5', '19.0.0')] });
-  for (let job = 0; job < 25; job += 1)
-    ran({ path: 'acme/payments/api', projectId: 1, runnerId: 1, minutes: 10 });
-  ran({ path: 'acme/payments/api', projectId: 1, runnerId: 2, minutes: 60 });
-  ran({ path: 'beta/site', projectId: 2, runnerId: 3, minutes: 5 });
-  ran({ path: 'jane/dotfiles', projectId: 5, runnerId: 3, minutes: 1 });
+  const runner = (id: number, tags: string[], more = {}) =>
+    local.addRunner({ id, tags, managers: [manager(`s_${id}`, '19.0.0', more)], runUntagged: id === 3 });
+  runner(1, ['linux']);
+  runner(2, ['linux', 'GPU!']);
+  runner(3, [], { architecture: 'arm64' });
+  runner(4, ['mac'], { platform: 'darwin' });
+  runner(5, ['mac']);
+  for (let job = 0; job < 25; job += 1) ran('acme/payments/api', 1, 1, 10);
+  ran('acme/payments/api', 1, 2, 60);
+  ran('beta/site', 2, 3, 5);
+  ran('jane/dotfiles', 5, 3, 1);
   return bench;
 }
 
 test('the drafted documents are valid as they are, the pilot reads them, and validate names what is to be filled in', async () => {
-  const { root, run } = company();
-  const drafted = await run('init', ...URL_FLAGS);
+  const { root, run, init, text } = company();
+  const drafted = await init();
   expect(drafted).toMatchObject({ code: EXIT.ok, err: '' });
   expect(drafted.out).toMatch(/drafted\. Runners: 5, groups: 4, jobs since [\d-]+: 28\./);
-
-  const validated = await run('policy', 'validate', ...DRAFT);
+  const validated = await run(...VALIDATE);
   expect(validated.code).toBe(EXIT.ok);
   expect(validated.err).toMatch(
     /mine\/policy\.yaml:\d+:\d+ prices\.classes\[\d\]\.rate_per_minute: .*still to be filled in/,
   );
   expect(validated.err).toMatch(/platform: is not there/);
 
-  const rules = readLocalRules({
-    policyFile: join(root, 'mine/policy.yaml'),
-    limitsFile: join(root, 'mine/limits.yaml'),
-    directoryFile: join(root, 'mine/directory.yaml'),
+  const { policy, limits, directory } = readLocalRules({
+    policyFile: join(root, FILES.policy),
+    limitsFile: join(root, FILES.limits),
+    directoryFile: join(root, FILES.directory),
   });
-  expect(rules.policy.rules.map(({ id }) => id)).toEqual(['budgets', 'jobs-at-once']);
-  expect(rules.directory?.groupById.get(900)).toMatchObject({ path: 'jane', personal: true });
-  expect([...(rules.directory?.projectById.keys() ?? [])]).toEqual([1, 2, 5]);
-});
+  expect(policy.rules.map(({ id }) => id)).toEqual(['budgets', 'jobs-at-once']);
+  expect(directory?.groupById.get(900)).toMatchObject({ path: 'jane', personal: true });
+  expect([...(directory?.projectById.keys() ?? [])]).toEqual([1, 2, 5]);
 
-test('runner classes are those of the fleet: more tags first, machines of equal tags apart, prices to be filled', async () => {
-  const { root, run } = company();
-  await run('init', ...URL_FLAGS);
-  const { policy } = readLocalRules({
-    policyFile: join(root, 'mine/policy.yaml'),
-    limitsFile: join(root, 'mine/limits.yaml'),
-    directoryFile: undefined,
-  });
+  // More tags first, machines of equal tags apart.
   const { classes, defaultClass, version } = policy.prices;
-  expect(version).toBe('to-be-filled');
   expect(classes.map(({ name, tags, runnerIds }) => [name, tags, [...runnerIds]])).toEqual([
     ['mac-darwin-amd64', [], [4]],
     ['mac-linux-amd64', [], [5]],
@@ -83,112 +98,98 @@ test('runner classes are those of the fleet: more tags first, machines of equal 
     ['untagged', [], [3]],
   ]);
   expect(classes.every(({ microsPerMinute }) => microsPerMinute === 0)).toBe(true);
-  expect(defaultClass.name).toBe('untagged');
+  expect([version, defaultClass.name]).toEqual(['to-be-filled', 'untagged']);
   expect(classes.find(({ name }) => name === 'linux')?.estimateSeconds).toBe(600);
-});
 
-test('limits are defaults by pattern from what was used, all in shadow, and each number says where it comes from', async () => {
-  const { root, run } = company();
-  await run('init', ...URL_FLAGS);
-  const text = readFileSync(join(root, 'mine/limits.yaml'), 'utf8');
-  expect(text).toMatch(
-    /# Each top-level group: 2 of them ran jobs; nine of ten used no more\.\n +- \{ groups: "\*", minutes: \d+, per: month, zone: UTC, mode: shadow \}/,
+  expect(text('limits')).toMatch(
+    /# Each top-level group: 2 of them ran jobs; nine of ten used no more\.\n +- \{ groups: "\*", minutes: /,
   );
   // 310 minutes in 30 days, and a quarter on top.
-  expect(text).toContain('{ groups: "*", minutes: 390, per: month, zone: UTC, mode: shadow }');
-  expect(text).toContain('{ groups: "*/*", jobs: 2, mode: shadow }');
-  const { limits } = readLocalRules({
-    policyFile: join(root, 'mine/policy.yaml'),
-    limitsFile: join(root, 'mine/limits.yaml'),
-    directoryFile: undefined,
-  });
+  expect(text('limits')).toContain('{ groups: "*", minutes: 390, per: month, zone: UTC, mode: shadow }');
+  expect(text('limits')).toContain('{ groups: "*/*", jobs: 2, mode: shadow }');
   const all = [...(limits.groupDefaults?.all.map(({ limit }) => limit) ?? []), ...limits.personalDefault];
-  expect(all.length).toBe(6);
-  expect(new Set(all.map(({ mode }) => mode))).toEqual(new Set(['shadow']));
+  expect(all.map(({ mode }) => mode)).toEqual(Array(6).fill('shadow'));
 });
 
 test('a group that uses far more than others at its level has limits of its own', async () => {
-  const { local, ran, run, root } = initBench();
+  const { local, ran, init, text } = initBench();
   local.addRunner({ id: 1, tags: ['linux'], managers: [manager('s_1', '19.0.0')] });
   for (let id = 1; id <= 20; id += 1) {
     local.places.groups.set(id, { id, path: `team-${id}` });
-    ran({ path: `team-${id}/app`, projectId: id, runnerId: 1, minutes: id === 7 ? 3_000 : 10 });
+    ran(`team-${id}/app`, id, 1, id === 7 ? 3_000 : 10);
   }
-  expect((await run('init', ...URL_FLAGS)).code).toBe(EXIT.ok);
-  const text = readFileSync(join(root, 'mine/limits.yaml'), 'utf8');
-  expect(text).toMatch(
+  expect((await init()).code).toBe(EXIT.ok);
+  expect(text('limits')).toMatch(
     /# team-7: 1 jobs, 3000 minutes in 30 days, at most 1 at once\.\n +- \{ on: \{ group: 7 \}, minutes: 3800, /,
   );
-  expect(text).toContain('groups: "*", minutes: 13,');
+  expect(text('limits')).toContain('groups: "*", minutes: 13,');
 });
 
 test('nothing is written over without --force, none of the three files', async () => {
-  const { root, run } = company();
-  await run('init', ...URL_FLAGS);
-  const before = readFileSync(join(root, 'mine/policy.yaml'), 'utf8');
-  writeFileSync(join(root, 'mine/limits.yaml'), 'limits: [] # mine\n');
-  const refused = await run('init', ...URL_FLAGS, '--currency', 'USD');
-  expect(refused).toMatchObject({ code: EXIT.invalid, err: expect.stringContaining('mine/limits.yaml') });
-  expect(readFileSync(join(root, 'mine/limits.yaml'), 'utf8')).toBe('limits: [] # mine\n');
-  expect(readFileSync(join(root, 'mine/policy.yaml'), 'utf8')).toBe(before);
-  expect((await run('init', ...URL_FLAGS, '--currency', 'USD', '--force')).code).toBe(EXIT.ok);
-  expect(readFileSync(join(root, 'mine/policy.yaml'), 'utf8')).toContain('currency: USD');
+  const { root, init, text } = company();
+  await init();
+  const before = text('policy');
+  writeFileSync(join(root, FILES.limits), 'limits: [] # mine\n');
+  const refused = await init('--currency', 'USD');
+  expect(refused).toMatchObject({ code: EXIT.invalid, err: expect.stringContaining(FILES.limits) });
+  expect([text('limits'), text('policy')]).toEqual(['limits: [] # mine\n', before]);
+  expect((await init('--currency', 'USD', '--force')).code).toBe(EXIT.ok);
+  expect(text('policy')).toContain('currency: USD');
 });
 
 test('--dry-run prints the three documents and writes none', async () => {
-  const { root, run } = company();
-  const shown = await run('init', ...URL_FLAGS, '--dry-run');
-  for (const name of ['policy', 'limits', 'directory']) expect(shown.out).toContain(`/mine/${name}.yaml\n`);
+  const { root, init } = company();
+  const shown = await init('--dry-run');
+  for (const file of Object.values(FILES)) expect(shown.out).toContain(`/${file}\n`);
   expect(existsSync(join(root, 'mine'))).toBe(false);
-  const json = JSON.parse((await run('init', ...URL_FLAGS, '--dry-run', '--json')).out);
+  const json = JSON.parse((await init('--dry-run', '--json')).out);
   expect(json).toMatchObject({ written: false, runners: 5, groups: 4, jobs: 28, left: 0, cutRunners: [] });
-  expect(Object.keys(json.documents)).toEqual(['policy', 'limits', 'directory']);
+  expect(Object.keys(json.documents)).toEqual(Object.keys(FILES));
 });
 
 test('a GitLab without runners, groups and jobs gives documents that are valid', async () => {
-  const { run } = initBench();
-  expect((await run('init', ...URL_FLAGS)).code).toBe(EXIT.ok);
-  expect((await run('policy', 'validate', ...DRAFT)).code).toBe(EXIT.ok);
+  const { init, run } = initBench();
+  expect((await init()).code).toBe(EXIT.ok);
+  expect((await run(...VALIDATE)).code).toBe(EXIT.ok);
 });
 
 test('stopped at any call it goes on from the pages it kept, and drafts the same', async () => {
   const whole = company();
-  for (let job = 0; job < 210; job += 1)
-    whole.ran({ path: 'beta/site', projectId: 2, runnerId: 3, minutes: 1 });
-  const expected = JSON.parse((await whole.run('init', ...URL_FLAGS, '--dry-run', '--json')).out).documents;
+  for (let job = 0; job < 210; job += 1) whole.ran('beta/site', 2, 3, 1);
+  const expected = JSON.parse((await whole.init('--dry-run', '--json')).out).documents;
   let stops = 0;
   for (let calls = 11; calls <= 22; calls += 3) {
-    const { run, root, local } = whole;
+    const { init, root, local } = whole;
     const file = `jobs-${calls}.jsonl`;
     const asked = local.counters.rest.calls;
     const outage = setOutageAfter(local, asked + calls);
-    const stopped = await run('init', ...URL_FLAGS, '--dry-run', '--json', '--resume', file);
+    const stopped = await init('--dry-run', '--json', '--resume', file);
     outage();
     if (stopped.code === EXIT.ok) break;
     expect(stopped.code).toBe(EXIT.failed);
     stops += 1;
     if (existsSync(join(root, file))) writeFileSync(join(root, file), '{"runner":3,"jo', { flag: 'a' });
-    const resumed = await run('init', ...URL_FLAGS, '--dry-run', '--json', '--resume', file);
+    const resumed = await init('--dry-run', '--json', '--resume', file);
     expect(JSON.parse(resumed.out).documents).toEqual(expected);
   }
   expect(stops).toBeGreaterThanOrEqual(2);
 });
 
 test('where GitLab has only numbered pages, a job that comes again on the next one counts once', async () => {
-  const { local, ran, run } = initBench();
+  const { local, ran, init } = initBench();
   local.places.groups.set(1, { id: 1, path: 'team' });
   local.addRunner({ id: 1, tags: ['linux'] });
-  for (let job = 0; job < 150; job += 1) ran({ path: 'team/app', projectId: 1, runnerId: 1, minutes: 1 });
+  for (let job = 0; job < 150; job += 1) ran('team/app', 1, 1, 1);
   local.faults.refuseKeyset = true;
   let lists = 0;
   const take = local.faults.takeRest.bind(local.faults);
   local.faults.takeRest = () => {
     lists += 1;
     // The list of runners, a runner, its managers, the refusal, the first page; then a job starts.
-    if (lists === 6) ran({ path: 'team/app', projectId: 1, runnerId: 1, minutes: 1 });
+    if (lists === 6) ran('team/app', 1, 1, 1);
     return take();
   };
-  const { out } = await run('init', ...URL_FLAGS, '--dry-run', '--json');
+  const { out } = await init('--dry-run', '--json');
   expect(JSON.parse(out)).toMatchObject({ jobs: 150 });
 });
 
@@ -206,9 +207,9 @@ test.each([
   ['{"instance":"other.example","sinceMs":1,"untilMs":2}\n', 'not of gitlab.localhost'],
   ['limits: []\n', 'was not written by tollgate init'],
 ])('a resume file of something else is refused and left as it is', async (text, told) => {
-  const { root, run } = company();
+  const { root, init } = company();
   writeFileSync(join(root, 'kept'), text);
-  const refused = await run('init', ...URL_FLAGS, '--resume', 'kept');
+  const refused = await init('--resume', 'kept');
   expect(refused).toMatchObject({ code: EXIT.invalid, err: expect.stringContaining(told) });
   expect(readFileSync(join(root, 'kept'), 'utf8')).toBe(text);
 });
@@ -218,14 +219,14 @@ test.each([
   [['--currency', 'euro'], '--currency'],
   [['--zone', 'Mars/Base'], '--zone'],
 ])('%j is wrong usage', async (flags, told) => {
-  expect(await initBench().run('init', ...URL_FLAGS, ...flags)).toMatchObject({
+  expect(await initBench().init(...flags)).toMatchObject({
     code: EXIT.invalid,
     err: expect.stringContaining(told),
   });
 });
 
 test('what people called a runner or a group breaks no line of a document', async () => {
-  const { local, ran, run } = initBench();
+  const { local, ran, init } = initBench();
   local.addRunner({
     id: 1,
     tags: ['a"b', 'x\ny: z'],
@@ -233,6 +234,6 @@ test('what people called a runner or a group breaks no line of a document', asyn
     managers: [manager('s_1', '19', { platform: 'li\nnux' })],
   });
   local.places.groups.set(1, { id: 1, path: 'team: {x}' });
-  ran({ path: 'team/app', projectId: 1, runnerId: 1, minutes: 10 });
-  expect(await run('init', ...URL_FLAGS, '--dry-run', '--json')).toMatchObject({ code: EXIT.ok, err: '' });
+  ran('team/app', 1, 1, 10);
+  expect(await init('--dry-run', '--json')).toMatchObject({ code: EXIT.ok, err: '' });
 });

@@ -41,7 +41,7 @@ test('instance add lets another GitLab begin, once', async () => {
   for (const host of [[], ['https://gitlab.com'], ['a#b']]) {
     expect(await run('instance', 'add', ...host)).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/expected (?:a|one) host/),
+      err: expect.stringMatching(/expected (?:a host|<host>)/),
     });
   }
 });

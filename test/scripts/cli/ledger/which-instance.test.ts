@@ -25,12 +25,6 @@ test('books are found under the name they were written with, the latest of sever
   expect(whichInstance(asked('kas.example.com')).instance).toBe('kas.example.com');
 });
 
-test('a name that the ledger does not know is refused with both names and the remedy', () => {
-  expect(() => whichInstance(asked('kas.example.com', PLAYED, GITLAB))).toThrow(
-    /--instance "kas\.example\.com": the ledger has books of gitlab\.local and gitlab\.example\.com, and none of kas\.example\.com; leave --instance/,
-  );
-});
-
 test('a table of several GitLabs is never guessed at', () => {
   const table = (...names: readonly KnownInstance[]) =>
     ({ ...asked(undefined, ...names), kind: 'table' }) as const;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { chunkOfRoot } from '../../../../functions/core/limits/limit-set.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { osUserName } from '../../../../scripts/cli/budget/arguments.ts';
-import { type OpenLimits, openLimits } from '../../../../scripts/cli/limits/live-set.ts';
+import { openToEdit } from '../../../../scripts/cli/open-ledger.ts';
 import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
@@ -24,12 +24,12 @@ function desk() {
   const table = memoryLimitTable();
   const groups = syncBench();
   let open = 0;
-  const opening: OpenLimits = async () => {
+  const opening = async () => {
     open += 1;
     const close = async (): Promise<void> => {
       open -= 1;
     };
-    return { table, directory: groups.table, description: 'the test table', close };
+    return { limits: table, directory: groups.table, description: 'the test table', close };
   };
   const root = aProject({
     'policies/policy.yaml': JSON.stringify(policyDocument()),
@@ -38,7 +38,7 @@ function desk() {
   });
   const run = async (...args: readonly string[]): Promise<DeskRun> => {
     const standIns = new Map<unknown, unknown>([
-      [openLimits, opening],
+      [openToEdit, opening],
       [osUserName, () => 'jane'],
     ]);
     const result = await runDesk(['limits', ...args], root, { standIns });
@@ -76,19 +76,6 @@ test('what --document prints can be edited and published again, to the last digi
   });
 });
 
-test('--dry-run names what would change and writes nothing', async () => {
-  const { publish, live, root } = desk();
-  await publish();
-  const before = await live();
-  writeFileSync(join(root, 'limits.yaml'), LIMITS.replace('7.50', '9'));
-  const { code, out } = await publish('--dry-run');
-  expect(code).toBe(0);
-  expect(out).toMatch(
-    /^loosens +limits\.group\/100\.money-month\.amount +7\.50 → 9\.00\nNothing was written\.\n$/,
-  );
-  expect(await live()).toBe(before);
-});
-
 test('what gives more than half as much again waits for somebody else', async () => {
   const { publish, live, root } = desk();
   await publish();
@@ -117,21 +104,6 @@ test('limits are placed by the groups GitLab told last, by a file that is named,
   await groups.run();
   expect(await chunksOf()).toEqual([true, false]);
   expect(await chunksOf('--directory', 'policies/directory.yaml')).toEqual([false, true]);
-});
-
-test('an edit of a set that is not live any more changes nothing and says whose is live', async () => {
-  const { publish, live } = desk();
-  await publish();
-  const first = await live();
-  await publish('--actor', 'finance bot');
-  const second = await live();
-  const late = await publish('--base', first ?? '');
-  expect(late.code).toBe(2);
-  expect(late.err).toContain(`set    ${second}, edit 2`);
-  expect(late.err).toContain('by     finance bot');
-  expect(await live()).toBe(second);
-  const json = JSON.parse((await publish('--base', 'none', '--json')).out);
-  expect(json).toMatchObject({ outcome: 'stale', base: null, live: { set: second, edit: 2 } });
 });
 
 test('a document that was shown is published only while its set is live, unless told otherwise', async () => {
@@ -190,28 +162,6 @@ test('sets are told newest first, as far back as they are kept', async () => {
   ]);
   expect((await run('sets')).out.split('\n')).toHaveLength(5);
 });
-
-test('an invalid document is refused with file, line and path of each problem', async () => {
-  const { run, root, live } = desk();
-  writeFileSync(
-    join(root, 'bad.yaml'),
-    'limits:\n  - { on: instance, jobs: -1 }\n  - { on: instance, cpu: x }\n',
-  );
-  const { code, err } = await run('publish', 'bad.yaml', '--why', 'x');
-  expect(code).toBe(3);
-  expect(err).toContain('bad.yaml:2:');
-  expect(err).toContain('bad.yaml:3:');
-  expect(await live()).toBeUndefined();
-});
-
-test.each([[['limits.yaml']], [['--why', 'x']], [['limits.yaml', '--why', ' ']]])(
-  'publish %j is wrong usage',
-  async (args) => {
-    const { run, live } = desk();
-    expect((await run('publish', ...args)).code).toBe(3);
-    expect(await live()).toBeUndefined();
-  },
-);
 
 test('live limits that a new policy no longer knows fail the check with every problem', async () => {
   const { run, publish, root } = desk();

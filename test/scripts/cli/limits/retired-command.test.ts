@@ -39,7 +39,3 @@ test('an upgrade lists plans and views that are left, with whom they belong to',
     views: [{ owner: 'everybody', name: 'Projects' }, { owner: 'user/12' }],
   });
 });
-
-test('a table without any says so', async () => {
-  expect((await retired('--empty')).out).toBe('Nothing is left.\n');
-});

@@ -36,12 +36,6 @@ test.each([
   },
 );
 
-test('where only documents are named, the books of npm start are read, as with the commands', async () => {
-  const { tool, calls } = bench({}, ['--policy=policy.yaml']);
-  await tool('can_i_afford_rerun', { job: 4711 });
-  expect(calls).toEqual([['can-i', '--ledger=local', '--policy=policy.yaml', '--rerun=4711']]);
-});
-
 test('a rejection is an answer; what a command refuses is an error in its own words', async () => {
   expect((await bench({ code: 2, out: '{}' }).tool('would_job_start', { minutes: '5' })).result.isError).toBe(
     false,

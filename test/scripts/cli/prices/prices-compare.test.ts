@@ -132,12 +132,6 @@ test.each([
     /line 2 of the bill has a cost that is no/,
   ],
   ['a cell too many', 'bill.csv', `${focus(['1', null])}\r\n1,2,3\r\n`, /is no CSV, near line 3/],
-  [
-    'the columns of a cost and usage report',
-    'bill.csv',
-    'line_item_unblended_cost,line_item_currency_code\n1,USD\n',
-    /expected a FOCUS export/,
-  ],
   ['no gzip', 'bill.csv.gz', 'x', /is not gzip; unpack it/],
 ])('a file with %s is refused', async (_, name, bill, message) => {
   const { run } = await house();

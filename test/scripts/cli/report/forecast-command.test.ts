@@ -35,17 +35,3 @@ test('the forecast of a limit stands above every month that was forecast, and ho
   expect(tested.forecasts).toHaveLength(6);
   expect(tested.errorPercent).toBeLessThan(10);
 });
-
-test.each([
-  { of: 'acme', guarantee: 'nothing was used', said: 'there is no forecast' },
-  {
-    of: 'runner-class/large',
-    guarantee: 'nothing runs out',
-    said: 'has no limit of its own that can run out',
-  },
-])('without a forecast the command says why: $guarantee', async ({ of, said }) => {
-  const { run } = await house();
-  const { out, code } = await run('report forecast', [of]);
-  expect(code).toBe(0);
-  expect(out).toContain(said);
-});

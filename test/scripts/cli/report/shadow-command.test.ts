@@ -4,9 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ShadowReport } from '../../../../functions/answers/rollout/shadow-report.ts';
 import { csvField } from '../../../../functions/answers/statement/csv.ts';
-import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { openLedger, readOnly } from '../../../../scripts/cli/open-ledger.ts';
+import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { escaped } from '../../../../scripts/cli/report/shadow-html.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
@@ -54,23 +52,6 @@ async function report(bench: House, ...args: string[]) {
 
 const jsonOf = async (bench: House, ...args: string[]): Promise<ShadowReport> =>
   JSON.parse((await report(bench, '--json', ...args)).out);
-
-test('jobs are counted by the limits of now, not by those of their day', async () => {
-  const bench = await house();
-  bench.documents({ rules: RULES }, [{ on: { group: 101 }, money: 100, per: 'month' }]);
-  expect((await jsonOf(bench)).totals).toMatchObject({ jobs: 6, wouldFail: 1 });
-});
-
-test.each(['terminal', 'html'])('people read days and times of the deployment: %s', async (format) => {
-  const bench = await house();
-  const { io, told } = bench.desk();
-  const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
-  const args = ['--since', '2026-11-01', '--until', '2026-11-21', '--format', format, ...bench.flags];
-  await listed('report shadow', [openLedger, bench.opening()]).run(args, { ...io, env });
-  expect(told.out).toContain('1 Nov 2026 00:00 Europe/Berlin to 22 Nov 2026 00:00 Europe/Berlin');
-  expect(told.out).toContain('21 Nov 2026 13:05 Europe/Berlin');
-  expect(told.out).not.toContain('UTC');
-});
 
 test('totals, rows and jobs with links to their pages', async () => {
   const found = await jsonOf(await house());
@@ -165,113 +146,6 @@ test('a job that was rejected and ran would have failed had the controller been 
   expect((await report(bench, '--format', 'html')).out).toContain('If armed now: 2 of 14 jobs');
 });
 
-test('rejected jobs that ran use up no limit of the forecast: armed, they would not have run', async () => {
-  const rules = [{ id: 'budgets', kind: 'budget', mode: 'enforce' }];
-  const bench = ledgerBench({
-    policy: { rules },
-    limits: [{ on: { group: 101 }, money: 2.5, per: 'month' }],
-  });
-  // Ten minutes hold and cost 1.00. The third job does not fit, and runs all the same; the fourth is a short one.
-  for (const [jobId, durationSeconds] of [
-    [1, 600],
-    [2, 600],
-    [3, 600],
-    [4, 300],
-  ] as const) {
-    bench.clock.advance(60_000);
-    await bench.ask([aRequest(jobId, { timeoutSeconds: durationSeconds })]);
-    bench.clock.advance(60_000);
-    await bench.ledger.settle([{ jobId, durationSeconds, endedAtMs: bench.clock.nowMs() }]);
-  }
-  bench.clock.advance(60_000);
-  const { totals, ifArmed } = await jsonOf(bench);
-  // The fourth was refused for what the third had used up, which armed it would not have.
-  expect(totals).toMatchObject({ rejected: 2, ranRejected: 2 });
-  expect(ifArmed).toMatchObject({ jobs: 4, wouldFail: 1 });
-});
-
-describe('limits are named as people call them', () => {
-  const rules = [{ id: 'budgets', kind: 'budget', mode: 'enforce' }];
-  const money = { money: 0.5, per: 'day' };
-
-  async function limited(limits: readonly object[]) {
-    const bench = ledgerBench({ policy: { rules }, limits });
-    await bench.ask([aRequest(1)]);
-    bench.clock.advance(60_000);
-    return bench;
-  }
-  const limitsOf = async (bench: House): Promise<readonly unknown[]> =>
-    (await jsonOf(bench)).ifArmed.rows.map(({ limit }) => limit).toSorted();
-
-  test('whatever they are of', async () => {
-    const bench = await limited([
-      { on: 'instance', ...money },
-      { on: { group: 101 }, ...money },
-      { on: { project: 1001 }, ...money },
-      { on: { runner_class: 'small' }, ...money },
-      { on: { user: 7 }, ...money },
-    ]);
-    const names = [
-      'The whole GitLab money-day',
-      'acme/payments money-day',
-      'acme/payments/checkout money-day',
-      'small money-day',
-      'user 7 money-day',
-    ];
-    expect(await limitsOf(bench)).toEqual(names);
-    const { out } = await report(bench);
-    for (const name of names) expect(out).toContain(name);
-  });
-
-  test('a project that the directory does not list has the path that its job told', async () => {
-    const limits = [
-      { on: { project: 1001 }, ...money },
-      { on: { each: 'pipeline', project: 1001 }, money: 0.5, per: 'once' },
-    ];
-    const bench = await limited(limits);
-    const groups = [
-      { id: 100, path: 'acme' },
-      { id: 101, parent: 100, path: 'acme/payments' },
-    ];
-    bench.documents({ rules }, limits, { groups });
-    expect(await limitsOf(bench)).toEqual([
-      'acme/payments/checkout money-day',
-      'acme/payments/checkout: pipeline 5000 money-once',
-    ]);
-  });
-});
-
-test('a bypass that was never asked about is told apart from a rejection that was not followed', async () => {
-  const bench = ledgerBench({});
-  const end = { jobId: 1, durationSeconds: 60, endedAtMs: bench.clock.nowMs() };
-  const facts = {
-    runnerClass: 'any',
-    priceVersion: '',
-    policyVersion: '',
-    estimateSeconds: 60,
-    costMicros: 0,
-  };
-  await bench.ledger.recordBypass([
-    {
-      ...end,
-      facts: { ...facts, microsPerMinute: 0, timeoutSeconds: 3600 },
-      claims: [],
-      violations: [],
-      unchecked: 'bypass',
-    },
-  ]);
-  bench.clock.advance(120_000);
-  const { totals, ifArmed } = await jsonOf(bench);
-  expect(totals).toMatchObject({ jobs: 1, rejected: 0, ranRejected: 0, unasked: 1 });
-  expect(ifArmed).toMatchObject({ jobs: 0, wouldFail: 0, unasked: 1 });
-});
-
-test('nothing found is said in one line', async () => {
-  const bench = ledgerBench({});
-  const { out } = await report(bench);
-  expect(out).toContain('0 of 0 jobs would have failed by what only watches.');
-});
-
 describe('CSV', () => {
   test('RFC 4180, no formula, whole numbers and plain decimals', async () => {
     const { out } = await report(await house(), '--format', 'csv');
@@ -283,22 +157,6 @@ describe('CSV', () => {
       /^acme,acme\/payments,budgets,cost,shadow,BUDGET_EXHAUSTED,2,2\.000000,EUR,2026-11-21T12:03:00\.000Z,/,
     );
     expect(lines.at(-1)).toBe('');
-  });
-
-  test.each([
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@cmd', "'@cmd"],
-    ['  =1', "'  =1"],
-    ['\t=1', "'\t=1"],
-    ['a,b', '"a,b"'],
-    ['say "hi"', '"say ""hi"""'],
-    ['=a"b', `"'=a""b"`],
-    ['a\r\nb', '"a\r\nb"'],
-    ['acme/web', 'acme/web'],
-  ])('%j is written as %j', (text, field) => {
-    expect(csvField(text)).toBe(field);
   });
 
   test('a field read back is the text, or the text made harmless', () => {
@@ -344,51 +202,9 @@ test('--out writes the report and says where; the result stays off the terminal'
 
 test.each([
   [['--since', 'yesterday']],
-  [['--since', '2026-11-31']],
-  [['--since', '1d', '--until', '2d']],
   [['--format', 'pdf']],
-  [['--format', 'csv', '--json']],
   [['--gitlab-url', 'javascript:alert(1)']],
   [['--out', '/dev/null/report.csv']],
-  [['word']],
 ])('%j is wrong usage', async (args) => {
   await expect(report(await house(), ...args)).rejects.toThrow(UsageError);
-});
-
-test('nothing is written, and a table that stops answering closes the ledger', async () => {
-  const bench = await house();
-  const before = JSON.stringify([...bench.store.dump()]);
-  await report(bench);
-  expect(JSON.stringify([...bench.store.dump()])).toBe(before);
-  const gone: LedgerStore = {
-    ...readOnly(bench.store),
-    // biome-ignore lint/correctness/useYield: it fails before it has anything to give.
-    async *scan() {
-      throw new LedgerError('ledger_unavailable', 'no answer');
-    },
-  };
-  const { io } = bench.desk();
-  await expect(
-    listed('report shadow', [openLedger, bench.opening(gone)]).run([...bench.flags], io),
-  ).rejects.toThrow(/no answer/);
-  expect(bench.stillOpen()).toBe(0);
-});
-
-test('progress is shown where somebody watches, and cleared', async () => {
-  const bench = await house();
-  const [record] = await bench.store.readRecords([1], { timeoutMs: 1_000 });
-  if (record === undefined) throw new Error('job 1 was held and has no record');
-  const many: LedgerStore = {
-    ...readOnly(bench.store),
-    async *scan() {
-      for (let jobId = 1; jobId <= 2_000; jobId += 1)
-        yield { kind: 'record', record: { ...record, jobId } } as const;
-    },
-  };
-  const { io, told } = bench.desk();
-  await listed('report shadow', [openLedger, bench.opening(many)]).run([...bench.flags], {
-    ...io,
-    progress: true,
-  });
-  expect(told.err).toBe('\r1,000 items read\r2,000 items read\r\u001b[K');
 });

@@ -6,38 +6,30 @@ import { claim, counter } from '../../../support/ledger/asks.ts';
 import { listed as command } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
+type Beat = { readonly relayId: string; readonly atMs: number; readonly openStreams: number };
+
+/** Runs the command beside a ledger, with relays that sent these heartbeats. */
+async function ran(
+  { desk, opening, flags, stillOpen }: ReturnType<typeof ledgerBench>,
+  args: readonly string[],
+  beats: readonly Beat[] = [],
+) {
+  const { io, told } = desk();
+  const plain = opening();
+  const open: typeof plain = async (...asked) => ({
+    ...(await plain(...asked)),
+    relayBeats: async () => beats,
+  });
+  const code = await command('reservations ls', [openLedger, open]).run([...args, ...flags], io);
+  expect(stillOpen()).toBe(0);
+  return { code, ...told };
+}
+
 async function house() {
   const bench = ledgerBench({ limits: [{ on: { group: 101 }, money: 50, per: 'month' }] });
   await bench.ask([aRequest(1), aRequest(2, { timeoutSeconds: 7200 }), aRequest(3)]);
   await bench.ledger.settle([{ jobId: 3, durationSeconds: 60, endedAtMs: bench.clock.nowMs() }]);
-  const run = async (...args: string[]) => {
-    const { io, told } = bench.desk();
-    const code = await command('reservations ls', [openLedger, bench.opening()]).run(
-      [...args, ...bench.flags],
-      io,
-    );
-    expect(bench.stillOpen()).toBe(0);
-    return { code, ...told };
-  };
-  return { ...bench, run };
-}
-
-/** Two relays that said the same, at the beginning. */
-async function waitingHouse() {
-  const bench = await house();
-  const atMs = bench.clock.nowMs();
-  const run = async (waiting: readonly WaitingLine[], ...args: string[]) => {
-    const { io, told } = bench.desk();
-    const open = bench.opening();
-    const beats = ['a', 'b'].map((relayId) => ({ relayId, atMs, openStreams: 8, waiting }));
-    const withBeats: typeof open = async (...asked) => ({
-      ...(await open(...asked)),
-      relayBeats: async () => beats,
-    });
-    await command('reservations ls', [openLedger, withBeats]).run([...args, ...bench.flags], io);
-    return told;
-  };
-  return { bench, run };
+  return { ...bench, run: (...args: string[]) => ran(bench, args) };
 }
 
 test('jobs that hold are listed, the first due first; those that ended are not', async () => {
@@ -65,7 +57,14 @@ test('--stale lists only jobs past their due time, and by how much', async () =>
 });
 
 test('jobs that wait for room are told by group and limit, of all relays that beat lately', async () => {
-  const { bench, run } = await waitingHouse();
+  const bench = await house();
+  const atMs = bench.clock.nowMs();
+  const run = (waiting: readonly WaitingLine[], ...args: string[]) =>
+    ran(
+      bench,
+      args,
+      ['a', 'b'].map((relayId) => ({ relayId, atMs, openStreams: 8, waiting })),
+    );
   const lines = [
     { root: '100', counter: 'instance|cpu-now|now', jobs: 1 },
     { root: '100', counter: 'group/101|jobs-now|now', jobs: 3, longestMs: 12_000 },
@@ -89,20 +88,14 @@ test.each([[['word']], [['--count', '0']]])('%j is wrong usage', async (args) =>
 
 test('a slot that is kept for a retried job is listed, and holds no money', async () => {
   const rules = [{ id: 'slots', kind: 'concurrency', mode: 'enforce' }];
-  const { ask, ledger, clock, opening, desk, flags } = ledgerBench({
-    policy: { rules },
-    limits: [{ on: { group: 101 }, jobs: 1 }],
-  });
+  const bench = ledgerBench({ policy: { rules }, limits: [{ on: { group: 101 }, jobs: 1 }] });
+  const { ask, ledger, clock } = bench;
   await ask([aRequest(1), aRequest(2)]);
   await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
   const slot = counter('group/101', 'jobs-now', 'now');
   const claims = [claim('group/101', 1, 1, { counter: slot, unit: 'jobs' })];
   expect(await ledger.reserve({ jobId: 2, claims, untilMs: clock.nowMs() + 180_000 })).toBe('reserved');
-  const listed = async () => {
-    const { io, told } = desk();
-    await command('reservations ls', [openLedger, opening()]).run(['--json', ...flags], io);
-    return JSON.parse(told.out).jobs;
-  };
+  const listed = async () => JSON.parse((await ran(bench, ['--json'])).out).jobs;
   expect(await listed()).toMatchObject([{ jobId: 2, state: 'RESERVED', heldMicros: 0 }]);
   await ledger.handOver(2, 3);
   expect(await listed()).toMatchObject([{ jobId: 3, state: 'RESERVED', heldMicros: 0 }]);

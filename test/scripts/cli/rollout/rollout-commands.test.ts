@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RolloutView } from '../../../../functions/answers/rollout/model.ts';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
-import { USERS } from '../../../functions/console/house.ts';
-import { consoleOn } from '../bench-console.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
-import { aRequest } from '../ledger-bench.ts';
 
 const WHY = ['--reason', 'because'];
 
@@ -40,14 +36,14 @@ async function bench() {
 test('a list says where everybody stands, since when, and what is missing; one group has every need', async () => {
   const { run, worked } = await bench();
   await worked('group/100', 3);
-  const { out, code, err } = await run('rollout', []);
+  const { out, code, err } = await run('rollout', [], { columns: 300 });
   expect([code, err]).toEqual([0, '']);
   expect(out.split('\n').map((line) => line.replace(/ +/g, ' ').trim())).toEqual([
     'group rules step since days jobs violations asked the next step needs',
-    'instance cost shadow 3 days 0 0 0 – reported: 0 of 7 days, no report',
-    'capacity shadow 3 days 0 0 0 – reported: 0 of 7 days, no report',
-    'acme cost shadow as instance 3 30 0 100 % reported: 3 of 7 days, no report',
-    'capacity shadow as instance 3 30 0 100 % reported: 3 of 7 days, no report',
+    'instance cost shadow 3 days 0 0 0 – reported: 0 of 7 days with jobs on this step; the owner has no report yet',
+    'capacity shadow 3 days 0 0 0 – reported: 0 of 7 days with jobs on this step; the owner has no report yet',
+    'acme cost shadow as instance 3 30 0 100 % reported: 3 of 7 days with jobs on this step; the owner has no report yet',
+    'capacity shadow as instance 3 30 0 100 % reported: 3 of 7 days with jobs on this step; the owner has no report yet',
     '',
   ]);
   const one = await run('rollout', ['acme/payments/checkout']);
@@ -103,36 +99,13 @@ test('a project with a step of its own stands in the list with its own figures, 
   await run('rollout next', [project, ...WHY]);
   await worked('project/1001', 2);
   expect((await run('rollout', [])).out).toMatch(
-    /^acme\/payments\/checkout +cost +shadow +2 days +2 +20 +0 +100 % +reported: 2 of 7 days, no report$/m,
+    /^acme\/payments\/checkout +cost +shadow +2 days +2 +20 +0 +100 % +reported: 2 of 7 days with jobs/m,
   );
   const topic = ['--topic', 'arn:aws:sns:eu-central-1:1:owners', '--console', 'https://budget.example.com'];
   const sent = await run('rollout report', [project, ...topic]);
   expect(sent).toMatchObject({ code: 0, out: `acme/payments/checkout  sent to payments-leads\n` });
   expect(told[0]).toContain('https://budget.example.com/projects/1001');
   expect((await run('rollout', [project])).out).toContain('cost: reported → warn');
-});
-
-test('before a step is made, it says which jobs of the last week would have failed', async () => {
-  const { run, json, ask, documents, clock } = await bench();
-  const watched = documents({}, [{ on: { group: 101 }, money: '7.50', per: 'month', mode: 'shadow' }]);
-  await ask(
-    [1, 2, 3, 4, 5, 6, 7, 8].map((jobId) => aRequest(jobId)),
-    watched,
-  );
-  clock.advance(60_000);
-  const { out } = await run('rollout next', ['acme', '--force', '--dry-run']);
-  expect(out).toMatch(
-    /^If enforced now: 1 of 8 jobs of the last 7 days would have failed that run as it is\.\n/,
-  );
-  expect(out).toMatch(
-    /acme\/payments {2}budgets {2}BUDGET_EXHAUSTED {2}acme\/payments money-month {2}1\n +job 8\n/,
-  );
-  const told = await json('rollout next', 'acme', '--force', '--dry-run');
-  expect(told).toMatchObject({
-    dryRun: true,
-    forecast: { wouldFail: 1 },
-    moved: [{ from: 'shadow', to: 'warn' }, {}],
-  });
 });
 
 test.each([
@@ -158,31 +131,8 @@ test('a weaker role is refused what it may not do, and a set that is not live an
   const { run } = await bench();
   const denied = await run('rollout back', ['acme', '--to', 'off', '--as', 'finance', ...WHY]);
   expect(denied).toMatchObject({ code: 2, out: '' });
-  expect(denied.err).toContain('You may not do this; nothing was changed.');
+  expect(denied.err).toContain('to roll rules back you must be an administrator');
   const stale = await run('rollout back', ['acme', '--to', 'off', '--base', 'another', ...WHY]);
   expect(stale.code).toBe(2);
-  expect(stale.err).toContain('Others changed the limits');
-});
-
-test('page, API and command line say the same of every group', async () => {
-  const made = await bench();
-  const { run, json, worked } = made;
-  await worked('group/100', 7);
-  await run('rollout report', ['acme', '--told']);
-  await run('rollout next', ['acme', '--class', 'cost', '--force', ...WHY]);
-  const { page, api } = consoleOn(made, { user: USERS.admin });
-
-  const byCommand: RolloutView = await json('rollout');
-  const byApi = (await api('/rollout')) as RolloutView;
-  expect(byCommand.rows).toEqual(byApi.rows);
-  const html = await page('/rollout');
-  const tags = [...html.matchAll(/<span class="tag[^"]*">(\w+)<\/span>/g)].map(([, step]) => step);
-  expect(tags).toEqual(byApi.rows.flatMap(({ classes }) => classes.map(({ step }) => step)));
-  const [, acme] = byApi.rows;
-  expect(acme?.classes.map(({ step, from }) => [step, from])).toEqual([
-    ['warn', 'group/100'],
-    ['reported', 'instance'],
-  ]);
-  const one = await page('/rollout/step?subject=group/100');
-  for (const { jobs, days } of acme?.classes ?? []) expect(one).toContain(`${jobs} jobs on ${days} day`);
+  expect(stale.err).toContain('another one is live');
 });

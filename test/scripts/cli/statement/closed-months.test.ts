@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { dynamoStatementChain, sealed } from '../../../../functions/core/statements/closed-statement.ts';
+import { dynamoStatementChain } from '../../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../../functions/core/store/operation.ts';
 import { type OpenLedger, openLedger } from '../../../../scripts/cli/open-ledger.ts';
-import { aClosedStatement, closeMonths } from '../../../support/statements/closed-months.ts';
+import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 import { focusProblems, readCsv } from './focus-rules.ts';
@@ -66,14 +66,6 @@ test.each([
   await remove(pkEnd, sk);
   const { code, out } = await run('verify', '--json');
   expect([code, JSON.parse(out).broken.number]).toEqual([2, number]);
-});
-
-test('numbers are in a row and given once: another number, or another statement of the same month, is refused', async () => {
-  const { chain } = await bench();
-  expect(await chain.append(sealed(aClosedStatement(6, 'group/102', '2026-10', '')))).toBe('contended');
-  expect(await chain.append(sealed(aClosedStatement(4, 'group/102', '2026-10', '')))).toBe('contended');
-  expect(await chain.append(sealed(aClosedStatement(5, 'instance', '2026-10', '')))).toBe('contended');
-  expect((await chain.register()).last).toBe(4);
 });
 
 test('a closed month is told with its rows, which add up to what is due', async () => {

@@ -39,12 +39,6 @@ async function run(bench: Awaited<ReturnType<typeof house>>, args: string[], agr
 const shown = async (bench: Awaited<ReturnType<typeof house>>): Promise<number | undefined> =>
   (await bench.ledger.readCounters([KEY]))[0]?.committed;
 
-test('books without drift are told so', async () => {
-  const { code, out } = await run(await house(false), []);
-  expect(code).toBe(EXIT.ok);
-  expect(out).toContain('No drift.\n1 counters of the test ledger, counted from 2 job records');
-});
-
 test('drift is told per counter, with what it shows and what its records make, and nothing is written', async () => {
   const bench = await house(true);
   const { code, out } = await run(bench, []);

@@ -1,4 +1,4 @@
-import type { Reason } from '../../../../policies/reason.ts';
+import type { Reason } from '../../../policies/reason.ts';
 
 export const month = {
   limit: 'money-month',

@@ -1,0 +1,284 @@
+/** Quantities of a deployment, from counted table units and from assumptions that fit a usual installation. */
+import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/alarms/alarms.ts';
+import { roundMs } from '../../../functions/core/ledger/recount-round.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { holdUnits, MEASURED, usageUnits } from './measured.ts';
+import { PRICES, type PriceName, type Prices, type Region } from './prices.ts';
+
+export interface CostQuestion {
+  readonly jobsPerMonth: number;
+  /** Jobs of one project that are admitted, and end, together. */
+  readonly batch: number;
+  /** Records that one call of the rollup gets. */
+  readonly rollupBatch: number;
+  /** Limits that a job counts on. */
+  readonly counters: number;
+  readonly region: Region;
+  readonly relays: number;
+  readonly watchdog: boolean;
+  /** A key of the customer's own for the table. */
+  readonly tableKey: boolean;
+  /** To the console, a month. Undefined without console. */
+  readonly visits: number | undefined;
+  readonly natGateways: number;
+  /** Interface endpoints made for Tollgate, counted once for each zone. */
+  readonly endpoints: number;
+  readonly traces: boolean;
+}
+
+/** Part of a line. `always` and `console` are per month; the others are per admitted job. */
+type CostPart = 'always' | 'console' | 'admission' | 'usage' | 'kept';
+
+export interface CostLine {
+  readonly part: CostPart;
+  readonly label: string;
+  readonly quantity: number;
+  readonly price: PriceName;
+  /** US dollars: quantity × price. */
+  readonly usd: number;
+}
+
+const HOURS = 730;
+const MINUTES = HOURS * 60;
+const DAYS = HOURS / 24;
+const GIGA = 1_000_000_000;
+const MILLION = 1_000_000;
+/** Jobs come while people work: 22 days of 10 hours. */
+const BUSY_SECONDS = 220 * 3_600;
+
+/** cdk/constructs: size of a relay. */
+const RELAY = { vcpu: 0.25, gb: 0.5 } as const;
+/** Each deployment pulls the relay's image again, some times a month. */
+const RELAY_START_GB = 1;
+/** Starts a month, billed ms of a start, MiB, and table units of a start when nothing has changed. */
+const BY_THE_CLOCK = {
+  sweep: { starts: MINUTES, ms: 1_500, mib: 512, reads: 9, writes: 1 },
+  directory: { starts: MINUTES / 5, ms: 4_000, mib: 512, reads: 8, writes: 3 },
+  /** Snapshot of counters and progress of the recount, of 300 busy subjects in two periods. */
+  drift: { starts: HOURS, ms: 500, mib: 1_769, reads: 14, writes: 47 },
+  doctor: { starts: HOURS, ms: 5_000, mib: 512, reads: 0, writes: 0 },
+  'ssm-limits': { starts: MINUTES / 5, ms: 400, mib: 1_024, reads: 4, writes: 0 },
+  notices: { starts: MINUTES / 15, ms: 250, mib: 512, reads: 5, writes: 0 },
+  watchdog: { starts: MINUTES, ms: 150, mib: 256, reads: 2, writes: 0.1 },
+} as const;
+const HEARTBEATS_PER_MINUTE = 2;
+/** DynamoDB asks for the table's key every five minutes for each of seven programs, and every quarter of an hour for notices. */
+const KEY_REQUESTS_PER_HOUR = 12 * 7 + 4;
+
+/** Billed ms of a warm call, and MiB. */
+const PER_CALL = {
+  admit: { ms: 25, mib: 512 },
+  settle: { ms: 6, mib: 256 },
+  'settle-stream': { ms: 40, mib: 512 },
+  rollup: { ms: 80, mib: 512 },
+} as const;
+/** `created`, `pending`, `running` and the end: GitLab sends each, and only the last is kept. */
+const WEBHOOKS_PER_JOB = 4;
+const INBOX = { writes: 1, bytes: 570, days: 3 } as const;
+/** Records are kept 90 days after their month, their notes in the usage a little longer. */
+const RECORD_DAYS = 122;
+/** DynamoDB's overhead per stored item. */
+const ITEM_BYTES = 100;
+/** Half a unit for the run history of a project; the pointers of limits and directory are read by the clock. */
+const READS_PER_BATCH = 1;
+/** An item of the log of counters: its frame, and each counter that a batch of the stream changed, compressed. */
+const COUNTER_LOG = { bytes: 180, perCounter: 20, countersMax: 300 } as const;
+/** Bytes with CloudWatch's overhead: a decision, metrics of a call, metrics of a relay per minute. */
+const LOG_LINE = { decision: 356, call: 426, relay: 2_026 } as const;
+/** Logs are kept 30 days, compressed. */
+const LOGS_STORED = 0.15 * (30 / DAYS);
+/** A question of the router with its variables; answers to the router and to webhooks. */
+const QUESTION_BYTES = 8_000;
+const ANSWER_BYTES = 400;
+/** A scan of one segment in pages of 1 MB. */
+const SCAN_MS_PER_GB = 40_000;
+
+/** From the sign-in on, ten pages of a finance user who sees 300 groups with a budget, counted on 2026-11-28. */
+const VISIT = {
+  reads: 32_373,
+  writes: 12,
+  requests: 14,
+  gb: 0.000255,
+  ms: 1_500 + 14 * 120,
+  mib: 512,
+} as const;
+
+const BATCH_MAX = 96;
+const ROLLUP_BATCH_MAX = 200;
+/** Duration of a relay's call to admit: requests in that time share the next batch. */
+const CALL_SECONDS = 0.05;
+/** A new table on demand has so many partitions, and its stream as many shards. */
+const STREAM_SHARDS = 4;
+/** See cdk/constructs/programs.ts. */
+export const ROLLUP_WINDOW_SECONDS = 150;
+
+/** Batch sizes by the number of jobs: those of a small installation come one by one. Pipelines make larger ones. */
+export function expectedBatches(jobsPerMonth: number, relays: number) {
+  const perSecond = jobsPerMonth / BUSY_SECONDS;
+  /** The first job of a batch, and those before it closes. */
+  const together = (rate: number, seconds: number, max: number): number =>
+    Math.min(max, Math.max(1, Math.round(1 + rate * seconds)));
+  return {
+    batch: together(perSecond / relays, CALL_SECONDS, BATCH_MAX),
+    // Its hold and its end: two records of a job.
+    rollupBatch: together((2 * perSecond) / STREAM_SHARDS, ROLLUP_WINDOW_SECONDS, ROLLUP_BATCH_MAX),
+  };
+}
+
+export function estimate(question: CostQuestion) {
+  const prices: Prices = PRICES[question.region];
+  const part = (name: CostPart, rows: readonly Quantity[]): readonly CostLine[] =>
+    rows
+      .filter(([, quantity]) => quantity > 0)
+      .map(([label, quantity, price]) => {
+        const { usd, per } = prices[price];
+        return { part: name, label, quantity, price, usd: (quantity * usd) / per };
+      });
+  const jobs = jobQuantities(question);
+  const lines = [
+    ...part('always', alwaysQuantities(question)),
+    ...part('console', visitQuantities(question)),
+    ...part('admission', jobs.admission),
+    ...part('usage', jobs.usage),
+    ...part('kept', jobs.kept),
+  ];
+  const sum = (...parts: readonly CostPart[]): number =>
+    lines.filter((line) => parts.includes(line.part)).reduce((total, { usd }) => total + usd, 0);
+  const perJob = sum('admission', 'usage', 'kept');
+  const [idlePerMonth, consolePerMonth] = [sum('always'), sum('console')];
+  const totals = {
+    idlePerMonth,
+    consolePerMonth,
+    admissionsPerMillion: sum('admission') * MILLION,
+    allPerMillion: perJob * MILLION,
+    perMonth: idlePerMonth + consolePerMonth + perJob * question.jobsPerMonth,
+  };
+  return { question, totals, lines, prices };
+}
+
+export type Estimate = ReturnType<typeof estimate>;
+type Quantity = readonly [label: string, quantity: number, price: PriceName];
+
+/** An alarm on a formula is billed per metric. */
+export const monitoringOf = ({
+  relays,
+  watchdog,
+  visits,
+}: Pick<CostQuestion, 'relays' | 'watchdog' | 'visits'>): MonitoringCounts =>
+  monitoringCounts({
+    ...{ relays, watchdog, console: visits !== undefined, deadlineMs: 2_000, failurePolicy: 'admit' },
+    ...{ notices: true, metrics: true },
+  });
+
+function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
+  const { relays, watchdog, natGateways, endpoints, traces } = question;
+  const { watchdog: watching, ...always } = BY_THE_CLOCK;
+  const scheduled = Object.values(watchdog ? BY_THE_CLOCK : always);
+  const sum = (of: (program: (typeof scheduled)[number]) => number): number =>
+    scheduled.reduce((total, program) => total + program.starts * of(program), 0);
+  const starts = sum(() => 1);
+  const heartbeats = watchdog ? relays * HEARTBEATS_PER_MINUTE * MINUTES : 0;
+  const logGb = (relays * MINUTES * LOG_LINE.relay + starts * LOG_LINE.call) / GIGA;
+  const isOpen = natGateways === 0 && endpoints === 0;
+  const monitoring = monitoringOf(question);
+  const addresses = isOpen ? relays : natGateways;
+  return [
+    ['Relays, CPU', relays * HOURS * RELAY.vcpu, 'fargateCpu'],
+    ['Relays, memory', relays * HOURS * RELAY.gb, 'fargateMemory'],
+    ['Public addresses', addresses * HOURS, 'publicAddress'],
+    ['NAT gateways', natGateways * HOURS, 'natHour'],
+    ['NAT gateways, data', natGateways && RELAY_START_GB + (endpoints > 0 ? 0 : logGb), 'natData'],
+    ['Interface endpoints', endpoints * HOURS, 'endpointHour'],
+    ['Interface endpoints, data', endpoints && logGb, 'endpointData'],
+    ['Custom metrics', monitoring.customMetrics, 'metric'],
+    ['Metrics that alarms look at', monitoring.alarmMetrics, 'alarm'],
+    ['Composite alarms', monitoring.compositeAlarms, 'compositeAlarm'],
+    ['Scheduled functions, duration', sum(gbSeconds), 'lambdaDuration'],
+    ['Scheduled functions, requests', starts, 'lambdaRequest'],
+    ['Scheduled functions, starts', starts, 'scheduledStart'],
+    ['Scheduled functions, writes', sum(({ writes }) => writes) + heartbeats, 'writeUnit'],
+    ['Scheduled functions, reads', sum(({ reads }) => reads), 'readUnit'],
+    ['Logs ingested', logGb, 'logIngestion'],
+    ['Logs stored', logGb * LOGS_STORED, 'logStorage'],
+    // The on-call topic has its own key, because CloudWatch may not use the account's.
+    ['KMS keys', question.tableKey ? 2 : 1, 'customerKey'],
+    ['KMS requests', (KEY_REQUESTS_PER_HOUR + (watchdog ? 12 : 0)) * HOURS, 'keyRequest'],
+    ['Traces', traces ? starts : 0, 'trace'],
+  ];
+}
+
+function visitQuantities({ visits = 0, traces }: CostQuestion): readonly Quantity[] {
+  return [
+    ['Console, reads', visits * VISIT.reads, 'readUnit'],
+    ['Console, writes', visits * VISIT.writes, 'writeUnit'],
+    ['Console, requests', visits * VISIT.requests, 'lambdaRequest'],
+    ['Console, duration', visits * gbSeconds(VISIT), 'lambdaDuration'],
+    ['Console, data out', visits * VISIT.gb, 'dataOut'],
+    ['Console, traces', traces ? visits * VISIT.requests : 0, 'trace'],
+  ];
+}
+
+/** Of one admitted job. A rejected one costs less. */
+function jobQuantities(question: CostQuestion) {
+  const { batch, rollupBatch, counters, natGateways, endpoints, traces } = question;
+  const deciding = { admit: 1 / batch, settle: WEBHOOKS_PER_JOB, 'settle-stream': 1 / batch };
+  const rollups = 2 / rollupBatch;
+  const duration = (calls: Partial<Record<keyof typeof PER_CALL, number>>): number =>
+    Object.entries(calls).reduce(
+      (total, [name, count]) => total + count * gbSeconds(PER_CALL[name as keyof typeof PER_CALL]),
+      0,
+    );
+  const requests = deciding.admit + deciding.settle + deciding['settle-stream'];
+  const decisionGb = LOG_LINE.decision / GIGA;
+  // The webhooks' function counts nothing by line.
+  const callsGb = ((deciding.admit + deciding['settle-stream']) * LOG_LINE.call) / GIGA;
+  const rollupGb = (rollups * LOG_LINE.call) / GIGA;
+  const trafficGb = (QUESTION_BYTES + ANSWER_BYTES) / GIGA;
+  const changed = Math.min(rollupBatch * counters, COUNTER_LOG.countersMax);
+  const logBytes = COUNTER_LOG.bytes + changed * COUNTER_LOG.perCounter;
+  const months = (days: number): number => days / DAYS;
+  const keptGb =
+    ((MEASURED.recordBytes + 2 * ITEM_BYTES) * months(RECORD_DAYS) +
+      (INBOX.bytes + ITEM_BYTES) * months(INBOX.days)) /
+    GIGA;
+  const round = roundMs(question.jobsPerMonth * months(RECORD_DAYS));
+  const rounds = (DAYS * DAY_MS) / round;
+  const admission: readonly Quantity[] = [
+    ['Hold, writes', holdUnits(batch, counters), 'writeUnit'],
+    ['Settlement, writes', holdUnits(batch, counters), 'writeUnit'],
+    ['Due index, writes', MEASURED.dueIndex, 'writeUnit'],
+    ['Webhook inbox, writes', INBOX.writes, 'writeUnit'],
+    ['Admission, reads', MEASURED.ledgerReads + READS_PER_BATCH / batch, 'readUnit'],
+    ['Lambda, requests', requests, 'lambdaRequest'],
+    ['Lambda, duration', duration(deciding), 'lambdaDuration'],
+    ['Logs ingested', decisionGb + callsGb, 'logIngestion'],
+    ['Data out to GitLab', ((1 + WEBHOOKS_PER_JOB) * ANSWER_BYTES) / GIGA, 'dataOut'],
+    ['NAT gateways, data', natGateways && trafficGb + (endpoints > 0 ? 0 : decisionGb), 'natData'],
+    ['Interface endpoints, data', endpoints && decisionGb, 'endpointData'],
+    ['Traces, at most', traces ? requests : 0, 'trace'],
+  ];
+  const usage: readonly Quantity[] = [
+    ['Usage and top lists, writes', usageUnits('usage', batch, rollupBatch), 'writeUnit'],
+    ['Usage and top lists, reads', usageUnits('usageReads', batch, rollupBatch), 'readUnit'],
+    ['Log of counters, writes', counters && rollups * Math.ceil(logBytes / 1024), 'writeUnit'],
+    ['Lambda rollup, requests', rollups, 'lambdaRequest'],
+    ['Lambda rollup, duration', duration({ rollup: rollups }), 'lambdaDuration'],
+    ['Export to S3, writes', rollups, 'objectWrite'],
+    ['Logs of the rollup ingested', rollupGb, 'logIngestion'],
+    ['Traces of the rollup, at most', traces ? rollups : 0, 'trace'],
+  ];
+  const kept: readonly Quantity[] = [
+    ['Records, stored', keptGb, 'tableStorage'],
+    ['Records, backup', keptGb, 'tableBackup'],
+    // Eventually consistent: half a unit per 4 KB. Each round also compares the usage of jobs that ended since the last one.
+    ['Recount, reads', (rounds * keptGb * GIGA) / 4096 / 2 + (0.5 * (round + DAY_MS)) / round, 'readUnit'],
+    ['Recount, duration', rounds * gbSeconds({ mib: 1_769, ms: keptGb * SCAN_MS_PER_GB }), 'lambdaDuration'],
+    ['Pseudonyms after 90 days, writes', 1, 'writeUnit'],
+    ['Pseudonyms after 90 days, reads', 1.5, 'readUnit'],
+    ['Logs stored', (decisionGb + callsGb + rollupGb) * LOGS_STORED, 'logStorage'],
+  ];
+  return { admission, usage, kept };
+}
+
+const gbSeconds = ({ mib, ms }: { readonly mib: number; readonly ms: number }): number =>
+  (mib / 1024) * (ms / 1_000);

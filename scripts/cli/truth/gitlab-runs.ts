@@ -1,0 +1,65 @@
+/** Lists runs by GitLab for the audit: every job of every runner in a span. Jobs are read without the ledger's parser. */
+import {
+  pageQuery,
+  patiently,
+  type RestCallDeps,
+  readPage,
+  restCall,
+} from '../../../functions/core/gitlab/rest-call.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
+import type { RunOfJob } from '../audit/recompute/compare-charges.ts';
+import { pagesOf } from './compare-with-gitlab.ts';
+
+interface RunsAsk {
+  readonly calls: RestCallDeps;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The first job that the books name: a job may be made long before it is started. */
+  readonly downToId: number;
+  readonly onJob: () => void;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** GitLab's longest job: what started later than this before the span cannot end in it. */
+const LONGEST_JOB_MS = 35 * 86_400_000;
+/** Newest first, in pages by id. */
+const BY_ID = { order_by: 'id', sort: 'desc', pagination: 'keyset' };
+
+/** @throws {GitLabError} where GitLab does not answer, or says no. */
+export async function* runsOf({ calls, fromMs, toMs, downToId, onJob }: RunsAsk): AsyncGenerator<RunOfJob> {
+  for await (const { id } of listed('/runners/all', {}, calls)) {
+    const path = `/runners/${Number(id)}`;
+    const { body } = await patiently(() => restCall(path, new URLSearchParams(), calls), calls.clock.sleep);
+    const tags = isRecord(body) && Array.isArray(body.tag_list) ? body.tag_list.map(String) : [];
+    for await (const job of listed(`${path}/jobs`, BY_ID, calls)) {
+      const run = runOf(job, Number(id), tags);
+      if (run.createdAtMs < fromMs - LONGEST_JOB_MS && run.jobId < downToId) break;
+      if (run.createdAtMs >= toMs) continue;
+      onJob();
+      yield run;
+    }
+  }
+}
+
+async function* listed(path: string, asked: Readonly<Record<string, string>>, calls: RestCallDeps) {
+  const parse = (entry: unknown): Fields | undefined => (isRecord(entry) ? entry : undefined);
+  const read = ({ page }: { readonly page?: string }) =>
+    readPage('entries', path, pageQuery(asked, page), parse, calls);
+  for await (const { entries } of pagesOf(read, { sleep: calls.clock.sleep, onCall: () => {} }))
+    yield* entries;
+}
+
+function runOf(job: Fields, runnerId: number, runnerTags: readonly string[]): RunOfJob {
+  const instant = (value: unknown): number | undefined =>
+    typeof value === 'string' ? Date.parse(value) : undefined;
+  return {
+    jobId: Number(job.id),
+    projectPath: isRecord(job.project) ? String(job.project.path_with_namespace) : '',
+    ...{ runnerId, runnerTags, failureReason: job.failure_reason },
+    createdAtMs: instant(job.created_at) ?? 0,
+    startedAtMs: instant(job.started_at),
+    isOver: instant(job.finished_at) !== undefined,
+    seconds: typeof job.duration === 'number' ? job.duration : undefined,
+  };
+}

@@ -1,0 +1,271 @@
+/** Table units of a job, counted on real admissions, settlements and rollups of a few sample projects. */
+import { decide } from '../../../functions/core/admission/decide.ts';
+import type { Rules } from '../../../functions/core/admission/judge.ts';
+import { silentLog } from '../../../functions/core/environment/environment.ts';
+import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
+import { type Key, ledgerKeys, RECORD_SK, ROLLUP_SK } from '../../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import {
+  type Answers,
+  type Item,
+  type ItemTable,
+  itemBytes,
+  keyOf,
+  type Operations,
+  SK,
+} from '../../../functions/core/store/operation.ts';
+import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { rollUp } from '../../../functions/core/usage/roll-up.ts';
+import { DynamoRollupStore, rollupKeys } from '../../../functions/core/usage/rollup-store.ts';
+import { DUE_AT, DUE_PK } from '../../../functions/names.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { withRuns } from '../../../policies/run-history.ts';
+import { handClock } from '../../local/clock.ts';
+import { benchRequest, policyDocument, rulesFrom } from './bench-rules.ts';
+import type { Figure } from './figure.ts';
+
+const INSTANCE = 'gitlab.example.com';
+const START_MS = Date.UTC(2026, 10, 21, 9);
+const JOB_SECONDS = 240;
+/** More than the list of top projects. */
+const PROJECTS = 60;
+const ROOT_GROUPS = 6;
+/** Job names of a project that have run lately: they make the size of its run histories. */
+const JOB_NAMES = 10;
+
+const keys = ledgerKeys(INSTANCE);
+const names = rollupKeys(INSTANCE);
+
+export async function costFigures(): Promise<readonly Figure[]> {
+  const { hold, settle, dueIndex } = await measureJob(5, 5);
+  return [
+    {
+      name: 'write units of a job from hold to end, 3 counters, batches of five',
+      value: hold + settle + dueIndex,
+      must: { atMost: 8.4 },
+      unit: 'per job',
+      kind: 'count',
+    },
+  ];
+}
+
+/**
+ * Counts the units of a job on three counters. Each project runs one batch to fill lists and histories, and one that is counted.
+ *
+ * @param batch - jobs that are admitted, and end, together.
+ * @param rollupBatch - records in one call of the rollup.
+ */
+export async function measureJob(batch: number, rollupBatch: number) {
+  const rules = sampleRules();
+  const clock = handClock(START_MS);
+  const random = (): number => 0.5;
+  const table = new CountingTable();
+  const deps = { table, instance: INSTANCE, clock, random };
+  const ledger = createLedger({ store: new DynamoStore(deps), clock, random });
+  const rollup = new DynamoRollupStore(deps);
+  const runs = Array.from({ length: JOB_NAMES * 20 }, (_, index) => ({
+    ...{ jobName: jobName(index), seconds: 180 + ((index * 37) % 120), runnerClass: 'medium' },
+    endedAtMs: START_MS,
+  }));
+  for (let project = 0; project < PROJECTS; project += 1)
+    await rollup.writeEstimates(
+      idsOf(project).projectId,
+      { history: withRuns(new Map(), runs), rev: 0 },
+      START_MS,
+    );
+  const placeOf = placeBy(rules.directory, 'UTC');
+  table.written = [];
+  const countWritten = async (): Promise<void> => {
+    for (const part of inParts(table.written.splice(0), rollupBatch)) {
+      const Records = part.map((item, index) => ({
+        eventName: 'MODIFY',
+        dynamodb: { SequenceNumber: String(index), Keys: { sk: { S: RECORD_SK } }, NewImage: item },
+      }));
+      await rollUp({ Records }, { store: rollup, keys, clock, random, log: silentLog, placeOf });
+    }
+  };
+  const deciding = { ledger, currentRules: async () => rules, clock, log: silentLog };
+  const phases = { hold: 0, settle: 0 };
+  let jobId = 0;
+  /** Admits batches of different projects until a batch of the rollup is full; then all jobs end. */
+  const run = async (first: number): Promise<number> => {
+    const batches = Math.ceil(Math.max(batch, rollupBatch) / batch);
+    const jobIds: number[] = [];
+    const beforeHold = table.ledger.writes;
+    for (let index = first; index < first + batches; index += 1) {
+      const requests = Array.from({ length: batch }, () => sampleRequest(++jobId, index));
+      const decisions = await decide(requests, clock.monotonicMs() + 60_000, deciding);
+      if (decisions.some((decision) => decision?.outcome !== 'admitted'))
+        throw new Error('a sample job was not admitted');
+      jobIds.push(...requests.map((request) => request.jobId));
+    }
+    phases.hold += table.ledger.writes - beforeHold;
+    await countWritten();
+    clock.advance(JOB_SECONDS * 1_000);
+    const beforeSettle = table.ledger.writes;
+    for (const ends of inParts(jobIds, batch))
+      await ledger.settle(
+        ends.map((id) => ({
+          ...{ jobId: id, durationSeconds: JOB_SECONDS, endedAtMs: clock.nowMs(), outcome: 'success' },
+          ...{ retryCount: 0, queuedSeconds: 60 + (id % 240) },
+        })),
+      );
+    phases.settle += table.ledger.writes - beforeSettle;
+    await countWritten();
+    return batches;
+  };
+  const counts = () => ({ ...phases, ledger: { ...table.ledger }, usage: { ...table.usage } });
+  let batches = 0;
+  while (batches < PROJECTS) batches += await run(batches);
+  const before = counts();
+  const warm = batches;
+  while (batches - warm < PROJECTS) batches += await run(batches);
+  const after = counts();
+  const each = (of: (count: typeof after) => number): number =>
+    Math.round(((of(after) - of(before)) / ((batches - warm) * batch)) * 1e6) / 1e6;
+  const bytesOf = (key: Key): number => itemBytes(table.item(key));
+  return {
+    hold: each(({ hold }) => hold),
+    settle: each(({ settle }) => settle),
+    dueIndex: each(({ ledger: { indexWrites } }) => indexWrites),
+    usage: each(({ usage }) => usage.writes),
+    ledgerReads: each(({ ledger: { reads } }) => reads),
+    usageReads: each(({ usage }) => usage.reads),
+    recordBytes: bytesOf(keys.record(jobId)) + bytesOf(names.contribution(jobId)),
+  };
+}
+
+/**
+ * A table in memory that adds up the units DynamoDB would charge.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ */
+class CountingTable implements ItemTable {
+  readonly tableName = 'counted';
+  readonly ledger = { reads: 0, writes: 0, indexWrites: 0 };
+  readonly usage = { reads: 0, writes: 0, indexWrites: 0 };
+  /** Images of records, as the stream has them. */
+  written: Item[] = [];
+  /** Prepare and commit double the units of transactional writes. */
+  #writeFactor = 1;
+  readonly #table = new MemoryTable({
+    onWritten: (changes) => {
+      for (const { before, after } of changes) {
+        const item = after ?? before;
+        if (item === undefined) continue;
+        const units = this.#unitsOf(keyOf(item));
+        units.writes += this.#writeFactor * Math.max(writeUnitsOf(before), writeUnitsOf(after));
+        units.indexWrites += indexWrites(before, after);
+        if (after?.[SK]?.S === RECORD_SK) this.written.push(after);
+      }
+    },
+  });
+
+  #unitsOf({ sk }: Key) {
+    return sk === ROLLUP_SK ? this.usage : this.ledger;
+  }
+
+  item(key: Key): Item {
+    const found = this.#table.items().find((item) => keyOf(item).pk === key.pk && keyOf(item).sk === key.sk);
+    if (found === undefined) throw new Error(`a sample job left no item ${key.pk}, ${key.sk}`);
+    return found;
+  }
+
+  async send<Name extends keyof Operations>(name: Name, operation: Operations[Name]): Promise<Answers[Name]> {
+    this.#writeFactor = name === 'TransactWriteItems' ? 2 : 1;
+    const answer = await this.#table.send(name, operation);
+    this.#countReads(name, operation, answer);
+    return answer;
+  }
+
+  #countReads(name: keyof Operations, operation: object, answer: unknown): void {
+    const {
+      consistent,
+      pk = '',
+      key,
+      keys: wanted = key === undefined ? [] : [key],
+    } = operation as {
+      readonly consistent?: boolean;
+      readonly pk?: string;
+      readonly key?: Key;
+      readonly keys?: readonly Key[];
+    };
+    const add = (at: Key, bytes: number): void => {
+      this.#unitsOf(at).reads += (consistent === true ? 1 : 0.5) * Math.max(1, Math.ceil(bytes / 4096));
+    };
+    if (name === 'Query') {
+      const { items } = answer as Answers['Query'];
+      add(
+        { pk, sk: '' },
+        items.reduce((sum, item) => sum + itemBytes(item), 0),
+      );
+    } else if (name === 'GetItem' || name === 'BatchGetItem') {
+      const found = name === 'GetItem' ? [answer as Item | undefined] : (answer as { items: Item[] }).items;
+      for (const each of wanted) {
+        const item = found.find((one) => one?.pk?.S === each.pk && one.sk?.S === each.sk);
+        add(each, item === undefined ? 0 : itemBytes(item));
+      }
+    }
+  }
+}
+
+const writeUnitsOf = (item: Item | undefined): number =>
+  item === undefined ? 0 : Math.max(1, Math.ceil(itemBytes(item) / 1024));
+
+/** The index holds keys only: one unit to remove an entry, one to add the new one. */
+function indexWrites(before: Item | undefined, after: Item | undefined): number {
+  const [from, to] = [before, after].map((item) => item?.[DUE_PK] && `${item[DUE_PK].S} ${item[DUE_AT]?.N}`);
+  if (from === to) return 0;
+  return (from === undefined ? 0 : 1) + (to === undefined ? 0 : 1);
+}
+
+const inParts = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
+
+function idsOf(project: number) {
+  const root = (project % PROJECTS) % ROOT_GROUPS;
+  return {
+    ...{ rootNamespaceId: 1000 + root, namespaceId: 2000 + root },
+    projectId: 30_000 + (project % PROJECTS),
+  };
+}
+
+/** Two budgets and the jobs of a project, wide enough for all. */
+function sampleRules(): Rules {
+  const projects = Array.from({ length: PROJECTS }, (_, index) => idsOf(index));
+  const budget = { money: 900_000_000, per: 'month' };
+  const roots = projects.slice(0, ROOT_GROUPS);
+  return rulesFrom({
+    policy: policyDocument(),
+    limits: {
+      limits: [
+        ...roots.flatMap(({ rootNamespaceId, namespaceId }) => [
+          { on: { group: rootNamespaceId }, ...budget },
+          { on: { group: namespaceId }, ...budget },
+        ]),
+        ...projects.map(({ projectId }) => ({ on: { project: projectId }, jobs: 1_000_000_000 })),
+      ],
+    },
+    directory: {
+      groups: roots.flatMap(({ rootNamespaceId: root, namespaceId: group }) => [
+        { id: root, path: `company-${root}` },
+        { id: group, parent: root, path: `company-${root}/payments` },
+      ]),
+    },
+  });
+}
+
+const jobName = (index: number): string => `test:integration ${index % JOB_NAMES}`;
+
+function sampleRequest(jobId: number, project: number): AdmissionRequest {
+  const ids = idsOf(project);
+  return {
+    ...{ ...benchRequest(jobId, 0), ...ids, jobName: jobName(jobId), pipelineId: 1 + project },
+    projectPath: `company-${ids.rootNamespaceId}/payments/service-${ids.projectId}`,
+    ref: 'feature/cheaper-checkout',
+    pipelineSource: 'merge_request_event',
+  };
+}

@@ -1,4 +1,0 @@
-import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
-import { directoryTableContract } from './contract.ts';
-
-directoryTableContract(() => memoryDirectoryTable());
