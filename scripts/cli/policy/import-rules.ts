@@ -68,7 +68,7 @@ export interface ImportedRunner {
 }
 
 /** Keys of a runner class in policy.yaml that the file knows: the size of the build, and what jobs may overwrite. */
-export interface ImportedClass {
+interface ImportedClass {
   readonly cpu?: string;
   readonly memory?: string;
   readonly overwrites: 'none' | Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { DocumentError } from '../../policy/yaml-document.ts';
 
 /** A value of the file, and the line its key stands on. */
-export interface ConfigSetting {
+interface ConfigSetting {
   readonly value: unknown;
   readonly line: number;
 }

@@ -14,7 +14,7 @@ export const INSTANCE = 'gitlab.example.com';
 export const keys = ledgerKeys(INSTANCE);
 
 /** acme (100) ▸ payments (101) ▸ cards (104) */
-export const directory = directoryOf([
+const directory = directoryOf([
   { id: 100, path: 'acme', personal: false },
   { id: 101, parentId: 100, path: 'acme/payments', personal: false },
   { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },
