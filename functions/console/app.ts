@@ -15,7 +15,7 @@ import { API_PATH, createApi } from './api/create-api.ts';
 import type { ReportSender } from './api/tell-owner.ts';
 import { unreadableStatus } from './unreadable-request.ts';
 
-export interface ConsoleAppDeps {
+interface ConsoleAppDeps {
   readonly desk: LimitsDesk;
   readonly read: ConsoleReader;
   readonly signIn: SignIn;

@@ -8,7 +8,7 @@ import { importLimits } from '../core/limits/csv/import-limits.ts';
 import type { CsvRow } from '../core/limits/csv/read-rows.ts';
 import type { ApplyOutcome, Asker, LiveLimits } from '../core/limits/edit-model.ts';
 
-export type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
+type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
 interface ImportDeps {
   readonly desk: Pick<LimitsDesk, 'at' | 'apply' | 'live'>;

@@ -3,6 +3,7 @@ import { createRoute, type Hook, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ConsoleReader } from '../../answers/create-console-read.ts';
 import { roleName } from '../../answers/groups/me.ts';
 import { ChangeRowSchema } from '../../answers/limits/edit-models.ts';
@@ -35,21 +36,15 @@ export interface ApiDeps {
 
 export type ApiContext = Context<SignInEnv>;
 
+const ACTS = [
+  ...(['view', 'describe', 'tighten', 'loosen', 'grant', 'break-glass', 'approve'] as const),
+  ...(['roll-out', 'roll-back', 'ask'] as const),
+] as const;
+
 const DeniedSchema = z
   .object({
     row: ChangeRowSchema,
-    act: z.enum([
-      'view',
-      'describe',
-      'tighten',
-      'loosen',
-      'grant',
-      'break-glass',
-      'approve',
-      'roll-out',
-      'roll-back',
-      'ask',
-    ]),
+    act: z.enum(ACTS),
     needs: list(roleName, 'Roles that may, weakest first.'),
     sentence: z.string().openapi({ example: 'to loosen it you must be of finance or an administrator' }),
   })
@@ -148,51 +143,50 @@ export const jsonAnswer = <Schema extends z.ZodType>(schema: Schema, description
   content: { 'application/json': { schema } },
 });
 
-const errorAnswer = (description: string) => jsonAnswer(ErrorSchema, description);
+type ErrorTexts = Readonly<Record<number, string>>;
 
-/** Responses with an error, by status. */
-export const errors = <const Texts extends Readonly<Record<number, string>>>(texts: Texts) =>
-  Object.fromEntries(Object.entries(texts).map(([status, text]) => [status, errorAnswer(text)])) as {
-    readonly [Status in keyof Texts]: ReturnType<typeof errorAnswer>;
-  };
+/** The response of a success, and those with an error by status. */
+export const answers = <Schema extends z.ZodType, const Texts extends ErrorTexts = Record<never, string>>(
+  schema: Schema,
+  description: string,
+  texts?: Texts,
+) => ({ 200: jsonAnswer(schema, description), ...errors(texts ?? ({} as Texts)) });
 
-export const answers = <Schema extends z.ZodType>(schema: Schema, description: string) => ({
-  200: jsonAnswer(schema, description),
-});
+export const errors = <const Texts extends ErrorTexts>(texts: Texts) =>
+  Object.fromEntries(
+    Object.entries(texts).map(([status, text]) => [status, jsonAnswer(ErrorSchema, text)]),
+  ) as { readonly [Status in keyof Texts]: ReturnType<typeof jsonAnswer<typeof ErrorSchema>> };
 
 type Request = NonNullable<RouteConfig['request']>;
 
-export const getRoute = <Path extends string, R extends Request, Responses extends RouteConfig['responses']>(
-  path: Path,
-  summary: string,
-  request: R,
-  responses: Responses,
-) => createRoute({ method: 'get', path, summary, request, responses });
-
-export const postRoute = <Path extends string, R extends Request, Responses extends RouteConfig['responses']>(
-  path: Path,
-  summary: string,
-  request: R,
-  responses: Responses,
-) => createRoute({ method: 'post', path, summary, request, responses });
+const routeBy =
+  <const Method extends 'get' | 'post'>(method: Method) =>
+  <Path extends string, R extends Request, Responses extends RouteConfig['responses']>(
+    path: Path,
+    summary: string,
+    request: R,
+    responses: Responses,
+  ) =>
+    createRoute({ method, path, summary, request, responses });
+export const getRoute = routeBy('get');
+export const postRoute = routeBy('post');
 
 export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   required: true,
   content: { 'application/json': { schema } },
 });
 
-export const numberId = z.object({
-  id: z.coerce
-    .number()
-    .int()
-    .positive()
-    .openapi({ param: { name: 'id', in: 'path' }, example: 101 }),
+export const text = (max: number) => z.string().max(max);
+export const whole = z.coerce.number().int();
+export const upTo = (max: number) => whole.min(1).max(max).optional();
+/** `group/101` */
+export const subject = text(255).openapi({
+  example: 'group/101',
+  description: '`instance`, `group/101`, `project/7`, `runner-class/large`',
 });
 export const textId = z.object({
-  id: z
-    .string()
+  id: text(100)
     .min(1)
-    .max(100)
     .openapi({ param: { name: 'id', in: 'path' } }),
 });
 
@@ -211,8 +205,7 @@ export const cursor = z
 type Present<Shape> = { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
 
 /** Drops undefined values. */
-export const present = <Shape extends object>(asked: Shape) =>
-  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Present<Shape>;
+export const present = <Shape extends object>(asked: Shape) => withoutAbsent(asked) as Present<Shape>;
 
 /** Responds with 404 to undefined. */
 export const found = <View extends object>(c: ApiContext, view: View | undefined) =>

@@ -32,17 +32,15 @@ import {
   apiError,
   NO_BASE,
   NOT_THERE,
+  subject,
   withProblems,
   z,
 } from './api-parts.ts';
 
 const TEXT_MAX = 500;
 const text = () => z.string().max(TEXT_MAX);
+const day = z.string().max(40);
 const amount = z.union([z.string().max(60), z.number()]);
-const subject = z.string().max(255).openapi({
-  example: 'group/101',
-  description: '`instance`, `group/101`, `project/7`, `runner-class/large`',
-});
 const mode = z.enum(MODES as ['off', 'shadow', 'warn', 'enforce']);
 const id = z.string().min(1).max(100);
 
@@ -50,7 +48,7 @@ const FIELD_SCHEMAS = {
   part: () => amount,
   word: () => z.string().max(100),
   text,
-  day: () => z.string().max(40),
+  day: () => day,
   percents: () => z.array(z.union([z.number(), z.string().max(20)])).max(20),
 };
 
@@ -99,15 +97,15 @@ const grantShape = {
   subject,
   limit: id,
   amount: amount.openapi({ example: '+200' }),
-  from: z.string().max(40),
-  until: z.string().max(40),
+  from: day,
+  until: day,
   reason: text().min(1),
   ticket: text().optional(),
 };
 const freezeShape = {
   subject,
-  from: z.string().max(40).optional(),
-  until: z.string().max(40).optional(),
+  from: day.optional(),
+  until: day.optional(),
   reason: z.string().min(1).max(200),
   owner: text().optional(),
 };
@@ -117,8 +115,8 @@ const glassShape = {
   protected: z.literal(true).optional(),
   jobs: z.number().int().positive(),
   per: z.enum(['hour', 'day', 'once']).optional(),
-  from: z.string().max(40).optional(),
-  until: z.string().max(40),
+  from: day.optional(),
+  until: day,
   reason: text().min(1),
   ticket: text().optional(),
 };
@@ -157,19 +155,13 @@ const reasons = {
   confirmed: z.boolean().optional().openapi({ description: 'Confirms the changes that need it.' }),
 };
 
-export const EditsSchema = z
-  .strictObject({ edits: z.array(EditSchema).min(1).max(EDITS_MAX), ...reasons })
-  .openapi('Edits');
-export const PreviewAskedSchema = z
-  .strictObject({ edits: z.array(EditSchema).min(1).max(EDITS_MAX) })
-  .openapi('PreviewAsked');
-export const GrantSchema = z.strictObject({ ...grantShape, confirmed: reasons.confirmed }).openapi('Grant');
-export const FreezeSchema = z
-  .strictObject({ ...freezeShape, confirmed: reasons.confirmed })
-  .openapi('Freeze');
-export const GlassSchema = z
-  .strictObject({ ...glassShape, confirmed: reasons.confirmed })
-  .openapi('BreakGlass');
+const edits = z.array(EditSchema).min(1).max(EDITS_MAX);
+const { confirmed } = reasons;
+export const EditsSchema = z.strictObject({ edits, ...reasons }).openapi('Edits');
+export const PreviewAskedSchema = z.strictObject({ edits }).openapi('PreviewAsked');
+export const GrantSchema = z.strictObject({ ...grantShape, confirmed }).openapi('Grant');
+export const FreezeSchema = z.strictObject({ ...freezeShape, confirmed }).openapi('Freeze');
+export const GlassSchema = z.strictObject({ ...glassShape, confirmed }).openapi('BreakGlass');
 export const WhySchema = z.strictObject(reasons).openapi('Why');
 export const ReviewSchema = z.strictObject({ note: text().min(1) }).openapi('Review');
 export const AskSchema = z.strictObject({ ...grantShape, link: text().optional() }).openapi('AskForMore');
@@ -251,18 +243,11 @@ export async function meantEdits(
   }
   if (sent.length > 1) return invalidUndo('is made together with other edits; expected it alone');
   const last = await lastEdit(undo.edit, desk);
-  switch (last.outcome) {
-    case 'nothing_live':
-      return invalidUndo('nothing was edited yet');
-    case 'not_last':
-      return stale(last.live);
-    case 'gone':
-      return invalidUndo(
-        `edit ${undo.edit} cannot be taken back: what it was an edit of is gone, replaced sets are kept for 90 days`,
-      );
-    case 'can_undo':
-      return last.base === base ? { ok: true, edits: last.edits, base } : stale(await desk.live());
-  }
+  if (last.outcome === 'nothing_live') return invalidUndo('nothing was edited yet');
+  if (last.outcome === 'not_last') return stale(last.live);
+  if (last.outcome === 'gone')
+    return invalidUndo('the version before it is gone: replaced sets are kept for 90 days');
+  return last.base === base ? { ok: true, edits: last.edits, base } : stale(await desk.live());
 }
 
 const invalidUndo = (message: string): Refused => ({
@@ -290,7 +275,7 @@ export const FiledSchema = z
   })
   .openapi('Filed');
 
-export type OutcomeAnswer =
+type OutcomeAnswer =
   | { readonly status: 200; readonly body: z.infer<typeof AppliedSchema> }
   | {
       readonly status: 202;

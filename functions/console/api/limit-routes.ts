@@ -30,7 +30,6 @@ import {
   apiError,
   baseHeader,
   cursor,
-  errors,
   getRoute,
   invalidHook,
   jsonAnswer,
@@ -78,9 +77,7 @@ const LiveSetSchema = z
 
 const filed = jsonAnswer(FiledSchema, 'Another person has to approve it; a request is filed');
 const changed = {
-  ...answers(AppliedSchema, 'It is live, or was so before'),
-  202: filed,
-  ...errors({
+  ...answers(AppliedSchema, 'It is live, or was so before', {
     403: 'Not with your roles; `denied` says who may',
     404: 'No such subject, or not in one of your groups',
     409: 'Needs approval, and too many requests are waiting already',
@@ -88,12 +85,14 @@ const changed = {
     422: 'Cannot be done; `problems` says why',
     428: '`If-Match` is missing, or something has to be confirmed',
   }),
+  202: filed,
 };
-const judged = {
-  404: changed[404],
-  422: changed[422],
-  ...errors({ 412: 'Their base is gone, or not the last edit any more', 428: '`If-Match` is missing' }),
-};
+const JUDGED = {
+  404: 'No such subject, or not in one of your groups',
+  412: 'Their base is gone, or not the last edit any more',
+  422: 'Cannot be done; `problems` says why',
+  428: '`If-Match` is missing',
+} as const;
 
 const live = getRoute(
   '/limits',
@@ -117,21 +116,17 @@ const preview = postRoute(
   '/limits/preview',
   'Effect of edits; changes nothing',
   { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
-  {
-    ...answers(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped'),
-    ...judged,
-  },
+  answers(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped', JUDGED),
 );
 const backtest = {
   ...postRoute(
     '/limits/backtest',
     'Jobs of the last days that edits would have failed; changes nothing',
     { headers: baseHeader, query: z.object({ cursor }), body: jsonBody(PreviewAskedSchema) },
-    {
-      ...answers(BacktestSchema, 'Jobs by edited subject: with the edits, without them, and as recorded'),
-      ...judged,
-      ...errors({ 429: 'Asked too often; `retry-after` says when again' }),
-    },
+    answers(BacktestSchema, 'Jobs by edited subject: with the edits, without them, and as recorded', {
+      ...JUDGED,
+      429: 'Asked too often; `retry-after` says when again',
+    }),
   ),
   description:
     'Replays the jobs, oldest first, as many as one request may read. Send the same again with the `next` of the answer as `cursor`, until it has none.',
@@ -205,19 +200,11 @@ const upload = {
       body: { required: true, content: csv },
     },
     {
+      ...changed,
       ...answers(
         z.union([AppliedSchema, ImportPreviewSchema]).openapi('Imported'),
         'The result, or with `dry_run` the effect',
       ),
-      202: filed,
-      ...errors({
-        403: 'Not with your roles',
-        404: 'It names unknown subjects',
-        409: 'Needs approval, and too many requests are waiting already',
-        412: 'Others changed the limits since the file was exported',
-        422: 'Cannot be done; `problems` has lines',
-        428: 'Something has to be confirmed, or neither the file nor `If-Match` names its base',
-      }),
     },
   ),
   description: 'The column `version` of a file names the set it is an edit of; without it, `If-Match` does.',
@@ -238,6 +225,13 @@ export function limitRoutes({ desk, read, policy, directory, clock, source }: Ap
     const by = editedBy(user, found.base, reason, source);
     return respond(c, outcomeAnswer(await desk.apply(found.edits, by), sees));
   }
+
+  /** The reason of these edits is that of the log. */
+  const applyShape = (
+    c: ApiContext,
+    kind: 'grant' | 'freeze' | 'breakglass',
+    { confirmed, ...shape }: { readonly reason: string; readonly confirmed?: boolean | undefined },
+  ) => apply(c, [{ kind, ...shape }] as unknown as EditsShape, { why: shape.reason, confirmed });
 
   return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(live, async (c) => {
@@ -269,25 +263,16 @@ export function limitRoutes({ desk, read, policy, directory, clock, source }: Ap
       const body = c.req.valid('json');
       return apply(c, body.edits, body);
     })
-    .openapi(grant, async (c) => {
-      const { confirmed, ...shape } = c.req.valid('json');
-      return apply(c, [{ kind: 'grant', ...shape }], { why: shape.reason, confirmed });
-    })
+    .openapi(grant, async (c) => applyShape(c, 'grant', c.req.valid('json')))
     .openapi(revoke, async (c) =>
       apply(c, [{ kind: 'revoke', grant: c.req.valid('param').id }], c.req.valid('json')),
     )
-    .openapi(freeze, async (c) => {
-      const { confirmed, ...shape } = c.req.valid('json');
-      return apply(c, [{ kind: 'freeze', ...shape }], { why: shape.reason, confirmed });
-    })
+    .openapi(freeze, async (c) => applyShape(c, 'freeze', c.req.valid('json')))
     .openapi(lift, async (c) =>
       apply(c, [{ kind: 'unfreeze', freeze: c.req.valid('param').id }], c.req.valid('json')),
     )
     .openapi(glasses, async (c) => c.json(await read.breakGlasses(c.var.user), 200))
-    .openapi(glass, async (c) => {
-      const { confirmed, ...shape } = c.req.valid('json');
-      return apply(c, [{ kind: 'breakglass', ...shape }], { why: shape.reason, confirmed });
-    })
+    .openapi(glass, async (c) => applyShape(c, 'breakglass', c.req.valid('json')))
     .openapi(endGlass, async (c) =>
       apply(c, [{ kind: 'end-breakglass', breakglass: c.req.valid('param').id }], c.req.valid('json')),
     )

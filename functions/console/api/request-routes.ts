@@ -53,15 +53,12 @@ const decide = postRoute(
   '/requests/{id}/decision',
   'Approves, which grants the amount or makes the edit live, or declines',
   { params: textId, body: jsonBody(VerdictSchema) },
-  {
-    ...answers(DecidedRequestSchema, 'Its current state'),
-    ...errors({
-      403: 'Not with your roles, or it is your own',
-      404: 'No such request, or it expired',
-      409: 'It was decided before, others edit at the same time, or the limits were changed',
-      422: 'The grant no longer fits; `problems` says why',
-    }),
-  },
+  answers(DecidedRequestSchema, 'Its current state', {
+    403: 'Not with your roles, or it is your own',
+    404: 'No such request, or it expired',
+    409: 'It was decided before, others edit at the same time, or the limits were changed',
+    422: 'The grant no longer fits; `problems` says why',
+  }),
 );
 
 const INVALID = apiError(

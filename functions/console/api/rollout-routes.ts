@@ -20,14 +20,15 @@ import {
   apiError,
   baseHeader,
   cursor,
-  errors,
   getRoute,
   invalidHook,
   jsonBody,
   NO_BASE,
   NOT_THERE,
   postRoute,
+  subject,
   tooOften,
+  upTo,
   z,
 } from './api-parts.ts';
 import { baseOf, outcomeAnswer } from './edits.ts';
@@ -35,7 +36,6 @@ import { baseOf, outcomeAnswer } from './edits.ts';
 const SUBJECTS_MAX = 100;
 /** Each is a message. */
 const REPORTS_MAX = 20;
-const subject = z.string().max(255).openapi({ example: 'group/101' });
 const subjects = z.array(subject).min(1).max(SUBJECTS_MAX);
 const why = z.string().min(1).max(300).openapi({ description: 'Shown in the log.' });
 
@@ -45,8 +45,8 @@ const list = getRoute(
   {
     query: z.object({
       subject: subject.optional().openapi({ description: 'Only this one, even without its own step.' }),
-      cursor: z.string().max(100).optional(),
-      max: z.coerce.number().int().min(1).max(100).optional(),
+      cursor,
+      max: upTo(100),
     }),
   },
   answers(RolloutViewSchema, 'The instance, top-level groups, and subjects with their own step'),
@@ -59,13 +59,10 @@ const forecast = postRoute(
     query: z.object({ cursor }),
     body: jsonBody(z.strictObject({ subjects }).openapi('RolloutForecastAsked')),
   },
-  {
-    ...answers(RolloutForecastSchema, 'By group, rule and reason, with jobs'),
-    ...errors({
-      404: 'No such subject, or not in one of your groups',
-      429: 'Asked too often; `retry-after` says when again',
-    }),
-  },
+  answers(RolloutForecastSchema, 'By group, rule and reason, with jobs', {
+    404: 'No such subject, or not in one of your groups',
+    429: 'Asked too often; `retry-after` says when again',
+  }),
 );
 
 const MoveSchema = z
@@ -94,13 +91,10 @@ const move = postRoute(
   '/rollout/moves',
   'Moves subjects to the next step if its requirements are met, or back immediately',
   { headers: baseHeader, body: jsonBody(MoveSchema) },
-  {
-    ...answers(RolloutMovedSchema, 'Moved subjects, and those that lack a requirement'),
-    ...errors({
-      ...refused,
-      428: '`If-Match` is missing, or something has to be confirmed: `force` confirms it',
-    }),
-  },
+  answers(RolloutMovedSchema, 'Moved subjects, and those that lack a requirement', {
+    ...refused,
+    428: '`If-Match` is missing, or something has to be confirmed: `force` confirms it',
+  }),
 );
 
 const report = postRoute(
@@ -119,14 +113,11 @@ const report = postRoute(
         .openapi('RolloutReport'),
     ),
   },
-  {
-    ...answers(RolloutReportedSchema, 'Sent messages, or their texts if owners cannot be reached'),
-    ...errors({
-      ...refused,
-      412: 'Others change the limits all the time',
-      428: 'Something has to be confirmed',
-    }),
-  },
+  answers(RolloutReportedSchema, 'Sent messages, or their texts if owners cannot be reached', {
+    ...refused,
+    412: 'Others change the limits all the time',
+    428: 'Something has to be confirmed',
+  }),
 );
 
 const NEEDS_APPROVAL = apiError(

@@ -116,7 +116,6 @@ dl.facts div{display:contents}dl.facts dt{color:var(--soft)}dl.facts dd{margin:0
 .chart .band{fill:var(--spent);opacity:.22}.chart.sample .band{stroke:var(--spent);stroke-width:9}
 .chart .now{stroke:var(--soft);stroke-width:1}.chart .dot{fill:var(--card);stroke:var(--mark);stroke-width:2}
 .chart.for-narrow{display:none}.chart.sample{display:inline-block;width:22px;height:11px;margin:0 .35rem 0 0;background:none;vertical-align:-1px}
-.trend{display:block;width:96px;height:18px}.trend path{fill:none;stroke:var(--spent);stroke-width:1.5;stroke-linejoin:round}
 .chart .dot-text{fill:var(--ink);font-weight:600}
 form{margin:0}
 label,legend{font-weight:550}

@@ -44,7 +44,7 @@ import {
 import { sendProblem, sendUnknown } from './problem-page.tsx';
 import { hourMap, KEY_TEXTS, queueCard, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
 
-/** A line with its trend is about a kilobyte: a page stays below 100 KB. */
+/** A line of both tables is about a kilobyte: a page stays below 100 KB. */
 const ROWS = 40;
 const FILE_ROWS = 1_000;
 /** A response has at most 6 MB, and a FOCUS line about 600 bytes. */

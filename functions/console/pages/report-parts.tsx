@@ -124,12 +124,11 @@ const cellText = (micros: number): string => {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** One line a row with its bar, the period before and its trend; the others and all together at the end. */
+/** One line a row with its bar and the period before; the others and all together at the end. */
 export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
-  const { rows, other, total, by, before, trendDays } = report;
+  const { rows, other, total, by, before } = report;
   const most = Math.max(1, ...rows.map(({ micros, heldMicros }) => micros + heldMicros));
   const head = capital(KEY_TEXTS[by]);
-  const trend = trendDays === undefined ? 'By month' : trendDays === 1 ? 'By day' : 'By week';
   const figures: readonly Column<SpendFigures & Pick<SpendRow, 'before'>>[] = [
     { head: 'Spent', style: 'n', label: 'spent', cell: ({ micros }) => bare(micros, 'micros') },
     ...(before === undefined
@@ -165,15 +164,6 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
           ),
         },
         ...figures,
-        ...(rows.some((row) => row.trend.length > 1)
-          ? [
-              {
-                head: trend,
-                style: 'wide',
-                cell: (row: SpendRow) => row.trend.length > 1 && trendLine(row.trend),
-              },
-            ]
-          : []),
       ]}
       rows={rows}
       foot={[...(hasOthers(report) ? [foot(otherName(other), other)] : []), foot('Together', total)]}
@@ -211,24 +201,6 @@ function linkedName(row: SpendRow, asked: SpendQuery, { by }: SpendReport): Mark
   if (by === 'day' && project === undefined)
     return link({ period: undefined, from: row.name, to: row.name, group });
   return name;
-}
-
-const WIDTH = 96;
-const HEIGHT = 18;
-
-/** A sparkline; figures are next to it, and by day or month on other pages. */
-function trendLine(trend: readonly number[]): Markup {
-  const highest = Math.max(1, ...trend);
-  const at = (value: number, index: number): string => {
-    const x = (index / (trend.length - 1)) * WIDTH;
-    const y = HEIGHT - 1 - (Math.max(0, value) / highest) * (HEIGHT - 2);
-    return `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
-  };
-  return (
-    <svg class="trend" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
-      <path d={`M${trend.map(at).join('L')}`} />
-    </svg>
-  );
 }
 
 /** Counts by heading. */

@@ -1,12 +1,12 @@
-/** Pending sign-ins. The browser keeps them in sealed cookies, so abandoned ones leave no data here. */
 import { hkdfSync } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
+import { z } from 'zod';
 import type { Log } from '../environment/environment.ts';
 import { CALLBACK_PATH, ownAddress } from './config.ts';
-import { DeviceSignIn, GitLabSignIn } from './gitlab-sign-in.ts';
-import { JobTokens } from './job-tokens.ts';
+import { deviceSignIn, gitlabSignIn } from './gitlab-sign-in.ts';
+import { jobTokenReader } from './job-tokens.ts';
 import { type RoleSource, type SessionStore, type SignInEnv, SignInError } from './model.ts';
 import {
   bearerOf,
@@ -21,23 +21,14 @@ import {
 } from './require-user.ts';
 import { newId, ownSessions, type RandomBytes, SESSION_MS, Sessions, secretHashOf } from './sessions.ts';
 
-interface PendingSignIn {
-  /** Ties GitLab's answer to our question. */
-  readonly state: string;
-  readonly nonce: string;
-  /** PKCE: proves that the code returns from the same browser. */
-  readonly codeVerifier: string;
-  /** Path and query below our own address. */
-  readonly returnTo: string;
-}
-
-interface PendingSignInsDeps {
-  /** Secret of the application registered in GitLab; the key follows from it. Another secret ends what is pending. */
-  readonly clientSecret: () => Promise<string>;
-  readonly clock: { nowMs(): number };
-  /** `__Host-`: https only, this host only, whole site. False for a console on the own machine. */
-  readonly secure: boolean;
-}
+/**
+ * A pending sign-in: `state` ties GitLab's answer to our question, the verifier (PKCE) proves that the code returns from the same
+ * browser, `returnTo` is a path and query below our own address.
+ */
+const PendingSchema = z.object({
+  ...{ state: z.string(), nonce: z.string(), codeVerifier: z.string(), returnTo: z.string() },
+});
+type PendingSignIn = z.infer<typeof PendingSchema>;
 
 /** GitLab asks for a password and a second factor meanwhile. */
 const PENDING_SECONDS = 10 * 60;
@@ -49,79 +40,49 @@ const NAME_CHARACTERS = 16;
 const SEALED = /^[\w.-]{1,4000}$/;
 
 /**
- * A cookie for each sign-in, named by its state, so that tabs do not overwrite each other's. It is sealed (AES-256-GCM)
- * though only its own browser has it: with the verifier in it a cookie that got lost would be worth a code that got lost, too.
- * It may come back more than once; the code it redeems is good once, at GitLab.
+ * A cookie for each sign-in, named by its state, so that tabs do not overwrite each other's and abandoned ones leave no data here.
+ * It is sealed (AES-256-GCM) though only its own browser has it: with the verifier in it a cookie that got lost would be worth a
+ * code that got lost, too. It may come back more than once; the code it redeems is good once, at GitLab.
+ *
+ * @param clientSecret - the key follows from it: another secret ends what is pending
+ * @param secure - `__Host-`: https only, this host only, whole site. False for a console on the own machine.
  */
-class PendingSignIns {
-  readonly #deps: PendingSignInsDeps;
-  readonly #prefix: string;
-  readonly #options: {
-    readonly path: '/';
-    readonly httpOnly: true;
-    readonly secure: boolean;
-    readonly sameSite: 'Lax';
-  };
-
-  constructor(deps: PendingSignInsDeps) {
-    this.#deps = deps;
-    this.#prefix = `${deps.secure ? '__Host-' : ''}tollgate-signin-`;
-    // Lax, not Strict: the way back from GitLab starts on another site.
-    this.#options = { path: '/', httpOnly: true, secure: deps.secure, sameSite: 'Lax' };
-  }
-
-  /** Gives it to the browser for ten minutes. */
-  async keep(c: Context, { state, nonce, codeVerifier, returnTo }: PendingSignIn): Promise<void> {
-    const sealed = await new EncryptJWT({ state, nonce, codeVerifier, returnTo })
-      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
-      .setExpirationTime(Math.floor(this.#deps.clock.nowMs() / 1_000) + PENDING_SECONDS)
-      .encrypt(await this.#key());
-    const begun = Object.keys(getCookie(c)).filter((name) => name.startsWith(this.#prefix));
-    // With this many tabs, all but the new one were abandoned.
-    if (begun.length >= TABS_MAX) for (const name of begun) deleteCookie(c, name, this.#options);
-    setCookie(c, this.#nameOf(state), sealed, { ...this.#options, maxAge: PENDING_SECONDS });
-  }
-
-  /** Undefined: this browser began none with this state, or more than ten minutes ago. */
-  async of(c: Context, state: string): Promise<PendingSignIn | undefined> {
-    const sealed = getCookie(c, this.#nameOf(state));
-    if (sealed === undefined || !SEALED.test(sealed)) return undefined;
-    const pending = await this.#opened(sealed);
-    return pending?.state === state ? pending : undefined;
-  }
-
-  forget(c: Context, state: string): void {
-    deleteCookie(c, this.#nameOf(state), this.#options);
-  }
-
-  async #opened(sealed: string): Promise<PendingSignIn | undefined> {
-    try {
-      const { payload } = await jwtDecrypt<Partial<PendingSignIn>>(sealed, await this.#key(), {
-        keyManagementAlgorithms: ['dir'],
-        contentEncryptionAlgorithms: ['A256GCM'],
-        requiredClaims: ['exp'],
-        currentDate: new Date(this.#deps.clock.nowMs()),
+function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): number }, secure: boolean) {
+  const prefix = `${secure ? '__Host-' : ''}tollgate-signin-`;
+  // Lax, not Strict: the way back from GitLab starts on another site.
+  const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
+  const key = async (): Promise<Uint8Array> =>
+    new Uint8Array(hkdfSync('sha256', await clientSecret(), '', KEY_USE, KEY_BYTES));
+  const nameOf = (state: string): string => `${prefix}${secretHashOf(state).slice(0, NAME_CHARACTERS)}`;
+  return {
+    /** Gives it to the browser for ten minutes. */
+    async keep(c: Context, pending: PendingSignIn): Promise<void> {
+      const sealed = await new EncryptJWT({ ...pending })
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+        .setExpirationTime(Math.floor(clock.nowMs() / 1_000) + PENDING_SECONDS)
+        .encrypt(await key());
+      const begun = Object.keys(getCookie(c)).filter((name) => name.startsWith(prefix));
+      // With this many tabs, all but the new one were abandoned.
+      if (begun.length >= TABS_MAX) for (const name of begun) deleteCookie(c, name, options);
+      setCookie(c, nameOf(pending.state), sealed, { ...options, maxAge: PENDING_SECONDS });
+    },
+    /** Undefined: this browser began none with this state, or more than ten minutes ago. */
+    async of(c: Context, state: string): Promise<PendingSignIn | undefined> {
+      const sealed = getCookie(c, nameOf(state));
+      if (sealed === undefined || !SEALED.test(sealed)) return undefined;
+      const opened = await jwtDecrypt(sealed, await key(), {
+        ...{ keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] },
+        ...{ requiredClaims: ['exp'], currentDate: new Date(clock.nowMs()) },
+      }).catch((error: unknown) => {
+        if (error instanceof errors.JOSEError) return undefined;
+        throw error;
       });
-      const { state, nonce, codeVerifier, returnTo } = payload;
-      return isText(state) && isText(nonce) && isText(codeVerifier) && isText(returnTo)
-        ? { state, nonce, codeVerifier, returnTo }
-        : undefined;
-    } catch (error) {
-      if (error instanceof errors.JOSEError) return undefined;
-      throw error;
-    }
-  }
-
-  async #key(): Promise<Uint8Array> {
-    return new Uint8Array(hkdfSync('sha256', await this.#deps.clientSecret(), '', KEY_USE, KEY_BYTES));
-  }
-
-  #nameOf(state: string): string {
-    return `${this.#prefix}${secretHashOf(state).slice(0, NAME_CHARACTERS)}`;
-  }
+      const { data } = PendingSchema.safeParse(opened?.payload);
+      return data?.state === state ? data : undefined;
+    },
+    forget: (c: Context, state: string): void => void deleteCookie(c, nameOf(state), options),
+  };
 }
-
-const isText = (value: unknown): value is string => typeof value === 'string';
 
 const DEVICE_CODE = /^[\w.~-]{1,500}$/;
 
@@ -188,7 +149,7 @@ const JOBS_PER_MINUTE = 60;
 export function createSignIn(options: SignInOptions): SignIn {
   const { clock, random, sessions: store, log, render = plainPage } = options;
   const { origin, secure } = ownAddress(options.redirectUrl);
-  const gitlab = new GitLabSignIn(options);
+  const gitlab = gitlabSignIn(options);
   const sessions = new Sessions({ store, roles: options.roles, clock, random });
   const perMinute = (max: number): RateLimit => rateLimit({ max, windowMs: MINUTE_MS, clock });
   const {
@@ -197,12 +158,12 @@ export function createSignIn(options: SignInOptions): SignIn {
     strangerLimit = perMinute(STRANGERS_PER_MINUTE),
     jobLimit = perMinute(JOBS_PER_MINUTE),
   } = options;
-  const jobs = new JobTokens({ issuer: options.issuer, audience: origin, fetch: options.fetch, clock });
-  const sessionCookie = idCookie('tollgate-session', { secure });
-  const pendings = new PendingSignIns({ clientSecret: options.clientSecret, clock, secure });
+  const readJob = jobTokenReader({ issuer: options.issuer, audience: origin, fetch: options.fetch, clock });
+  const sessionCookie = idCookie('tollgate-session', secure);
+  const pendings = pendingSignIns(options.clientSecret, clock, secure);
   const refuse = refusals(render);
   const guard = requireUser({
-    ...{ sessions, sessionCookie, sessionLimit, strangerLimit, jobs, jobLimit, origin, refuse, log },
+    ...{ sessions, sessionCookie, sessionLimit, strangerLimit, readJob, jobLimit, origin, refuse, log },
     addressOf: options.addressOf,
   });
 
@@ -226,9 +187,9 @@ export function createSignIn(options: SignInOptions): SignIn {
     return next();
   });
 
-  const device = (): DeviceSignIn => {
+  const device = () => {
     const { issuer, fetch, deviceClientId: clientId } = options;
-    if (clientId !== undefined) return new DeviceSignIn({ issuer, clientId, fetch });
+    if (clientId !== undefined) return deviceSignIn({ issuer, clientId, fetch });
     throw new SignInError(
       'no_device_sign_in',
       'This console lets nobody sign in from a terminal.',

@@ -1,4 +1,4 @@
-/** OpenID Connect with GitLab: the authorization code flow with PKCE, state and nonce. */
+/** OpenID Connect with GitLab: the authorization code flow with PKCE, state and nonce; and the device grant for terminals. */
 import { createHash } from 'node:crypto';
 import {
   AuthorizationResponseError,
@@ -50,104 +50,101 @@ const TIMEOUT_SECONDS = 5;
 /** GitLab's addresses, its keys and our secret are reloaded this often. */
 const FRESH_MS = 5 * 60_000;
 
-export class GitLabSignIn {
-  readonly #deps: GitLabSignInDeps;
-  #known: { readonly configuration: Promise<Configuration>; readonly untilMs: number } | undefined;
+const isPlain = (issuer: string): boolean => new URL(issuer).protocol === 'http:';
 
-  /** @throws {Error} if the issuer is neither https nor on the own machine. */
-  constructor(deps: GitLabSignInDeps) {
-    this.#deps = deps;
-    if (!URL.canParse(deps.issuer) || !isSafeUrl(new URL(deps.issuer)))
-      throw new Error(
-        `the issuer "${deps.issuer}" is not usable; expected one like https://gitlab.example.com`,
-      );
-  }
+/** GitLab's id of a user. */
+const userIdOf = (subject = ''): number | undefined =>
+  /^[1-9]\d{0,14}$/.test(subject) ? Number(subject) : undefined;
 
-  /** Returns the redirect address. @throws {SignInError} `gitlab_unavailable` */
-  async begin({ state, nonce, codeVerifier }: SignInChecks): Promise<URL> {
-    return buildAuthorizationUrl(await this.#configuration(), {
-      redirect_uri: this.#deps.redirectUrl,
-      scope: SCOPE,
-      state,
-      nonce,
-      code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
-      code_challenge_method: 'S256',
-    });
-  }
+/** @throws {Error} if the issuer is neither https nor on the own machine. */
+export function gitlabSignIn({
+  issuer,
+  clientId,
+  clientSecret,
+  redirectUrl,
+  fetch,
+  clock,
+}: GitLabSignInDeps) {
+  if (!URL.canParse(issuer) || !isSafeUrl(new URL(issuer)))
+    throw new Error(`the issuer "${issuer}" is not usable; expected one like https://gitlab.example.com`);
+  let known: { readonly configuration: Promise<Configuration>; readonly untilMs: number } | undefined;
 
-  /**
-   * GitLab's id of the user. The tokens that come with it are dropped here.
-   * @param answer - the query of the address GitLab sent the browser back to.
-   * @throws {SignInError} `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
-   */
-  async finish(answer: URLSearchParams, { state, nonce, codeVerifier }: SignInChecks): Promise<number> {
-    const configuration = await this.#configuration();
-    const url = new URL(this.#deps.redirectUrl);
-    url.search = String(answer);
-    const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
-    const tokens = await authorizationCodeGrant(configuration, url, checks).catch((error: unknown) => {
-      throw signInErrorOf(error);
-    });
-    const subject = tokens.claims()?.sub ?? '';
-    const userId = /^[1-9]\d{0,14}$/.test(subject) ? Number(subject) : undefined;
-    if (userId === undefined)
-      throw invalid('GitLab named you by something that is not the id of a user', 'subject');
-    return userId;
-  }
-
-  #configuration(): Promise<Configuration> {
-    const nowMs = this.#deps.clock.nowMs();
-    if (this.#known !== undefined && nowMs < this.#known.untilMs) return this.#known.configuration;
-    const configuration = this.#discover().catch((error: unknown) => {
-      // The next caller retries.
-      this.#known = undefined;
-      throw unavailable(error instanceof Error ? error.name : typeof error);
-    });
-    this.#known = { configuration, untilMs: nowMs + FRESH_MS };
-    return configuration;
-  }
-
-  async #discover(): Promise<Configuration> {
-    const { issuer, clientId, clientSecret, fetch, clock } = this.#deps;
+  const discover = async (): Promise<Configuration> => {
     const metadata = {
       // The library asks the machine for the time; what counts is the clock we were given.
       [clockSkew]: Math.round((clock.nowMs() - Date.now()) / 1_000),
       [clockTolerance]: TOLERANCE_SECONDS,
     };
-    const isPlain = new URL(issuer).protocol === 'http:';
     return await discovery(new URL(issuer), clientId, metadata, ClientSecretPost(await clientSecret()), {
       [customFetch]: (url, options) => fetch(url, options as RequestInit),
       timeout: TIMEOUT_SECONDS,
       // The ID token's signature counts, too, though it comes straight from GitLab.
-      execute: [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])],
+      execute: [enableNonRepudiationChecks, ...(isPlain(issuer) ? [allowInsecureRequests] : [])],
     });
-  }
+  };
+
+  const configured = (): Promise<Configuration> => {
+    const nowMs = clock.nowMs();
+    if (known !== undefined && nowMs < known.untilMs) return known.configuration;
+    const configuration = discover().catch((error: unknown) => {
+      // The next caller retries.
+      known = undefined;
+      throw unavailable(error instanceof Error ? error.name : typeof error);
+    });
+    known = { configuration, untilMs: nowMs + FRESH_MS };
+    return configuration;
+  };
+
+  return {
+    /** Returns the redirect address. @throws {SignInError} `gitlab_unavailable` */
+    begin: async ({ state, nonce, codeVerifier }: SignInChecks): Promise<URL> =>
+      buildAuthorizationUrl(await configured(), {
+        ...{ redirect_uri: redirectUrl, scope: SCOPE, state, nonce, code_challenge_method: 'S256' },
+        code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+      }),
+
+    /**
+     * GitLab's id of the user. The tokens that come with it are dropped here.
+     * @param answer - the query of the address GitLab sent the browser back to.
+     * @throws {SignInError} `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
+     */
+    async finish(answer: URLSearchParams, { state, nonce, codeVerifier }: SignInChecks): Promise<number> {
+      const configuration = await configured();
+      const url = new URL(redirectUrl);
+      url.search = String(answer);
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier };
+      const tokens = await authorizationCodeGrant(configuration, url, checks).catch((error: unknown) => {
+        throw signInErrorOf(error);
+      });
+      const userId = userIdOf(tokens.claims()?.sub);
+      if (userId === undefined)
+        throw invalid('GitLab named you by something that is not the id of a user', 'subject');
+      return userId;
+    },
+  };
 }
 
 /** Codes of the library that say the answer did not come, or not from GitLab's application. */
 const NO_ANSWER: readonly string[] = [
-  'OAUTH_TIMEOUT',
-  'OAUTH_ABORT',
-  'OAUTH_RESPONSE_IS_NOT_CONFORM',
-  'OAUTH_RESPONSE_IS_NOT_JSON',
+  ...['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON'],
 ];
 
 /** The library's errors can quote what GitLab sent; only their codes are taken over. */
 function signInErrorOf(error: unknown): SignInError {
-  if (error instanceof AuthorizationResponseError) {
+  if (error instanceof AuthorizationResponseError)
     return new SignInError(
       'sign_in_denied',
       `GitLab did not let you sign in (${codeText(error.error)}).`,
       'Sign in again and allow the application; if GitLab never asked, tell whoever runs Tollgate.',
     );
-  }
   if (error instanceof ResponseBodyError) {
     const isOurs = error.error === 'invalid_client' || error.error === 'unauthorized_client';
     return isOurs ? unavailable(error.error) : invalid('GitLab does not accept its code', error.error);
   }
-  if (error instanceof ClientError && !NO_ANSWER.includes(error.code ?? ''))
-    return invalid('What GitLab answered does not belong to this sign-in', error.code ?? 'unknown');
-  return unavailable(error instanceof ClientError ? (error.code ?? 'unknown') : 'no answer');
+  const { code = 'unknown' } = error instanceof ClientError ? error : { code: 'no answer' };
+  return error instanceof ClientError && !NO_ANSWER.includes(code)
+    ? invalid('What GitLab answered does not belong to this sign-in', code)
+    : unavailable(code);
 }
 
 const invalid = (what: string, code: string): SignInError =>
@@ -163,106 +160,73 @@ const unavailable = (code: string): SignInError =>
 /** The browser's text is untrusted. */
 const codeText = (code: string): string => (/^[\w ]{1,40}$/.test(code) ? code : 'unknown');
 
-// OAuth's device authorization grant (RFC 8628) with GitLab, for people in a terminal.
-
-interface DeviceSignInDeps {
-  readonly issuer: string;
-  /** Id of an application of its own, which is not confidential and has the scope `openid`. */
-  readonly clientId: string;
-  readonly fetch: typeof fetch;
-}
-
-/** Codes for the user to approve, and for the terminal to poll. */
-interface DeviceCode {
-  readonly deviceCode: string;
-  readonly userCode: string;
-  readonly verificationUri: string;
-  readonly expiresInSeconds: number;
-  readonly intervalSeconds: number;
-}
-
-/** GitLab's id of the user, or that they have not answered yet. */
-type DeviceAnswer = { readonly userId: number } | { readonly wait: 'authorization_pending' | 'slow_down' };
-
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const INTERVAL_SECONDS = 5;
 
-export class DeviceSignIn {
-  readonly #deps: DeviceSignInDeps;
+/**
+ * OAuth's device authorization grant (RFC 8628) with GitLab, for people in a terminal.
+ * @param clientId - of an application of its own, which is not confidential and has the scope `openid`
+ */
+export function deviceSignIn({
+  issuer,
+  clientId,
+  fetch,
+}: Pick<GitLabSignInDeps, 'issuer' | 'clientId' | 'fetch'>) {
+  const at = (path: string): string => String(new URL(path, issuer));
+  // GitLab does not promise to list its address for devices, and the others are always where they are here.
+  const server = {
+    issuer,
+    token_endpoint: at('/oauth/token'),
+    userinfo_endpoint: at('/oauth/userinfo'),
+    device_authorization_endpoint: at('/oauth/authorize_device'),
+  };
+  const configuration = new Configuration(server, clientId, undefined, None());
+  configuration[customFetch] = (url, options) => fetch(url, options as RequestInit);
+  configuration.timeout = TIMEOUT_SECONDS;
+  if (isPlain(issuer)) allowInsecureRequests(configuration);
+  return {
+    /** Codes for the user to approve, and for the terminal to poll. @throws {SignInError} `gitlab_unavailable` */
+    async begin() {
+      const begun = await initiateDeviceAuthorization(configuration, { scope: SCOPE }).catch(refuse);
+      return {
+        deviceCode: begun.device_code,
+        userCode: begun.user_code,
+        verificationUri: begun.verification_uri_complete ?? begun.verification_uri,
+        expiresInSeconds: begun.expires_in,
+        intervalSeconds: begun.interval ?? INTERVAL_SECONDS,
+      };
+    },
 
-  constructor(deps: DeviceSignInDeps) {
-    this.#deps = deps;
-  }
-
-  /** @throws {SignInError} `gitlab_unavailable` */
-  async begin(): Promise<DeviceCode> {
-    const configuration = this.#configuration();
-    const begun = await initiateDeviceAuthorization(configuration, { scope: SCOPE }).catch(refuse);
-    return {
-      deviceCode: begun.device_code,
-      userCode: begun.user_code,
-      verificationUri: begun.verification_uri_complete ?? begun.verification_uri,
-      expiresInSeconds: begun.expires_in,
-      intervalSeconds: begun.interval ?? INTERVAL_SECONDS,
-    };
-  }
-
-  /**
-   * Asks once. The code is good for our application only, so the user it leads to allowed Tollgate and nothing else. The token
-   * is dropped here.
-   * @throws {SignInError} `sign_in_expired`, `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
-   */
-  async ask(deviceCode: string): Promise<DeviceAnswer> {
-    const configuration = this.#configuration();
-    try {
-      const tokens = await genericGrantRequest(configuration, GRANT, { device_code: deviceCode });
-      const { sub } = await fetchUserInfo(configuration, tokens.access_token, skipSubjectCheck);
-      if (/^[1-9]\d{0,14}$/.test(sub)) return { userId: Number(sub) };
-    } catch (error) {
-      const code = error instanceof ResponseBodyError ? error.error : undefined;
-      if (code === 'authorization_pending' || code === 'slow_down') return { wait: code };
-      return refuse(error);
-    }
-    throw new SignInError(
-      'sign_in_invalid',
-      'GitLab named you by something that is not the id of a user.',
-      'Tell whoever runs Tollgate.',
-    );
-  }
-
-  /** GitLab does not promise to list its address for devices, and the others are always where they are here. */
-  #configuration(): Configuration {
-    const { issuer, clientId, fetch } = this.#deps;
-    const at = (path: string): string => String(new URL(path, issuer));
-    const server = {
-      issuer,
-      token_endpoint: at('/oauth/token'),
-      userinfo_endpoint: at('/oauth/userinfo'),
-      device_authorization_endpoint: at('/oauth/authorize_device'),
-    };
-    const configuration = new Configuration(server, clientId, undefined, None());
-    configuration[customFetch] = (url, options) => fetch(url, options as RequestInit);
-    configuration.timeout = TIMEOUT_SECONDS;
-    if (new URL(issuer).protocol === 'http:') allowInsecureRequests(configuration);
-    return configuration;
-  }
+    /**
+     * Asks once: GitLab's id of the user, or that they have not answered yet. The code is good for our application only, so the
+     * user it leads to allowed Tollgate and nothing else. The token is dropped here.
+     * @throws {SignInError} `sign_in_expired`, `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
+     */
+    async ask(deviceCode: string) {
+      let subject: string;
+      try {
+        const tokens = await genericGrantRequest(configuration, GRANT, { device_code: deviceCode });
+        subject = (await fetchUserInfo(configuration, tokens.access_token, skipSubjectCheck)).sub;
+      } catch (error) {
+        const code = error instanceof ResponseBodyError ? error.error : undefined;
+        if (code === 'authorization_pending' || code === 'slow_down') return { wait: code } as const;
+        return refuse(error);
+      }
+      const userId = userIdOf(subject);
+      if (userId !== undefined) return { userId };
+      throw invalid('GitLab named you by something that is not the id of a user', 'subject');
+    },
+  };
 }
 
 /** The library's errors can quote what GitLab sent; only what a person can act on is taken over. */
 function refuse(error: unknown): never {
   const code = error instanceof ResponseBodyError ? error.error : undefined;
+  const again = 'Run tollgate login again.';
   if (code === 'expired_token' || code === 'invalid_grant')
-    throw new SignInError(
-      'sign_in_expired',
-      'GitLab no longer knows this code.',
-      'Run tollgate login again.',
-    );
+    throw new SignInError('sign_in_expired', 'GitLab no longer knows this code.', again);
   if (code === 'access_denied')
-    throw new SignInError(
-      'sign_in_denied',
-      'The sign-in was declined in GitLab.',
-      'Run tollgate login again.',
-    );
+    throw new SignInError('sign_in_denied', 'The sign-in was declined in GitLab.', again);
   throw new SignInError(
     'gitlab_unavailable',
     'Tollgate and GitLab could not agree on a sign-in from a terminal.',

@@ -7,7 +7,7 @@ import { NONCE, type SecureHeadersVariables, secureHeaders } from 'hono/secure-h
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Log } from '../environment/environment.ts';
-import type { JobTokens } from './job-tokens.ts';
+import type { JobTokenReader } from './job-tokens.ts';
 import { type SignInEnv, SignInError } from './model.ts';
 import { type Sessions, secretHashOf } from './sessions.ts';
 
@@ -55,31 +55,19 @@ const KEYS_MAX = 10_000;
 export function rateLimit({ max, windowMs, clock }: RateLimitOptions): RateLimit {
   let counts = new Map<string, number>();
   let endsAtMs = Number.NEGATIVE_INFINITY;
-  const next = (
-    key: string,
-  ): { readonly counted: string; readonly count: number; readonly nowMs: number } => {
+  const counted = (key: string, keep: boolean): number | undefined => {
     const nowMs = clock.nowMs();
     if (nowMs >= endsAtMs) {
       counts = new Map();
       endsAtMs = nowMs + windowMs;
     }
     // Strangers beyond the bound share one count rather than pushing out others'.
-    const counted = counts.has(key) || counts.size < KEYS_MAX ? key : '';
-    return { counted, count: (counts.get(counted) ?? 0) + 1, nowMs };
+    const name = counts.has(key) || counts.size < KEYS_MAX ? key : '';
+    const count = (counts.get(name) ?? 0) + 1;
+    if (keep) counts.set(name, count);
+    return count > max ? Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000)) : undefined;
   };
-  const waitSeconds = (count: number, nowMs: number): number | undefined =>
-    count > max ? Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000)) : undefined;
-  return {
-    take(key) {
-      const { counted, count, nowMs } = next(key);
-      counts.set(counted, count);
-      return waitSeconds(count, nowMs);
-    },
-    wait(key) {
-      const { count, nowMs } = next(key);
-      return waitSeconds(count, nowMs);
-    },
-  };
+  return { take: (key) => counted(key, true), wait: (key) => counted(key, false) };
 }
 
 const SELF = "'self'";
@@ -135,19 +123,6 @@ export type RenderNotice = (notice: SignInNotice) => string | Promise<string>;
 const wantsPage = (c: Context): boolean =>
   !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
 
-/** A page, or `{error: {code, message, remedy}}`. Kept by no cache. */
-async function respondWith(
-  c: Context,
-  status: ContentfulStatusCode,
-  notice: SignInNotice,
-  render: RenderNotice,
-): Promise<Response> {
-  c.header('cache-control', 'no-store');
-  if (wantsPage(c)) return c.html(await render(notice), status);
-  const { code, sentence, remedy } = notice;
-  return c.json({ error: { code, message: sentence, remedy } }, status);
-}
-
 /** The default page without style and script. */
 export const plainPage: RenderNotice = async ({ title, sentence, remedy, link }) =>
   String(
@@ -185,32 +160,32 @@ const NOTICES = {
   },
 } as const satisfies Readonly<Record<string, SignInNotice & { readonly status: ContentfulStatusCode }>>;
 
-export type Refuse = (
-  c: Context,
-  why: keyof typeof NOTICES | SignInError | { readonly waitSeconds: number },
-) => Promise<Response>;
+type Refusal = keyof typeof NOTICES | SignInError | { readonly waitSeconds: number };
+export type Refuse = (c: Context, why: Refusal) => Promise<Response>;
 
+function noticeOf(why: Refusal): SignInNotice & { readonly status: ContentfulStatusCode } {
+  if (typeof why === 'string') return NOTICES[why];
+  if (why instanceof SignInError) {
+    const { code, status, sentence, remedy } = why;
+    return { code, status, title: 'Not signed in', sentence, remedy, link: SIGN_IN };
+  }
+  return {
+    ...{ status: 429, code: 'too_many_requests', title: 'Too many requests' },
+    sentence: 'There were more requests from here than a person sends.',
+    remedy: `Wait ${why.waitSeconds} s and try again.`,
+  };
+}
+
+/** A page, or `{error: {code, message, remedy}}`. Kept by no cache. */
 export const refusals =
   (render: RenderNotice): Refuse =>
-  (c, why) => {
-    if (typeof why === 'string') return respondWith(c, NOTICES[why].status, NOTICES[why], render);
-    if (why instanceof SignInError) {
-      const { code, status, sentence, remedy } = why;
-      return respondWith(
-        c,
-        status,
-        { code, title: 'Not signed in', sentence, remedy, link: SIGN_IN },
-        render,
-      );
-    }
-    const { waitSeconds } = why;
-    c.header('retry-after', String(waitSeconds));
-    const notice = {
-      ...{ code: 'too_many_requests', title: 'Too many requests' },
-      sentence: 'There were more requests from here than a person sends.',
-      remedy: `Wait ${waitSeconds} s and try again.`,
-    };
-    return respondWith(c, 429, notice, render);
+  async (c, why) => {
+    const { status, ...notice } = noticeOf(why);
+    c.header('cache-control', 'no-store');
+    if (typeof why === 'object' && 'waitSeconds' in why) c.header('retry-after', String(why.waitSeconds));
+    if (wantsPage(c)) return c.html(await render(notice), status);
+    const { code, sentence: message, remedy } = notice;
+    return c.json({ error: { code, message, remedy } }, status);
   };
 
 /** Format of ids in cookies: 256 random bits. */
@@ -224,31 +199,24 @@ export const bearerOf = (c: Context): string | undefined =>
 const jobTokenOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 
-/** One cookie that only this address sets and reads, and that no script sees. */
-export interface IdCookie {
-  /** Undefined: there is none, or it is none of ours. */
-  read(c: Context): string | undefined;
-  write(c: Context, id: string, maxAgeSeconds: number): void;
-  clear(c: Context): void;
-}
-
 /**
+ * One cookie that only this address sets and reads, and that no script sees.
+ *
  * @param secure - `__Host-`: https only, this host only, whole site. False for a console on the own machine, which has no
  * certificate; browsers keep the prefix for https.
  */
-export function idCookie(name: string, { secure }: { readonly secure: boolean }): IdCookie {
+export function idCookie(name: string, secure: boolean) {
   const full = secure ? `__Host-${name}` : name;
   // Lax, not Strict: the way back from GitLab starts on another site.
   const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
   return {
-    read(c) {
+    /** Undefined: there is none, or it is none of ours. */
+    read(c: Context): string | undefined {
       const id = getCookie(c, full);
       return id !== undefined && ID.test(id) ? id : undefined;
     },
-    write: (c, id, maxAge) => setCookie(c, full, id, { ...options, maxAge }),
-    clear(c) {
-      deleteCookie(c, full, options);
-    },
+    write: (c: Context, id: string, maxAge: number): void => setCookie(c, full, id, { ...options, maxAge }),
+    clear: (c: Context): void => void deleteCookie(c, full, options),
   };
 }
 
@@ -294,9 +262,9 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 interface RequireUserDeps {
   readonly sessions: Sessions;
-  readonly sessionCookie: IdCookie;
+  readonly sessionCookie: ReturnType<typeof idCookie>;
   readonly sessionLimit: RateLimit;
-  readonly jobs: Pick<JobTokens, 'read'>;
+  readonly readJob: JobTokenReader;
   /** For all jobs of a project together. */
   readonly jobLimit: RateLimit;
   /** For invalid session cookies, per address: each costs a read of the table. */
@@ -318,13 +286,13 @@ const KNOWN_MAX = 10_000;
  */
 export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv> {
   const { sessions, sessionCookie, sessionLimit, strangerLimit } = deps;
-  const { addressOf, origin, refuse, log, jobs, jobLimit } = deps;
+  const { addressOf, origin, refuse, log, readJob, jobLimit } = deps;
   /** Sessions this process has verified. Rate limits of their address do not apply to them. */
   const known = new Map<string, true>();
   return createMiddleware<SignInEnv>(async (c, next) => {
     const jobToken = jobTokenOf(c);
     if (jobToken !== undefined) {
-      const job = await jobs.read(jobToken).catch(asSignInError);
+      const job = await readJob(jobToken).catch(asSignInError);
       if (job instanceof SignInError) {
         log.warn('job refused', { code: job.code, reason: job.sentence });
         return refuse(c, job);

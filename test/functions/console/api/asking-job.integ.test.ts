@@ -1,6 +1,6 @@
 /** A job asks the console by its own token, which a GitLab of its own signed. */
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { ACCESS } from '../../../../functions/console/api/create-api.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
 import { signed, startJobIssuer } from '../../core/signin/job-issuer.ts';
@@ -13,12 +13,19 @@ const MINUTE_MS = 60_000;
 const ends: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const end of ends.splice(0)) await end();
 });
 
 async function opened() {
   const house = consoleHouse();
   await house.apply(LIMITS);
+  // The library that keeps the keys asks the machine for the time.
+  vi.useFakeTimers({ toFake: ['Date'], now: house.clock.nowMs() });
+  const advance = (ms: number): void => {
+    house.clock.advance(ms);
+    vi.setSystemTime(house.clock.nowMs());
+  };
   const gitlab = await startJobIssuer(() => house.clock.nowMs());
   ends.push(gitlab.stop);
   const logged: string[] = [];
@@ -42,6 +49,7 @@ async function opened() {
   };
   return {
     ...house,
+    clock: { ...house.clock, advance },
     decide: house.ask,
     gitlab,
     ask,

@@ -148,7 +148,7 @@ async function previewed(page: Page, amount: string): Promise<void> {
 }
 
 test('without script pages are searched, and a button counts the jobs of an edit; nothing typed is lost', async () => {
-  const page = await as('finance', full, { javaScriptEnabled: false });
+  const page = await as('admin', full, { javaScriptEnabled: false });
   await page.goto(full.origin);
   await page.getByLabel('Search budgets').fill('payments');
   await page.getByRole('button', { name: 'Show' }).click();
@@ -166,7 +166,7 @@ test('without script pages are searched, and a button counts the jobs of an edit
 });
 
 test('with script the jobs are counted without a click, and on a telephone all of it fits', async () => {
-  const page = await as('finance', full, { viewport: NARROW });
+  const page = await as('admin', full, { viewport: NARROW });
   await previewed(page, '5');
   await page
     .locator('#exact [aria-live=polite]')
