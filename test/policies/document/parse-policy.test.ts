@@ -40,42 +40,33 @@ test('every problem of a document is named at once, each beginning with its path
   ]);
 });
 
-test.each<[string, unknown, string]>([
-  ['no document', undefined, 'document: missing; expected an object'],
-  ['a misspelt key', policyDocument({ ruels: [] }), 'ruels: unknown key; did you mean rules?'],
-  ['a key of another kind', rule({ allow: ['a'] }), 'rules[0].allow: unknown key'],
+test.each<[unknown, string]>([
+  [undefined, 'document: missing; expected an object'],
+  [policyDocument({ ruels: [] }), 'ruels: unknown key; did you mean rules?'],
+  [rule({ allow: ['a'] }), 'rules[0].allow: unknown key'],
   [
-    'a budget of class security',
     rule({ class: 'security' }),
     "rules[0].class: 'security'; expected a class for kind budget: cost, capacity",
   ],
-  ['a misspelt key', image({ alow: ['a'] }), 'rules[0].alow: unknown key; did you mean allow?'],
+  [image({ alow: ['a'] }), 'rules[0].alow: unknown key; did you mean allow?'],
   [
-    'a default class that is none',
     policyDocument({
       prices: { version: '1', classes: [{ name: 'a', rate_per_minute: 1 }], default_class: 'b' },
     }),
     "prices.default_class: 'b'; expected one of the classes: a",
   ],
   [
-    'a price typed a thousandfold',
     policyDocument({
       prices: { version: '1', classes: [{ name: 'a', rate_per_minute: '10001' }], default_class: 'a' },
     }),
     "prices.classes[0].rate_per_minute: '10001'; expected at most 10000 a minute",
   ],
   [
-    'a variable that looks like a secret',
     policyDocument({ variables: ['CI_JOB_TOKEN'] }),
     "variables[0]: 'CI_JOB_TOKEN'; expected no name that looks like a secret",
   ],
+  [policyDocument({ rollout: { days: 29 } }), 'rollout.days: 29; expected at most 28'],
   [
-    'a rollout that looks back further than anybody counts',
-    policyDocument({ rollout: { days: 29 } }),
-    'rollout.days: 29; expected at most 28',
-  ],
-  [
-    'a group that discloses twice',
     policyDocument({
       disclose: {
         groups: [
@@ -86,7 +77,7 @@ test.each<[string, unknown, string]>([
     }),
     'disclose.groups[1].group: 1; expected a group that is named once',
   ],
-])('%s is refused with place and remedy', (_, document, problem) => {
+])('%j is refused with place and remedy', (document, problem) => {
   const problems = problemsOf(document);
   expect(
     problems.some((each) => each.startsWith(problem)),

@@ -32,105 +32,90 @@ const short = (reason: Reason): string => {
 const said = (caps: object, request: Partial<AdmissionRequest>): readonly string[] =>
   reasons(caps, request).map(short);
 
-test.each<[object, Variables, readonly string[], string]>([
+test.each<[object, Variables, readonly string[]]>([
+  // And a request is none.
   [
     { build: { memory_limit: '16Gi' } },
     { KUBERNETES_MEMORY_REQUEST: '64Gi' },
     ['KUBERNETES_MEMORY_LIMIT missing'],
-    'and a request is none',
   ],
-  [{ build: { memory_limit: '16Gi' } }, { KUBERNETES_POD_MEMORY_LIMIT: '1Gi' }, [], "the pod's holds, too"],
+  // The pod's holds, too.
+  [{ build: { memory_limit: '16Gi' } }, { KUBERNETES_POD_MEMORY_LIMIT: '1Gi' }, []],
+  // A billionth more is too much.
   [
     { build: { cpu: 8 } },
     { KUBERNETES_CPU_REQUEST: '8.000000001' },
     ['KUBERNETES_CPU_REQUEST 8000000001n > 8'],
-    'a billionth more is too much',
   ],
+  // A cap holds for request and limit.
   [
     { build: { cpu: 8 } },
     { KUBERNETES_CPU_REQUEST: '9', KUBERNETES_CPU_LIMIT: '10' },
     ['KUBERNETES_CPU_REQUEST 9 > 8', 'KUBERNETES_CPU_LIMIT 10 > 8'],
-    'a cap holds for request and limit',
   ],
-  [
-    { build: { cpu_request: 8 } },
-    { KUBERNETES_CPU_LIMIT: '64' },
-    ['KUBERNETES_CPU_LIMIT 64 > 8'],
-    'who leaves out the request asks for the limit',
-  ],
+  // Who leaves out the request asks for the limit.
+  [{ build: { cpu_request: 8 } }, { KUBERNETES_CPU_LIMIT: '64' }, ['KUBERNETES_CPU_LIMIT 64 > 8']],
+  // A cap on the pod is for its own variables.
   [
     { pod: { cpu: 8 } },
     { KUBERNETES_POD_CPU_REQUEST: '9', KUBERNETES_CPU_REQUEST: '64' },
     ['KUBERNETES_POD_CPU_REQUEST 9 > 8'],
-    'a cap on the pod is for its own variables',
   ],
+  // One that asks for less than the floor is refused.
   [
     { min: { build: { cpu_request: '500m' } } },
     { KUBERNETES_CPU_REQUEST: '1m', KUBERNETES_CPU_LIMIT: '1m' },
     ['KUBERNETES_CPU_REQUEST 1m < 500m'],
-    'one that asks for less than the floor is refused',
   ],
-  [{ build: { cpu: 8 } }, { KUBERNETES_CPU_REQUEST: '' }, [], 'an empty value asks for nothing'],
-  [
-    { build: { cpu: 8 } },
-    { KUBERNETES_CPU_REQUEST: '$CPUS' },
-    ['KUBERNETES_CPU_REQUEST invalid'],
-    'a variable that is not expanded yet is no quantity',
-  ],
-  [
-    { build: { cpu: 8 } },
-    { KUBERNETES_MEMORY_REQUEST: 'x', KUBERNETES_HELPER_CPU_REQUEST: 'x' },
-    [],
-    'what no cap holds for is not looked at',
-  ],
-])('%j on %j says %j: %s', (caps, variables, expected) => {
+  // An empty value asks for nothing.
+  [{ build: { cpu: 8 } }, { KUBERNETES_CPU_REQUEST: '' }, []],
+  // A variable that is not expanded yet is no quantity.
+  [{ build: { cpu: 8 } }, { KUBERNETES_CPU_REQUEST: '$CPUS' }, ['KUBERNETES_CPU_REQUEST invalid']],
+  // What no cap holds for is not looked at.
+  [{ build: { cpu: 8 } }, { KUBERNETES_MEMORY_REQUEST: 'x', KUBERNETES_HELPER_CPU_REQUEST: 'x' }, []],
+])('%j on %j says %j', (caps, variables, expected) => {
   expect(said(caps, { variables })).toEqual(expected);
 });
 
-test.each<[object, Variables, readonly (Variables | undefined)[], readonly string[], string]>([
+test.each<[object, Variables, readonly (Variables | undefined)[], readonly string[]]>([
+  // Each service by itself.
   [
     { service: { cpu: 2 } },
     {},
     [{ KUBERNETES_SERVICE_CPU_REQUEST: '3' }, { KUBERNETES_SERVICE_CPU_LIMIT: '4' }],
     ['s0: KUBERNETES_SERVICE_CPU_REQUEST 3 > 2', 's1: KUBERNETES_SERVICE_CPU_LIMIT 4 > 2'],
-    'each service by itself',
   ],
+  // But of one that has none.
   [
     { service: { cpu_request: 2 } },
     { KUBERNETES_SERVICE_CPU_LIMIT: '8' },
     [undefined],
     ['KUBERNETES_SERVICE_CPU_LIMIT 8 > 2'],
-    'but of one that has none',
   ],
-  [
-    { build: { cpu: 2 } },
-    {},
-    [{ KUBERNETES_CPU_REQUEST: '64' }],
-    [],
-    "in a service's variables the short spelling means nothing",
-  ],
+  // In a service's variables the short spelling means nothing.
+  [{ build: { cpu: 2 } }, {}, [{ KUBERNETES_CPU_REQUEST: '64' }], []],
+  // A sum that ends on the cap is allowed.
   [
     { job: { cpu: 12 } },
     { KUBERNETES_CPU_REQUEST: '8', KUBERNETES_HELPER_CPU_REQUEST: '1' },
     [{ KUBERNETES_SERVICE_CPU_REQUEST: '1' }, { KUBERNETES_SERVICE_CPU_REQUEST: '2' }],
     [],
-    'a sum that ends on the cap is allowed',
   ],
+  // A sum above it is not, and names what asks for most.
   [
     { job: { cpu: 12 } },
     { KUBERNETES_CPU_REQUEST: '8', KUBERNETES_HELPER_CPU_REQUEST: '1' },
     [{ KUBERNETES_SERVICE_CPU_REQUEST: '1' }, { KUBERNETES_SERVICE_CPU_REQUEST: '2001m' }],
     ['sum: KUBERNETES_CPU_REQUEST 12001m > 12'],
-    'a sum above it is not, and names what asks for most',
   ],
+  // A small pod does not hide its containers.
   [
     { job: { cpu: 12 } },
     { KUBERNETES_POD_CPU_REQUEST: '1m', KUBERNETES_CPU_REQUEST: '99', KUBERNETES_POD_CPU_LIMIT: '12' },
     [],
     ['KUBERNETES_CPU_REQUEST 99 > 12'],
-    'a small pod does not hide its containers',
   ],
-])('%j on %j with services %j says %j: %s', (caps, variables, own, expected) => {
+])('%j on %j with services %j says %j', (caps, variables, own, expected) => {
   const services = own.map((each, index) => ({
     name: `s${index}`,
     ...(each !== undefined && { variables: each }),

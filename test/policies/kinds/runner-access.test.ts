@@ -48,17 +48,16 @@ test.each<[readonly object[], Partial<AdmissionRequest>, string | undefined, str
   expect(reasonsOf(access(allow), { ...job, ...request })[0]?.code).toBe(code);
 });
 
-test.each<[readonly object[], readonly string[], string | undefined, string]>([
-  [[{ protected: true }], ['refProtected'], 'refProtected', 'what cannot be told is a missing field'],
-  [[{ protected: true }, { users: [7] }], ['refProtected'], undefined, 'but not where another one opens it'],
-  [[{ users: [8], protected: true }], ['refProtected'], 'RUNNER_SCOPE', 'nor where it would not help'],
-  [
-    [{ groups: [101] }],
-    ['namespaceId', 'rootNamespaceId', 'projectId', 'projectPath'],
-    'namespaceId',
-    'no group at all is a missing field',
-  ],
-])('%j without %j gives %s: %s', (allow, absent, given) => {
+test.each<[readonly object[], readonly string[], string | undefined]>([
+  // What cannot be told is a missing field.
+  [[{ protected: true }], ['refProtected'], 'refProtected'],
+  // But not where another one opens it.
+  [[{ protected: true }, { users: [7] }], ['refProtected'], undefined],
+  // Nor where it would not help.
+  [[{ users: [8], protected: true }], ['refProtected'], 'RUNNER_SCOPE'],
+  // No group at all is a missing field.
+  [[{ groups: [101] }], ['namespaceId', 'rootNamespaceId', 'projectId', 'projectPath'], 'namespaceId'],
+])('%j without %j gives %s', (allow, absent, given) => {
   const request = Object.fromEntries(Object.entries(job).filter(([key]) => !absent.includes(key)));
   const reasons = reasonsOf(access(allow), request);
   expect(reasons.map((each) => (each.code === 'FIELD_MISSING' ? each.field : each.code))).toEqual(

@@ -24,65 +24,37 @@ const ids = (request: Partial<AdmissionRequest>, dir: typeof directory | undefin
   return [placement.ancestors.map(({ id }) => id), placement.known];
 };
 
-test.each<[Partial<AdmissionRequest>, number[], boolean, string]>([
-  [
-    { namespaceId: 104, rootNamespaceId: 100 },
-    [100, 101, 104],
-    true,
-    'ids give every group between root and job',
-  ],
-  [{ namespaceId: 999, rootNamespaceId: 100 }, [100], false, 'an unknown namespace has its root only'],
-  [{ projectPath: 'acme/payments/cards/api' }, [100, 101, 104], true, 'without ids the path is looked up'],
-  [
-    { projectPath: 'acme/payments/new/deep/api' },
-    [100, 101],
-    false,
-    'the longest known prefix of a path counts',
-  ],
-  [
-    { namespaceId: 999, projectPath: 'acme/payments/api' },
-    [100],
-    false,
-    'an id outweighs the path: only the root is taken from it',
-  ],
-  [
-    { namespaceId: 104, rootNamespaceId: 100, suspicious: ['namespaceId'] },
-    [100],
-    false,
-    'a contradictory namespace is unknown',
-  ],
-  [
-    { namespaceId: 104, rootNamespaceId: 100, suspicious: ['somethingNew'] },
-    [],
-    false,
-    'an unknown contradiction doubts everything',
-  ],
-  [
-    { namespaceId: 104, suspicious: ['image'] },
-    [100, 101, 104],
-    true,
-    'a contradiction about no identity takes none away',
-  ],
-])('%j is in %j, known %s: %s', (request, ancestors, known) => {
+test.each<[Partial<AdmissionRequest>, number[], boolean]>([
+  // Ids give every group between root and job.
+  [{ namespaceId: 104, rootNamespaceId: 100 }, [100, 101, 104], true],
+  // An unknown namespace has its root only.
+  [{ namespaceId: 999, rootNamespaceId: 100 }, [100], false],
+  // Without ids the path is looked up.
+  [{ projectPath: 'acme/payments/cards/api' }, [100, 101, 104], true],
+  // The longest known prefix of a path counts.
+  [{ projectPath: 'acme/payments/new/deep/api' }, [100, 101], false],
+  // An id outweighs the path: only the root is taken from it.
+  [{ namespaceId: 999, projectPath: 'acme/payments/api' }, [100], false],
+  // A contradictory namespace is unknown.
+  [{ namespaceId: 104, rootNamespaceId: 100, suspicious: ['namespaceId'] }, [100], false],
+  // An unknown contradiction doubts everything.
+  [{ namespaceId: 104, rootNamespaceId: 100, suspicious: ['somethingNew'] }, [], false],
+  // A contradiction about no identity takes none away.
+  [{ namespaceId: 104, suspicious: ['image'] }, [100, 101, 104], true],
+])('%j is in %j, known %s', (request, ancestors, known) => {
   expect(ids(request)).toEqual([ancestors, known]);
 });
 
-test.each<[Partial<AdmissionRequest>, number[], boolean, string]>([
-  [
-    { namespaceId: 104, rootNamespaceId: 100, projectPath: 'a/b/c/p' },
-    [100, 104],
-    false,
-    'levels between are unknown',
-  ],
-  [
-    { namespaceId: 101, rootNamespaceId: 100, projectPath: 'a/b/p' },
-    [100, 101],
-    true,
-    'two levels are both there',
-  ],
-  [{ namespaceId: 100, rootNamespaceId: 100 }, [100], true, 'a top-level group is all there is'],
-  [{ projectPath: 'acme/api' }, [], false, 'a path alone names no id'],
-])('without a directory %j is in %j, known %s: %s', (request, ancestors, known) => {
+test.each<[Partial<AdmissionRequest>, number[], boolean]>([
+  // Levels between are unknown.
+  [{ namespaceId: 104, rootNamespaceId: 100, projectPath: 'a/b/c/p' }, [100, 104], false],
+  // Two levels are both there.
+  [{ namespaceId: 101, rootNamespaceId: 100, projectPath: 'a/b/p' }, [100, 101], true],
+  // A top-level group is all there is.
+  [{ namespaceId: 100, rootNamespaceId: 100 }, [100], true],
+  // A path alone names no id.
+  [{ projectPath: 'acme/api' }, [], false],
+])('without a directory %j is in %j, known %s', (request, ancestors, known) => {
   expect(placementOf({ jobId: 1, ...request }, undefined)).toMatchObject({
     ancestors: ancestors.map((id) => ({ id })),
     known,

@@ -57,11 +57,6 @@ describe('versions', () => {
     expect(pricesAt(aPolicy({ prices }).prices, nowMs).version).toBe(priceVersion);
   });
 
-  test('one version alone is written without a list and is in force always', () => {
-    expect(factsAt(version('1'), 0)).toMatchObject({ priceVersion: '1', microsPerMinute: 600_000 });
-    expect(problemsOf({ ...version('1'), from: '2026-11-01' })).toHaveLength(1);
-  });
-
   test.each([
     ['none', [], 'prices: '],
     ['a second one without a date', [version('1'), version('2')], 'prices[1].from: '],
