@@ -44,9 +44,10 @@ const tomlText = (text: string): string =>
   `"${[...text].map((each) => (/[\w]/.test(each) && each < '\u0080' ? each : `\\U${(each.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`)).join('')}"`;
 
 const corpus = (
-  JSON.parse(
-    readFileSync(new URL('../../../../peers/runner/corpus.json', import.meta.url), 'utf8'),
-  ) as readonly { readonly question: Question; readonly answer: RunnersAnswer }[]
+  readFileSync(new URL('../../../../peers/runner/corpus.jsonl', import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line)) as readonly { question: Question; answer: RunnersAnswer }[]
 ).filter(({ question }) => question.library === 'doublestar' && question.text !== '');
 
 test('in lists of many patterns, bad ones among them, the rule does what the library of the Runner does', () => {
