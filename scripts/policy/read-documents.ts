@@ -16,47 +16,33 @@ export interface LocatedDocument<Model> {
   readonly document: YamlDocument;
 }
 
-/** @throws {DocumentError} listing every problem as `file:line:col path: message`. */
-export function readPolicy(file: string): Policy {
-  return locatePolicy(file).model;
-}
+// Each throws {DocumentError}, listing every problem as `file:line:col path: message`.
 
-/** @throws {DocumentError} like `readPolicy`. */
-export function locatePolicy(file: string): LocatedDocument<Policy> {
-  return policyIn(readYaml(file));
-}
+export const readPolicy = (file: string): Policy => locatePolicy(file).model;
 
-/** @throws {DocumentError} like `readPolicy`. */
-export function policyIn(document: YamlDocument): LocatedDocument<Policy> {
-  return compiled(document, (value) => parsePolicy(value, contentHash(value)));
-}
+export const locatePolicy = (file: string): LocatedDocument<Policy> => policyIn(readYaml(file));
 
-/**
- * @param directory - lets the check of counters per job know which groups are above which.
- * @throws {DocumentError} listing every problem as `file:line:col path: message`.
- */
-export function readLimits(file: string, policy: Policy, directory?: Directory): LimitSet {
-  return locateLimits(file, policy, directory).model;
-}
+export const policyIn = (document: YamlDocument): LocatedDocument<Policy> =>
+  compiled(document, (value) => parsePolicy(value, contentHash(value)));
 
-/** @throws {DocumentError} like `readLimits`. */
-export function locateLimits(file: string, policy: Policy, directory?: Directory): LocatedDocument<LimitSet> {
-  return limitsIn(readYaml(file), policy, directory);
-}
+export const readLimits = (file: string, policy: Policy, directory?: Directory): LimitSet =>
+  locateLimits(file, policy, directory).model;
 
-/** @throws {DocumentError} like `readLimits`. */
-export function limitsIn(
+export const locateLimits = (
+  file: string,
+  policy: Policy,
+  directory?: Directory,
+): LocatedDocument<LimitSet> => limitsIn(readYaml(file), policy, directory);
+
+/** @param directory - lets the check of counters per job know which groups are above which. */
+export const limitsIn = (
   document: YamlDocument,
   policy: Policy,
   directory?: Directory,
-): LocatedDocument<LimitSet> {
-  return compiled(document, (value) => parseLimits(value, contentHash(value), policy, directory));
-}
+): LocatedDocument<LimitSet> =>
+  compiled(document, (value) => parseLimits(value, contentHash(value), policy, directory));
 
-/** @throws {DocumentError} listing every problem as `file:line:col path: message`. */
-export function readDirectory(file: string): Directory {
-  return compiled(readYaml(file), parseDirectory).model;
-}
+export const readDirectory = (file: string): Directory => compiled(readYaml(file), parseDirectory).model;
 
 function compiled<Model>(
   document: YamlDocument,

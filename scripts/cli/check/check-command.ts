@@ -2,7 +2,7 @@ import { basename, relative, resolve } from 'node:path';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { choice, optionalWord, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
@@ -89,60 +89,56 @@ that is used up.`,
     2: 'a job would be rejected',
     3: 'wrong usage, an invalid document, or a file from which GitLab creates no pipeline',
   },
-  run: async ({ flags, words }, io) => run(words.file, flags, io),
+  run: async ({ flags: values, words: { file: path } }, io) => {
+    const nowMs = values.now ?? io.nowMs();
+    const documents = readRules(values, io);
+    const chosen = values.class === undefined ? undefined : withClass(documents.policy, values.class, nowMs);
+    const policy = chosen?.policy ?? documents.policy;
+    const rules = { ...documents, policy };
+    const { file, folder } = pipelineFile(path, io.cwd);
+    const place = readPlaceFlags(values, rules.directory);
+    const shownPath = (full: string): string => relative(io.cwd, full) || basename(full);
+    const options = {
+      place,
+      nowMs,
+      images: values.images ?? 'expanded',
+      ...withoutAbsent({ projectTimeoutSeconds: values.timeout }),
+    };
+    const checkOf = (full: string): PipelineCheck => {
+      const pipeline = expandPipeline(full, readRun(values, place));
+      if (isEmpty(pipeline))
+        throw new PipelineError('refused', `has no job; ${NO_PIPELINE}`, shownPath(full));
+      return checkPipeline(pipeline, { ...rules, estimator: timeoutEstimator }, options);
+    };
+    const check = checkOf(file);
+    const before =
+      values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
+    const classTags = chosen?.runnerClass.tags ?? [];
+    const asked = { ...options, variables: policy.variables, flags: values, classTags };
+    const { now, code } = await liveStep(check, asked, io);
+    const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
+      const named = values[flag];
+      if (named !== undefined) writeUserFile(resolve(io.cwd, named), text(), `--${flag} "${named}"`);
+    };
+    write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
+    write('markdown', () => checkMarkdown(check, before, now));
+    const noted = values.note ? await noteStep(checkMarkdown(check, before, now), io) : EXIT.ok;
+    const shown = shownPath(file);
+    if (values.json) {
+      const versions = { policyVersion: policy.version, limitsVersion: rules.limits.version };
+      const about = { pipeline: shown, place, nowMs, ...versions };
+      io.out(`${JSON.stringify(checkJson(check, before, about, now))}\n`);
+    } else {
+      const layout = { columns: io.columns, paint: paintWhen(io.colours), verbose: values.verbose };
+      io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
+      io.out(checkText(check, before, layout, now));
+    }
+    const isRejected = countOf(check, 'rejected') > 0 || rejectingNow(check, now).length > 0;
+    return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? code : noted;
+  },
 });
 
 export const commands = [checkCommand];
-
-async function run(
-  path: string | undefined,
-  values: ValuesOf<typeof FLAGS> & { readonly json: boolean },
-  io: TerminalIo,
-): Promise<ExitCode> {
-  const nowMs = values.now ?? io.nowMs();
-  const documents = readRules(values, io);
-  const chosen = values.class === undefined ? undefined : withClass(documents.policy, values.class, nowMs);
-  const policy = chosen?.policy ?? documents.policy;
-  const rules = { ...documents, policy };
-  const { file, folder } = pipelineFile(path, io.cwd);
-  const place = readPlaceFlags(values, rules.directory);
-  const shownPath = (full: string): string => relative(io.cwd, full) || basename(full);
-  const options = {
-    place,
-    nowMs,
-    images: values.images ?? 'expanded',
-    ...withoutAbsent({ projectTimeoutSeconds: values.timeout }),
-  };
-  const checkOf = (full: string): PipelineCheck => {
-    const pipeline = expandPipeline(full, readRun(values, place));
-    if (isEmpty(pipeline)) throw new PipelineError('refused', `has no job; ${NO_PIPELINE}`, shownPath(full));
-    return checkPipeline(pipeline, { ...rules, estimator: timeoutEstimator }, options);
-  };
-  const check = checkOf(file);
-  const before = values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
-  const classTags = chosen?.runnerClass.tags ?? [];
-  const asked = { ...options, variables: policy.variables, flags: values, classTags };
-  const { now, code } = await liveStep(check, asked, io);
-  const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
-    const named = values[flag];
-    if (named !== undefined) writeUserFile(resolve(io.cwd, named), text(), `--${flag} "${named}"`);
-  };
-  write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
-  write('markdown', () => checkMarkdown(check, before, now));
-  const noted = values.note ? await noteStep(checkMarkdown(check, before, now), io) : EXIT.ok;
-  const shown = shownPath(file);
-  if (values.json) {
-    const versions = { policyVersion: policy.version, limitsVersion: rules.limits.version };
-    const about = { pipeline: shown, place, nowMs, ...versions };
-    io.out(`${JSON.stringify(checkJson(check, before, about, now))}\n`);
-  } else {
-    const layout = { columns: io.columns, paint: paintWhen(io.colours), verbose: values.verbose };
-    io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
-    io.out(checkText(check, before, layout, now));
-  }
-  const isRejected = countOf(check, 'rejected') > 0 || rejectingNow(check, now).length > 0;
-  return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? code : noted;
-}
 
 /** GitLab wants one visible job. Those that start other pipelines count, and so do those that rules leave out. */
 const isEmpty = ({ jobs, leftOut, bridges, notRead, isCreated }: ExpandedPipeline): boolean =>

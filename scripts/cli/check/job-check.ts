@@ -103,47 +103,45 @@ export function checkForms(
   options: RequestOptions,
   nowMs: number,
 ): JobCheck {
-  const check = (form: ExpandedJob): JobCheck =>
-    checkJob(
-      form,
-      withSubject(placeText(job), () => pipelineRequestOf(form, options)),
-      rules,
-      nowMs,
-    );
   const { classes } = pricesAt(rules.policy.prices, nowMs);
+  const forms = [job, ...(job.otherForms ?? [])];
+  const check = (form: ExpandedJob): JobCheck => {
+    const request = withSubject(placeText(job), () => pipelineRequestOf(form, options));
+    return checkJob(form, request, rules, nowMs);
+  };
   const first = check(job);
-  const otherForms = job.otherForms ?? [];
-  const others = [
-    ...onOtherClasses(job, classes),
-    ...otherForms.flatMap((form) => [form, ...onOtherClasses(form, classes)]),
-  ].map(check);
+  const others = forms
+    .flatMap((form) => [form, ...onOtherClasses(form, classes)])
+    .slice(1)
+    .map(check);
   if (others.length === 0) return first;
   const checks = [first, ...others];
-  const ofTags = [job, ...otherForms].flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables));
   const dearest = checks.reduce((most, each) =>
     each.terms.costMicros > most.terms.costMicros ? each : most,
   );
   const rejected = checks.find(({ verdict }) => verdict === 'rejected');
-  const watched = unique(checks.flatMap((each) => each.watched));
-  const untold = unique(checks.flatMap((each) => each.untold));
-  const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
-  if (checks.every(({ verdict }) => verdict === 'rejected')) {
-    const rejects = unique(checks.flatMap((each) => each.rejects));
-    return { ...first, ...shared, rejects, untold };
-  }
   const unsure = checks.find(({ verdict }) => verdict === 'not sure');
+  const rejects = unique(checks.flatMap((each) => each.rejects));
+  const untold = unique(checks.flatMap((each) => each.untold));
+  const watched = unique(checks.flatMap((each) => each.watched));
+  const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
+  if (checks.every(({ verdict }) => verdict === 'rejected')) return { ...first, ...shared, rejects, untold };
+  // Some forms are rejected and others are not.
+  const needs = [...new Set(forms.flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables)))];
+  const ofSomeForms = rejects.map((violation) => ({
+    rule: violation.rule,
+    mode: violation.mode,
+    needs,
+    against: [violation],
+    dependsOn: job.dependsOn ?? [],
+  }));
   return {
     ...(rejected ?? unsure ?? first),
     ...shared,
     verdict: rejected === undefined && unsure === undefined ? 'ok' : 'not sure',
     rejects: [],
-    untold: [...untold, ...unique(checks.flatMap((each) => each.rejects)).map(ofSomeForms)],
+    untold: [...untold, ...ofSomeForms],
   };
-
-  function ofSomeForms(violation: JobCheck['rejects'][number]): UndecidedRule {
-    const { rule, mode } = violation;
-    return { rule, mode, needs: [...new Set(ofTags)], against: [violation], dependsOn: job.dependsOn ?? [] };
-  }
 }
 
 /** An unknown tag may belong to any runner class. */

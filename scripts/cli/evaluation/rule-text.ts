@@ -1,10 +1,9 @@
 import type { DisclosedViolation, RuleNowRow } from '../../../functions/answers/job/model.ts';
 import type { RuleResult } from '../../../functions/answers/job/rule-results.ts';
-import type { CounterKey, LimitClaim } from '../../../policies/claim.ts';
+import type { LimitClaim } from '../../../policies/claim.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { reasonLine } from '../../../policies/text/reason-texts.ts';
-import type { Unit } from '../../../policies/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/unit-texts.ts';
 import { variableOfField } from '../../../policies/variables/compared-value.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -136,43 +135,22 @@ function fieldText(field: string): string {
   return FLAGS[field] === undefined ? field : `${field} (${FLAGS[field]})`;
 }
 
-/** A job's claim on one limit, for people and scripts. */
-export interface LimitAsk {
-  readonly rule: string;
-  /** The limit's id on its subject. */
-  readonly limit: string;
-  readonly subject: string;
-  /** `group acme/payments`. */
-  readonly subjectLabel: string;
-  readonly counter: CounterKey;
-  readonly mode: LimitClaim['mode'];
-  readonly unit: Unit;
-  /** Whole units. */
-  readonly asked: number;
-  /** The limit in force, whole units; absent: it takes its amount without asking (exempt). */
-  readonly bound?: number;
-  /** `November 2026`; absent for what is given back when the job ends. */
-  readonly periodLabel?: string;
-}
+/** A job's claim on one limit, in whole units. */
+export type LimitAsk = ReturnType<typeof limitAskOf>;
 
-const EMPTY = { committed: 0, settled: 0 } as const;
-
-export function limitAskOf(claim: LimitClaim): LimitAsk {
+export function limitAskOf(claim: LimitClaim) {
+  const { rule, counter, mode, unit, amount: asked, bound } = claim;
   // Only a claim's refusal knows its limit by name; an empty counter's has the same facts.
-  const facts = claim.refusal(EMPTY);
-  const { limit, subject } = claim.counter;
+  const facts = claim.refusal({ committed: 0, settled: 0 });
+  const { limit, subject } = counter;
+  /** `group acme/payments`. */
   const subjectLabel = 'subjectLabel' in facts ? facts.subjectLabel : subject;
+  /** `November 2026`; absent for what is given back when the job ends. */
   const periodLabel = 'periodLabel' in facts ? facts.periodLabel : undefined;
   return {
-    rule: claim.rule,
-    limit,
-    subject,
-    subjectLabel,
-    counter: claim.counter,
-    mode: claim.mode,
-    unit: claim.unit,
-    asked: claim.amount,
-    ...withoutAbsent({ bound: claim.bound, periodLabel }),
+    ...{ rule, limit, subject, subjectLabel, counter, mode, unit, asked },
+    // Without a bound it takes its amount without asking (exempt).
+    ...withoutAbsent({ bound, periodLabel }),
   };
 }
 

@@ -7,7 +7,7 @@ import { type Directory, directoryOf } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.ts';
 import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
-import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { severalWords, text, toggle } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
@@ -16,7 +16,7 @@ import { type LedgerFlags, TABLE_FLAGS } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { RULES_FLAGS, type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { limitChanges } from './diff/diff-limits.ts';
 import { jumpsBetween, jumpText, policyChanges, type Side } from './diff/diff-policies.ts';
@@ -60,43 +60,33 @@ recorded, as far as rules decide without counters.`,
     2: 'a price jumps, or with --exit-code there is a difference',
     3: 'wrong usage or an invalid document',
   },
-  run: async ({ flags, words }, io) => diff(words.files, flags, io),
+  run: async ({ flags, words: { files: words } }, io) => {
+    const files = rulesFiles(flags, io);
+    const [old, recent] =
+      flags.base === undefined
+        ? namedVersions(words, flags.since !== undefined, files, io)
+        : [versionAt(flags.base, words, files, io), readVersion(files)];
+    const directory = old.limits === undefined ? directoryOf([]) : readDirectory(files.directory);
+    const [from, to] = [rulesOf(old, directory), rulesOf(recent, directory)];
+    const nowMs = io.nowMs();
+    const between = { from: from.limits, to: to.limits, directory, nowMs };
+    const changes = [...policyChanges(from, to, nowMs), ...limitChanges(between)];
+    const jumps = jumpsBetween(from, to, nowMs);
+    const recorded = flags.since === undefined ? undefined : await replay(flags.since, flags, from, to, io);
+    if (flags.json)
+      io.out(`${JSON.stringify({ different: changes.length > 0, changes, jumps, ...recorded })}\n`);
+    else {
+      tell(changes, io);
+      if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
+      for (const jump of flags.force ? [] : jumps)
+        io.err(`${printable(jumpText(jump))}: correct it, write allow_jump: true there, or say --force\n`);
+    }
+    const isRefused = jumps.length > 0 && !flags.force;
+    return isRefused || (flags['exit-code'] && changes.length > 0) ? EXIT.wouldReject : EXIT.ok;
+  },
 });
 
 export const commands = [policyDiff];
-
-interface DiffFlags extends LedgerFlags, RulesFlags {
-  readonly base: string | undefined;
-  readonly since: string | undefined;
-  readonly force: boolean;
-  readonly 'exit-code': boolean;
-  readonly json: boolean;
-}
-
-async function diff(words: readonly string[], flags: DiffFlags, io: TerminalIo): Promise<ExitCode> {
-  const files = rulesFiles(flags, io);
-  const [old, recent] =
-    flags.base === undefined
-      ? namedVersions(words, flags.since !== undefined, files, io)
-      : [versionAt(flags.base, words, files, io), readVersion(files)];
-  const directory = old.limits === undefined ? directoryOf([]) : readDirectory(files.directory);
-  const [from, to] = [rulesOf(old, directory), rulesOf(recent, directory)];
-  const nowMs = io.nowMs();
-  const between = { from: from.limits, to: to.limits, directory, nowMs };
-  const changes = [...policyChanges(from, to, nowMs), ...limitChanges(between)];
-  const jumps = jumpsBetween(from, to, nowMs);
-  const recorded = flags.since === undefined ? undefined : await replay(flags.since, flags, from, to, io);
-  if (flags.json)
-    io.out(`${JSON.stringify({ different: changes.length > 0, changes, jumps, ...recorded })}\n`);
-  else {
-    tell(changes, io);
-    if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}\n`);
-    for (const jump of flags.force ? [] : jumps)
-      io.err(`${printable(jumpText(jump))}: correct it, write allow_jump: true there, or say --force\n`);
-  }
-  const isRefused = jumps.length > 0 && !flags.force;
-  return isRefused || (flags['exit-code'] && changes.length > 0) ? EXIT.wouldReject : EXIT.ok;
-}
 
 /** Documents as they were at one time; without limits only policies are compared. */
 interface Version {

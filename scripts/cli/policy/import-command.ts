@@ -3,14 +3,14 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { MODES, type Mode } from '../../../policies/mode.ts';
 import { locatePolicy, policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
-import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { choice, text, whole, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { comment, quotedText } from '../init/written-yaml.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
-import { type ImportedRule, type ImportedRunner, importRunner, type NoteCode } from './import-rules.ts';
+import { type ImportedRule, type ImportedRunner, importRunner, NOTE_TITLES } from './import-rules.ts';
 import { contradictionsOf } from './policy-contradictions.ts';
 import { readRunnerConfig } from './runner-config.ts';
 import { entriesAt } from './written-document.ts';
@@ -42,71 +42,53 @@ never printed.`,
     2: 'the policy admits jobs that the Runner fails',
     3: 'wrong usage or an invalid file',
   },
-  run: async ({ flags, words }, io) => importConfig(words.config, flags, io),
+  run: async ({ flags, words: { config: path } }, io) => {
+    const { mode = 'shadow', 'runner-id': given } = flags;
+    const sections = readRunnerConfig(readUserFile(resolve(io.cwd, path), path), path);
+    const untold = sections.filter(({ id }) => id === undefined);
+    if (given !== undefined && untold.length !== 1)
+      throw new UsageError(
+        `--runner-id: expected one [[runners]] without an id, the file has ${untold.length}`,
+      );
+    const { model: policy, document } = locatePolicy(rulesFiles(flags, io).policy);
+    const byId = Map.groupBy(sections, ({ id }) => id);
+    const runners = sections.map((section) => {
+      const isShared = section.id !== undefined && (byId.get(section.id)?.length ?? 0) > 1;
+      const runner = importRunner(section, section.id ?? given, isShared);
+      const notes = [
+        ...contradictionsOf(runner, policy, entriesAt(document.value, 'rules')),
+        ...runner.notes,
+      ];
+      return { ...runner, notes };
+    });
+    const rules = rulesText(runners, { file: printable(basename(path)), mode });
+    checkImported(rules);
+    if (flags.json) {
+      const shown = runners.map((runner) => ({ ...runner, rules: runner.rules.map(({ id }) => id) }));
+      io.out(`${JSON.stringify({ rules, runners: shown })}\n`);
+    } else {
+      io.out(rules);
+      const paint = paintWhen(io.colours);
+      for (const { name, line, notes } of runners) {
+        io.err(`${printable(`Runner ${JSON.stringify(name)}, ${path}:${line}`)}\n`);
+        for (const note of notes) {
+          const title = paint[note.code === 'policy_admits' ? 'bad' : 'warn'](NOTE_TITLES[note.code]);
+          io.err(`  ${printable(path)}:${note.line} ${title}: ${printable(note.text)}\n`);
+        }
+      }
+    }
+    const isWrong = runners.some(({ notes }) => notes.some(({ code }) => code === 'policy_admits'));
+    return isWrong ? EXIT.wouldReject : EXIT.ok;
+  },
 });
 
 export const commands = [policyImport];
-
-interface ImportFlags {
-  readonly policy: string | undefined;
-  readonly mode: Mode | undefined;
-  readonly 'runner-id': number | undefined;
-  readonly json: boolean;
-}
-
-function importConfig(path: string, flags: ImportFlags, io: TerminalIo): ExitCode {
-  const { mode = 'shadow', 'runner-id': given } = flags;
-  const sections = readRunnerConfig(readUserFile(resolve(io.cwd, path), path), path);
-  const untold = sections.filter(({ id }) => id === undefined);
-  if (given !== undefined && untold.length !== 1)
-    throw new UsageError(
-      `--runner-id: expected one [[runners]] without an id, the file has ${untold.length}`,
-    );
-  const { model: policy, document } = locatePolicy(rulesFiles(flags, io).policy);
-  const byId = Map.groupBy(sections, ({ id }) => id);
-  const runners = sections.map((section) => {
-    const isShared = section.id !== undefined && (byId.get(section.id)?.length ?? 0) > 1;
-    const runner = importRunner(section, section.id ?? given, isShared);
-    const notes = [...contradictionsOf(runner, policy, entriesAt(document.value, 'rules')), ...runner.notes];
-    return { ...runner, notes };
-  });
-  const rules = rulesText(runners, { file: printable(basename(path)), mode });
-  checkImported(rules);
-  if (flags.json) {
-    const shown = runners.map((runner) => ({ ...runner, rules: runner.rules.map(({ id }) => id) }));
-    io.out(`${JSON.stringify({ rules, runners: shown })}\n`);
-  } else {
-    io.out(rules);
-    const paint = paintWhen(io.colours);
-    for (const { name, line, notes } of runners) {
-      io.err(`${printable(`Runner ${JSON.stringify(name)}, ${path}:${line}`)}\n`);
-      for (const note of notes) {
-        const title = paint[note.code === 'policy_admits' ? 'bad' : 'warn'](TITLES[note.code]);
-        io.err(`  ${printable(path)}:${note.line} ${title}: ${printable(note.text)}\n`);
-      }
-    }
-  }
-  const isWrong = runners.some(({ notes }) => notes.some(({ code }) => code === 'policy_admits'));
-  return isWrong ? EXIT.wouldReject : EXIT.ok;
-}
 
 /** @throws {DocumentError} for invalid rules, which is our defect, or a list above the policy's bound. */
 function checkImported(rules: string): void {
   const prices = 'prices: { version: "1", classes: [{ name: any, rate_per_minute: 0 }], default_class: any }';
   policyIn(parseYaml(`currency: EUR\n${prices}\nestimate: { default: 10m }\n${rules}`, 'imported rules'));
 }
-
-const TITLES: Readonly<Record<NoteCode, string>> = {
-  policy_admits: 'the policy admits it, the Runner fails it',
-  policy_refuses: 'the policy refuses it, the Runner takes it',
-  no_rule: 'the Runner allows it, no rule can',
-  not_seen: 'the Runner decides it, no rule sees it',
-  rule_stricter: 'the rule is stricter',
-  rule_looser: 'the rule is looser',
-  no_effect: 'has no effect',
-  unrestricted: 'the Runner restricts nothing',
-  runner_not_told: 'to be filled',
-};
 
 interface TextOptions {
   /** Name of the config.toml in comments. */

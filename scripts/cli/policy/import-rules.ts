@@ -28,26 +28,20 @@ interface RuleSource {
   readonly check: string;
 }
 
-/** Stable, for scripts. */
-export type NoteCode =
-  /** The Runner allows it, and no rule can refuse it. */
-  | 'no_rule'
-  /** The Runner decides it, and no rule sees it. */
-  | 'not_seen'
-  /** The Runner restricts nothing here, so there is no rule. */
-  | 'unrestricted'
-  /** The rule refuses something the Runner takes. */
-  | 'rule_stricter'
-  /** The rule takes something the Runner refuses. */
-  | 'rule_looser'
-  /** The setting does not do what it looks like. */
-  | 'no_effect'
-  /** Which runner it is about is not in the file. */
-  | 'runner_not_told'
-  /** The policy admits jobs that the Runner then fails. */
-  | 'policy_admits'
-  /** The policy refuses what the Runner takes. */
-  | 'policy_refuses';
+/** Titles of notes by their codes, which are stable, for scripts. */
+export const NOTE_TITLES = {
+  policy_admits: 'the policy admits it, the Runner fails it',
+  policy_refuses: 'the policy refuses it, the Runner takes it',
+  no_rule: 'the Runner allows it, no rule can',
+  not_seen: 'the Runner decides it, no rule sees it',
+  rule_stricter: 'the rule is stricter',
+  rule_looser: 'the rule is looser',
+  no_effect: 'has no effect',
+  unrestricted: 'the Runner restricts nothing',
+  runner_not_told: 'to be filled',
+};
+
+type NoteCode = keyof typeof NOTE_TITLES;
 
 export interface ImportNote {
   readonly code: NoteCode;

@@ -1,11 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { collectProblems, DocumentError } from '../../policy/yaml-document.ts';
-import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, severalWords, text, whole } from '../../terminal/flags.ts';
 import { writeUserFile } from '../../terminal/user-file.ts';
-import type { RulesFlags } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
 import { readFixtures } from './fixtures/read-fixtures.ts';
 import { junitXml, runJson, tellRun } from './fixtures/report.ts';
@@ -59,34 +58,27 @@ A file of fixtures; policies/policy.test.yaml is an example:
     2: 'a test failed or too little coverage',
     3: 'wrong usage, an invalid fixture or document',
   },
-  run: async ({ flags, words }, io) => test(words.files, flags, io),
+  run: async ({ flags, words }, io) => {
+    const { 'coverage-min': percentMin, junit } = flags;
+    const shown = (file: string): string => shortPath(file, io.cwd);
+    // Nothing runs before all files could be read.
+    const problems: string[] = [];
+    const fixtures = fixtureFiles(words.files, io).flatMap(
+      (file) => collectProblems(problems, () => readFixtures(file, flags, io)) ?? [],
+    );
+    if (problems.length > 0) throw new DocumentError([...new Set(problems)]);
+    const run = await runFixtures(fixtures);
+    if (junit !== undefined)
+      writeUserFile(resolve(io.cwd, junit), junitXml(run, shown), `--junit "${junit}"`);
+    if (flags.json) io.out(`${JSON.stringify(runJson(run, shown))}\n`);
+    else tellRun(run, shown, io);
+    const isCovered = run.coveragePercent >= percentMin;
+    if (!isCovered) io.err(`coverage is ${run.coveragePercent} %; --coverage-min wants ${percentMin} %\n`);
+    return isCovered && run.failed === 0 ? EXIT.ok : EXIT.wouldReject;
+  },
 });
 
 export const commands = [policyTest];
-
-interface TestFlags extends RulesFlags {
-  readonly 'coverage-min': number;
-  readonly junit: string | undefined;
-  readonly json: boolean;
-}
-
-/** @throws {DocumentError} with the problems of all files, before anything runs. */
-async function test(words: readonly string[], flags: TestFlags, io: TerminalIo): Promise<ExitCode> {
-  const { 'coverage-min': percentMin, junit } = flags;
-  const shown = (file: string): string => shortPath(file, io.cwd);
-  const problems: string[] = [];
-  const fixtures = fixtureFiles(words, io).flatMap(
-    (file) => collectProblems(problems, () => readFixtures(file, flags, io)) ?? [],
-  );
-  if (problems.length > 0) throw new DocumentError([...new Set(problems)]);
-  const run = await runFixtures(fixtures);
-  if (junit !== undefined) writeUserFile(resolve(io.cwd, junit), junitXml(run, shown), `--junit "${junit}"`);
-  if (flags.json) io.out(`${JSON.stringify(runJson(run, shown))}\n`);
-  else tellRun(run, shown, io);
-  const isCovered = run.coveragePercent >= percentMin;
-  if (!isCovered) io.err(`coverage is ${run.coveragePercent} %; --coverage-min wants ${percentMin} %\n`);
-  return isCovered && run.failed === 0 ? EXIT.ok : EXIT.wouldReject;
-}
 
 /** Files that are named, all `*.test.yaml` of a folder that is named, else those under `policies/`. */
 function fixtureFiles(words: readonly string[], io: Pick<TerminalIo, 'cwd' | 'root'>): readonly string[] {

@@ -16,13 +16,13 @@ import {
   readDirectory,
 } from '../../policy/read-documents.ts';
 import { collectProblems, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
-import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
+import { EXIT } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { RULES_FLAGS, type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
 import { fieldsNeeded, warningsOf } from './warnings.ts';
 import { entryOf } from './written-document.ts';
@@ -41,61 +41,54 @@ are valid and probably wrong.`,
     1: 'a file cannot be read',
     3: 'wrong usage, invalid, or a policy that would lock out its own platform team',
   },
-  run: async ({ flags }, io) => validate(flags, io),
+  run: async ({ flags: values }, io) => {
+    const documents = readDocuments(rulesFiles(values, io));
+    const nowMs = io.nowMs();
+    const { policy, limits, directory } = documents;
+    /** Violations that would lock out the controller's own deploy; --force reports and ignores them. */
+    const lockout = selfLockout(policy.model, limits.model, directory, nowMs);
+    const valid = lockout.length === 0 || values.force;
+    const warnings = warningsOf(documents, nowMs, rollupZone(io)).map((text) => shortPath(text, io.cwd));
+    const rules = ruleSummaries(policy.model, limits.model);
+    const { version, currency } = policy.model;
+    const counts = {
+      limits: { version: limits.model.version, count: allLimits(limits.model).length },
+      directory: { groups: directory.groupById.size, projects: directory.projectById.size },
+    };
+    if (values.json)
+      io.out(
+        `${JSON.stringify({ valid, lockout, warnings, policy: { version, currency, rules }, ...counts })}\n`,
+      );
+    else {
+      const paint = paintWhen(io.colours);
+      for (const text of warnings) io.err(`${paint.warn('warning')} ${text}\n`);
+      for (const text of lockout)
+        io.err(`${valid ? paint.warn('warning') : paint.bad('locked out')} ${text}\n`);
+      if (!valid) io.err(LOCKOUT_REMEDY);
+      const rows = rules.map(({ id, kind, class: ruleClass, mode, stateless, limits: count }) => {
+        const decidedBy = stateless
+          ? 'the request alone, also in the fallback'
+          : `counters of ${counted(count, 'limit')}`;
+        return [id, kind, ruleClass, mode, decidedBy];
+      });
+      if (rows.length > 0)
+        io.out(`${table(['rule', 'kind', 'class', 'mode', 'decided by'], rows, io.columns, paint.dim)}\n`);
+      const { groups, projects } = counts.directory;
+      io.out(
+        [
+          `policy     ${counted(rules.length, 'rule')}: ${classesText(rules)}; version ${version}`,
+          `limits     ${counted(counts.limits.count, 'limit')}; version ${counts.limits.version}`,
+          `directory  ${counted(groups, 'group')}, ${counted(projects, 'project')}`,
+          valid ? paint.good('valid') : paint.bad('would lock out its own platform team'),
+          '',
+        ].join('\n'),
+      );
+    }
+    return valid ? EXIT.ok : EXIT.invalid;
+  },
 });
 
 export const commands = [policyValidate];
-
-interface ValidateFlags extends RulesFlags {
-  readonly force: boolean;
-  readonly json: boolean;
-}
-
-function validate(values: ValidateFlags, io: TerminalIo): ExitCode {
-  const documents = readDocuments(rulesFiles(values, io));
-  const nowMs = io.nowMs();
-  const { policy, limits, directory } = documents;
-  /** Violations that would lock out the controller's own deploy; --force reports and ignores them. */
-  const lockout = selfLockout(policy.model, limits.model, directory, nowMs);
-  const valid = lockout.length === 0 || values.force;
-  const warnings = warningsOf(documents, nowMs, rollupZone(io)).map((text) => shortPath(text, io.cwd));
-  const rules = ruleSummaries(policy.model, limits.model);
-  const { version, currency } = policy.model;
-  const counts = {
-    limits: { version: limits.model.version, count: allLimits(limits.model).length },
-    directory: { groups: directory.groupById.size, projects: directory.projectById.size },
-  };
-  if (values.json)
-    io.out(
-      `${JSON.stringify({ valid, lockout, warnings, policy: { version, currency, rules }, ...counts })}\n`,
-    );
-  else {
-    const paint = paintWhen(io.colours);
-    for (const text of warnings) io.err(`${paint.warn('warning')} ${text}\n`);
-    for (const text of lockout)
-      io.err(`${valid ? paint.warn('warning') : paint.bad('locked out')} ${text}\n`);
-    if (!valid) io.err(LOCKOUT_REMEDY);
-    const rows = rules.map(({ id, kind, class: ruleClass, mode, stateless, limits: count }) => {
-      const decidedBy = stateless
-        ? 'the request alone, also in the fallback'
-        : `counters of ${counted(count, 'limit')}`;
-      return [id, kind, ruleClass, mode, decidedBy];
-    });
-    if (rows.length > 0)
-      io.out(`${table(['rule', 'kind', 'class', 'mode', 'decided by'], rows, io.columns, paint.dim)}\n`);
-    const { groups, projects } = counts.directory;
-    io.out(
-      [
-        `policy     ${counted(rules.length, 'rule')}: ${classesText(rules)}; version ${version}`,
-        `limits     ${counted(counts.limits.count, 'limit')}; version ${counts.limits.version}`,
-        `directory  ${counted(groups, 'group')}, ${counted(projects, 'project')}`,
-        valid ? paint.good('valid') : paint.bad('would lock out its own platform team'),
-        '',
-      ].join('\n'),
-    );
-  }
-  return valid ? EXIT.ok : EXIT.invalid;
-}
 
 const LOCKOUT_REMEDY = `The jobs of those who run the controller would be rejected, so nobody could deploy the correction. Take
 binds_platform from the rule, change the limit, or correct platform.job if it does not look like your deploy job;
