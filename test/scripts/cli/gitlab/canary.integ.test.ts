@@ -199,10 +199,3 @@ test('--cleanup alone takes away what a killed run left', async () => {
   expect(bench.left()).toEqual(NOTHING);
   expect((await bench.run('--cleanup')).out).toBe('Nothing of a canary is left.\n');
 });
-
-test('without a project it is wrong usage', async () => {
-  const bench = await canaryBench();
-  const { code, err } = await bench.run('--wait', 'long');
-  expect([code, err.includes('--wait "long"')]).toEqual([3, true]);
-  expect((await bench.run('--patience', '26')).err).toContain('--patience');
-});
