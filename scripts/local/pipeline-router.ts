@@ -161,15 +161,9 @@ export interface QuestionOptions {
   readonly firstJobId?: number;
   /** @default 1 */
   readonly firstPipelineId?: number;
-  /** The timeout of a job that sets none, in seconds. @default 3600, GitLab's own */
-  readonly timeoutSeconds?: number;
-  /**
-   * `as_written` sends `$CI_IMAGE` unexpanded, because runners expand image names and a router may not.
-   * @default 'expanded'
-   */
-  readonly images?: 'expanded' | 'as_written';
 }
 
+/** GitLab's own default. */
 const TIMEOUT_SECONDS = 3_600;
 
 /**
@@ -192,19 +186,14 @@ export function* pipelineQuestions(
     const run = runs.get(project) ?? newPipelineRun(project, nextPipelineId++, random);
     runs.set(project, run);
     const job = jobs[place];
-    if (job !== undefined) yield jobQuestion(job, firstJobId + index, run, options);
+    if (job !== undefined) yield jobQuestion(job, firstJobId + index, run);
   }
 }
 
 /** One admission request, in the field names of the wire message. */
-function jobQuestion(
-  job: PipelineJob,
-  jobId: number,
-  run: PipelineRun,
-  options: Pick<QuestionOptions, 'timeoutSeconds' | 'images'> = {},
-): JobQuestion {
+function jobQuestion(job: PipelineJob, jobId: number, run: PipelineRun): JobQuestion {
   const { project } = run;
-  const image = options.images === 'as_written' ? (job.imageAsWritten ?? job.image) : job.image;
+  const { image } = job;
   return {
     id: jobId,
     job_info: {
@@ -223,7 +212,7 @@ function jobQuestion(
     },
     git_info: { ref: run.ref, ref_type: 'branch', protected: run.refProtected },
     runner_info: {
-      timeout: job.timeoutSeconds ?? options.timeoutSeconds ?? TIMEOUT_SECONDS,
+      timeout: job.timeoutSeconds ?? TIMEOUT_SECONDS,
       ...runnerFor(job.tags),
     },
     variables: jobVariables(job, jobId, run),

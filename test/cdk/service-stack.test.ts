@@ -188,22 +188,6 @@ describe('the readers of the stream', () => {
     expect(sortKeys.filter((pattern) => !written.some(meets(pattern)))).toEqual([]);
     for (const pattern of partitions) expect(meets(pattern)(keys.limitLog(1).pk)).toBe(true);
   });
-
-  test.each(['SettleStream', 'Rollup'])(
-    '%s give up in time, find the one that fails, and lose no trace of it',
-    (construct) => {
-      const { MaximumRecordAgeInSeconds, ...properties } = mapping(construct);
-      expect(MaximumRecordAgeInSeconds).toBeLessThan(24 * 3_600);
-      expect(properties).toMatchObject({
-        BisectBatchOnFunctionError: true,
-        FunctionResponseTypes: ['ReportBatchItemFailures'],
-        StartingPosition: 'TRIM_HORIZON',
-      });
-      expect(properties.MaximumRetryAttempts).toBeGreaterThan(0);
-      const queue = textOf(properties.DestinationConfig.OnFailure.Destination);
-      expect(queue).toContain(`${construct}ConsumerDeadLetters`);
-    },
-  );
 });
 
 describe('what runs by the clock', () => {
@@ -282,13 +266,4 @@ describe('deployments of one account', () => {
       expect(new Set(imports)).toEqual(new Set([`"Fn::ImportValue":"${state}:`]));
     }
   });
-});
-
-test('the service keeps nothing but the decision log when it is destroyed', () => {
-  const kept = standard.stacks
-    .filter(({ name }) => name.endsWith('Service'))
-    .flatMap(({ template }) => Object.entries(template.Resources))
-    .filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
-    .map(([id]) => id);
-  expect(kept.map((id) => id.replace(/[0-9A-F]{8}$/, ''))).toEqual(['RelayLog']);
 });

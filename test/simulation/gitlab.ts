@@ -74,7 +74,6 @@ export class SimulatedGitLab {
   availability: Availability = 'answers';
   /** False: the token is not an administrator's. It lists nothing, and every job is a 404. */
   tokenSees = true;
-  calls = 0;
   readonly #options: GitLabOptions;
   /** By list and status asked for; newest first. */
   readonly #lists = new Map<string, TrueJob[]>();
@@ -156,7 +155,6 @@ export class SimulatedGitLab {
     const answer = async <T>(look: () => T, isForAdministrators: boolean): Promise<T> => {
       await step();
       this.catchUp();
-      this.calls += 1;
       this.#mustAnswer(isForAdministrators);
       const found = look();
       await step();

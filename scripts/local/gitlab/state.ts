@@ -123,16 +123,14 @@ export type JobEnding =
 export class JobBook {
   readonly #jobs = new Map<number, LocalJob>();
   readonly #runners = new Map<number, LocalRunner>();
-  /** Ascending ids, so that a month of jobs is paged without sorting. */
-  readonly #ids = new Map<JobList, number[]>();
-  readonly #running = new Map<JobList, Set<number>>();
+  readonly #lists = new Map<JobList, Set<LocalJob>>();
 
   /** @throws {Error} if the id is taken. */
   create(job: NewJob, nowMs: number): LocalJob {
     if (this.#jobs.has(job.id)) throw new Error(`job ${job.id} is there already; ids are unique`);
     const created: LocalJob = { ...job, status: 'created', createdAtMs: nowMs };
     this.#jobs.set(job.id, created);
-    insertAscending(this.#idsIn(`projects/${job.projectId}`), job.id);
+    this.#list(created);
     return created;
   }
 
@@ -140,8 +138,7 @@ export class JobBook {
     Object.assign(job, { status: 'running', startedAtMs: nowMs, runner });
     // An administrator's settings of a runner stay; a job knows only its id and tags.
     if (!this.#runners.has(runner.id)) this.addRunner(runner);
-    insertAscending(this.#idsIn(`runners/${runner.id}`), job.id);
-    for (const list of listsOf(job)) this.#runningIn(list).add(job.id);
+    this.#list(job);
   }
 
   end(job: LocalJob, ending: JobEnding, nowMs: number): void {
@@ -150,7 +147,6 @@ export class JobBook {
       job.failureReason = ending.failureReason ?? 'script_failure';
       if (ending.message !== undefined) job.failureMessage = ending.message;
     }
-    for (const list of listsOf(job)) this.#runningIn(list).delete(job.id);
   }
 
   /** Removes a job as if its project had been deleted. */
@@ -158,11 +154,7 @@ export class JobBook {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
     this.#jobs.delete(jobId);
-    for (const list of listsOf(job)) {
-      this.#runningIn(list).delete(jobId);
-      const ids = this.#idsIn(list);
-      ids.splice(ids.indexOf(jobId), 1);
-    }
+    for (const list of listsOf(job)) this.#lists.get(list)?.delete(job);
   }
 
   addRunner(runner: LocalRunner): void {
@@ -201,21 +193,14 @@ export class JobBook {
 
   /** Ascending ids of a list. */
   idsOn(list: JobList, status: string | undefined): readonly number[] {
-    if (status === 'running') return [...this.#runningIn(list)].sort((a, b) => a - b);
-    const ids = this.#idsIn(list);
-    return status === undefined ? ids : ids.filter((id) => this.#jobs.get(id)?.status === status);
+    return [...(this.#lists.get(list) ?? [])]
+      .filter((job) => status === undefined || job.status === status)
+      .map(({ id }) => id)
+      .sort((a, b) => a - b);
   }
 
-  #idsIn(list: JobList): number[] {
-    const ids = this.#ids.get(list) ?? [];
-    this.#ids.set(list, ids);
-    return ids;
-  }
-
-  #runningIn(list: JobList): Set<number> {
-    const ids = this.#running.get(list) ?? new Set();
-    this.#running.set(list, ids);
-    return ids;
+  #list(job: LocalJob): void {
+    for (const list of listsOf(job)) this.#lists.set(list, (this.#lists.get(list) ?? new Set()).add(job));
   }
 }
 
@@ -224,13 +209,6 @@ const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
   `projects/${projectId}`,
   ...(runner === undefined ? [] : [`runners/${runner.id}` as const]),
 ];
-
-/** Nearly always appends: later jobs have higher ids. */
-function insertAscending(ids: number[], id: number): void {
-  let at = ids.length;
-  while (at > 0 && (ids[at - 1] ?? 0) > id) at -= 1;
-  ids.splice(at, 0, id);
-}
 
 /** Shares in [0, 1] of webhook deliveries that go wrong, each drawn on its own. */
 export interface HookFaultShares {

@@ -3,7 +3,7 @@
  *
  *   node scripts/pinned.mjs test/peers/runner/compare.ts [--cases 20000] [--seed 1] [--corpus]
  *
- * `--corpus` writes a few hundred of them with the libraries' answers into corpus.json, for `npm test`. Needs Go.
+ * `--corpus` writes a few hundred of them with the libraries' answers into corpus.jsonl, for `npm test`. Needs Go.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ if (values.corpus) {
   const questions = LIBRARIES.flatMap((library) => questionsOf(library, CORPUS_CASES));
   const answers = answersOf(questions);
   const lines = questions.map((question, index) => JSON.stringify({ question, answer: answers[index] }));
-  writeFileSync(new URL('corpus.json', import.meta.url), `[\n${lines.join(',\n')}\n]\n`);
+  writeFileSync(new URL('corpus.jsonl', import.meta.url), `${lines.join('\n')}\n`);
 } else {
   const differing = LIBRARIES.map(compareAll).reduce((sum, each) => sum + each, 0);
   if (differing > 0) process.exitCode = 1;

@@ -6,7 +6,10 @@ interface Case {
   readonly question: Question;
   readonly answer: RunnersAnswer;
 }
-const corpus = JSON.parse(readFileSync(new URL('corpus.json', import.meta.url), 'utf8')) as readonly Case[];
+const corpus = readFileSync(new URL('corpus.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line): Case => JSON.parse(line));
 
 test.each(LIBRARIES)('%s: nothing differs from what the library of the runner said', (library) => {
   const cases = corpus.filter(({ question }) => question.library === library);

@@ -5,7 +5,6 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { StoreFault, StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
 import { isLive } from '../../../functions/core/ledger/settle.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
-import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import type { RollupFault } from '../../support/ledger/memory-rollup-store.ts';
@@ -62,10 +61,7 @@ interface SlotTimes {
   readonly maxMs: number;
 }
 
-type Sweeps = Record<
-  'runs' | 'silent' | 'failed' | 'healed' | 'expired' | 'due' | 'ran' | 'unadmitted',
-  number
->;
+type Sweeps = Record<'silent' | 'healed' | 'due' | 'unadmitted', number>;
 
 export interface MonthResult {
   readonly estimate: EstimateBasis;
@@ -84,8 +80,6 @@ export interface MonthResult {
   readonly sweeps: Readonly<Sweeps>;
   readonly slots: SlotTimes;
   readonly waits: Readonly<ExpectedWaits['counts']>;
-  readonly gitlabCalls: number;
-  readonly transactions: number;
   /** Edits of limits and moves of groups. */
   readonly edits: number;
   /** Usage only where the stream was rolled up. */
@@ -121,9 +115,7 @@ class Month {
   readonly #liveSinceMs = new Map<number, number>();
   readonly #takenMs: number[] = [];
   readonly #count = { admitted: 0, rejected: 0, askedAgain: 0, budget: 0, slots: 0, bypass: 0, unchanged: 0 };
-  readonly #sweeps: Sweeps = {
-    ...{ runs: 0, silent: 0, failed: 0, healed: 0, expired: 0, due: 0, ran: 0, unadmitted: 0 },
-  };
+  readonly #sweeps: Sweeps = { silent: 0, healed: 0, due: 0, unadmitted: 0 };
   /** The final use of counters, and ends of jobs in flight, if durations were known before. */
   readonly #used = new Map<string, number>();
   readonly #inFlight = new Map<string, readonly number[]>();
@@ -185,7 +177,7 @@ class Month {
 
   async result(): Promise<MonthResult> {
     const { workload, estimate } = this.#options;
-    const { gitlab, books, ruleSets, findings } = this.#world;
+    const { books, ruleSets, findings } = this.#world;
     const { admitted, rejected, askedAgain, budget, slots, bypass, unchanged } = this.#count;
     const audited = await audit(this.#world);
     const sorted = this.#takenMs.toSorted((a, b) => a - b);
@@ -193,8 +185,7 @@ class Month {
       ...{ estimate, jobs: workload.jobs.length, admitted, rejected, askedAgain, bypass, unchanged },
       ...{ wronglyRejected: { budget, slots }, relays: this.#relays.counts, sweeps: this.#sweeps },
       slots: { p50Ms: sorted[Math.floor(sorted.length / 2)] ?? 0, maxMs: sorted.at(-1) ?? 0 },
-      ...{ waits: this.#waits.counts, gitlabCalls: gitlab.calls, transactions: books.commits },
-      ...{ edits: ruleSets.length - 1, comparisons: findings.comparisons },
+      ...{ waits: this.#waits.counts, edits: ruleSets.length - 1, comparisons: findings.comparisons },
       audit: figuresOf(audited, books, ruleSets),
     };
   }
@@ -366,10 +357,13 @@ class Month {
 
   async #sweep(): Promise<void> {
     const report = await this.#world.sweep(this.#world.process('sweep 0'));
+    if (report === undefined) return;
+    const { settled, released, expired, due, unadmitted, gitlabSilent } = report;
     const sweeps = this.#sweeps;
-    sweeps.runs += 1;
-    if (report === undefined) sweeps.failed += 1;
-    else addReport(sweeps, report);
+    sweeps.healed += settled + released + expired;
+    sweeps.due += due;
+    sweeps.unadmitted += unadmitted;
+    if (gitlabSilent) sweeps.silent += 1;
   }
 
   async #rollUp(least: number): Promise<void> {
@@ -398,16 +392,6 @@ class Month {
     const isSilent = [OUTAGE, TABLE_SILENT].some((out) => overMs < out.untilMs && nowMs > out.fromMs);
     if (!job.removed && !isSilent) this.#takenMs.push(Math.max(0, nowMs - overMs));
   }
-}
-
-function addReport(sweeps: Sweeps, report: SweepReport): void {
-  const { settled, released, expired, due, ran, unadmitted, gitlabSilent } = report;
-  sweeps.healed += settled + released + expired;
-  sweeps.expired += expired;
-  sweeps.due += due;
-  sweeps.ran += ran;
-  sweeps.unadmitted += unadmitted;
-  if (gitlabSilent) sweeps.silent += 1;
 }
 
 const isIn = (

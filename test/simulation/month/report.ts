@@ -73,8 +73,6 @@ export function reportText(months: readonly MonthResult[]): string {
     ['slots used after the end of a job, p50, seconds', ({ slots }) => seconds(slots.p50Ms)],
     ['slots used after the end of a job, longest, seconds', ({ slots }) => seconds(slots.maxMs)],
     ['events that changed nothing', ({ unchanged }) => unchanged],
-    ['calls to GitLab', ({ gitlabCalls }) => gitlabCalls],
-    ['transactions', ({ transactions }) => transactions],
     ...Object.entries(COMPARED).map(
       ([what, name]) =>
         [
