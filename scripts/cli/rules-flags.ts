@@ -32,14 +32,10 @@ export interface FileRules {
 }
 
 /** Paths of the documents: as given, from the folder of the caller; else the project's own. */
-export interface RulesFiles {
-  readonly policy: string;
-  readonly limits: string;
-  readonly directory: string;
-}
+export type RulesFiles = ReturnType<typeof rulesFiles>;
 
-export function rulesFiles(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'>): RulesFiles {
-  const file = (name: keyof RulesFiles): string => {
+export function rulesFiles(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'>) {
+  const file = (name: keyof RulesFlags): string => {
     const given = flags[name];
     return given === undefined ? `${io.root}policies/${name}.yaml` : resolve(io.cwd, given);
   };

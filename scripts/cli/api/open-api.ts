@@ -183,7 +183,7 @@ function readFiles(flags: RulesFlags, io: TerminalIo) {
 }
 
 /** The author, if the table cannot know. */
-interface WhoFlags {
+export interface WhoFlags {
   readonly actor?: string | undefined;
   readonly as?: string | undefined;
 }

@@ -14,7 +14,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { text, toggle } from '../../terminal/flags.ts';
 import { answeredInProcess, type Rights } from '../api/api-in-process.ts';
-import type { BudgetContext } from '../api/open-api.ts';
+import type { BudgetContext, WhoFlags } from '../api/open-api.ts';
 import { LEDGER_FLAGS } from '../ledger-flags.ts';
 
 /** Flags of every command that reads limits. */
@@ -72,11 +72,6 @@ export function osUserName(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-interface WhoFlags {
-  readonly actor?: string | undefined;
-  readonly as?: string | undefined;
 }
 
 /** @throws {UsageError} without an actor. */

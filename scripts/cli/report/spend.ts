@@ -80,13 +80,9 @@ function check({ month, period, from, to, all, focus, csv, json, by, top, projec
   if (json && (csv || all)) throw new UsageError('--json: expected without --csv and --all');
 }
 
-type SpendAsked = AskedPeriod & { readonly group?: string; readonly compare?: 'no' };
-
-interface AskedPeriod {
-  readonly period?: string;
-  readonly from?: string;
-  readonly to?: string;
-}
+type SpendAsked = Partial<Readonly<Record<'period' | 'from' | 'to' | 'group', string>>> & {
+  readonly compare?: 'no';
+};
 
 async function reportOf(
   asked: SpendAsked,

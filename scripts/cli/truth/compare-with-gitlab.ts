@@ -88,15 +88,6 @@ interface WantedJob {
   readonly projectId: number | undefined;
 }
 
-interface GitLabTruths {
-  /** Keyed by job id; `undefined` for one that GitLab does not know. */
-  readonly truths: ReadonlyMap<number, JobTruth | undefined>;
-  /** Wanted jobs GitLab could not be asked about: their project is not known, or there were too many. */
-  readonly unasked: number;
-  /** Refused: the number of bypassed jobs is unknown. */
-  readonly runners: 'all' | 'refused';
-}
-
 /** More parallel calls burden a small GitLab. */
 const AT_ONCE = 4;
 
@@ -105,11 +96,7 @@ const AT_ONCE = 4;
  *
  * @throws {GitLabError} if GitLab does not answer. A refused list of runners is no failure.
  */
-async function askGitLab(
-  wanted: readonly WantedJob[],
-  gitlab: GitLab,
-  options: AskOptions,
-): Promise<GitLabTruths> {
+async function askGitLab(wanted: readonly WantedJob[], gitlab: GitLab, options: AskOptions) {
   const truths = new Map<number, JobTruth | undefined>();
   const runners = await listJobs(truths, gitlab, options);
   const missing = wanted.filter(({ jobId }) => !truths.has(jobId));
@@ -117,6 +104,7 @@ async function askGitLab(
   await atOnce(askable, AT_ONCE, async ({ jobId, projectId = 0 }) => {
     truths.set(jobId, await counted(() => gitlab.job(projectId, jobId), options));
   });
+  // `truths` has undefined for a job that GitLab does not know. `unasked`: the project is not known, or there were too many.
   return { truths, unasked: missing.length - askable.length, runners };
 }
 
@@ -124,7 +112,7 @@ async function listJobs(
   truths: Map<number, JobTruth | undefined>,
   gitlab: GitLab,
   { sinceMs, sleep, onCall }: AskOptions,
-): Promise<GitLabTruths['runners']> {
+): Promise<'all' | 'refused'> {
   const runnerIds: number[] = [];
   const by = { sleep, onCall };
   try {

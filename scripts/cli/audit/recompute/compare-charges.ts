@@ -96,20 +96,12 @@ export async function compareCharges(ask: ComparisonAsk) {
   return { ...sum, bookedMicros, recomputedMicros: Number(recomputed), differences };
 }
 
-interface Recomputed {
-  readonly micros: bigint;
-  readonly byRequest: boolean;
-  /** The version of the list by which it was recomputed. */
-  readonly version: string | undefined;
-  readonly difference?: ChargeDifference;
-}
-
 function recompute(
   run: RunOfJob,
   seconds: number,
   charge: BookedCharge | undefined,
   lists: readonly AuditedPrices[],
-): Recomputed {
+) {
   const [inForce, ...others] = lists.map((list) => recomputeBy(list, run, seconds, charge));
   // Another list that may have counted then is believed only where the charge names it, and agrees with it.
   const agreed = others.find(
@@ -124,7 +116,7 @@ function recomputeBy(
   run: RunOfJob,
   seconds: number,
   charge: BookedCharge | undefined,
-): Recomputed {
+) {
   const own = prices === undefined ? undefined : classFor(prices, run);
   const byRequest = own?.byRequest === true && charge !== undefined;
   const rate = byRequest ? BigInt(charge.microsPerMinute) : (own?.microsPerMinute ?? 0n);
