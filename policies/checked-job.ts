@@ -15,7 +15,6 @@ export interface CheckedJob {
 
 /** The same with what it is taken to use. */
 export interface Job extends CheckedJob {
-  /** Estimated duration, whole seconds. */
   readonly estimateSeconds: number;
   readonly costMicros: number;
   readonly price: JobPrice;

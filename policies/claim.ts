@@ -9,7 +9,6 @@ import type { Unit } from './unit.ts';
 export interface CounterKey {
   /** `subjectKey`, e.g. `group/101`. */
   readonly subject: string;
-  /** The limit's stable id, e.g. `money-month`. */
   readonly limit: string;
   /** Key of `periodAt`, e.g. `2026-11`, `2026-W47`, `2026-Q1@04-06`; `now` for jobs in flight. */
   readonly period: string;
@@ -86,13 +85,11 @@ interface OutageTerms {
 
 /** The part of a limit from which on its owner is warned. It never refuses. */
 export interface SoftBound {
-  /** Below the claim's own bound. */
   readonly bound: number;
   /** The reason to note when the counter would pass it. */
   warning(seen: CounterSnapshot): Reason;
 }
 
-/** State of a counter when it refused a claim. */
 export interface CounterSnapshot {
   /** Settled + held. For shadow claims this is `fitted`: what would count had every refusal been enforced. */
   readonly committed: number;
@@ -135,30 +132,13 @@ export const graceOf = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest
     ? undefined
     : { bound: graceAmount, pipeline: pipelineKey(pipelineId) };
 
-/** The claim that counts a job for its pipeline; none where no claim has a grace. */
+/** The claim that counts a job for its pipeline; none where no claim has a grace. It has no bound and is never refused. */
 export function pipelineClaims(claims: readonly LimitClaim[]): readonly LimitClaim[] {
   const graced = claims.find(({ grace }) => grace !== undefined);
-  return graced?.grace === undefined ? [] : [new PipelineClaim(graced, graced.grace.pipeline)];
-}
-
-class PipelineClaim implements LimitClaim {
-  readonly counter: CounterKey;
-  readonly unit = 'starts';
-  readonly amount = 1;
-  readonly mode = 'enforce';
-  readonly rule: string;
-  readonly class: RuleClass;
-  readonly #graced: LimitClaim;
-
-  constructor(graced: LimitClaim, counter: CounterKey) {
-    this.counter = counter;
-    this.rule = graced.rule;
-    this.class = graced.class;
-    this.#graced = graced;
-  }
-
-  /** It has no bound and is never refused. */
-  refusal(seen: CounterSnapshot): Reason {
-    return this.#graced.refusal(seen);
-  }
+  if (graced?.grace === undefined) return [];
+  const { rule, class: ruleClass, grace } = graced;
+  const refusal = (seen: CounterSnapshot): Reason => graced.refusal(seen);
+  return [
+    { counter: grace.pipeline, unit: 'starts', amount: 1, mode: 'enforce', rule, class: ruleClass, refusal },
+  ];
 }

@@ -42,12 +42,10 @@ export type NoticeOrder = 'first' | 'repeat';
 interface Undecided {
   readonly outcome: 'undecided';
   readonly cause: UndecidedCause;
-  /** For `invalid`: every problem with its path. */
   readonly problems?: readonly string[];
 }
 
 export type UndecidedCause =
-  /** The request does not parse. */
   | 'invalid'
   /** The time given ran out before the ledger answered. */
   | 'deadline'
@@ -55,5 +53,4 @@ export type UndecidedCause =
   | 'contended'
   /** The table did not answer or refused for reasons of its own. */
   | 'unavailable'
-  /** A rule or the policy failed. */
   | 'error';

@@ -2,10 +2,8 @@
 export interface DirectoryGroup {
   readonly id: number;
   readonly parentId?: number;
-  /** Full path, a label. */
   readonly path: string;
   readonly visibility?: string;
-  /** A user's own namespace. */
   readonly personal: boolean;
 }
 

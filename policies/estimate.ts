@@ -13,7 +13,6 @@ export interface Estimator {
   ): number;
 }
 
-/** Fields of the job's runner class. */
 type EstimatedClass = Pick<RunnerClass, 'name' | 'estimateSeconds'>;
 
 /**
@@ -48,7 +47,6 @@ export interface EstimateSettings {
   readonly defaultSeconds: number;
   /** A job's timeout where GitLab sends none: GitLab's own default is an hour. */
   readonly timeoutSeconds: number;
-  /** Absent: `history`. */
   readonly mode?: EstimateMode;
 }
 

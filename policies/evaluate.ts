@@ -6,8 +6,7 @@ import type { Estimator } from './estimate.ts';
 import { findingOf, freezeViolations, withCohorts } from './finding.ts';
 import { factsOf, jobOf } from './job.ts';
 import type { CountedKind } from './kinds/counted-kinds.ts';
-import { BreakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/break-glass.ts';
-import type { Limit } from './limits/limit.ts';
+import { breakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/break-glass.ts';
 import { type LimitSet, limitAt, type SubjectLimits, subjectLimitsOf } from './limits/limits.ts';
 import type { Mode } from './mode.ts';
 import type { Placement } from './placement.ts';
@@ -20,13 +19,11 @@ import type { CountedRule } from './rule.ts';
 import { applies, candidateRules, type EvaluationError, type ExemptRule, Outcome } from './rule-index.ts';
 import { ASKED_BY } from './unit.ts';
 
-/** Inputs of a decision, except the request and the counters. */
 export interface EvaluationContext {
   readonly policy: Policy;
   readonly limits: LimitSet;
   readonly directory?: Directory | undefined;
   readonly estimator: Estimator;
-  /** Wall clock, Unix ms: which period it is. */
   readonly nowMs: number;
 }
 
@@ -40,7 +37,6 @@ export interface Evaluation {
   readonly placement: Placement;
   /** The job's group is not fully known: only some of its limits were asked. Counted by an alarm. */
   readonly unknownGroup: boolean;
-  /** Rules the job is exempt from. */
   readonly exemptions: readonly ExemptRule[];
   /** It is exempt from a rule that switches on limits: its claims on them have no bound and are charged unchecked. */
   readonly metered: boolean;
@@ -49,7 +45,6 @@ export interface Evaluation {
    * the break-glass counter only. Rules of the policy still reject.
    */
   readonly breakGlass?: BrokenGlass;
-  /** Rules that failed. Empty on a good day. */
   readonly errors: readonly EvaluationError[];
 }
 
@@ -110,15 +105,29 @@ function askLimits(
     for (const limit of level.limits) {
       const asker = governing.of(ASKED_BY[limit.kind]);
       if (asker === undefined) continue;
+      const { rule } = asker;
       const exempt = always === 'exempt' || asker.exempt;
+      const mode = leastMode(asker.mode, limit.mode);
       if (level.missing !== undefined) {
-        const mode = leastMode(asker.mode, limit.mode);
         if (!exempt && mode !== 'off' && limit.amount !== 'unlimited')
-          outcome.missing(asker.rule, mode, level.missing);
+          outcome.missing(rule, mode, level.missing);
         continue;
       }
       if (exempt) metered = true;
-      ask(job, limit, level.label, { ...asker, exempt }, outcome, claims, limits);
+      if (mode === 'off') continue;
+      const asking = {
+        rule: rule.id,
+        class: rule.class,
+        mode,
+        exempt,
+        whenUnreachable: rule.whenUnreachable,
+      };
+      const finding = outcome.guard(rule, mode, () =>
+        findingOf(job, limitAt(limit, job.nowMs), level.label, asking, limits),
+      );
+      if (finding?.claim !== undefined) claims.push(finding.claim);
+      if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
+      if (finding?.missing !== undefined && !exempt) outcome.missing(rule, mode, finding.missing);
     }
   }
   return { claims: withCohorts(claims), metered };
@@ -138,28 +147,8 @@ function breakGlassOf(
   const { claims } = askLimits(job, levels, limits, governing, onLimits, 'exempt');
   return {
     violations: [breakGlassViolation(glass), ...onLimits.violations, ...onRules.violations],
-    claims: [...claims, ...pipelineClaims(claims), new BreakGlassClaim(glass, job.nowMs)],
+    claims: [...claims, ...pipelineClaims(claims), breakGlassClaim(glass, job.nowMs)],
   };
-}
-
-function ask(
-  job: Job,
-  limit: Limit,
-  label: () => string,
-  { rule, mode: ruleMode, exempt }: GoverningRule,
-  outcome: Outcome,
-  claims: LimitClaim[],
-  limits: LimitSet,
-): void {
-  const mode = leastMode(ruleMode, limit.mode);
-  if (mode === 'off') return;
-  const asking = { rule: rule.id, class: rule.class, mode, exempt, whenUnreachable: rule.whenUnreachable };
-  const finding = outcome.guard(rule, mode, () =>
-    findingOf(job, limitAt(limit, job.nowMs), label, asking, limits),
-  );
-  if (finding?.claim !== undefined) claims.push(finding.claim);
-  if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
-  if (finding?.missing !== undefined && !exempt) outcome.missing(rule, mode, finding.missing);
 }
 
 const termsOf = (
@@ -174,7 +163,6 @@ const termsOf = (
   group: placement.groupPath ?? String(placement.groupId ?? placement.ancestors[0]?.id ?? 'unknown'),
 });
 
-/** A rule that switches on limits, and how far it may go for this job. */
 interface GoverningRule {
   readonly rule: CountedRule;
   readonly mode: Mode;
@@ -192,7 +180,7 @@ export class GoverningRules {
 
   add(governor: GoverningRule): void {
     const { kind } = governor.rule;
-    const present = this.#byKind.get(kind);
+    const present = this.of(kind);
     if (present === undefined || compare(governor, present) > 0) this.#byKind.set(kind, governor);
   }
 

@@ -16,6 +16,7 @@ import { platformExemptions } from './platform.ts';
 import type { Policy } from './policy.ts';
 import type { Reason, Violation } from './reason.ts';
 import { ASKED_BY, kindRow, type LimitKind, outageOfKind } from './unit.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /**
  * One of: a claim on a counter; a violation that needs no counter, with the amount to count if the job runs
@@ -26,12 +27,10 @@ type Finding =
   | { readonly violation: Violation; readonly claim?: LimitClaim; readonly missing?: never }
   | { readonly missing: string; readonly claim?: never; readonly violation?: never };
 
-/** The rule that asks, with the mode in force for this limit. */
 interface AskingRule {
   readonly rule: string;
   readonly class: RuleClass;
   readonly mode: Exclude<Mode, 'off'>;
-  /** The job is exempt: it takes its amount without asking. */
   readonly exempt: boolean;
   /** For limits that do not say it themselves. */
   readonly whenUnreachable?: OutagePolicy | undefined;
@@ -40,14 +39,11 @@ interface AskingRule {
 /** Above any machine (80 TiB). A hundred such amounts still add up exactly; larger ones are capped here. */
 const REQUESTED_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 100);
 
-/** The amount that one job claims from one limit. */
 interface Ask {
   readonly job: Job;
   readonly limit: Limit;
-  /** Whole units of the limit, ≥ 0. */
   readonly asked: number;
   readonly subjectLabel: () => string;
-  /** Only of a limit in a cohort. */
   readonly cohort?: CohortTerms | undefined;
 }
 
@@ -79,7 +75,7 @@ export function findingOf(
     const reason: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...limitFacts(ask, limit.amount) };
     const { rule, class: ruleClass, mode } = asking;
     const violation = { rule, class: ruleClass, mode, reason };
-    return asked === 0 ? { violation } : { violation, claim: CounterClaim.thatNeverFits(ask, asking) };
+    return asked === 0 ? { violation } : { violation, claim: new CounterClaim(ask, asking, undefined, true) };
   }
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, most) };
 }
@@ -108,11 +104,6 @@ class CounterClaim implements LimitClaim {
   readonly class: RuleClass;
   readonly #ask: Ask;
   readonly #ruleSays: OutagePolicy | undefined;
-
-  /** It counts and does not ask. */
-  static thatNeverFits(ask: Ask, asking: AskingRule): LimitClaim {
-    return new CounterClaim(ask, asking, undefined, true);
-  }
 
   constructor(ask: Ask, asking: AskingRule, bound?: number, neverFits = false) {
     const { limit } = ask;
@@ -166,7 +157,6 @@ class CounterClaim implements LimitClaim {
   }
 }
 
-/** Adds the claims of cohorts after those that they belong to. */
 export const withCohorts = (claims: readonly LimitClaim[]): readonly LimitClaim[] => [
   ...claims,
   ...claims.flatMap((claim) => (claim instanceof CounterClaim ? claim.inCohort : [])),
@@ -192,13 +182,13 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
     unit: limit.unit,
     limitAmount,
     asked,
-    ...(limit.overdrawn !== undefined && { overdrawn: limit.overdrawn }),
     ...(ask.cohort !== undefined && ask.cohort.most > ask.cohort.own && { borrow: borrowOf(limit) }),
-    ...(period !== undefined && { periodLabel: period.label }),
     ...(period !== undefined &&
       Number.isFinite(period.endMs) && { resetsAtMs: period.endMs, zone: limit.zone }),
-    ...(limit.owner !== undefined && { owner: limit.owner }),
-    ...(limit.contact !== undefined && { contact: limit.contact }),
+    ...withoutAbsent({
+      ...{ overdrawn: limit.overdrawn, periodLabel: period?.label },
+      ...{ owner: limit.owner, contact: limit.contact },
+    }),
   };
 }
 
@@ -243,12 +233,9 @@ export function freezeViolations(
 
 /** The freeze of a subject that holds longest; undefined: none holds. */
 function freezeOn({ freezes }: LimitSet, subject: string, nowMs: number): Freeze | undefined {
-  let longest: Freeze | undefined;
-  for (const freeze of freezes?.get(subject) ?? []) {
-    if (isValidAt(freeze, nowMs) && (longest === undefined || endOf(freeze) > endOf(longest)))
-      longest = freeze;
-  }
-  return longest;
+  return (freezes?.get(subject) ?? [])
+    .filter((freeze) => isValidAt(freeze, nowMs))
+    .reduce<Freeze | undefined>((a, b) => (a === undefined || endOf(b) > endOf(a) ? b : a), undefined);
 }
 
 const endOf = ({ untilMs = Number.POSITIVE_INFINITY }: Freeze): number => untilMs;

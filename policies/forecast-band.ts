@@ -17,7 +17,6 @@ const SPANS_MIN = 3;
 interface BandBasis {
   /** Only what was known on the morning of this day counts. @default the day after the history */
   readonly morning?: number;
-  /** @default what the history gives */
   readonly past?: PastUse;
 }
 
@@ -90,7 +89,6 @@ interface PastForecast {
   readonly year: number;
   /** 1–12. */
   readonly month: number;
-  /** Days of the month that were over. */
   readonly daysOver: number;
   readonly forecast: number;
   /** Absent: too little was known. */
@@ -98,9 +96,7 @@ interface PastForecast {
   readonly outcome: number;
 }
 
-/** Accuracy of past forecasts. */
 export interface ForecastProof {
-  /** The oldest first. */
   readonly forecasts: readonly PastForecast[];
   readonly months: number;
   /** Mean error as a share of the month's real use. */
@@ -155,7 +151,6 @@ function pastForecast(
   };
 }
 
-/** Lists the months that lie completely in the history. */
 function wholeMonths({ first, amounts }: History): readonly MonthSpan[] {
   const end = first + amounts.length;
   const months: MonthSpan[] = [];

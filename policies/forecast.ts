@@ -34,7 +34,6 @@ export interface RunOutQuestion {
   readonly usage: readonly DailyUsage[];
   /** The limit minus settled and held amounts, whole units. */
   readonly left: number;
-  /** Unix ms. */
   readonly nowMs: number;
   /** End of the period, Unix ms. Infinity: it never resets. */
   readonly untilMs: number;
@@ -42,7 +41,6 @@ export interface RunOutQuestion {
   readonly zone: string;
 }
 
-/** Use on one day of the limit's zone, in whole units. */
 export interface DailyUsage {
   readonly day: CalendarDay;
   readonly amount: number;
@@ -50,7 +48,6 @@ export interface DailyUsage {
 
 /** Complete days, from the first with use on. */
 export interface History {
-  /** `dayNumber` of the first. */
   readonly first: number;
   /** One per day. A missing day used nothing. */
   readonly amounts: readonly number[];
@@ -143,7 +140,7 @@ const NO_TREND: WeeklyTrend = () => 1;
  * pairs must agree on the direction, and the smallest of them counts. So one odd week changes nothing and noise has no
  * trend. More use in the last week never lowers the trend.
  */
-export function weeklyTrend({ amounts }: History): WeeklyTrend {
+function weeklyTrend({ amounts }: History): WeeklyTrend {
   const sums = weeklySums(amounts);
   if (sums.length < PROFILE_WEEKS || sums.includes(0)) return NO_TREND;
   const logs = sums.map(Math.log);
@@ -191,7 +188,6 @@ export function historyBefore(
   };
 }
 
-/** Returns the history as known on an earlier day. Undefined if it had no use. */
 export function historyAsOf({ first, amounts }: History, day: number): History | undefined {
   const known = amounts.slice(Math.max(0, day - HISTORY_DAYS - first), Math.max(0, day - first));
   const quiet = known.findIndex((amount) => amount > 0);

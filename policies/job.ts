@@ -6,6 +6,7 @@ import type { Policy } from './policy.ts';
 import { costMicros, isUnclassed, jobPriceOf, pricesAt, type RunnerClass, runnerClassOf } from './price.ts';
 import { type JobFacts, recordedRequestOf } from './request/recorded.ts';
 import type { AdmissionRequest } from './request/request.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 export interface CheckContext {
   readonly policy: Policy;
@@ -66,19 +67,14 @@ export function factsOf(job: Job, policy: Policy): JobFacts {
   const { request, placement, runnerClass, price } = job;
   const { projectId, projectPath, groupId, userId } = placement;
   const groupIds = placement.ancestors.map(({ id }) => id);
-  const [rootId] = groupIds;
-  const labels = {
-    ...(request.jobName !== undefined && { jobName: request.jobName.slice(0, JOB_NAME_CHARACTERS_MAX) }),
-    ...(projectPath !== undefined && { projectPath: projectPath.slice(0, PATH_CHARACTERS_MAX) }),
-  };
+  const labels = withoutAbsent({
+    jobName: request.jobName?.slice(0, JOB_NAME_CHARACTERS_MAX),
+    projectPath: projectPath?.slice(0, PATH_CHARACTERS_MAX),
+  });
   return {
     ...labels,
-    ...(projectId !== undefined && { projectId }),
-    ...(rootId !== undefined && { rootId }),
-    ...(groupId !== undefined && { groupId }),
+    ...withoutAbsent({ projectId, rootId: groupIds[0], groupId, pipelineId: request.pipelineId, userId }),
     ...(groupIds.length > 0 && { groupIds }),
-    ...(request.pipelineId !== undefined && { pipelineId: request.pipelineId }),
-    ...(userId !== undefined && { userId }),
     runnerClass: runnerClass.name,
     estimateSeconds: job.estimateSeconds,
     costMicros: job.costMicros,

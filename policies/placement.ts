@@ -14,7 +14,6 @@ export interface Placement {
   readonly projectId?: number;
   readonly projectPath?: string;
   readonly userId?: number;
-  /** `private`, `internal` or `public`, where known. */
   readonly visibility?: string;
 }
 
@@ -30,16 +29,16 @@ export interface PlacedGroup {
 export function placementOf(request: AdmissionRequest, directory: Directory | undefined): Placement {
   const doubt = doubted(request.suspicious);
   const claimed = {
-    projectId: doubt.project ? undefined : request.projectId,
-    projectPath: doubt.path ? undefined : request.projectPath,
-    namespaceId: doubt.namespace ? undefined : request.namespaceId,
-    rootId: doubt.root ? undefined : request.rootNamespaceId,
+    projectId: doubt.has('project') ? undefined : request.projectId,
+    projectPath: doubt.has('path') ? undefined : request.projectPath,
+    namespaceId: doubt.has('namespace') ? undefined : request.namespaceId,
+    rootId: doubt.has('root') ? undefined : request.rootNamespaceId,
   };
   const project = claimed.projectId === undefined ? undefined : directory?.projectById.get(claimed.projectId);
   const found =
     directory === undefined ? withoutDirectory(claimed) : inDirectory(claimed, project, directory);
   const projectPath = claimed.projectPath ?? project?.path;
-  const visibility = (doubt.visibility ? undefined : request.projectVisibility) ?? project?.visibility;
+  const visibility = (doubt.has('visibility') ? undefined : request.projectVisibility) ?? project?.visibility;
   const own = found.known ? found.ancestors.at(-1) : undefined;
   const groupId = own?.id ?? claimed.namespaceId ?? project?.groupId;
   const groupPath = own?.path ?? (projectPath === undefined ? undefined : parentPath(projectPath));
@@ -49,7 +48,7 @@ export function placementOf(request: AdmissionRequest, directory: Directory | un
     ...(groupPath !== undefined && { groupPath }),
     ...(claimed.projectId !== undefined && { projectId: claimed.projectId }),
     ...(projectPath !== undefined && { projectPath }),
-    ...(request.userId !== undefined && !doubt.user && { userId: request.userId }),
+    ...(request.userId !== undefined && !doubt.has('user') && { userId: request.userId }),
     ...(visibility !== undefined && { visibility }),
   };
 }
@@ -123,54 +122,33 @@ function parentPath(path: string): string | undefined {
 const placed = (id: number, path: string | undefined): PlacedGroup =>
   path === undefined ? { id } : { id, path };
 
-/** Which of a request's identities contradicted themselves and must not be used. */
-interface Doubted {
-  readonly project: boolean;
-  readonly path: boolean;
-  readonly namespace: boolean;
-  readonly root: boolean;
-  readonly user: boolean;
-  readonly visibility: boolean;
-}
+type Identity = 'project' | 'path' | 'namespace' | 'root' | 'user' | 'visibility';
 
-const NO_DOUBT: Doubted = {
-  project: false,
-  path: false,
-  namespace: false,
-  root: false,
-  user: false,
-  visibility: false,
-};
-const ALL_DOUBT: Doubted = {
-  project: true,
-  path: true,
-  namespace: true,
-  root: true,
-  user: true,
-  visibility: true,
-};
+/** The first pattern that fits names the identity. */
+const IDENTITIES: readonly (readonly [RegExp, Identity])[] = [
+  [/^projectid$/, 'project'],
+  [/^(projectpath|projectnamespace$)/, 'path'],
+  [/^(projectnamespaceid|namespaceid)$/, 'namespace'],
+  [/^(projectrootnamespace|rootnamespaceid)$/, 'root'],
+  [/^(user|gitlabuserid$)/, 'user'],
+  [/^projectvisibility$/, 'visibility'],
+];
 
 /** A field that names no identity (an image that came twice, say) takes none away. */
 const NO_IDENTITY =
   /^(job|pipeline|mergerequest|schedule|bybot|runner|ref|environment|image|service|timeout|organization)/i;
 
 /**
- * Reads `AdmissionRequest.suspicious`. A doubted project takes its groups along unless ids name them; a name that is
- * not known here could be any identity, so all are doubted.
+ * Returns which of a request's identities contradicted themselves and must not be used. A doubted project takes its
+ * groups along unless ids name them; a name that is not known here could be any identity, so all are doubted.
  */
-function doubted(suspicious: readonly string[] | undefined): Doubted {
-  if (suspicious === undefined || suspicious.length === 0) return NO_DOUBT;
-  let doubt = NO_DOUBT;
+function doubted(suspicious: readonly string[] = []): ReadonlySet<Identity> {
+  const doubt = new Set<Identity>();
   for (const field of suspicious) {
     const name = field.replace(/^CI_/, '').replaceAll('_', '').toLowerCase();
-    if (name === 'projectid') doubt = { ...doubt, project: true };
-    else if (name.startsWith('projectpath') || name === 'projectnamespace') doubt = { ...doubt, path: true };
-    else if (name === 'projectnamespaceid' || name === 'namespaceid') doubt = { ...doubt, namespace: true };
-    else if (name === 'projectrootnamespace' || name === 'rootnamespaceid') doubt = { ...doubt, root: true };
-    else if (name.startsWith('user') || name === 'gitlabuserid') doubt = { ...doubt, user: true };
-    else if (name === 'projectvisibility') doubt = { ...doubt, visibility: true };
-    else if (NO_IDENTITY.test(name)) continue;
-    else return ALL_DOUBT;
+    const known = IDENTITIES.find(([pattern]) => pattern.test(name));
+    if (known !== undefined) doubt.add(known[1]);
+    else if (!NO_IDENTITY.test(name)) return new Set(IDENTITIES.map(([, identity]) => identity));
   }
   return doubt;
 }

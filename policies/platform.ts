@@ -6,7 +6,6 @@ import type { AdmissionRequest } from './request/request.ts';
  * bad policy can be repaired by a deploy. Its jobs are metered like all others.
  */
 export interface Platform {
-  /** Includes everything below. */
   readonly groups: readonly number[];
   readonly projects: readonly number[];
   /** A sample deploy job. Validation evaluates every rule against it. */

@@ -13,19 +13,16 @@ import type { DiscloseSettings } from './text/reason-text.ts';
 export interface Policy {
   /** A short hash of the document's content; travels with every record. */
   readonly version: string;
-  /** ISO 4217 code of the one currency of the deployment. */
   readonly currency: string;
   readonly prices: PriceTable;
   readonly estimate: EstimateSettings;
   readonly platform: Platform;
-  /** In document order. */
   readonly rules: readonly Rule[];
   readonly ruleIndex: RuleIndex;
   readonly variables: VariableAllowlist;
   /** Reads identity from variables. Users can forge variables. */
   readonly trustVariables: boolean;
   readonly disclose: DiscloseSettings;
-  /** Requirements of the rollout steps. */
   readonly rollout: RolloutSettings;
   /**
    * Weights of root groups that wait for headroom, by group id. A group of weight 2 gets two turns for one
@@ -44,11 +41,9 @@ export interface Policy {
 /** The group's consent: its jobs that were rejected only for lack of slots are retried. */
 export interface RequeueSettings {
   readonly groupId: number;
-  /** Maximum retries per job. */
   readonly retries: number;
   /** From its first rejection on. */
   readonly withinSeconds: number;
-  /** Higher goes first. */
   readonly priority: number;
 }
 

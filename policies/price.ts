@@ -1,10 +1,4 @@
-import {
-  type Footprint,
-  type FootprintDefaults,
-  type FootprintTotal,
-  footprintOf,
-  type RunnerSize,
-} from './kubernetes/footprint.ts';
+import { type Footprint, type FootprintTotal, footprintOf, type RunnerSize } from './kubernetes/footprint.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 /** A named set of runners with a price. */
@@ -13,7 +7,6 @@ export interface RunnerClass extends RunnerSize {
   /** A runner with all these tags belongs to the class. Empty: by id only. */
   readonly tags: readonly string[];
   readonly runnerIds: ReadonlySet<number>;
-  /** Micro-units of the currency, whole. */
   readonly microsPerMinute: number;
   /** On top, for the CPU the job requests; the class then has a footprint of it. */
   readonly microsPerCpuHour?: number;
@@ -34,7 +27,6 @@ export interface PriceList {
 
 /** The first version, which holds until a later one does. */
 export interface PriceTable extends PriceList {
-  /** In the order of their dates; absent: none. */
   readonly later?: readonly DatedPriceList[];
 }
 
@@ -110,9 +102,7 @@ export function jobPriceOf(request: AdmissionRequest, runnerClass: RunnerClass, 
 
 /** A minute of a job that takes what its class is said to take. */
 const usualMicrosPerMinute = (runnerClass: RunnerClass): number =>
-  hasResourceRates(runnerClass)
-    ? microsPerMinuteWith(runnerClass, { millicpu: undefined, bytes: undefined })
-    : runnerClass.microsPerMinute;
+  microsPerMinuteWith(runnerClass, { millicpu: undefined, bytes: undefined });
 
 const hasResourceRates = ({ microsPerCpuHour, microsPerGibHour }: RunnerClass): boolean =>
   microsPerCpuHour !== undefined || microsPerGibHour !== undefined;
@@ -126,20 +116,17 @@ const PARTS = MINUTES_PER_HOUR * MILLICPU_PER_CPU * BYTES_PER_GIB;
 /** Rounds up once. An impossible size costs the highest allowed price, so that sums stay safe integers. */
 function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number {
   const { microsPerMinute, microsPerCpuHour = 0, microsPerGibHour = 0, footprint = {} } = runnerClass;
-  const { millicpu, bytes } = known(taken, footprint);
+  // A request that cannot be read costs like one that says nothing; the `resources` rule is there to refuse it.
+  const units = (each: FootprintTotal, otherwise = 0): bigint =>
+    BigInt(typeof each === 'number' ? each : otherwise);
+  const millicpu = units(taken.millicpu, footprint.millicpu);
+  const bytes = units(taken.bytes, footprint.bytes);
   const parts =
     BigInt(microsPerMinute) * PARTS +
     BigInt(microsPerCpuHour) * millicpu * BYTES_PER_GIB +
     BigInt(microsPerGibHour) * bytes * MILLICPU_PER_CPU;
   const micros = (parts + PARTS - 1n) / PARTS;
   return micros > BigInt(MICROS_PER_MINUTE_MAX) ? MICROS_PER_MINUTE_MAX : Number(micros);
-}
-
-/** A request that cannot be read costs like one that says nothing; the `resources` rule is there to refuse it. */
-function known(taken: Footprint, { millicpu = 0, bytes = 0 }: FootprintDefaults) {
-  const units = (each: FootprintTotal, otherwise: number): bigint =>
-    BigInt(typeof each === 'number' ? each : otherwise);
-  return { millicpu: units(taken.millicpu, millicpu), bytes: units(taken.bytes, bytes) };
 }
 
 /**
@@ -155,7 +142,6 @@ export function pricesAt(prices: PriceTable, nowMs: number): PriceList {
   return inForce;
 }
 
-/** Every version, oldest first. */
 export const priceVersions = (prices: PriceTable): readonly PriceList[] => [prices, ...(prices.later ?? [])];
 
 /** The names of the classes of all versions: what rules and limits may be about. */
@@ -171,7 +157,6 @@ export interface PriceJump {
   readonly runnerClass: string;
   /** `rate_per_minute` is what a usual job of the class pays, with its CPU and memory. */
   readonly rate: 'rate_per_minute' | 'rate_per_cpu_hour' | 'rate_per_gib_hour';
-  /** Micro-units. */
   readonly fromMicros: number;
   readonly toMicros: number;
 }

@@ -14,7 +14,6 @@ type CounterReason<Code extends string> = {
 /** Never rejects. */
 interface BreakGlassReason {
   readonly code: 'BREAK_GLASS';
-  /** Its id in the limits. */
   readonly breakGlass: string;
   readonly why: string;
   readonly owner?: string;
@@ -31,15 +30,12 @@ export type Reason =
   | CounterReason<'SOFT_LIMIT'>
   /** The job alone is larger than the limit (or the limit is 0): no wait and no settlement will help. */
   | ({ readonly code: 'EXCEEDS_LIMIT_ALONE' } & LimitFacts)
-  /** A rule that needs no counter has something against the job. */
   | StatelessReason
   | FieldMissingReason
-  /** A break-glass let the job pass its limits. */
   | BreakGlassReason
   /** Our fault, not the job's: only where the operator asked for fail-closed. */
   | { readonly code: 'CONTROLLER_ERROR'; readonly cause: string };
 
-/** The reason with this code. */
 export type CodedReason<Code extends Reason['code']> = Extract<Reason, { readonly code: Code }>;
 
 /** A rule or limit that was not met. Only mode `enforce` rejects; the others are recorded. */

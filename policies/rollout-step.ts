@@ -11,15 +11,12 @@ export type RolloutStep = 'off' | 'shadow' | 'reported' | 'warn' | 'enforce';
 export const ROLLOUT_STEPS: readonly RolloutStep[] = ['off', 'shadow', 'reported', 'warn', 'enforce'];
 export const ROLLOUT_CLASSES: readonly RolloutClass[] = ['cost', 'capacity'];
 
-/** The state of a subject for one rule class. */
 export interface RolloutStanding {
   readonly step: RolloutStep;
   readonly mode: Mode;
   /** The subject with the entry. Absent: there is none, and all rules are enforced. */
   readonly from?: string;
-  /** Unix ms. Absent: unknown. */
   readonly sinceMs?: number;
-  /** When the owner last got the shadow report, Unix ms. */
   readonly reportedMs?: number;
 }
 
@@ -55,18 +52,8 @@ const stepOf = (mode: Mode, reportedMs: number | undefined): RolloutStep =>
 export const nextStep = (step: RolloutStep): RolloutStep | undefined =>
   ROLLOUT_STEPS[ROLLOUT_STEPS.indexOf(step) + 1];
 
-/** The mode of each step. */
-const MODE_OF: Readonly<Record<RolloutStep, Mode>> = {
-  off: 'off',
-  shadow: 'shadow',
-  reported: 'shadow',
-  warn: 'warn',
-  enforce: 'enforce',
-};
-
 /** Requirements of the next step; a deployment may set every number. */
 export interface RolloutSettings {
-  /** Days with jobs on the step before. */
   readonly days: number;
   /** Share of the jobs that ran which were asked about. */
   readonly coveragePercent: number;
@@ -88,7 +75,6 @@ export const ROLLOUT_DEFAULTS: RolloutSettings = {
 
 /** Facts counted since the step began, within the span that was read. */
 export interface RolloutFacts {
-  /** Days on which jobs ran. */
   readonly days: number;
   readonly jobs: number;
   /** Part of `jobs`, and no less than what really would have. */
@@ -100,7 +86,6 @@ export interface RolloutFacts {
   readonly nowMs: number;
 }
 
-/** One thing the next step needs. */
 interface RolloutNeed {
   readonly code: 'days' | 'report' | 'coverage' | 'would-fail' | 'groups';
   readonly met: boolean;
@@ -120,44 +105,34 @@ export function rolloutNeeds(
   settings: RolloutSettings,
 ): readonly RolloutNeed[] {
   if (step === 'off' || step === 'enforce') return [];
-  const { coveragePercent: coverage } = facts;
-  const days: RolloutNeed = {
-    code: 'days',
-    met: facts.days >= settings.days,
-    has: facts.days,
-    wants: settings.days,
-  };
-  const reportDays = reportedMs === undefined ? undefined : Math.floor((facts.nowMs - reportedMs) / DAY_MS);
-  const report: RolloutNeed = {
-    code: 'report',
-    met: reportDays !== undefined && reportDays >= settings.reportDays,
-    ...(reportDays !== undefined && { has: reportDays }),
-    wants: settings.reportDays,
-  };
-  if (step === 'shadow') return [days, report];
-  const covered: RolloutNeed = {
-    code: 'coverage',
-    met: coverage !== undefined && coverage >= settings.coveragePercent,
-    ...(coverage !== undefined && { has: coverage }),
-    wants: settings.coveragePercent,
-  };
+  const need = (
+    code: RolloutNeed['code'],
+    has: number | undefined,
+    wants: number,
+    met: boolean,
+  ): RolloutNeed => ({
+    ...{ code, met, wants },
+    ...(has !== undefined && { has }),
+  });
+  const { days, coveragePercent: coverage, followers, nowMs } = facts;
+  const reportDays = reportedMs === undefined ? undefined : Math.floor((nowMs - reportedMs) / DAY_MS);
+  const needs = [
+    need('days', days, settings.days, days >= settings.days),
+    need('report', reportDays, settings.reportDays, (reportDays ?? -1) >= settings.reportDays),
+  ];
+  if (step === 'shadow') return needs;
+  needs.push(
+    need('coverage', coverage, settings.coveragePercent, (coverage ?? -1) >= settings.coveragePercent),
+  );
+  if (step === 'warn') {
+    const share = shareUp(facts.wouldFail, facts.jobs);
+    needs.push(need('would-fail', share, settings.wouldFailPercent, share <= settings.wouldFailPercent));
+  }
   // One group's step never depends on the others.
-  const groups: readonly RolloutNeed[] =
-    facts.followers === undefined
-      ? []
-      : [{ code: 'groups', met: facts.followers === 0, has: facts.followers, wants: 0 }];
-  if (step === 'reported') return [days, report, covered, ...groups];
-  const share = shareUp(facts.wouldFail, facts.jobs);
-  const failing: RolloutNeed = {
-    code: 'would-fail',
-    met: share <= settings.wouldFailPercent,
-    has: share,
-    wants: settings.wouldFailPercent,
-  };
-  return [days, report, covered, failing, ...groups];
+  if (followers !== undefined) needs.push(need('groups', followers, 0, followers === 0));
+  return needs;
 }
 
-/** Changes that a move writes for one rule class. */
 export interface RolloutChange {
   readonly mode: Mode;
   /** `null`: send the report again. */
@@ -170,20 +145,12 @@ export interface RolloutChange {
  */
 export function stepOn({ step, reportedMs }: RolloutStanding): RolloutChange | undefined {
   const next = nextStep(step === 'shadow' ? 'reported' : step);
-  return next && { mode: MODE_OF[next], reportedMs: reportedMs ?? null };
+  return next && { mode: next === 'reported' ? 'shadow' : next, reportedMs: reportedMs ?? null };
 }
 
 /** One step back, never below shadow: only `out` takes rules out of it. Undefined: there is none. */
 export function stepBack({ step, reportedMs }: RolloutStanding): RolloutChange | undefined {
-  switch (step) {
-    case 'enforce':
-      return { mode: 'warn', reportedMs: reportedMs ?? null };
-    case 'warn':
-      return { mode: 'shadow', reportedMs: reportedMs ?? null };
-    case 'reported':
-      return { mode: 'shadow', reportedMs: null };
-    case 'shadow':
-    case 'off':
-      return undefined;
-  }
+  if (step === 'shadow' || step === 'off') return undefined;
+  if (step === 'reported') return { mode: 'shadow', reportedMs: null };
+  return { mode: step === 'enforce' ? 'warn' : 'shadow', reportedMs: reportedMs ?? null };
 }

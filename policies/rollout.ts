@@ -17,7 +17,6 @@ type RolloutModes = Readonly<Record<RuleClass, Mode>>;
 
 const EVERYWHERE: RolloutModes = { cost: 'enforce', capacity: 'enforce', security: 'enforce' };
 
-/** The ids that rollouts look at. */
 type RolloutPlace = Pick<Placement, 'ancestors' | 'projectId'>;
 
 export function rolloutModes(place: RolloutPlace, limits: LimitSet): RolloutModes {
@@ -31,7 +30,6 @@ export function rolloutModes(place: RolloutPlace, limits: LimitSet): RolloutMode
   };
 }
 
-/** Lists the subjects whose rollout applies, closest first and the instance last. */
 export const rolloutSubjects = ({ ancestors, projectId }: RolloutPlace): readonly string[] => [
   ...(projectId === undefined ? [] : [`project/${projectId}`]),
   ...ancestors.map(({ id }) => `group/${id}`).reverse(),

@@ -10,7 +10,6 @@ import type { Rule, StatelessRule } from './rule.ts';
 export interface RuleIndex {
   /** Rules whose subjects cannot be looked up: every job is asked. In document order, like all lists here. */
   readonly anywhere: readonly Rule[];
-  /** One entry for each dimension that some rule is found by. */
   readonly byDimension: readonly IndexedDimension[];
 }
 
@@ -22,7 +21,6 @@ interface IndexedDimension {
 
 type Key = number | string;
 
-/** Something rules name and jobs have. */
 interface Dimension {
   /** Keys in the rule. Undefined if they cannot be looked up, e.g. a path with wildcards. */
   readonly named: (match: Conditions) => Iterable<Key> | undefined;
@@ -72,33 +70,13 @@ export function ruleIndexOf(rules: readonly Rule[]): RuleIndex {
 
 /** The rules that could match a job, each once, in document order. */
 export function candidateRules(index: RuleIndex, job: MatchInput): readonly Rule[] {
-  let found = index.anywhere;
+  const found = new Set(index.anywhere);
   for (const { dimension, all, byKey } of index.byDimension) {
     const keys = dimension.had(job);
-    if (keys === undefined) found = merged(found, all);
-    else for (const key of keys) found = merged(found, byKey.get(key));
+    const lists = keys === undefined ? [all] : keys.map((key) => byKey.get(key) ?? []);
+    for (const list of lists) for (const rule of list) found.add(rule);
   }
-  return found;
-}
-
-/** Two lists in document order as one; a rule that is in both is taken once. */
-function merged(one: readonly Rule[], other: readonly Rule[] | undefined): readonly Rule[] {
-  if (other === undefined) return one;
-  if (one.length === 0) return other;
-  const all: Rule[] = [];
-  let at = 0;
-  for (const rule of one) {
-    for (let next = other[at]; next !== undefined && next.order <= rule.order; next = other[at]) {
-      if (next !== rule) all.push(next);
-      at += 1;
-    }
-    all.push(rule);
-  }
-  for (; at < other.length; at += 1) {
-    const rest = other[at];
-    if (rest !== undefined) all.push(rest);
-  }
-  return all;
+  return [...found].sort((a, b) => a.order - b.order);
 }
 
 /** Returns the ids if every condition names one. */
@@ -119,7 +97,6 @@ export interface EvaluationError {
   readonly cause: string;
 }
 
-/** A rule the job is exempt from. */
 export interface ExemptRule {
   readonly rule: string;
   readonly reason: string;
@@ -168,14 +145,12 @@ export class Outcome {
     }
   }
 
-  /** Notes a failure, once per rule however many limits it failed on, and gives its name. */
   failed(rule: string, error: unknown): string {
     const cause = error instanceof Error ? error.name : 'unknown failure';
     if (!this.errors.some((each) => each.rule === rule)) this.errors.push({ rule, cause });
     return cause;
   }
 
-  /** Returns true if the job is exempt. An exemption that throws does not exempt. */
   exempted(rule: Rule, job: CheckedJob): boolean {
     if (rule.exempt.length === 0) return false;
     try {

@@ -5,7 +5,6 @@ import type { OutagePolicy } from './limits/limit.ts';
 import type { Exemption, Match } from './match/match.ts';
 import type { Mode, RuleClass } from './mode.ts';
 
-/** One entry of the policy document. */
 export type Rule = CountedRule | StatelessRule;
 
 interface RuleBase {
@@ -18,7 +17,6 @@ interface RuleBase {
   readonly onError: OnError;
   /** Jobs the rule lets pass for a reason and a time. They are metered all the same. */
   readonly exempt: readonly Exemption[];
-  /** Position in the document, from 0. */
   readonly order: number;
   /** Added to the rejection text, e.g. a contact. */
   readonly message?: string;

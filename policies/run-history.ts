@@ -5,7 +5,6 @@ export type ProjectHistory = ReadonlyMap<string, RunHistory>;
 
 export const NO_HISTORY: ProjectHistory = new Map();
 
-/** A run that ended. */
 export interface JobRun {
   readonly jobName: string;
   readonly runnerClass: string;
@@ -34,7 +33,8 @@ export function withRuns(project: ProjectHistory, runs: readonly JobRun[]): Proj
       after.set(key, withRun(after.get(key), seconds, endedAtMs));
     }
   }
-  return foremost(after, HISTORIES_MAX);
+  // The most used and most recent ones stay.
+  return after.size <= HISTORIES_MAX ? after : new Map(byUse(after).slice(0, HISTORIES_MAX));
 }
 
 /**
@@ -46,12 +46,6 @@ export const historiesOf = (
   runnerClass: string,
 ): readonly RunHistory[] =>
   namesOf(jobName).flatMap((name) => project.get(historyKey(name, runnerClass)) ?? []);
-
-/** The most used and most recent ones, best first. */
-function foremost(project: ProjectHistory, max: number): ProjectHistory {
-  if (project.size <= max) return project;
-  return new Map(byUse(project).slice(0, max));
-}
 
 const byUse = (project: ProjectHistory): (readonly [string, RunHistory])[] =>
   [...project].sort(([keyA, a], [keyB, b]) => useOf(b) - useOf(a) || (keyA < keyB ? -1 : 1));
@@ -66,13 +60,11 @@ const namesOf = (jobName: string): readonly string[] => {
 /** `rspec 3/50`, and `build: [linux, arm64]` as GitLab names the jobs of `parallel` and of its matrix. */
 const SUFFIX = /(?: \d{1,3}\/\d{1,3}|: \[[^[\]]*\])$/;
 
-/** The name all jobs of one `parallel` share; undefined where there is no such suffix. */
 export function withoutParallelSuffix(jobName: string): string | undefined {
   const short = jobName.replace(SUFFIX, '');
   return short === jobName || short === '' ? undefined : short;
 }
 
-/** Durations of the last runs of one job name on one runner class. */
 export interface RunHistory {
   /** Whole seconds, oldest first, at most {@link RUNS_KEPT}. */
   readonly lastSeconds: readonly number[];

@@ -2,7 +2,6 @@ import type { LimitFacts } from './limits/limit.ts';
 import { oneLine, shortened } from './text/plain-text.ts';
 import type { Unit } from './unit.ts';
 
-/** Texts of a unit. */
 interface UnitText {
   /** `500.00 EUR` */
   readonly amount: (amount: number, currency: string, rounding?: Rounding) => string;
@@ -25,7 +24,6 @@ interface UnitText {
   };
   /** Heads a limit in forms and tables: `CI minutes`. */
   readonly heading: string;
-  /** Explains the field of an amount. */
   readonly hint: (currency: string) => string;
   /** Words after an amount on the command line, preferred one first. */
   readonly words: readonly string[];
@@ -117,13 +115,11 @@ const LABEL_CHARACTERS_MAX = 100;
 /** For people: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
 export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => UNIT_TEXTS[unit].name;
 
-/** The same at the beginning of a sentence. */
 export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
   const name = limitName(facts);
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }
 
-/** Names whose limit it is, for a place within a line. */
 export const limitLabelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
   shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
 
@@ -191,20 +187,11 @@ export function bytesText(bytes: number, rounding: Rounding = 'exact'): string {
   // The first scale on which it has at most four digits, after rounding: 1,023.999 MiB rounded up are 1 GiB.
   for (const scale of SCALES) {
     amount /= KIB_BYTES;
-    hundredths = roundedCount(amount * 100, rounding);
+    hundredths = ROUNDED[rounding](amount * 100);
     name = scale;
     if (Math.abs(hundredths) < KIB_BYTES * 100) break;
   }
   return `${countText(hundredths / 100)} ${name}`;
 }
 
-function roundedCount(amount: number, rounding: Rounding): number {
-  switch (rounding) {
-    case 'exact':
-      return Math.round(amount);
-    case 'down':
-      return Math.floor(amount);
-    case 'up':
-      return Math.ceil(amount);
-  }
-}
+const ROUNDED = { exact: Math.round, down: Math.floor, up: Math.ceil } as const;

@@ -4,9 +4,7 @@ import { QUANTITIES_EXPECTED, readDecimal, readQuantityUnits } from './document/
 import type { CountedKind } from './kinds/counted-kinds.ts';
 import { costMicros } from './price.ts';
 
-/** One unit: all that the rest of Tollgate decides by it. */
 interface UnitRow {
-  /** Name in documents, CSV and forms. */
   readonly kind: string;
   /** Stands for it in the ledger's lines. Never reused; `f` and `u` are flags there. */
   readonly letter: string;
@@ -16,9 +14,7 @@ interface UnitRow {
   readonly atOnce?: true;
   /** Some of it is free again within seconds, so a job may be kept waiting for it. */
   readonly waits?: true;
-  /** Amounts stand with the deployment's currency. */
   readonly inCurrency?: true;
-  /** The job's amount is an estimate. */
   readonly guessed?: true;
   /** Amount that one job claims. Undefined: its terms do not have it. Absent terms: the job is unknown. */
   readonly asked?: (terms: AskedTerms | undefined) => number | undefined;
@@ -55,7 +51,6 @@ export interface UsageCounts {
 
 /** All units, in the order of texts. A new one is a row here and in unit-texts.ts, if its amounts follow from the inputs above. */
 const UNITS = {
-  /** Millionths of the deployment's one currency. */
   micros: {
     kind: 'money',
     letter: 'm',
@@ -68,7 +63,6 @@ const UNITS = {
     usageHasHeld: true,
     perWhole: 1_000_000,
   },
-  /** Seconds that jobs run. */
   seconds: {
     kind: 'minutes',
     letter: 's',
@@ -95,7 +89,6 @@ const UNITS = {
     waits: true,
     requested: 'cpu',
   },
-  /** Bytes of memory. */
   bytes: {
     kind: 'memory',
     letter: 'b',
@@ -136,7 +129,6 @@ const byKind = <Value>(of: (unit: Unit) => Value): Readonly<Record<LimitKind, Va
 
 export const UNIT_OF = /* @__PURE__ */ byKind((unit) => unit);
 
-/** The kind of rule that switches a limit on. */
 export const ASKED_BY = /* @__PURE__ */ byKind((unit) => ROWS[unit].askedBy);
 
 /** A letter of a later version counts nothing that adds up. */
@@ -148,7 +140,6 @@ export const kindRow = (kind: LimitKind): (typeof ROWS)[Unit] => ROWS[UNIT_OF[ki
 /** Returns true if a job returns the amount at its end. Other units add up over a period. */
 export const isInFlight = (unit: Unit): boolean => ROWS[unit].atOnce === true;
 
-/** Counted while the job runs, not per period. */
 export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
 
 /** Jobs may be kept waiting for it: for a slot, CPU, memory, or the next start. */
@@ -157,7 +148,6 @@ export const isAwaitable = (kind: LimitKind): boolean => kindRow(kind).waits ===
 /** Money and minutes: what a budget counts can be overdrawn and carried over, and its owner is warned. */
 export const isSpent = (kind: LimitKind): boolean => ASKED_BY[kind] === 'budget';
 
-/** Default terms while a limit of this kind is unreachable. */
 export const outageOfKind = (kind: LimitKind): 'room' | 'admit' => (isSpent(kind) ? 'room' : 'admit');
 
 /** Returns true if days of usage have the unit: then it has a forecast, a chart and a history. */
@@ -166,7 +156,6 @@ export const isForecastable = (kind: LimitKind): boolean =>
 
 export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.filter(isSpent);
 
-/** Its amounts are money of the deployment's one currency. */
 export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency === true;
 
 // Amounts as documents have them.

@@ -55,7 +55,6 @@ class EnvReader {
     this.#problems.push(text);
   }
 
-  /** @throws {RelayError} `config_invalid` listing every problem found so far. */
   throwIfAnyProblem(): void {
     if (this.#problems.length > 0) throw new RelayError('config_invalid', this.#problems.join('; '));
   }
@@ -71,7 +70,6 @@ interface TablePlace {
   readonly instance: string;
 }
 
-/** Settings of a relay in an AWS account. All are absent on a laptop. */
 interface AwsConfig {
   /** Present if one of the others needs it. */
   readonly region: string | undefined;
@@ -86,7 +84,6 @@ interface AwsConfig {
 const REGION = /^[a-z]{2,}(-[a-z]+)+-\d+$/;
 const FUNCTION = /^(arn:[\w-]+:lambda:[\w:-]+|[\w-]{1,140}(:[\w$-]+)?)$/;
 
-/** Reports missing settings of the route to `read`. */
 function readAdmitRoute(read: EnvReader): AdmitRoute {
   const kind = read.choice(names.ENV_ADMIT_ROUTE, ['plain', 'url', 'invoke'], 'plain');
   if (kind !== 'invoke') return { kind };
@@ -316,7 +313,6 @@ function readDeployment(read: EnvReader): string | undefined {
   return text;
 }
 
-/** Returns the problem without its code, which the whole list has once. */
 const problemOf = (error: unknown): string =>
   error instanceof RelayError ? error.message.replace(/^\[\w+\] /, '') : 'is not a router URL';
 

@@ -23,13 +23,11 @@ import {
   STATUS,
 } from './router/router.ts';
 
-/** Both answers as the schema in use writes them. */
 export interface EncodeAnswer {
   admitted(): Uint8Array;
   rejected(reason: string): Uint8Array;
 }
 
-/** The pool, as its streams see it. */
 export interface StreamOwner {
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
@@ -39,9 +37,7 @@ export interface StreamOwner {
   accepted(stream: Stream): void;
   asked(stream: Stream): void;
   oversized(sizeBytes: number): void;
-  /** An error was thrown between question and answer. */
   failedToAnswer(error: unknown): void;
-  /** @param last - the state it was in before. */
   ended(stream: Stream, last: StreamState, end: RouterFailure): void;
 }
 
@@ -55,7 +51,6 @@ export class Stream implements AdmitCallListener {
   #delivered: ((heard: boolean, refusal?: string) => void) | undefined;
   /** Its question was beyond the message limit. */
   tooLarge = false;
-  /** Given to the transport. */
   answered: RouterAnswer['outcome'] | undefined;
 
   constructor(owner: StreamOwner) {
@@ -128,7 +123,6 @@ export class Stream implements AdmitCallListener {
     return code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED && last.name === 'sent');
   }
 
-  /** Returns true if an open call took the answer. */
   #send(bytes: Uint8Array): boolean {
     if (this.#cancelled || next(this.#state, 'answer', 0) === undefined) return false;
     if (this.#call?.answer(bytes, () => this.#step('taken')) !== true) return false;
@@ -155,18 +149,14 @@ const refusalOf = (code: number, details: string): string | undefined =>
  * The states of one AdmitJob stream: opening → waiting → deciding → answered → sent → ended. The transition refuses steps that do
  * not fit, such as a second question or an answer after the end.
  */
-export type StreamState =
-  /** The call exists, but maybe no connection yet. */
-  | { readonly name: 'opening'; readonly sinceMs: number }
-  /** The router may pick it. */
-  | { readonly name: 'waiting'; readonly sinceMs: number }
-  /** It carried its question, and has no answer yet. */
-  | { readonly name: 'deciding'; readonly sinceMs: number }
-  /** The transport has yet to take the answer. */
-  | { readonly name: 'answered'; readonly sinceMs: number }
-  /** The transport has the answer, and the router has yet to end the stream. */
-  | { readonly name: 'sent'; readonly sinceMs: number }
-  | { readonly name: 'ended'; readonly sinceMs: number };
+export interface StreamState {
+  /**
+   * `opening`: the call exists, but maybe no connection yet. `waiting`: the router may pick it. `deciding`: it carried its
+   * question, and has no answer yet. `answered`: the transport has yet to take the answer. `sent`: the router has yet to end it.
+   */
+  readonly name: 'opening' | 'waiting' | 'deciding' | 'answered' | 'sent' | 'ended';
+  readonly sinceMs: number;
+}
 
 type StreamStep = 'accepted' | 'question' | 'answer' | 'taken' | 'end';
 
@@ -180,16 +170,13 @@ const NEXT: Readonly<Record<StreamState['name'], Partial<Record<StreamStep, Stre
   ended: {},
 };
 
-/** Returns the state after a step, or undefined if the step does not apply. */
 function next(state: StreamState, step: StreamStep, nowMs: number): StreamState | undefined {
   const name = NEXT[state.name][step];
   return name === undefined ? undefined : { name, sinceMs: nowMs };
 }
 
-/** Neither carried a question nor ended. */
 const isFree = (state: StreamState): boolean => state.name === 'opening' || state.name === 'waiting';
 
-/** Carried a question, answered or not. */
 export const wasAsked = (state: StreamState): boolean => !isFree(state) && state.name !== 'ended';
 
 /**
@@ -282,7 +269,6 @@ interface ConnectionDeps {
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly observe: RelayObserver;
-  /** Returns true if the token is not the one that the last call carried. */
   readonly tokenReplaced: () => boolean;
   /** Runs when streams may be opened: `now` after a pause, else with the next refill. */
   readonly mayOpen: (now: boolean) => void;
@@ -292,7 +278,6 @@ export class Connection {
   readonly #deps: ConnectionDeps;
   readonly #timers: Timers<'pause' | 'acceptance' | 'token'>;
   #state: State = { name: 'stopped' };
-  /** Streams refused since one was last accepted. */
   #refusedInRow = 0;
   #downSinceMs: number | undefined;
 
@@ -346,7 +331,6 @@ export class Connection {
     if (stream === this.probe) this.#accepted(true);
   }
 
-  /** @param left - streams that still wait or carry a question. */
   onEnd(stream: Stream, kind: EndKind, end: RouterFailure, left: number): void {
     const { probe } = this;
     if (stream === probe) this.#timers.cancel('acceptance');

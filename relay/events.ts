@@ -11,7 +11,6 @@ export type RelayEvent =
   | {
       readonly type: 'streams';
       readonly open: number;
-      /** Part of `open`: without a question. */
       readonly waiting: number;
       readonly wanted: number;
     }
@@ -35,7 +34,6 @@ export type RelayEvent =
       readonly delayMs: number;
       readonly remedy?: string;
     }
-  /** The first stream after a time without any. */
   | { readonly type: 'connected'; readonly downMs: number }
   | { readonly type: 'registered' }
   | {
@@ -47,7 +45,6 @@ export type RelayEvent =
   | { readonly type: 'question' }
   /** Fields that the schema does not explain, e.g. `job_info.21:varint`. */
   | { readonly type: 'unknown_fields'; readonly fields: readonly string[] }
-  /** The fallback decides about this question. */
   | {
       readonly type: 'unreadable';
       readonly problem: string;
@@ -72,7 +69,6 @@ export type RelayEvent =
       readonly jobs: number;
       readonly waiters: number;
     }
-  /** The number of jobs that wait for headroom changed. */
   | { readonly type: 'waiting'; readonly jobs: number }
   /** Reported once the stream has ended. */
   | {
@@ -134,7 +130,6 @@ export type RelayEvent =
   | {
       readonly type: 'not_written';
       readonly where: 'journal' | 'headroom';
-      /** The error's name, e.g. `AccessDeniedException`. */
       readonly error: string;
     }
   | {
@@ -158,7 +153,6 @@ export type UnmeteredLoss = 'queue_full' | 'refused' | 'stopping';
 interface OwnFault {
   readonly type: 'own_fault';
   readonly place: FaultPlace;
-  /** The error's class, e.g. `TypeError`. */
   readonly error: string;
   readonly frames: readonly string[];
 }

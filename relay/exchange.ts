@@ -10,7 +10,6 @@ export type RouterAnswer =
 export interface Question {
   /** Undecoded, so a malformed message harms its own stream only. */
   readonly bytes: Uint8Array;
-  /** Monotonic. */
   readonly arrivedAtMs: number;
   /** Runs once if the router goes before it has an answer. Set by the code that keeps a question open. */
   onGone?: () => void;
@@ -26,7 +25,6 @@ export type AnswerQuestion = (question: Question) => Promise<{
 }>;
 
 export interface RelayClock {
-  /** Wall clock, Unix ms. */
   nowMs(): number;
   /** For deadlines and latencies, since it never steps back. */
   monotonicMs(): number;
@@ -59,7 +57,6 @@ export type FinalVerdict =
   | Exclude<Decision, { readonly outcome: 'undecided' }>
   | { readonly outcome: 'undecided'; readonly cause: FallbackCause };
 
-/** The decision of one call, after which the job may have to wait. */
 export type LedgerVerdict = FinalVerdict | WaitingAnswer;
 
 export const undecided = (cause: FallbackCause): FinalVerdict => ({ outcome: 'undecided', cause });

@@ -75,9 +75,7 @@ interface StreamPoolStatus {
   readonly state: ConnectionState;
   /** Streams that the router accepted, with a question or without. */
   readonly open: number;
-  /** Part of `open`: streams without a question. */
   readonly waiting: number;
-  /** Questions that have no answer yet. */
   readonly busy: number;
   readonly wanted: number;
   /** Monotonic; undefined while the router has a stream. */
@@ -112,7 +110,6 @@ class Pool implements StreamPool, StreamOwner {
   #taken = 0;
   #refillDue = false;
   #deferred = false;
-  /** The sizes last observed: equal ones are not observed again. */
   #observed = { open: -1, waiting: -1, wanted: -1 };
   #drained: PromiseWithResolvers<void> | undefined;
 
@@ -234,12 +231,10 @@ class Pool implements StreamPool, StreamOwner {
     return Math.max(0, this.#in.waiting - unproven - this.#options.router.queuedCalls());
   }
 
-  /** Streams without a question, connected or not. */
   get #free(): number {
     return this.#in.opening + this.#in.waiting;
   }
 
-  /** Answered, and not ended by the router yet. */
   get #lingering(): number {
     return this.#in.answered + this.#in.sent;
   }

@@ -47,9 +47,7 @@ interface RelayOptions {
   readonly headroom?:
     | { readonly left: readonly KeptHeadrooms[]; readonly write: (kept: KeptHeadrooms) => Promise<void> }
     | undefined;
-  /** @default the system's */
   readonly clock?: RelayClock;
-  /** @default Math.random */
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
   /** A relay that stops leaves its waiting streams to the router this long. @default 3 s */

@@ -6,7 +6,6 @@ import type { TlsFiles } from './router/target.ts';
 
 /** The controller's token. It is read for every call, so a rotated one is used without a restart. Never logged. */
 export interface TokenSource {
-  /** @throws {RelayError} `token_unreadable` if no valid token was ever read. */
   read(): string;
   /** Reads the source again with the next call, because the router refused the token. */
   refresh(): void;
@@ -88,7 +87,6 @@ interface ParameterReading {
   readonly parameter: (name: string) => Promise<string>;
   readonly clock: RelayClock;
   readonly random: () => number;
-  /** Runs for every failure except the last. */
   readonly failed: (error: unknown) => void;
 }
 

@@ -48,7 +48,6 @@ export interface WaitQueueOptions {
   readonly commit: Pick<GroupCommit, 'decide'>;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
-  /** From question to answer without waiting. */
   readonly deadlineMs: number;
   /** From question to answer for a job that waits: the timeout of the router. */
   readonly answerWithinMs: number;
@@ -65,13 +64,11 @@ export interface WaitQueueOptions {
 interface Waiter {
   readonly arrivedAtMs: number;
   readonly sent?: SentListener;
-  /** Receives the function to call when the router has gone. */
   readonly listenForEnd: (gone: () => void) => void;
 }
 
 export interface WaitedVerdict {
   readonly verdict: FinalVerdict;
-  /** Absent if the job did not wait. */
   readonly waitedMs?: number;
 }
 
@@ -126,7 +123,6 @@ export class WaitQueue {
     return this.#wait(request, verdict, waiter);
   }
 
-  /** Returns what the function must know about waiting jobs for a batch of these. */
   terms(jobIds: readonly number[]): WaitingTerms {
     if (this.#jobs.size === 0 && !this.#isFull) return {};
     const lines = new Set<string>();
@@ -430,7 +426,6 @@ const isBehind = (job: WaitingJob, other: WaitingJob): boolean =>
 interface Pause {
   readonly lengthMs: number;
   readonly endMs: number;
-  /** The last reported headroom. Absent since the last admission. */
   readonly left?: number;
 }
 
@@ -452,7 +447,6 @@ class Pauses {
     for (const name of counters) this.#byCounter.set(name, { lengthMs: PAUSE_MS_MIN, endMs: nowMs });
   }
 
-  /** No job was admitted, so the next pause is longer. */
   extend(counters: readonly string[], nowMs: number): void {
     for (const name of counters) {
       const pause = this.#byCounter.get(name) ?? { lengthMs: PAUSE_MS_MIN, endMs: nowMs };

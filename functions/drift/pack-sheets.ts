@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Directory } from '../../policies/directory.ts';
 import { calendarDay, DAY_MS, dayNumber, HOUR_MS } from '../../policies/limits/calendar.ts';
-import { dayText, today } from '../answers/reading/usage-days.ts';
+import { dayText, readTallies, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/environment.ts';
 import {
   addSumTo,
@@ -58,121 +58,82 @@ const STALE_MS = DAY_MS;
  * @throws {LedgerError}
  */
 export async function packSheets(deadlineMs: number, deps: PackSheetsDeps): Promise<PackedSheets> {
-  const { clock, zone } = deps;
+  const { clock, zone, sheets } = deps;
   const nowMs = clock.nowMs();
   const now = today(zone, nowMs);
-  const turn = 2 + (Math.floor(nowMs / RUN_MS) % (MONTHS - 2));
-  let days = 0;
-  let left = 0;
-  let subjects: PackedSubjects | undefined;
+  const turn = 2 + (Math.floor(nowMs / HOUR_MS) % (MONTHS - 2));
+  const packed = { days: 0, left: 0 };
+  let subjects: Promise<PackedSubjects | undefined> | undefined;
   for (const back of [0, 1, turn]) {
-    const month = new MonthOfSheets(monthBefore(now, back), { ...deps, now, nowMs });
-    const due = await month.due();
-    if (due.length > 0) subjects ??= await deps.subjects();
-    for (const day of due) {
-      if (subjects === undefined || clock.monotonicMs() >= deadlineMs) left += 1;
-      else {
-        await month.pack(day, subjects);
-        days += 1;
-      }
-    }
-    await month.close();
-  }
-  return { days, left };
-}
-
-/** Interval of runs. */
-const RUN_MS = HOUR_MS;
-
-/** Days of it, as `dayNumber`s. */
-interface MonthDays {
-  readonly key: string;
-  readonly first: number;
-  readonly last: number;
-}
-
-function monthBefore(now: number, back: number): MonthDays {
-  const { year, month } = calendarDay(now);
-  const first = dayNumber({ year, month: month - back, day: 1 });
-  const last = dayNumber({ year, month: month - back + 1, day: 1 }) - 1;
-  return { key: dayText(first).slice(0, 7), first, last };
-}
-
-interface DueDay {
-  readonly day: string;
-  readonly digest: string;
-}
-
-class MonthOfSheets {
-  readonly #month: MonthDays;
-  readonly #deps: PackSheetsDeps & { readonly now: number; readonly nowMs: number };
-  #days = new Map<string, PackedDay>();
-  #isChanged = false;
-
-  constructor(month: MonthDays, deps: PackSheetsDeps & { readonly now: number; readonly nowMs: number }) {
-    this.#month = month;
-    this.#deps = deps;
-  }
-
-  async due(): Promise<readonly DueDay[]> {
-    const { first, last, key } = this.#month;
-    const { usage, sheets, now, nowMs } = this.#deps;
+    const { year, month } = calendarDay(now);
+    const first = dayNumber({ year, month: month - back, day: 1 });
+    const last = dayNumber({ year, month: month - back + 1, day: 1 }) - 1;
+    const key = dayText(first).slice(0, 7);
     // Days that are about to go would take what they had out of the month.
-    if (usageExpiresAtSeconds({ subject: '', day: dayText(first) }) * 1000 < nowMs + 2 * DAY_MS) return [];
+    if (usageExpiresAtSeconds({ subject: '', day: dayText(first) }) * 1000 < nowMs + 2 * DAY_MS) continue;
     const [head] = await sheets.read([{ kind: 'group', span: key }], 'first');
-    this.#days = new Map(head?.days);
-    const numbers = Array.from({ length: Math.min(last, now) - first + 1 }, (_, index) => first + index);
-    const tallies = await usage.readUsage(
-      numbers.map((number) => ({ subject: 'instance', day: dayText(number) })),
-    );
-    const due = numbers.flatMap((number, index): DueDay[] => {
-      const day = dayText(number);
-      const digest = digestOf(tallies[index] ?? new Map());
-      const known = this.#days.get(day);
-      if (known?.digest === digest) return [];
-      const pauseMs = now - number < FRESH_DAYS ? FRESH_MS : STALE_MS;
-      return known !== undefined && nowMs - known.atMs < pauseMs ? [] : [{ day, digest }];
-    });
-    // A day without a job is known to be one, and needs no sheet.
-    for (const { day, digest } of due) if (digest === '') this.#note({ day, digest });
-    return due.filter(({ digest }) => digest !== '');
-  }
-
-  async pack({ day, digest }: DueDay, subjects: PackedSubjects): Promise<void> {
-    const { sheets, usage, now } = this.#deps;
-    const known = await sheets.read(
-      KINDS.map((kind) => ({ kind, span: day })),
-      'first',
-    );
-    const used = await usedOnDay(day, {
-      ...{ ...subjects, usage, known },
-      // There is a personal namespace for each user: those of a day under way wait for the night.
-      withPersonal: day < dayText(now),
-    });
-    for (const kind of KINDS) await sheets.write({ kind, span: day, ...used[kind] });
-    this.#note({ day, digest });
-  }
-
-  /** Recomputes the month as the sum of its days. */
-  async close(): Promise<void> {
-    if (!this.#isChanged) return;
-    const { sheets } = this.#deps;
-    const days = [...this.#days].flatMap(([day, { digest }]) => (digest === '' ? [] : [day])).sort();
-    // Groups come last: what stands there is whole everywhere.
-    for (const kind of KINDS.toReversed()) {
-      const read = await sheets.read(days.map((span) => ({ kind, span })));
-      const lost = days.filter((_, index) => read[index] === undefined);
-      for (const day of lost) this.#days.delete(day);
-      await sheets.write({
-        ...{ kind, span: this.#month.key, days: this.#days },
-        ...summed(read.filter((sheet) => sheet !== undefined)),
-      });
+    const days = new Map(head?.days);
+    const due = await dueDays(first, Math.min(last, now), days, { ...deps, now, nowMs });
+    let isChanged = false;
+    for (const { day, digest } of due) {
+      // A day without a job is known to be one, and needs no sheet.
+      if (digest !== '') {
+        subjects ??= deps.subjects();
+        const found = await subjects;
+        if (found === undefined || clock.monotonicMs() >= deadlineMs) {
+          packed.left += 1;
+          continue;
+        }
+        // There is a personal namespace for each user: those of a day under way wait for the night.
+        await packDay(day, { ...found, withPersonal: day < dayText(now) }, deps);
+        packed.days += 1;
+      }
+      days.set(day, { digest, atMs: nowMs });
+      isChanged = true;
     }
+    if (isChanged) await packMonth(key, days, sheets);
   }
+  return packed;
+}
 
-  #note({ day, digest }: DueDay): void {
-    this.#days.set(day, { digest, atMs: this.#deps.nowMs });
-    this.#isChanged = true;
+/** Days of a month whose counts changed since they were packed. */
+async function dueDays(
+  first: number,
+  last: number,
+  days: ReadonlyMap<string, PackedDay>,
+  { usage, now, nowMs }: PackSheetsDeps & { readonly now: number; readonly nowMs: number },
+): Promise<readonly { readonly day: string; readonly digest: string }[]> {
+  const tallies = (await readTallies(['instance'], { from: first, to: last }, usage)).get('instance') ?? [];
+  return tallies
+    .map(({ number, day, tally }) => ({ number, day, digest: digestOf(tally) }))
+    .filter(({ number, day, digest }) => {
+      const known = days.get(day);
+      const pauseMs = now - number < FRESH_DAYS ? FRESH_MS : STALE_MS;
+      return known === undefined || (known.digest !== digest && nowMs - known.atMs >= pauseMs);
+    });
+}
+
+async function packDay(
+  day: string,
+  subjects: PackedSubjects & Pick<DayAsk, 'withPersonal'>,
+  { sheets, usage }: PackSheetsDeps,
+): Promise<void> {
+  const known = await sheets.read(
+    KINDS.map((kind) => ({ kind, span: day })),
+    'first',
+  );
+  const used = await usedOnDay(day, { ...subjects, usage, known });
+  for (const kind of KINDS) await sheets.write({ kind, span: day, ...used[kind] });
+}
+
+/** Writes the month as the sum of its days. Days whose sheets are gone are packed again. */
+async function packMonth(span: string, days: Map<string, PackedDay>, sheets: SheetStore): Promise<void> {
+  const packed = [...days].flatMap(([day, { digest }]) => (digest === '' ? [] : [day])).sort();
+  // Groups come last: what stands there is whole everywhere.
+  for (const kind of KINDS.toReversed()) {
+    const read = await sheets.read(packed.map((day) => ({ kind, span: day })));
+    for (const [index, day] of packed.entries()) if (read[index] === undefined) days.delete(day);
+    await sheets.write({ kind, span, days, ...summed(read.filter((sheet) => sheet !== undefined)) });
   }
 }
 

@@ -1,6 +1,6 @@
 import { counterName } from '../../policies/claim.ts';
 import type { Log } from '../core/environment/environment.ts';
-import { type RecountOutcome, type RecountOutcomes, recountOutcome } from '../core/ledger/checkpoints.ts';
+import { type RecountOutcomes, recountOutcome } from '../core/ledger/checkpoints.ts';
 import type { Counter, Drift, JobRecord, RebuildReport } from '../core/ledger/ledger.ts';
 import type { RecordVisit, UsageLook } from '../core/ledger/recount-round.ts';
 import { namesNeedlessly } from '../core/ledger/user-ids.ts';
@@ -9,20 +9,6 @@ import { type CountRecordsDeps, rebuildUsage, type UsageRebuild } from '../core/
 interface TellDriftDeps {
   readonly outcomes: Pick<RecountOutcomes, 'write'>;
   readonly log: Log;
-}
-
-/** Result of a recount. Without drift, counters are correct. */
-interface DriftReport {
-  readonly records: number;
-  readonly counters: number;
-  /** Counters that do not show what their records make. */
-  readonly drifting: number;
-  /** Periods that ought to be closed and are not. */
-  readonly unclosed: number;
-  /** Differing counters whose records may have expired: the correct amount is unknown. */
-  readonly unproven: number;
-  /** Items a newer program wrote. Above 0, the run proves nothing: it found no drift because it could not. */
-  readonly passedOver: number;
 }
 
 /** More lines do not help; `tollgate rebuild` lists all. */
@@ -37,15 +23,18 @@ export async function tellDrift(
   found: Omit<RebuildReport, 'repaired'> & { readonly usage?: UsageLook },
   recountedAtMs: number,
   { outcomes, log }: TellDriftDeps,
-): Promise<DriftReport> {
+) {
   const { records, counters, drift, unproven, passedOver, unclosed } = found;
   for (const each of drift.slice(0, LINES_MAX)) log.error('counter drifts', fieldsOf(each));
   const report = {
-    records,
-    counters,
+    ...{ records, counters },
+    /** Counters that do not show what their records make. */
     drifting: drift.length,
+    /** Periods that ought to be closed and are not. */
     unclosed,
+    /** Differing counters whose records may have expired: the correct amount is unknown. */
     unproven: unproven.length,
+    /** Items a newer program wrote. Above 0, the run proves nothing: it found no drift because it could not. */
     passedOver,
   };
   if (passedOver > 0)
@@ -53,17 +42,13 @@ export async function tellDrift(
   if (unclosed > 0) log.warn('periods not closed yet', { periods: unclosed });
   if (drift.length > 0) log.error('drift: look with `tollgate rebuild`', report);
   else if (passedOver === 0) log.info('no drift', report);
-  await note(recountOutcome({ records, drift, unproven }, recountedAtMs, found.usage), outcomes, log);
-  return report;
-}
-
-/** If storing fails, only pages lack the result; the alarm still works. */
-async function note(outcome: RecountOutcome, outcomes: TellDriftDeps['outcomes'], log: Log): Promise<void> {
   try {
-    await outcomes.write(outcome);
+    await outcomes.write(recountOutcome({ records, drift, unproven }, recountedAtMs, found.usage));
   } catch (error) {
+    // Only pages lack the result; the alarm still works.
     log.error('outcome of the recount not written', { error: String(error) });
   }
+  return report;
 }
 
 const fieldsOf = ({ key, counter, recount }: Drift) => ({

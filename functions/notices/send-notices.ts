@@ -34,7 +34,7 @@ const FINDERS: readonly ((run: Run) => Promise<Findings>)[] = [
 ];
 
 /** At 30 ms each some six seconds. An import with a thousand owners takes five runs. */
-export const MESSAGES_MAX = 200;
+const MESSAGES_MAX = 200;
 /** Mail goes first, and a run has a minute. */
 const CHAT_RUN_MS = 20_000;
 const TIMEOUT_MS = 5_000;

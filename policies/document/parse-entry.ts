@@ -29,7 +29,6 @@ export const word =
   (reading) =>
     reading.oneOf(what, words);
 
-/** Seconds of `90s`, `10m`, `1h 30m`. */
 export const readDuration: Read<number> = (reading) =>
   readDurationSeconds(reading.asText) ?? reading.expected(DURATION_EXPECTED);
 
@@ -48,7 +47,6 @@ export const edge =
     readInstant(reading.asText, which, zone) ??
     reading.expected('a day such as 2026-12-31 or an instant such as 2026-12-31T18:00+01:00');
 
-/** Reads the optional `from` and `until`. */
 export function readValidity(reading: Reading, zone?: string): Validity {
   const fromMs = reading.optional('from', edge('start', zone));
   const untilMs = reading.optional('until', edge('end', zone));
@@ -56,7 +54,6 @@ export function readValidity(reading: Reading, zone?: string): Validity {
   return { ...(fromMs !== undefined && { fromMs }), ...(untilMs !== undefined && { untilMs }) };
 }
 
-/** Reads `zone`, the zone of days. Returns undefined, with a problem noted, if it is not a zone. */
 export const readZone = (reading: Reading, ifAbsent = 'UTC'): string | undefined =>
   reading.at('zone').isThere
     ? reading.at('zone').text('a zone such as Europe/Berlin or UTC', isZone)

@@ -86,7 +86,6 @@ function readReviewed(reading: Reading): BreakGlass['reviewed'] {
   return { ...rest, atMs };
 }
 
-/** Reads `freezes: [{on, from, until, reason, owner}]`, by subject; undefined: there are none. */
 export function readFreezes(
   reading: Reading,
   runnerClasses: readonly string[],

@@ -17,14 +17,12 @@ import { readDecimal } from './values.ts';
 
 type Amount = number | 'unlimited' | undefined;
 
-/** Reads a limit's number in whole units. */
 export function readAmount(reading: Reading, kind: LimitKind): Amount {
   if (reading.value === 'unlimited') return 'unlimited';
   const read = readUnits(reading.value, kind);
   return read.ok ? read.amount : reading.expected(`${read.expected}; 0 blocks, 'unlimited' lifts the limit`);
 }
 
-/** Reads `soft` and `grace`: a share of the limit (`80%`), or an amount in its own unit. */
 export function readMargins(
   reading: Reading,
   kind: LimitKind,
@@ -76,7 +74,6 @@ export function readMargin(reading: Reading, kind: LimitKind, amount: number): M
     : reading.expected('more: this share of the limit is less than one unit');
 }
 
-/** Reads `per`, `zone` and `fiscal_start` of a limit; undefined: it needs a period and has none. */
 export function readPeriod(
   reading: Reading,
   kind: LimitKind,

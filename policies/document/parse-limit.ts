@@ -21,14 +21,12 @@ import { readDurationSeconds } from './values.ts';
 
 export const LIMIT_KEYS: readonly string[] = ['id', ...LIMIT_KINDS, ...limitFields.map(({ name }) => name)];
 
-/** Defaults for limits that do not set these fields. */
 export interface LimitDefaults {
   readonly fiscalStart: FiscalStart;
   /** For budgets: money and minutes. */
   readonly thresholds?: readonly number[] | undefined;
 }
 
-/** Reads the limit itself; its keys and `on` were read by the caller. */
 export function readLimit(reading: Reading, subject: string, defaults: LimitDefaults): Limit | undefined {
   const kind = readKind(reading);
   if (kind === undefined) return undefined;
@@ -150,7 +148,6 @@ export function readSubject(reading: Reading, runnerClasses: readonly string[]):
   return id === undefined ? undefined : subjectKey({ kind: key, id });
 }
 
-/** Reads `cohort: ci`, `borrow: 5` and `lend: 50%`. */
 function readCohort(
   reading: Reading,
   kind: LimitKind,

@@ -162,7 +162,6 @@ function checkCounters(reading: Reading, limits: LimitSet, directory: Directory 
   );
 }
 
-/** Reads `group_defaults: [{groups: 'acme/team-*', money: 50, per: month}]`. */
 function readGroupDefaults(reading: Reading, defaults: LimitDefaults): readonly PatternDefault[] {
   const ids = new Set<string>();
   return reading.each('limits', GROUP_DEFAULTS_MAX, (each) => {

@@ -30,7 +30,6 @@ export const PIPELINE_SOURCES: readonly string[] = [
 /** A rule that names more is better written with a wildcard or on their parent. */
 const ENTRIES_MAX = 10_000;
 
-/** Reads a rule's `match`; absent means every job. */
 export function readMatch(reading: Reading, runnerClasses: readonly string[]): Match {
   if (!reading.isThere || !reading.object([...MATCH_KEYS, 'not'])) return {};
   const not = reading.at('not');
@@ -39,7 +38,6 @@ export function readMatch(reading: Reading, runnerClasses: readonly string[]): M
   return { ...conditions, not: readConditions(not, runnerClasses) };
 }
 
-/** The conditions at these keys; which other keys the object may have is the caller's business. */
 export function readConditions(reading: Reading, runnerClasses: readonly string[]): Conditions {
   const some = <Entry>(key: string, what: string, read: Read<Entry>): readonly Entry[] | undefined =>
     reading.optional(key, readSome(what, read));
@@ -121,7 +119,6 @@ const SECRET = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|JWT|_KEY$|_URL$/i;
 /** Names of variables that look like a secret's: their values must not leave the relay. */
 export const looksSecret = (name: string): boolean => SECRET.test(name);
 
-/** Notes what is wrong with a name whose value rules compare. */
 export function checkCompared(reading: Reading, name: string): boolean {
   const isName = /^[A-Za-z_]\w{0,254}$/.test(name);
   if (!isName) reading.refuse(`'${name}'; expected the name of a variable`);
@@ -133,7 +130,6 @@ export function checkCompared(reading: Reading, name: string): boolean {
   return false;
 }
 
-/** Reads `{NAME: [patterns]}`. */
 export const readValuesByName: Read<ReadonlyMap<string, readonly Wildcard[]>> = (reading) =>
   readByName(reading, 'patterns of values', readSome('patterns of values', readPath));
 

@@ -214,7 +214,6 @@ function comparedVariables(rules: Reading): readonly string[] {
   return [...names];
 }
 
-/** Reads `platform`: who runs the controller, and what their deploy job looks like. */
 function readPlatform(reading: Reading): Platform | undefined {
   const ids: Read<readonly number[]> = (each) =>
     each.each('ids', PLATFORM_SUBJECTS_MAX, (id) => id.integer("GitLab's id", 1));

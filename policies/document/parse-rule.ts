@@ -25,7 +25,6 @@ const OUTAGE = {
   whenUnreachable: word('what becomes of jobs while no limit can be asked', OUTAGE_POLICIES),
 };
 
-/** Reads one entry of `rules`. */
 export function readRule(
   reading: Reading,
   order: number,

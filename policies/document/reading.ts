@@ -6,7 +6,6 @@ const QUOTE_CHARACTERS_MAX = 60;
 /** Reads a value, or notes what is wrong with it and gives `undefined`. */
 export type Read<Value> = (reading: Reading) => Value | undefined;
 
-/** Readers by the name of the field they fill. */
 type Fields = Readonly<Record<string, Read<unknown>>>;
 type Value<Of> = Of extends Read<infer Found> ? Exclude<Found, undefined> : never;
 type Found<Needed, Optional> = { readonly [Name in keyof Needed]: Value<Needed[Name]> } & {
@@ -38,7 +37,6 @@ export class Reading {
     return new Reading(document, [], [], wasAccepted);
   }
 
-  /** The value, unless something in the document was wrong. */
   result<Value>(value: Value | undefined): ParseResult<Value, DocumentProblem> {
     return value === undefined || this.problems.length > 0
       ? { ok: false, problems: this.problems }
@@ -71,13 +69,11 @@ export class Reading {
     return new Reading(value, [...this.path, key], this.problems, this.wasAccepted);
   }
 
-  /** The value under a key that may be absent. */
   optional<Value>(key: string, read: Read<Value>): Value | undefined {
     const reading = this.at(key);
     return reading.isThere ? read(reading) : undefined;
   }
 
-  /** `true` under a key; absent is `false`. */
   flag(key: string): boolean {
     return this.optional(key, (each) => each.boolean()) === true;
   }
@@ -115,7 +111,6 @@ export class Reading {
     return true;
   }
 
-  /** The entries of a list; none if it is absent. */
   list(what: string, max: number): readonly Reading[] {
     if (!this.isThere) return [];
     if (!Array.isArray(this.value)) {
@@ -133,7 +128,6 @@ export class Reading {
     );
   }
 
-  /** The entries of a list that can be read. */
   each<Value>(what: string, max: number, read: Read<Value>): readonly Value[] {
     return this.list(what, max).flatMap((each) => read(each) ?? []);
   }
@@ -180,7 +174,6 @@ export const at = (value: unknown, key: string): unknown =>
 
 export const keysOf = (value: unknown): readonly string[] => (isRecord(value) ? Object.keys(value) : []);
 
-/** The value as the author would recognise it, cut short. */
 function quote(value: unknown): string {
   if (typeof value === 'string') return `'${cut(value)}'`;
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -208,7 +201,6 @@ export function closest(word: string, words: readonly string[]): string | undefi
   return best;
 }
 
-/** Characters to add, remove, change or swap with their neighbour, counted row by row. */
 function editDistance(from: string, to: string): number {
   if (from.length > CHARACTERS_MAX) return Number.POSITIVE_INFINITY;
   let before: readonly number[] = [];
@@ -227,12 +219,10 @@ function editDistance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** The parsed model, or all problems found. */
 export type ParseResult<Value, Problem = string> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Place in the document, with the problem and its remedy. */
 export interface DocumentProblem {
   readonly path: DocumentPath;
   readonly message: string;

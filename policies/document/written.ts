@@ -5,11 +5,9 @@ import { readInstant } from './values.ts';
 export type WrittenAmount =
   /** `isMoney`: it was written with the currency. */
   | { readonly ok: true; readonly text: string; readonly isMoney?: true }
-  /** Explains the error to the author of the text. */
   | { readonly ok: false; readonly message: string };
 
 interface AmountRead {
-  /** ISO 4217 code of the deployment. */
   readonly currency: string;
   /** The decimal separator that the author declared. Absent: not declared. */
   readonly decimal?: '.' | ',';

@@ -12,7 +12,6 @@ import type { ContainerEngine, ImageNotAllowedReason, ImageReason } from './imag
  */
 export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 
-/** Returns the violations of an image, `[]` if there are none. */
 type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];
 
 /** More are better written with wildcards. */
@@ -34,12 +33,13 @@ type Comparison = (typeof COMPARISONS)[number];
 export function readImageJudge(reading: Reading, judged: 'image' | 'service'): ImageJudge | undefined {
   const allowed = reading.at('allow').list('image patterns', PATTERNS_MAX);
   const denied = reading.at('deny').list('image patterns', PATTERNS_MAX);
-  const compare = readComparison(reading.at('compare'), allowed.length + denied.length);
-  const tags = reading.at('tags').isThere
-    ? reading.at('tags').oneOf('a rule for tags', TAG_RULES)
-    : undefined;
-  const docker = reading.at('docker_in_docker');
-  const deniesEngines = docker.isThere && docker.boolean() === false;
+  const compare = reading.optional('compare', (each) =>
+    allowed.length + denied.length === 0
+      ? each.refuse('compares nothing: there is neither allow nor deny')
+      : each.oneOf('how images are compared', COMPARISONS),
+  );
+  const tags = reading.optional('tags', (each) => each.oneOf('a rule for tags', TAG_RULES));
+  const deniesEngines = reading.optional('docker_in_docker', (each) => each.boolean()) === false;
   if (allowed.length + denied.length === 0 && !reading.at('tags').isThere && !deniesEngines) return undefined;
   const allow = allowed.flatMap((each) => readAllowed(each) ?? []);
   const deny = denied.flatMap((each) => readWildcard(each) ?? []);
@@ -61,13 +61,6 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
   });
 }
 
-function readComparison(reading: Reading, patterns: number): Comparison | undefined {
-  if (!reading.isThere) return undefined;
-  if (patterns === 0) return reading.refuse('compares nothing: there is neither allow nor deny');
-  return reading.oneOf('how images are compared', COMPARISONS);
-}
-
-/** Returns true if no variable is left in the name. */
 export const isKnownImage = (image: string): boolean => !image.includes('$');
 
 function readAllowed(reading: Reading): Wildcard | undefined {
@@ -102,27 +95,14 @@ function imageRefusal(
 /** Enough for a hint on one line. */
 const NEAREST_MAX = 3;
 
-/** The patterns that share most of their text with what was asked for, best first: usually a wrong tag or host. */
-function nearestPatterns(text: string, patterns: readonly string[]): readonly string[] {
-  const wanted = pairsOf(text);
-  return patterns
-    .map((pattern) => ({ pattern, likeness: likeness(wanted, pairsOf(pattern)) }))
-    .sort((a, b) => b.likeness - a.likeness || (a.pattern < b.pattern ? -1 : 1))
-    .slice(0, NEAREST_MAX)
-    .map(({ pattern }) => pattern);
-}
+/** The patterns that begin most like what was asked for, best first: usually a wrong tag or path. */
+const nearestPatterns = (text: string, patterns: readonly string[]): readonly string[] =>
+  patterns.toSorted((a, b) => sharedStart(text, b) - sharedStart(text, a)).slice(0, NEAREST_MAX);
 
-/** The share of neighbouring characters that both have (Dice's coefficient). */
-function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let shared = 0;
-  for (const pair of a) if (b.has(pair)) shared += 1;
-  return a.size + b.size === 0 ? 0 : (2 * shared) / (a.size + b.size);
-}
-
-function pairsOf(text: string): ReadonlySet<string> {
-  const pairs = new Set<string>();
-  for (let at = 0; at + 1 < text.length; at += 1) pairs.add(text.slice(at, at + 2));
-  return pairs;
+function sharedStart(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
 }
 
 /** Distributions that run a whole cluster in one container. */

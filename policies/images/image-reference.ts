@@ -3,7 +3,6 @@
  * No registry, `library/` or `latest` is put in.
  */
 export interface ImageReference {
-  /** Includes the registry and its port, if it names one. */
   readonly name: string;
   readonly tag?: string;
   /** Includes its algorithm: `sha256:…`. Always written out, never a variable. */
@@ -101,7 +100,6 @@ const HTTPS_PORT = ':443';
  */
 const ANY_TAG = '\uFFFF';
 
-/** The texts that name one image. */
 interface Spellings {
   /** Spellings that pull the same image. */
   readonly same: readonly string[];

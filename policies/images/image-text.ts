@@ -29,7 +29,6 @@ interface ImageTagReason {
 interface PrivilegedReason {
   readonly code: 'PRIVILEGED_DENIED';
   readonly image: string;
-  /** Absent: Docker. */
   readonly engine?: Exclude<ContainerEngine, 'docker'>;
 }
 

@@ -134,7 +134,6 @@ const ASKED_CHARACTERS_MAX = 30;
 const SERVICE_CHARACTERS_MAX = 30;
 const LINE_SERVICE_CHARACTERS_MAX = 150;
 
-/** The user or group a container runs as. */
 export const containerUserNotAllowed: ReasonText<ContainerUserReason> = {
   headline: ({ part, asked, invalid, service }) => {
     const who =

@@ -12,9 +12,7 @@ export const COUNTED_RULES = {
 
 /** Limits are for finance to edit, and nothing finance can edit may weaken a security rule: none of these is one. */
 interface CountedRuleKind {
-  /** Its class if the document names none. */
   readonly class: 'cost' | 'capacity';
-  /** The code of its rejections. */
   readonly refusal: string;
   readonly readsVariables?: true;
 }

@@ -53,25 +53,24 @@ const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const TIME = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
 const INSTANT_EXPECTED = 'a day such as 2026-12-31 or an instant such as 2026-12-31T18:00Z';
 
-/** Reads `windows`; undefined if there are none, which means always. */
-export function readFreezeWindows(reading: Reading, zone: string): FreezeWindows | undefined {
-  if (!reading.isThere) return undefined;
-  const what = '{from, until} or {days, from, until}';
-  const windows = reading.list(what, WINDOWS_MAX);
+const WHAT = '{from, until} or {days, from, until}';
+
+export function readFreezeWindows(reading: Reading, zone: string): FreezeWindows {
   // Removing the last window is not meant to freeze everything.
-  if (Array.isArray(reading.value) && reading.value.length === 0)
-    reading.refuse(`is empty; leave it out to freeze until the rule is gone, or list ${what}`);
-  const isWeekly = (each: Reading): boolean => each.at('days').isThere;
-  const weekly = windows.filter(isWeekly).flatMap((each) => readWeekly(each) ?? []);
-  return {
-    absolute: windows.filter((each) => !isWeekly(each)).flatMap((each) => readAbsolute(each, zone) ?? []),
-    weeklyAt: weeklySpans(weekly, zone),
-  };
+  reading.refuseEmpty(`is empty; leave it out to freeze until the rule is gone, or list ${WHAT}`);
+  const weekly: WeeklyWindow[] = [];
+  const absolute = reading.each(WHAT, WINDOWS_MAX, (each) => {
+    if (!each.object(['days', 'from', 'until'])) return undefined;
+    if (!each.at('days').isThere) return readAbsolute(each, zone);
+    const window = readWeekly(each);
+    if (window !== undefined) weekly.push(window);
+    return undefined;
+  });
+  return { absolute, weeklyAt: weeklySpans(weekly, zone) };
 }
 
 /** A window without `until` lasts until someone lifts it. */
 function readAbsolute(reading: Reading, zone: string): FreezeSpan | undefined {
-  if (!reading.object(['days', 'from', 'until'])) return undefined;
   const startMs = readEdge(reading.at('from'), 'start', zone);
   const until = reading.at('until');
   const endMs = until.isThere ? readEdge(until, 'end', zone) : Number.POSITIVE_INFINITY;
@@ -80,32 +79,31 @@ function readAbsolute(reading: Reading, zone: string): FreezeSpan | undefined {
 }
 
 const readEdge = (reading: Reading, edge: 'start' | 'end', zone: string): number | undefined =>
-  (typeof reading.value === 'string' ? readInstant(reading.value, edge, zone) : undefined) ??
-  reading.expected(INSTANT_EXPECTED);
+  readInstant(reading.asText, edge, zone) ?? reading.expected(INSTANT_EXPECTED);
 
 /** Days without times are meant whole. An end that is not after the start is one on the next day. */
 function readWeekly(reading: Reading): WeeklyWindow | undefined {
-  reading.object(['days', 'from', 'until']);
-  const days = reading.at('days');
-  const numbers = days.list(`days: ${DAYS.join(', ')}`, DAYS.length).flatMap((each) => {
-    const day = each.oneOf('a day', DAYS);
-    return day === undefined ? [] : [DAYS.indexOf(day)];
-  });
-  if (Array.isArray(days.value) && days.value.length === 0)
-    days.refuse(`is empty; expected days: ${DAYS.join(', ')}`);
-  const fromMinute = readTime(reading.at('from'), 0);
-  const untilMinute = readTime(reading.at('until'), DAY_MINUTES);
-  if (fromMinute === undefined || untilMinute === undefined) return undefined;
+  const listed = reading.at('days');
+  listed.refuseEmpty(`is empty; expected days: ${DAYS.join(', ')}`);
+  const days = listed.each(`days: ${DAYS.join(', ')}`, DAYS.length, (each) => each.oneOf('a day', DAYS));
+  const [from, until] = [reading.optional('from', readTime), reading.optional('until', readTime)];
+  if (
+    (from === undefined && reading.at('from').isThere) ||
+    (until === undefined && reading.at('until').isThere)
+  )
+    return undefined;
+  const [fromMinute, untilMinute] = [from ?? 0, until ?? DAY_MINUTES];
   if (fromMinute === DAY_MINUTES)
     return reading.at('from').expected('a time before 24:00; write 00:00 and the next day');
-  const isNextDay = untilMinute <= fromMinute;
-  return { days: new Set(numbers), fromMinute, untilMinute: untilMinute + (isNextDay ? DAY_MINUTES : 0) };
+  return {
+    days: new Set(days.map((day) => DAYS.indexOf(day))),
+    fromMinute,
+    untilMinute: untilMinute + (untilMinute <= fromMinute ? DAY_MINUTES : 0),
+  };
 }
 
-/** Minutes of the day. */
-function readTime(reading: Reading, otherwise: number): number | undefined {
-  if (!reading.isThere) return otherwise;
-  const time = typeof reading.value === 'string' ? TIME.exec(reading.value) : null;
+function readTime(reading: Reading): number | undefined {
+  const time = TIME.exec(reading.asText);
   if (time === null) return reading.expected('a time of the day in quotes, such as "18:00"');
   const [, hour = '24', minute = '0'] = time;
   return Number(hour) * 60 + Number(minute);
@@ -168,7 +166,6 @@ function clockInstantMs(zone: string, day: number, minute: number): number {
   return skipMs(zone, wantedMs);
 }
 
-/** Returns the local clock time as if it were UTC, ms. */
 function shownMs(zone: string, atMs: number): number {
   const clock = clockIn(zone, atMs);
   return dayNumber(clock) * DAY_MS + clock.hour * HOUR_MS + clock.minute * MINUTE_MS;

@@ -21,7 +21,7 @@ export const freeze: StatelessRuleKind<GroupFrozenReason> = {
 
 function readFreeze(reading: Reading, names: KnownNames): Check<GroupFrozenReason> {
   const zone = readZone(reading, names.zone) ?? names.zone;
-  const windows = readFreezeWindows(reading.at('windows'), zone);
+  const windows = reading.optional('windows', (each) => readFreezeWindows(each, zone));
   const why = reading.optional('why', text('a text', WHY_CHARACTERS_MAX));
   // Read a second time, for what it says only: problems were noted when the rule's own match was read.
   const labelOf = frozenLabelling(readMatch(Reading.of(reading.at('match').value), names.runnerClasses));
@@ -93,7 +93,6 @@ const LABEL_LINE_CHARACTERS_MAX = 100;
 /** Less of an explanation explains nothing. */
 const WHY_CHARACTERS_MIN = 15;
 
-/** Explains a freeze on the job page. */
 export const groupFrozen: ReasonText<GroupFrozenReason> = {
   headline: (reason, { nowMs }) =>
     fitted(reason.frozenLabel, (label, detail) => {

@@ -52,7 +52,6 @@ export const statelessKindOf = (word: unknown): StatelessRuleKind<StatelessReaso
     ? statelessRuleKind(word as StatelessKind)
     : undefined;
 
-/** Texts of all these reasons. */
 export const STATELESS_TEXTS: {
   readonly [Code in StatelessReason['code']]: ReasonText<Extract<StatelessReason, { readonly code: Code }>>;
 } = {

@@ -129,7 +129,6 @@ function judgedForms(value: string): readonly string[] {
 /** `runner.gitlab.com/…`, `job.runner.gitlab.com/id`: the runner's own labels, in any case. */
 const RESERVED = /(?:^|\.)runner\.gitlab\.com(?:\/|$)/i;
 
-/** Returns true if `key=value` sets a label in the runner's own namespace. */
 const isReservedLabel = (value: string): boolean => RESERVED.test(value.split('=', 1)[0] ?? '');
 
 export interface OverwriteReason {

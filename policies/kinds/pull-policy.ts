@@ -49,7 +49,6 @@ export interface PullPolicyReason {
   /** Empty: none, where one must be named. */
   readonly asked: readonly string[];
   readonly allowed: readonly string[];
-  /** The service's image, if it is not the job's own. */
   readonly service?: string;
 }
 

@@ -155,7 +155,6 @@ export interface ResourceCap {
   readonly cap: string;
 }
 
-/** A variable that is not a Kubernetes quantity. Its value is not shown. */
 export interface InvalidResourceReason {
   readonly code: 'RESOURCE_INVALID';
   readonly variable: string;

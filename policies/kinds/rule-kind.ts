@@ -7,9 +7,7 @@ import type { RuleClass } from '../mode.ts';
  * file.
  */
 export interface StatelessRuleKind<Own extends { readonly code: string }> {
-  /** Its class if the document names none. */
   readonly class: RuleClass;
-  /** Its own keys, in addition to those of every rule. */
   readonly keys: readonly string[];
   /** The check uses the job's groups and may be undecided without a directory. */
   readonly readsPlace?: true;
@@ -34,7 +32,6 @@ export interface FieldMissingReason {
   readonly field: string;
 }
 
-/** Names that the document defines before its rules. */
 export interface KnownNames {
   readonly runnerClasses: readonly string[];
   /** IANA zone in which days in rules are meant that name none themselves. */

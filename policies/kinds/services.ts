@@ -9,7 +9,6 @@ const SERVICES_MAX = 100;
 /** More reasons would not help the reader. */
 const REASONS_MAX = 5;
 
-/** Limits the services of a job and their number. */
 export const services: StatelessRuleKind<ImageReason | ServiceLimit> = {
   class: 'security',
   keys: [...IMAGE_KEYS, 'max'],

@@ -102,7 +102,6 @@ export interface VariableReason {
 
 const NAME_CHARACTERS_MAX = 60;
 
-/** Explains a missing or forbidden variable without its value. */
 export const variableNotAllowed: ReasonText<VariableReason> = {
   headline: (reason) =>
     reason.why === 'required'

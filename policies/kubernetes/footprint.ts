@@ -96,7 +96,6 @@ function totalOf(demand: ResourceDemand | undefined, size: ClassSize): Footprint
 const smaller = (a: bigint, b: bigint = a): bigint => (a < b ? a : b);
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** The request and limit of one resource, by container. */
 export interface ResourceDemand extends Readonly<Record<ContainerKind, BoundSettings>> {
   /** One for each of the job's services, in their order; `service` is what they get that ask for nothing. */
   readonly services: readonly BoundSettings[];

@@ -7,7 +7,6 @@ export interface Quantity {
   readonly format: QuantityFormat;
 }
 
-/** For messages: `…; expected a Kubernetes quantity …`. */
 export const QUANTITY_EXPECTED = 'a Kubernetes quantity from 0, such as 500m, 1.5 or 16Gi';
 
 /** Longer texts are not real amounts, and parsing big numbers takes more than linear time. */

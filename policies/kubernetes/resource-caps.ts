@@ -38,12 +38,11 @@ export const CONTAINER_KINDS: readonly ContainerKind[] = ['build', 'helper', 'se
  * @see https://docs.gitlab.com/runner/executors/kubernetes/#overwrite-container-resources
  */
 export function readOverwrites(reading: Reading): Overwrites | undefined {
-  if (!reading.isThere) return undefined;
   if (reading.value === 'none') return new Map();
   const rows = CONTAINER_KINDS.flatMap((kind) =>
-    RESOURCES.filter(({ resource }) => resource !== 'ephemeral-storage').flatMap(({ key, resource }) =>
+    (['cpu', 'memory'] as const).flatMap((resource) =>
       BOUNDS.map((bound) => ({
-        key: `${kind === 'build' ? '' : `${kind}_`}${key}_${bound}`,
+        key: `${kind === 'build' ? '' : `${kind}_`}${resource}_${bound}`,
         resource,
         variable: resourceVariableName(kind, resource, bound),
       })),

@@ -1,17 +1,13 @@
 import type { Job } from '../checked-job.ts';
-import type { CounterKey, CounterSnapshot, LimitClaim } from '../claim.ts';
-import type { Mode, RuleClass } from '../mode.ts';
-import type { Reason, Violation } from '../reason.ts';
+import type { CounterKey, LimitClaim } from '../claim.ts';
+import type { Violation } from '../reason.ts';
 import { isValidAt, periodAt } from './period.ts';
 
 /** Jobs that may pass limits and freezes that would stop them, for a short time. Never a rule of the policy. */
 export interface BreakGlass {
   readonly id: string;
-  /** `subjectKey`: the instance, a group with all below it, or a project. */
   readonly subject: string;
-  /** Empty: of any user. */
   readonly users: ReadonlySet<number>;
-  /** Only jobs on protected refs. */
   readonly protected: boolean;
   /** Jobs that may start, per `per`. */
   readonly jobs: number;
@@ -23,9 +19,7 @@ export interface BreakGlass {
   readonly reason: string;
   readonly owner?: string;
   readonly ticket?: string;
-  /** The user who opened it. */
   readonly by?: string;
-  /** GitLab id of that user, if signed in. */
   readonly byUser?: number;
   /** The review after use. Absent: not reviewed yet. */
   readonly reviewed?: BreakGlassReview;
@@ -80,34 +74,17 @@ export const breakGlassViolation = ({ id, reason, owner }: BreakGlass): Violatio
 });
 
 /** One job more that it let in. */
-export class BreakGlassClaim implements LimitClaim {
-  readonly counter: CounterKey;
-  readonly unit = 'starts';
-  readonly amount = 1;
-  readonly bound: number;
-  readonly mode: Exclude<Mode, 'off'> = 'enforce';
-  readonly rule = BREAK_GLASS_RULE;
-  readonly class: RuleClass = 'cost';
-  readonly #id: string;
-
-  constructor(glass: BreakGlass, nowMs: number) {
-    this.counter = breakGlassCounter(glass, nowMs);
-    this.bound = glass.jobs;
-    this.#id = glass.id;
-  }
-
-  /** Never shown: a job that it does not admit is rejected for the original reason. */
-  refusal({ committed, settled }: CounterSnapshot): Reason {
-    return {
-      code: 'WINDOW_FULL',
-      committed,
-      settled,
-      limit: 'jobs',
-      subject: this.counter.subject,
-      subjectLabel: `break-glass ${this.#id}`,
-      unit: 'starts',
-      limitAmount: this.bound,
-      asked: 1,
-    };
-  }
+export function breakGlassClaim(glass: BreakGlass, nowMs: number): LimitClaim {
+  const counter = breakGlassCounter(glass, nowMs);
+  const { id, jobs: bound } = glass;
+  return {
+    ...{ counter, unit: 'starts', amount: 1, bound, mode: 'enforce', rule: BREAK_GLASS_RULE, class: 'cost' },
+    // Never shown: a job that it does not admit is rejected for the original reason.
+    refusal: ({ committed, settled }) => ({
+      ...{ code: 'WINDOW_FULL', committed, settled, limit: 'jobs', unit: 'starts', asked: 1 },
+      subject: counter.subject,
+      subjectLabel: `break-glass ${id}`,
+      limitAmount: bound,
+    }),
+  };
 }

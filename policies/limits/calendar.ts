@@ -1,6 +1,5 @@
 import { remembered } from '../match/remember.ts';
 
-/** A day of the proleptic Gregorian calendar, without a zone. */
 export interface CalendarDay {
   readonly year: number;
   /** 1–12. */
@@ -32,24 +31,12 @@ export function isoWeek(number: number): { readonly year: number; readonly week:
   return { year, week };
 }
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-] as const;
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 
 export const monthName = (month: number): string => MONTHS[month - 1] ?? String(month);
 
-/** `21 November 2026`. */
 export const dayLabel = ({ year, month, day }: CalendarDay): string => `${day} ${monthName(month)} ${year}`;
 
 /** `7` → `07`. */
@@ -156,7 +143,6 @@ function lookedUpClock(zone: string, atMs: number): ZonedClock {
   return clock;
 }
 
-/** The day it is in a zone. */
 export const dayIn = (zone: string, atMs: number): CalendarDay => clockIn(zone, atMs);
 
 /** Hours since Monday 00:00 by the clocks of a zone: 0–167. One that clocks show twice is one, and one that they skip never comes. */

@@ -19,7 +19,6 @@ export const CAP_KINDS = [
 
 export type CapKind = (typeof CAP_KINDS)[number];
 
-/** The name of the job's own counter under a cap, or the missing field. */
 type CapName =
   | { readonly name: string; readonly label: string; readonly missing?: never }
   | { readonly missing: string; readonly name?: never };
@@ -48,14 +47,12 @@ export const isCap = (subject: string): boolean => subject.includes(EACH);
 /** Returns the group, project or instance that a cap is written for; other subjects unchanged. */
 export const placeOfSubject = (subject: string): string => capOf(subject)?.place ?? subject;
 
-/** The user whose counter it is. */
 export function userOfSubject(subject: string): string | undefined {
   if (subject.startsWith('user/')) return subject.slice('user/'.length);
   const cap = capOf(subject);
   return cap !== undefined && OF_USERS.includes(cap.kind) ? cap.name : undefined;
 }
 
-/** Returns true if the counter ends with its pipeline or merge request. */
 export function endsByItself(subject: string): boolean {
   const cap = capOf(subject);
   return cap !== undefined && ENDING.includes(cap.kind);
@@ -96,50 +93,43 @@ export function capNameOf(
 ): CapName | undefined {
   const { pipelineId, pipelineSource: source, mergeRequestId, scheduleDigest, byBot } = request;
   const project = projectPath ?? `project ${projectId}`;
-  const label = request.jobName?.slice(0, JOB_NAME_CHARACTERS_MAX).toWellFormed();
-  const jobName = label?.replace(SEPARATORS, encodeURIComponent);
+  const written = request.jobName?.slice(0, JOB_NAME_CHARACTERS_MAX).toWellFormed();
+  const jobName = written?.replace(SEPARATORS, encodeURIComponent);
+  const named = (label: string, parts: Readonly<Record<string, number | string | undefined>>): CapName => {
+    const missing = Object.keys(parts).find((field) => parts[field] === undefined);
+    return missing === undefined ? { name: Object.values(parts).join('/'), label } : { missing };
+  };
   switch (kind) {
     case 'pipeline':
-      if (pipelineId === undefined) return { missing: 'pipelineId' };
-      return { name: String(pipelineId), label: `pipeline ${pipelineId}` };
+      return named(`pipeline ${pipelineId}`, { pipelineId });
     case 'job':
-      if (projectId === undefined) return { missing: 'projectId' };
-      if (jobName === undefined) return { missing: 'jobName' };
-      return {
-        name: `${projectId}/${jobName}`,
-        label: `job '${label}' of ${project}`,
-      };
+      return named(`job '${written}' of ${project}`, { projectId, jobName });
     case 'pipeline_job':
-      if (pipelineId === undefined) return { missing: 'pipelineId' };
-      if (jobName === undefined) return { missing: 'jobName' };
-      return { name: `${pipelineId}/${jobName}`, label: `job '${label}' of pipeline ${pipelineId}` };
+      return named(`job '${written}' of pipeline ${pipelineId}`, { pipelineId, jobName });
     case 'merge_request':
       if (source === undefined) return { missing: 'pipelineSource' };
       if (!MERGE_REQUEST_SOURCES.includes(source)) return undefined;
-      if (mergeRequestId !== undefined)
-        return { name: String(mergeRequestId), label: mergeRequestLabel(mergeRequestId, request) };
       // A pipeline that another one started may have none.
-      return source === 'merge_request_event' ? { missing: 'mergeRequestId' } : undefined;
+      if (mergeRequestId === undefined && source !== 'merge_request_event') return undefined;
+      return named(mergeRequestLabel(mergeRequestId, request), { mergeRequestId });
     case 'schedule':
       if (source === undefined) return { missing: 'pipelineSource' };
-      if (source !== 'schedule') return undefined;
-      if (projectId === undefined) return { missing: 'projectId' };
-      if (scheduleDigest === undefined) return { missing: 'scheduleDigest' };
-      return {
-        name: `${projectId}/${scheduleDigest.replace(SEPARATORS, encodeURIComponent)}`,
-        label: `this schedule of ${project}`,
-      };
+      return source === 'schedule'
+        ? named(`this schedule of ${project}`, {
+            projectId,
+            scheduleDigest: scheduleDigest?.replace(SEPARATORS, encodeURIComponent),
+          })
+        : undefined;
     case 'bot':
       if (byBot === undefined) return { missing: 'byBot' };
-      if (!byBot) return undefined;
-      return userId === undefined ? { missing: 'userId' } : { name: String(userId), label: `bot ${userId}` };
+      return byBot ? named(`bot ${userId}`, { userId }) : undefined;
     case 'user':
-      return userId === undefined ? { missing: 'userId' } : { name: String(userId), label: `user ${userId}` };
+      return named(`user ${userId}`, { userId });
   }
 }
 
 /** Its number in its project, where that was sent. */
-function mergeRequestLabel(id: number, { variables }: AdmissionRequest): string {
+function mergeRequestLabel(id: number | undefined, { variables }: AdmissionRequest): string {
   const iid = variables?.CI_MERGE_REQUEST_IID;
   return iid !== undefined && /^\d{1,10}$/.test(iid) ? `merge request !${iid}` : `merge request ${id}`;
 }

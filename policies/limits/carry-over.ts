@@ -2,13 +2,10 @@ import type { CounterSnapshot } from '../claim.ts';
 import { grantedAt, grantedWithin, grantsOf, type Limit } from './limit.ts';
 import { limitPeriod } from './limits.ts';
 
-/** Returns true if the end of a period changes the next one. */
 export const carriesOver = ({ amount, carryMax, overdraft }: Limit): boolean =>
   amount !== 'unlimited' && (carryMax !== undefined || overdraft === 'carry');
 
-/** State of the previous period at its end. */
 interface PeriodEnd extends CounterSnapshot {
-  /** The amount carried into that period. */
   readonly carried: number;
 }
 

@@ -1,19 +1,16 @@
 /** Lets limits of one cohort use each other's idle amounts, up to the cohort's sum. */
-import type { CohortPart, CounterKey, CounterSnapshot, LimitClaim } from '../claim.ts';
-import type { Reason } from '../reason.ts';
+import type { CohortPart, CounterKey, LimitClaim } from '../claim.ts';
 import type { LimitKind } from '../unit.ts';
 import { type Limit, shareOf } from './limit.ts';
-import { type LimitSet, limitAt } from './limits.ts';
+import { type LimitSet, limitAt, perSet } from './limits.ts';
 import { isValidAt } from './period.ts';
 
 /** Begins the subject of every counter of a cohort. */
 const COHORT = 'cohort/';
 
-/** Terms of a limit in a cohort. All amounts in whole units. */
 export interface CohortTerms {
   /** Up to here a job uses what is its group's own; what goes further is borrowed. */
   readonly own: number;
-  /** Own and borrowed, at most. */
   readonly most: number;
   /** Asked next to the limit's own counter, in this order. */
   readonly counters: readonly CohortCounter[];
@@ -26,26 +23,19 @@ interface CohortCounter {
   readonly bound: number;
 }
 
-const indexes = new WeakMap<LimitSet, ReadonlyMap<string, readonly Limit[]>>();
-
 const nameOf = (cohort: string, kind: LimitKind): string => `${kind} ${cohort}`;
 
-function indexOf(set: LimitSet): ReadonlyMap<string, readonly Limit[]> {
-  const known = indexes.get(set);
-  if (known !== undefined) return known;
+const indexOf = perSet((set) => {
   const index = new Map<string, Limit[]>();
-  for (const limits of set.bySubject.values()) {
-    for (const limit of limits) {
-      if (limit.cohort === undefined) continue;
-      const name = nameOf(limit.cohort, limit.kind);
-      const members = index.get(name);
-      if (members === undefined) index.set(name, [limit]);
-      else members.push(limit);
-    }
+  for (const limit of [...set.bySubject.values()].flat()) {
+    if (limit.cohort === undefined) continue;
+    const name = nameOf(limit.cohort, limit.kind);
+    const members = index.get(name);
+    if (members === undefined) index.set(name, [limit]);
+    else members.push(limit);
   }
-  indexes.set(set, index);
   return index;
-}
+});
 
 /** The members of a cohort as they are at an instant. A limit that only watches is none. */
 const membersAt = (name: string, set: LimitSet, nowMs: number): readonly Limit[] =>
@@ -55,7 +45,6 @@ const membersAt = (name: string, set: LimitSet, nowMs: number): readonly Limit[]
 
 const ownOf = ({ amount }: Limit): number => (amount === 'unlimited' ? 0 : amount);
 
-/** Returns the amount that a limit may use above its own. */
 export const borrowOf = (limit: Limit): number =>
   limit.borrowShare === undefined ? (limit.borrow ?? 0) : shareOf(ownOf(limit), limit.borrowShare);
 
@@ -109,37 +98,14 @@ const mayKeep = ({ lend, lendShare }: Pick<Limit, 'lend' | 'lendShare'>): boolea
 
 /** The claims of a job on the counters of a cohort. A limit that does not ask takes its whole amount without asking. */
 export const cohortClaims = (whole: LimitClaim, { counters }: CohortTerms): readonly LimitClaim[] =>
-  counters.flatMap((each) =>
-    whole.own === undefined && each.from === 'kept' ? [] : [new CohortClaim(whole, each)],
-  );
-
-class CohortClaim implements LimitClaim {
-  readonly counter: LimitClaim['counter'];
-  readonly unit: LimitClaim['unit'];
-  readonly amount: number;
-  readonly bound?: number;
-  readonly neverFits?: true;
-  readonly waitMs?: number;
-  readonly part: CohortPart;
-  readonly mode = 'enforce';
-  readonly rule: string;
-  readonly class: LimitClaim['class'];
-  readonly #whole: LimitClaim;
-
-  constructor(whole: LimitClaim, { from, counter, bound }: CohortCounter) {
-    this.counter = counter;
-    this.unit = whole.unit;
-    this.amount = whole.amount;
-    this.rule = whole.rule;
-    this.class = whole.class;
-    this.part = { of: whole.counter, from };
-    this.#whole = whole;
-    if (whole.own !== undefined) this.bound = bound;
-    if (whole.neverFits) this.neverFits = true;
-    if (whole.waitMs !== undefined) this.waitMs = whole.waitMs;
-  }
-
-  refusal(seen: CounterSnapshot): Reason {
-    return this.#whole.refusal(seen);
-  }
-}
+  counters
+    .filter(({ from }) => whole.own !== undefined || from !== 'kept')
+    .map(({ from, counter, bound }) => ({
+      ...{ counter, unit: whole.unit, amount: whole.amount, mode: 'enforce', rule: whole.rule },
+      class: whole.class,
+      part: { of: whole.counter, from },
+      ...(whole.own !== undefined && { bound }),
+      ...(whole.neverFits && { neverFits: true }),
+      ...(whole.waitMs !== undefined && { waitMs: whole.waitMs }),
+      refusal: (seen) => whole.refusal(seen),
+    }));

@@ -3,7 +3,6 @@ import type { Wildcard } from '../match/wildcard.ts';
 import type { LimitKind } from '../unit.ts';
 import type { Limit } from './limit.ts';
 
-/** Default limits of the groups whose path matches. */
 export interface PatternDefault {
   readonly groups: Wildcard;
   /** `subject` is empty: it is that of each group. */
@@ -11,7 +10,6 @@ export interface PatternDefault {
 }
 
 export interface GroupDefaults {
-  /** In document order. */
   readonly all: readonly PatternDefault[];
   /** Those for a group at this full path: the ones of each kind from the first pattern that matches. */
   readonly at: (path: string) => readonly Limit[];
@@ -34,7 +32,6 @@ function defaultsAt(all: readonly PatternDefault[], path: string): readonly Limi
   return limits;
 }
 
-/** The most counters a group can have by default. */
 export function mostDefaults({ all }: GroupDefaults): number {
   const byKindAndPattern = new Map<LimitKind, Map<string, number>>();
   for (const { groups, limit } of all) {

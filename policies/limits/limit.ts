@@ -8,11 +8,9 @@ export type OutagePolicy = 'admit' | 'room' | 'reject';
 
 export const OUTAGE_POLICIES: readonly OutagePolicy[] = ['admit', 'room', 'reject'];
 
-/** A number finance owns, on one subject. */
 export interface Limit {
   /** Stable, unique on its subject, part of the counter's key: `money-month`. */
   readonly id: string;
-  /** `subjectKey`: `group/101`. */
   readonly subject: string;
   readonly kind: LimitKind;
   readonly unit: Unit;
@@ -35,7 +33,6 @@ export interface Limit {
   readonly earlierGrants?: readonly Grant[];
   /** The most that a period may carry into the next. Absent: nothing. */
   readonly carryMax?: number;
-  /** Likewise. */
   readonly carryShare?: number;
   /** `carry` takes an overdraft from the next period. Absent: it is ignored. */
   readonly overdraft?: 'carry' | 'alert';
@@ -45,7 +42,6 @@ export interface Limit {
   readonly overdrawn?: number;
   /** Absent for jobs in flight. */
   readonly per?: PeriodKind;
-  /** IANA zone the period begins and ends in. */
   readonly zone: string;
   /** Only where it makes periods differ from the calendar's. */
   readonly fiscalStart?: FiscalStart;
@@ -65,7 +61,6 @@ export interface Limit {
   readonly borrowShare?: number;
   /** Whole units: how much of its own others may use while it is idle. Absent: all. */
   readonly lend?: number;
-  /** Likewise. */
   readonly lendShare?: number;
   /** It asks nothing before this instant, Unix ms. */
   readonly fromMs?: number;
@@ -85,7 +80,6 @@ export interface Limit {
 
 /** The carried amount of a period, fixed when the period opens. */
 interface Opening {
-  /** Key of the period. */
   readonly period: string;
   /** Whole units: left over from the period before, or, below 0, overdrawn in it. */
   readonly carried: number;
@@ -94,14 +88,11 @@ interface Opening {
 /** Which limit, whose, and until when: what every quota reason carries. */
 export interface LimitFacts {
   readonly limit: string;
-  /** `subjectKey`. */
   readonly subject: string;
   /** For people, e.g. `group acme/payments`. */
   readonly subjectLabel: string;
   readonly unit: Unit;
-  /** The limit's number, whole units. */
   readonly limitAmount: number;
-  /** The amount claimed by this job, whole units. */
   readonly asked: number;
   /** Whole units, above 0: the limit is smaller than what was set, because so much was overdrawn in the period before. */
   readonly overdrawn?: number;
@@ -115,7 +106,6 @@ export interface LimitFacts {
   readonly resetsAtMs?: number;
   readonly zone?: string;
   readonly owner?: string;
-  /** Contact of the owner. */
   readonly contact?: string;
 }
 
@@ -130,7 +120,6 @@ export interface Grant {
   readonly ticket?: string;
   /** Unique where it is there; by it a grant is revoked. */
   readonly id?: string;
-  /** The user who granted it, the requester and the approver. */
   readonly by?: string;
   readonly requestedBy?: string;
   readonly approvedBy?: string;
@@ -161,16 +150,12 @@ const granted = (grants: readonly Grant[]): number => grants.reduce((sum, { amou
 
 /** Stops new jobs of a subject for a time. Running jobs finish. */
 export interface Freeze extends Validity {
-  /** `subjectKey`. */
   readonly subject: string;
   readonly id: string;
   readonly reason: string;
   readonly owner?: string;
-  /** The author. */
   readonly by?: string;
-  /** GitLab id of the author, if signed in. */
   readonly byUser?: number;
-  /** IANA zone of the edges, for texts. */
   readonly zone: string;
 }
 

@@ -31,11 +31,9 @@ export interface LimitSet {
   readonly personalDefault: readonly Limit[];
   /** Months of statements begin by it, and of limits that name no other. Absent: the calendar year. */
   readonly fiscalStart?: FiscalStart;
-  /** Absent: none. */
   readonly groupDefaults?: GroupDefaults;
   /** Keyed by `subjectKey`. Absent: none. */
   readonly freezes?: ReadonlyMap<string, readonly Freeze[]>;
-  /** In document order. Absent: none. */
   readonly breakGlasses?: readonly BreakGlass[];
 }
 
@@ -43,7 +41,6 @@ export interface LimitSet {
 export const limitPeriod = ({ per, zone, fiscalStart }: Limit, nowMs: number): Period | undefined =>
   per === undefined ? undefined : periodAt(per, zone, nowMs, fiscalStart);
 
-/** The counter a limit asks now. */
 export const counterOf = (limit: Limit, nowMs: number): CounterKey => ({
   subject: limit.subject,
   limit: limit.id,
@@ -83,7 +80,6 @@ const NONE: readonly Limit[] = [];
 export const limitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
   limits.bySubject.get(subject) ?? NONE;
 
-/** Returns the default limits of a group or personal namespace. */
 export const defaultsOf = (
   { personalDefault, groupDefaults }: LimitSet,
   { path, personal }: { readonly path?: string; readonly personal: boolean },
@@ -103,7 +99,6 @@ export function withDefaults(
   return inherited.length === 0 ? own : [...own, ...inherited];
 }
 
-/** One subject a job counts for, and its limits. */
 export interface SubjectLimits {
   /** For people. Computed on demand, because most jobs meet no limit. */
   readonly label: () => string;
@@ -112,10 +107,8 @@ export interface SubjectLimits {
   readonly missing?: string;
 }
 
-/** One subject a job counts for. */
 interface JobSubject {
   readonly subject: string;
-  /** For people. */
   readonly label: () => string;
   /** Those it is asked for at an instant: its own, and for a group those it has by default. */
   readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
@@ -137,20 +130,24 @@ export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits
 
 type CapsByPlace = ReadonlyMap<string, readonly CapKind[]>;
 
-const capIndexes = new WeakMap<LimitSet, CapsByPlace>();
+/** Computes something once for each set of limits. */
+export function perSet<Index>(make: (set: LimitSet) => Index): (set: LimitSet) => Index {
+  const made = new WeakMap<LimitSet, { readonly index: Index }>();
+  return (set) => {
+    const known = made.get(set) ?? { index: make(set) };
+    made.set(set, known);
+    return known.index;
+  };
+}
 
-/** Lists the subjects that have caps, with their kinds. */
-function capsOf(set: LimitSet): CapsByPlace {
-  const known = capIndexes.get(set);
-  if (known !== undefined) return known;
+const capsOf = perSet((set): CapsByPlace => {
   const caps = new Map<string, CapKind[]>();
   for (const subject of set.bySubject.keys()) {
     const cap = capOf(subject);
     if (cap !== undefined) caps.set(cap.place, [...(caps.get(cap.place) ?? []), cap.kind]);
   }
-  capIndexes.set(set, caps);
   return caps;
-}
+});
 
 function cappedLevels(job: Job, set: LimitSet, caps: CapsByPlace): readonly SubjectLimits[] {
   const { request, placement } = job;
@@ -220,25 +217,13 @@ const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>
 /** The subject of a limit. It uses ids, because groups are renamed and moved. */
 type Subject =
   | { readonly kind: 'instance' }
-  | { readonly kind: 'group'; readonly id: number }
-  | { readonly kind: 'project'; readonly id: number }
-  | { readonly kind: 'runner-class'; readonly name: string }
-  | { readonly kind: 'runner'; readonly id: number }
-  | { readonly kind: 'user'; readonly id: number };
+  | { readonly kind: 'group' | 'project' | 'runner' | 'user'; readonly id: number }
+  | { readonly kind: 'runner-class'; readonly name: string };
 
 /** One word per subject, used in counter keys, logs and index look-ups: `instance`, `group/101`, `runner-class/large`. */
 export function subjectKey(subject: Subject): string {
-  switch (subject.kind) {
-    case 'instance':
-      return 'instance';
-    case 'runner-class':
-      return `runner-class/${subject.name}`;
-    case 'group':
-    case 'project':
-    case 'runner':
-    case 'user':
-      return `${subject.kind}/${subject.id}`;
-  }
+  if (subject.kind === 'instance') return subject.kind;
+  return `${subject.kind}/${'id' in subject ? subject.id : subject.name}`;
 }
 
 /**

@@ -33,16 +33,7 @@ export interface Period {
 }
 
 /** The period met last, per kind, zone and fiscal start: nearly every question falls into it again. */
-const met: Readonly<Record<PeriodKind, Map<string, Period>>> = {
-  minute: new Map(),
-  hour: new Map(),
-  day: new Map(),
-  week: new Map(),
-  month: new Map(),
-  quarter: new Map(),
-  year: new Map(),
-  once: new Map(),
-};
+const met = new Map<string, Period>();
 
 /**
  * Returns the period of an instant. Pure: its cache changes no result. Weeks begin on Monday; minutes and
@@ -54,11 +45,11 @@ export function periodAt(
   nowMs: number,
   fiscalStart: FiscalStart = CALENDAR_YEAR,
 ): Period {
-  const where = fiscalStart === CALENDAR_YEAR ? zone : `${zone}@${fiscalStart}`;
-  const last = met[kind].get(where);
+  const where = `${kind} ${zone} ${fiscalStart}`;
+  const last = met.get(where);
   if (last !== undefined && last.startMs <= nowMs && nowMs < last.endMs) return last;
   const period = computePeriod(kind, zone, nowMs, fiscalStart);
-  met[kind].set(where, period);
+  met.set(where, period);
   return period;
 }
 
@@ -128,61 +119,49 @@ function daysOf(kind: 'day' | 'week', today: CalendarDay): Days {
   };
 }
 
-/** One entry per form of key; `now` is no period. */
-const LONGEST: readonly (readonly [RegExp, number])[] = [
-  [/^now$/, 0],
-  [/^\d{4}-\d{2}-\d{2}(?:T[\d:]+Z)?$/, 2],
-  [/^\d{4}-W\d{2}$/, 8],
-  [/^\d{4}-\d{2}(?:@|$)/, 32],
-  [/^\d{4}-Q[1-4](?:@|$)/, 93],
-  [/^\d{4}(?:@|$)/, 367],
-];
+/** Keys of months, quarters and years: the first day of the fiscal year follows where that is not 1 January. */
+const MONTHS = /^(\d{4})(?:-(?:Q([1-4])|(\d{2})))?(?:@(\d{2})-(\d{2}))?$/;
+
+/** The period of a key on UTC's calendar; undefined for `once`, `now` and other keys. */
+function periodOfKey(key: string): { readonly kind: PeriodKind; readonly endMs: number } | undefined {
+  const of = (kind: PeriodKind, atMs: number, start?: FiscalStart) =>
+    Number.isNaN(atMs) ? undefined : { kind, endMs: periodAt(kind, 'UTC', atMs, start).endMs };
+  if (/T\d{2}:\d{2}Z$/.test(key)) return of('minute', Date.parse(key));
+  if (/T\d{2}Z$/.test(key)) return of('hour', Date.parse(key.replace('Z', ':00Z')));
+  if (/^\d{4}-\d{2}-\d{2}$/.test(key)) return of('day', Date.parse(key));
+  const [, weekYear, week] = /^(\d{4})-W(\d{2})$/.exec(key) ?? [];
+  // 4 January is in week 1.
+  if (weekYear !== undefined) return of('week', Date.UTC(Number(weekYear), 0, 7 * Number(week) - 3));
+  const [, year, quarter, month, startMonth = '01', startDay = '01'] = MONTHS.exec(key) ?? [];
+  if (year === undefined) return undefined;
+  const start = `${startMonth}-${startDay}`;
+  const kind = quarter !== undefined ? 'quarter' : month !== undefined ? 'month' : 'year';
+  const first = month === undefined ? Number(startMonth) + 3 * (Number(quarter ?? 1) - 1) : Number(month);
+  // Date.UTC carries months over year ends.
+  return of(kind, Date.UTC(Number(year), first - 1, Number(startDay)), start);
+}
+
+const LONGEST_DAYS = { minute: 2, hour: 2, day: 2, week: 8, month: 32, quarter: 93, year: 367 };
 
 /**
- * Returns the most days that the period of a key may last, with one day for clock changes. Infinity for
+ * Returns the most days that the period of a key may last, with one day for clock changes: 0 for `now`, Infinity for
  * `once` and unknown keys.
  */
-export const longestDays = remembering(
-  (key: string): number => LONGEST.find(([form]) => form.test(key))?.[1] ?? Number.POSITIVE_INFINITY,
-);
-
-/** Days end up to twelve hours after UTC's, and clocks of zones move. */
-const ZONES_MS = DAY_MS;
-const CLOCK = /^(\d{4}-\d{2}-\d{2})T(\d{2})(?::(\d{2}))?Z$/;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const WEEK = /^(\d{4})-W(\d{2})$/;
-/** A month, a quarter or a year, with the first day of its fiscal year where that is not 1 January. */
-const MONTHS = /^(\d{4})(?:-(?:Q([1-4])|(\d{2})))?(?:@(\d{2})-(\d{2}))?$/;
+export const longestDays = remembering((key: string): number => {
+  const kind = periodOfKey(key)?.kind;
+  if (key === 'now') return 0;
+  return kind === undefined || kind === 'once' ? Number.POSITIVE_INFINITY : LONGEST_DAYS[kind];
+});
 
 /**
  * Returns an instant at which the period of a key is over in every zone, Unix ms; at most a day too late.
  * Infinity for `once`, `now` and other keys.
  */
 export function overEverywhereMs(key: string): number {
-  const [, clockDay, hour, minute] = CLOCK.exec(key) ?? [];
-  if (clockDay !== undefined) {
-    // Minutes and hours are UTC's.
-    const lengthMs = minute === undefined ? 3_600_000 : 60_000;
-    return known(Date.parse(`${clockDay}T${hour}:${minute ?? '00'}:00Z`) + lengthMs);
-  }
-  if (DAY.test(key)) return known(Date.parse(`${key}T00:00:00Z`) + DAY_MS + ZONES_MS);
-  const [, weekYear, week] = WEEK.exec(key) ?? [];
-  if (weekYear !== undefined) return (firstMonday(Number(weekYear)) + 7 * Number(week)) * DAY_MS + ZONES_MS;
-  const [, year, quarter, month, startMonth = '1', startDay = '1'] = MONTHS.exec(key) ?? [];
-  if (year === undefined) return Number.POSITIVE_INFINITY;
-  const day = Number(startDay);
-  // Date.UTC carries months over year ends.
-  if (month !== undefined) return Date.UTC(Number(year), Number(month), day) + ZONES_MS;
-  const months = quarter === undefined ? 12 : 3 * Number(quarter);
-  return Date.UTC(Number(year), Number(startMonth) - 1 + months, day) + ZONES_MS;
-}
-
-const known = (ms: number): number => (Number.isNaN(ms) ? Number.POSITIVE_INFINITY : ms);
-
-/** The first Monday is that of week 1: the week with 4 January in it. */
-function firstMonday(year: number): number {
-  const fourth = dayNumber({ year, month: 1, day: 4 });
-  return fourth - weekday(fourth);
+  const period = periodOfKey(key);
+  if (period === undefined) return Number.POSITIVE_INFINITY;
+  // Minutes and hours are UTC's. Days end up to twelve hours after UTC's, and clocks of zones move.
+  return period.endMs + (period.kind === 'minute' || period.kind === 'hour' ? 0 : DAY_MS);
 }
 
 /** Half-open, Unix ms; an edge that is absent is open. */
@@ -194,7 +173,6 @@ export interface Validity {
 export const isValidAt = ({ fromMs, untilMs }: Validity, nowMs: number): boolean =>
   (fromMs === undefined || fromMs <= nowMs) && (untilMs === undefined || nowMs < untilMs);
 
-/** Returns the entries in force at an instant. */
 export const validAt = <Each extends Validity>(all: readonly Each[], nowMs: number): readonly Each[] =>
   // Most limits have no dates, and then the list is the one there is.
   all.every((each) => isValidAt(each, nowMs)) ? all : all.filter((each) => isValidAt(each, nowMs));
@@ -221,10 +199,8 @@ export const isFiscalStart = (text: string): boolean => FISCAL_START.test(text);
 export const isFiscal = (kind: FiscalKind, start: FiscalStart): boolean =>
   start !== CALENDAR_YEAR && !(kind === 'month' && start.endsWith('-01'));
 
-/** The days a period begins and ends at, and what it is called. */
 export interface Days {
   readonly first: CalendarDay;
-  /** The first day of the next period. */
   readonly next: CalendarDay;
   readonly key: string;
   readonly label: string;

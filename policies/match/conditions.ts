@@ -14,13 +14,11 @@ export interface Conditions {
   readonly runnerIds?: ReadonlySet<number>;
   readonly users?: ReadonlySet<number>;
   readonly refs?: readonly Wildcard[];
-  /** Compared with the ref's protection. */
   readonly protected?: boolean;
   /** `push`, `schedule`, `merge_request_event` … */
   readonly sources?: ReadonlySet<string>;
   readonly environments?: readonly Wildcard[];
   readonly jobs?: readonly Wildcard[];
-  /** Keyed by name; each must hold. */
   readonly variables?: VariableConditions;
 }
 
@@ -48,7 +46,6 @@ export type GroupCondition = { readonly id: number; readonly subtree: boolean } 
 
 export type ProjectCondition = { readonly id: number } | { readonly path: Wildcard };
 
-/** The job's values that conditions read. */
 export interface MatchInput {
   readonly request: AdmissionRequest;
   readonly placement: Placement;
@@ -57,43 +54,36 @@ export interface MatchInput {
   readonly unclassed: boolean;
 }
 
-/** The result of a condition, or the missing field that would decide. */
 export type ConditionResult = boolean | string;
 
 /** The field that stands for groups the directory does not know. */
 export const GROUP = 'namespaceId';
 
-/** Evaluates the condition under this key. */
+type Check<Wanted> = (wanted: Wanted, job: MatchInput) => ConditionResult;
+
+const CHECKS: { readonly [Name in keyof Conditions]-?: Check<NonNullable<Conditions[Name]>> } = {
+  groups: (wanted, { placement }) => anyEntry(wanted, placement, groupHolds),
+  projects: (wanted, { placement }) => anyEntry(wanted, placement, projectHolds),
+  runnerClasses: (wanted, job) => isOfClass(wanted, job),
+  runnerTags: (wanted, { request }) => hasTag(wanted, request),
+  runnerIds: (wanted, { request }) => isAmong(wanted, request.runnerId, 'runnerId'),
+  users: (wanted, { placement }) => isAmong(wanted, placement.userId, 'userId'),
+  refs: (wanted, { request }) => fitsOne(wanted, request.ref, 'ref'),
+  protected: (wanted, { request: { refProtected } }) =>
+    refProtected === undefined ? 'refProtected' : refProtected === wanted,
+  sources: (wanted, { request }) => isAmong(wanted, request.pipelineSource, 'pipelineSource'),
+  // A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none.
+  environments: (wanted, { request: { environment, variables } }) =>
+    environment === undefined && variables !== undefined
+      ? false
+      : fitsOne(wanted, environment, 'environment'),
+  jobs: (wanted, { request }) => fitsOne(wanted, request.jobName, 'jobName'),
+  variables: (wanted, { request }) => variablesHold(wanted, request),
+};
+
 export function holds(name: keyof Conditions, conditions: Conditions, job: MatchInput): ConditionResult {
-  const { request } = job;
-  switch (name) {
-    case 'groups':
-      return anyEntry(conditions.groups, job.placement, groupHolds);
-    case 'projects':
-      return anyEntry(conditions.projects, job.placement, projectHolds);
-    case 'runnerClasses':
-      return conditions.runnerClasses === undefined || isOfClass(conditions.runnerClasses, job);
-    case 'runnerTags':
-      return hasTag(conditions.runnerTags, request);
-    case 'runnerIds':
-      return isAmong(conditions.runnerIds, request.runnerId, 'runnerId');
-    case 'users':
-      return isAmong(conditions.users, job.placement.userId, 'userId');
-    case 'refs':
-      return fitsOne(conditions.refs, request.ref, 'ref');
-    case 'protected':
-      return request.refProtected === undefined
-        ? 'refProtected'
-        : request.refProtected === conditions.protected;
-    case 'sources':
-      return isAmong(conditions.sources, request.pipelineSource, 'pipelineSource');
-    case 'environments':
-      return environmentHolds(conditions.environments, request);
-    case 'jobs':
-      return fitsOne(conditions.jobs, request.jobName, 'jobName');
-    case 'variables':
-      return conditions.variables === undefined || variablesHold(conditions.variables, request);
-  }
+  const wanted = conditions[name];
+  return wanted === undefined || (CHECKS[name] as Check<unknown>)(wanted, job);
 }
 
 /** A job on the stand-in class matches that class and `none`, so that tags cannot take it out of a rule. */
@@ -103,11 +93,10 @@ export const isOfClass = (
 ): boolean => wanted.has(runnerClass.name) || (unclassed && wanted.has(NO_CLASS));
 
 function anyEntry<Entry>(
-  entries: readonly Entry[] | undefined,
+  entries: readonly Entry[],
   placement: Placement,
   entryHolds: (entry: Entry, placement: Placement) => ConditionResult,
 ): ConditionResult {
-  if (entries === undefined) return true;
   let any: ConditionResult = false;
   for (const entry of entries) {
     const held = entryHolds(entry, placement);
@@ -139,38 +128,19 @@ function projectHolds(condition: ProjectCondition, placement: Placement): Condit
 }
 
 /** A runner that took the job has at least the job's tags; whether it has others only GitLab can say. */
-function hasTag(wanted: ReadonlySet<string> | undefined, request: AdmissionRequest): ConditionResult {
-  if (wanted === undefined) return true;
+function hasTag(wanted: ReadonlySet<string>, request: AdmissionRequest): ConditionResult {
   const tags = request.runnerTags ?? request.jobTags ?? [];
   return tags.some((tag) => wanted.has(tag)) || (request.runnerTags === undefined ? 'runnerTags' : false);
 }
 
-function isAmong<Value>(
-  wanted: ReadonlySet<Value> | undefined,
+const isAmong = <Value>(
+  wanted: ReadonlySet<Value>,
   value: Value | undefined,
   field: string,
-): ConditionResult {
-  if (wanted === undefined) return true;
-  return value === undefined ? field : wanted.has(value);
-}
+): ConditionResult => (value === undefined ? field : wanted.has(value));
 
-function fitsOne(
-  wanted: readonly Wildcard[] | undefined,
-  value: string | undefined,
-  field: string,
-): ConditionResult {
-  if (wanted === undefined) return true;
-  return value === undefined ? field : wanted.some((each) => each.matches(value));
-}
-
-/** A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none. */
-function environmentHolds(
-  wanted: readonly Wildcard[] | undefined,
-  request: AdmissionRequest,
-): ConditionResult {
-  if (request.environment === undefined && request.variables !== undefined) return wanted === undefined;
-  return fitsOne(wanted, request.environment, 'environment');
-}
+const fitsOne = (wanted: readonly Wildcard[], value: string | undefined, field: string): ConditionResult =>
+  value === undefined ? field : wanted.some((each) => each.matches(value));
 
 /** Returns false if one fails, else the missing field if one is unknown, else true. */
 function variablesHold(conditions: VariableConditions, request: AdmissionRequest): boolean | string {

@@ -66,7 +66,6 @@ function placeFirst(one: string, other: string): string {
 /** Fields that a directory fills in. */
 export const isPlace = (field: string | undefined): boolean => field === GROUP || field === 'projectPath';
 
-/** Lists the missing fields of these conditions. */
 export function missingFields(conditions: Conditions, job: MatchInput): readonly string[] {
   const fields: string[] = [];
   for (const name in conditions) {
@@ -91,14 +90,12 @@ function anyHolds(conditions: Conditions, job: MatchInput): ConditionResult {
 /** Jobs that a rule lets pass: all conditions must hold, for certain, until the time is over. */
 export interface Exemption {
   readonly conditions: Conditions;
-  /** For the record and for reviewers. */
   readonly reason: string;
   /** Unix ms; from this instant on it counts no more. Absent: never ends. */
   readonly untilMs?: number;
   readonly ticket?: string;
 }
 
-/** `unproven` names the missing field of an undecided exemption. */
 interface ExemptionFound {
   readonly exemption?: Exemption;
   readonly unproven?: string;

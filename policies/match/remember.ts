@@ -12,7 +12,6 @@ export function remembering<Answer>(answer: (text: string) => Answer): (text: st
       : remembered(known, text, ANSWERS_MAX, () => answer(text));
 }
 
-/** Returns the cached value, or computes it with `answer`. A full cache is emptied rather than grown. */
 export function remembered<Key, Answer>(
   known: Map<Key, Answer>,
   key: Key,

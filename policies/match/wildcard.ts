@@ -18,7 +18,6 @@ const PATTERN_CHARACTERS_MAX = 512;
 /** Each pair of braces multiplies the alternatives, as in `{a,b}{c,d}`. */
 const ALTERNATIVES_MAX = 64;
 
-/** `problem` says what is wrong with the pattern and what to write instead. */
 type CompiledWildcard =
   | { readonly ok: true; readonly wildcard: Wildcard }
   | { readonly ok: false; readonly problem: string };

@@ -1,30 +1,15 @@
 import type { Placement } from '../placement.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
 
 /** Recorded as GitLab sent them. */
+const SERVICE_AS_SENT = ['pullPolicies', 'dockerUser', 'kubernetesUser'] as const;
 const RECORDED_AS_SENT = [
-  'image',
-  'pullPolicies',
-  'dockerUser',
-  'kubernetesUser',
-  'ref',
-  'refProtected',
-  'pipelineSource',
-  'mergeRequestId',
-  'scheduleDigest',
-  'byBot',
-  'environment',
-  'projectVisibility',
-  'jobTags',
-  'runnerTags',
-  'runnerId',
-  'suspicious',
-] as const satisfies readonly (keyof AdmissionRequest)[];
-const SERVICE_AS_SENT = [
-  'pullPolicies',
-  'dockerUser',
-  'kubernetesUser',
-] as const satisfies readonly (keyof ServiceRequest)[];
+  ...SERVICE_AS_SENT,
+  ...(['image', 'ref', 'refProtected', 'pipelineSource', 'mergeRequestId', 'scheduleDigest'] as const),
+  ...(['byBot', 'environment', 'projectVisibility', 'jobTags', 'runnerTags'] as const),
+  ...(['runnerId', 'suspicious'] as const),
+] as const;
 
 /**
  * Fields of the request that rules read, so that every rule can be evaluated again. Values of variables are
@@ -48,13 +33,10 @@ export interface RecordedService extends Pick<ServiceRequest, 'name' | (typeof S
 /** `none`: sent, and none was set that a rule may read. */
 type RecordedVariables = 'none' | 'some';
 
-/** Names of {@link AdmissionRequest}. */
 export type FilledFact = 'namespaceId' | 'rootNamespaceId' | 'projectPath' | 'timeoutSeconds';
 
-/** The result of a job that ran. */
 export type RanOutcome = 'success' | 'failed' | 'canceled';
 
-/** Facts in the ledger's record, for reports, settlement and explanations. */
 export interface JobFacts {
   readonly jobName?: string;
   readonly projectId?: number;
@@ -94,7 +76,6 @@ export interface JobFacts {
 
 type Labels = Pick<JobFacts, 'jobName' | 'projectPath'>;
 
-/** @param labels - as the facts have them, perhaps cut. */
 export function recordedRequestOf(
   request: AdmissionRequest,
   placement: Placement,
@@ -121,19 +102,16 @@ export function requestOfRecord(jobId: number, facts: JobFacts, recorded: Record
   const filled = new Set(recorded.filled);
   const sent = <Value>(name: FilledFact, value: Value | undefined): Value | undefined =>
     filled.has(name) ? undefined : value;
-  const jobName = recorded.jobName ?? facts.jobName;
-  const projectPath = sent('projectPath', recorded.projectPath ?? facts.projectPath);
-  const namespaceId = sent('namespaceId', facts.groupId);
-  const rootNamespaceId = sent('rootNamespaceId', facts.rootId);
-  const timeoutSeconds = sent('timeoutSeconds', facts.timeoutSeconds);
   return {
     jobId,
     ...picked(facts, ['projectId', 'pipelineId', 'userId']),
-    ...(jobName !== undefined && { jobName }),
-    ...(projectPath !== undefined && { projectPath }),
-    ...(namespaceId !== undefined && { namespaceId }),
-    ...(rootNamespaceId !== undefined && { rootNamespaceId }),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...withoutAbsent({
+      jobName: recorded.jobName ?? facts.jobName,
+      projectPath: sent('projectPath', recorded.projectPath ?? facts.projectPath),
+      namespaceId: sent('namespaceId', facts.groupId),
+      rootNamespaceId: sent('rootNamespaceId', facts.rootId),
+      timeoutSeconds: sent('timeoutSeconds', facts.timeoutSeconds),
+    }),
     ...picked(recorded, RECORDED_AS_SENT),
     ...(recorded.services !== undefined && { services: recorded.services.map(serviceOf) }),
     ...(recorded.variables === 'none' && { variables: {} }),
@@ -175,14 +153,5 @@ const serviceOf = (service: RecordedService): ServiceRequest => ({
   ...(service.variables === 'none' && { variables: {} }),
 });
 
-type Present<Shape, Key extends keyof Shape> = { [Name in Key]?: Exclude<Shape[Name], undefined> };
-
-/** The fields of a list that are there. */
-function picked<Shape extends object, Key extends keyof Shape>(
-  from: Shape,
-  keys: readonly Key[],
-): Present<Shape, Key> {
-  const found: Partial<Record<Key, unknown>> = {};
-  for (const key of keys) if (from[key] !== undefined) found[key] = from[key];
-  return found as Present<Shape, Key>;
-}
+const picked = <Shape extends object, Key extends keyof Shape>(from: Shape, keys: readonly Key[]) =>
+  withoutAbsent(Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<Shape, Key>);

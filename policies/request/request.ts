@@ -63,7 +63,6 @@ export interface AdmissionRequest {
 }
 
 export interface ServiceRequest {
-  /** The image, variables put in as in the job's own. */
   readonly name: string;
   readonly alias?: string;
   readonly pullPolicies?: readonly string[];

@@ -38,7 +38,6 @@ export function writtenEdge(atMs: number, edge: Edge, zone: string): string {
   return `${isoDay(clock)}T${two(hour)}:${two(minute)}${seconds === 0 ? '' : `:${two(seconds)}`}${offset}`;
 }
 
-/** The day it is: `2026-12-31`. */
 export const writtenDay = (atMs: number, zone: string): string => isoDay(dayIn(zone, atMs));
 
 function wholeDay(atMs: number, edge: Edge, zone: string): CalendarDay | undefined {

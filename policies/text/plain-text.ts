@@ -40,7 +40,6 @@ export function shortened(text: string, charactersMax: number): string {
   return plain(`${text.slice(0, head)}…${text.slice(text.length - (kept - head))}`);
 }
 
-/** Text of a user between quotation marks: `"postgres:16"`. */
 export const quoted = (text: string, charactersMax: number): string =>
   `"${shortened(oneLine(text), charactersMax)}"`;
 
@@ -83,7 +82,6 @@ export function listText(entries: readonly string[], joint: 'and' | 'or'): strin
   return joinedText(all, joint);
 }
 
-/** Joins all entries without a bound. */
 export function joinedText(entries: readonly string[], joint: 'and' | 'or'): string {
   const last = entries.at(-1) ?? '';
   return entries.length < 2 ? last : `${entries.slice(0, -1).join(', ')} ${joint} ${last}`;

@@ -31,7 +31,6 @@ export interface ReasonText<Of> {
    * such as the image or the name of a variable. Absent: the headline has none.
    */
   discreetHeadline?(reason: Of): string;
-  /** The numbers, for a line under the first. */
   line(reason: Of, currency: string): string;
   /** Says if and when a retry helps, and other remedies. `none` discloses as little as `discreetHeadline`. */
   advice(reason: Of, context: AdviceContext): readonly string[];

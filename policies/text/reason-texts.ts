@@ -30,7 +30,6 @@ export const textsFor = (reason: Reason): ReasonText<Reason> => REASON_TEXTS[rea
 export const headline = (reason: Reason, context: HeadlineContext): string =>
   cutLine(textsFor(reason).headline(reason, context));
 
-/** The headline without amounts. */
 export const discreetHeadline = (reason: Reason): string => {
   const texts = textsFor(reason);
   return cutLine(texts.discreetHeadline?.(reason) ?? texts.headline(reason, { currency: '', nowMs: 0 }));
@@ -44,7 +43,6 @@ export const reasonLine = (reason: Reason, currency: string): string =>
 export const discreetReasonLine = (reason: Reason, currency: string): string =>
   'limitAmount' in reason ? `${limitLabelOf(reason)}: ${limitName(reason)}` : reasonLine(reason, currency);
 
-/** Says if and when a retry helps, and other remedies. */
 export const retryAdvice = (reason: Reason, disclosure: Disclosure, nowMs: number): readonly string[] =>
   textsFor(reason).advice(reason, { disclosure, nowMs }).map(plain);
 
@@ -68,7 +66,6 @@ const HARDEST = 6;
 
 const hardnessOf = ({ code }: Reason): number => HARDNESS[code] ?? HARDEST;
 
-/** The violation that binds, and the others in their order. */
 export function bindingFirst(violations: readonly [Violation, ...Violation[]]): {
   readonly binding: Violation;
   readonly others: readonly Violation[];

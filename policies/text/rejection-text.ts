@@ -50,9 +50,7 @@ export interface RejectionTextInput {
    * characters.
    */
   readonly detailsUrl?: string | undefined;
-  /** Time that the job waited for headroom, ms. */
   readonly waitedMs?: number;
-  /** Retry settings of its group. Absent: none. */
   readonly retried?: RequeueSettings | undefined;
   /** Messages of the rules that rejected; see `footerOf`. */
   readonly footer?: string | undefined;
@@ -104,7 +102,6 @@ const retriedLine = ({ retried }: RejectionTextInput): readonly string[] | undef
 
 const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
-/** The messages of the rules behind these violations, for the end of the text. */
 export function footerOf(
   rules: readonly { readonly id: string; readonly message?: string }[],
   violations: readonly Violation[],

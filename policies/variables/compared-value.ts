@@ -18,9 +18,7 @@ export function comparedValue({ variables, hiddenVariables }: AdmissionRequest, 
   return value === undefined || value === '' ? UNSET : { known: true, value };
 }
 
-/** Name of the missing field if a variable's value is unknown. */
 export const fieldOfVariable = (name: string): string => `${PREFIX}${name}`;
 
-/** The name of the variable that such a field stands for. */
 export const variableOfField = (field: string): string | undefined =>
   field.startsWith(PREFIX) ? field.slice(PREFIX.length) : undefined;

@@ -1,4 +1,3 @@
-/** One of a job's variables, as the runner gets it. */
 export interface RunnerVariable {
   /** `undefined`: it is set, but what it holds is not for us to know: masked, a file, too long. */
   readonly value: string | undefined;
@@ -18,7 +17,6 @@ export interface RunnerVariables {
    * executor might expand it again.
    */
   resolve(text: string, passes: Passes): string | undefined;
-  /** Returns the value of a variable in the job. Undefined if unknown or not sent. */
   valueFor(name: string): string | undefined;
   /** Expands the value of a variable once more, as the Kubernetes executor does with `KUBERNETES_*`. */
   resolveOwn(variable: RunnerVariable): string | undefined;
@@ -80,7 +78,6 @@ function valueIn({ value, raw }: RunnerVariable, lookUp: VariableLookup): string
   return raw === undefined ? undefined : expandValue(value, lookUp);
 }
 
-/** Returns the value of a name, or undefined if unknown. */
 type VariableLookup = (name: string) => string | undefined;
 
 /** Longer than any image name, user or quantity; bounds what values upon values can grow to. */

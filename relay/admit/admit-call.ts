@@ -16,7 +16,6 @@ export interface FetchAnswer {
 }
 
 export interface AdmitService {
-  /** Base URL of the service that decides, e.g. `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
   readonly fetch: Fetch;
   readonly clock: RelayClock;

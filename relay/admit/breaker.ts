@@ -31,7 +31,6 @@ const PAUSE_MS_MIN = 500;
 /** Longest pause. A probe every ten seconds is no load, and the relay soon notices that the function is back. */
 const PAUSE_MS_MAX = 10_000;
 
-/** The right to make one call. Its holder reports the outcome, once. */
 export interface Permit {
   succeeded(): void;
   failed(): void;

@@ -36,7 +36,6 @@ interface WaitingJobs {
 
 export interface HeadroomReport {
   readonly headroom: readonly LimitRoom[];
-  /** Jobs of the same response. Its headroom does not include them. */
   readonly admitted: readonly AdmissionRequest[];
   /** When the request left, monotonic. */
   readonly sentAtMs: number;

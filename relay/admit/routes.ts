@@ -121,7 +121,6 @@ async function throttled({ headers, body }: FetchAnswer): Promise<Response> {
   return new Response(null, { status: 429, ...(after !== null && { headers: { 'retry-after': after } }) });
 }
 
-/** `Response` refuses a body with these statuses. */
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 /** Reads the response that the handler returned. Undefined if the payload is not one. */

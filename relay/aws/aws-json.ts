@@ -47,7 +47,6 @@ interface AwsCall {
   readonly responseBytesMax?: number;
 }
 
-/** A parameter has at most 8 KB, and a write returns nothing. */
 const RESPONSE_BYTES_MAX = 64 * 1024;
 
 /**
@@ -105,7 +104,6 @@ export function errorName(text: unknown): string | undefined {
 
 export interface RelayTable extends AwsClient {
   readonly table: string;
-  /** The GitLab host. It begins every key. */
   readonly instance: string;
 }
 
@@ -141,7 +139,6 @@ export function journalWriter(journal: RelayTable & { readonly nowMs: () => numb
   };
 }
 
-/** Well before the next heartbeat. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
 /** Long enough to look into an incident, short enough that items of crashed relays do not pile up. */
 const HEARTBEAT_KEPT_SECONDS = 3_600;

@@ -2,7 +2,6 @@ import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/adm
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { LedgerVerdict } from '../exchange.ts';
 
-/** One job on its way to the ledger, with all callers that wait for its verdict. */
 export interface BatchJob {
   readonly request: AdmissionRequest;
   /** The request as it is sent. Made once, because its size is measured too. */
@@ -12,7 +11,6 @@ export interface BatchJob {
   readonly root: string;
   readonly project: string;
   readonly waiters: Set<Waiter>;
-  /** The id of its batch, once it was sent. */
   batch: string | undefined;
 }
 
@@ -22,7 +20,6 @@ export interface Waiter {
   readonly sent?: SentListener | undefined;
 }
 
-/** Receives the id of the batch that carries a job to the ledger. */
 export type SentListener = (batch: string) => void;
 
 export function createBatchJob(request: AdmissionRequest): BatchJob {
@@ -64,7 +61,6 @@ const ROOT_JOBS_MAX = 8;
 
 interface RootJobs {
   count: number;
-  /** By project, in the order of their turns. Jobs in order of arrival. */
   readonly projects: Map<string, Set<BatchJob>>;
 }
 
@@ -156,7 +152,6 @@ export const SEND_MS_MIN = 150;
 
 interface TakenBatch {
   readonly jobs: readonly BatchJob[];
-  /** Too late to be sent, so the fallback decides. */
   readonly expired: readonly BatchJob[];
 }
 

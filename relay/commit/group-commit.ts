@@ -113,7 +113,6 @@ export interface GroupCommit {
   /** Resolves by `deadlineMs` (monotonic), never rejects. */
   decide(request: AdmissionRequest, deadlineMs: number, sent?: SentListener): Promise<LedgerVerdict>;
   readonly open: number;
-  /** Answers all jobs `undecided{stopping}` and cancels all timers. */
   close(): void;
 }
 
@@ -122,7 +121,6 @@ interface Lane {
   /** Roots with waiting jobs, in the order of their turns. */
   readonly roots: Set<string>;
   readonly inFlight: Set<Batch>;
-  /** A batch starts after the current network read. */
   starting: boolean;
   cancelSecond: (() => void) | undefined;
 }
@@ -200,7 +198,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     });
   }
 
-  /** Starts the batches that may start now, and plans a second one. */
   function start(lane: Lane): void {
     lane.cancelSecond?.();
     lane.cancelSecond = undefined;
@@ -220,7 +217,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     if (lane.inFlight.size === 0 && !lane.starting) lanes.delete(lane.name);
   }
 
-  /** The jobs of its roots may have expired. */
   function hasJobs({ roots }: Lane): boolean {
     for (const root of roots) if (queue.has(root)) return true;
     return false;

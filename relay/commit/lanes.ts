@@ -18,7 +18,6 @@ const FEWER_LANES = [
 ].map((step) => ({ ...step, sets: quietLanesInSets(step.lanes) }));
 /** If this many quiet lanes compete for a counter, the others will too, since the hash makes them alike. */
 const ALL_QUIET_FROM = 3;
-/** Interval for finding busy roots. */
 const COUNT_MS = 1_000;
 /** Interval for reading the load of the event loop. A burst may be over within a second. */
 const LOAD_MS = 250;
@@ -60,10 +59,8 @@ export function createLanes(
   const counts = new Map<string, number>();
   let countedSinceMs = clock.monotonicMs();
   const contended = new Map<string, ContendedCounter>();
-  /** By lane, the lane that it is part of. */
   let joined: ReadonlyMap<string, string> = new Map();
   let partsAtMs = Number.POSITIVE_INFINITY;
-  /** Active steps of {@link FEWER_LANES}. */
   let steps = 0;
   let loadReadMs = countedSinceMs;
   let version = 0;
@@ -178,7 +175,6 @@ function hash(text: string): number {
   return sum >>> 0;
 }
 
-/** Returns a function that reads the share of time since its last call that the event loop was busy, 0 to 1. */
 export function eventLoopShare(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {

@@ -24,7 +24,6 @@ export interface StatelessCheck {
   /** Returns the violations that reject this job. A rule that fails to evaluate rejects if its policy says so. */
   violations(request: AdmissionRequest): readonly Violation[];
   readonly violationsUnread: readonly Violation[];
-  /** Returns the footer that the violated rules add to the text for the user. */
   footer(violations: readonly Violation[]): string | undefined;
 }
 
@@ -161,7 +160,6 @@ export function createFallback(options: FallbackOptions): Fallback {
     return rejected(violations, text, decisionId);
   }
 
-  /** The text blames the controller, never the job. */
   function controllerError(
     cause: FallbackCause,
     rule: string,

@@ -40,7 +40,6 @@ const AGE_MS_MAX = 24 * 3_600_000;
 const TIMEOUT_MS = { read: 3_000, write: 1_000 } as const;
 /** An item of DynamoDB has at most 400 KB. */
 const ITEM_BYTES_MAX = 380_000;
-/** Bounds what an item unpacks to. */
 const TEXT_BYTES_MAX = 8 * 1024 * 1024;
 /** The relays that were started last: their items include what they took over from earlier ones. */
 const RELAYS_READ_MAX = 16;
@@ -58,9 +57,7 @@ interface HeadroomTableOptions extends RelayTable {
 }
 
 export interface HeadroomTable {
-  /** Returns what the relays that started last wrote within a day. Rejects if the table does not answer. */
   read(): Promise<readonly KeptHeadrooms[]>;
-  /** Replaces what this relay wrote. Rejects if the table does not take it. */
   write(kept: KeptHeadrooms): Promise<void>;
 }
 
@@ -162,7 +159,6 @@ export class HeadroomSnapshots {
   readonly #options: SnapshotsOptions;
   #cancel: (() => void) | undefined;
   #writing: Promise<boolean> | undefined;
-  /** The table has less than this relay knows. */
   #isBehind = false;
   /** More was given meanwhile, or refused by headroom that the table does not have. */
   #isWanted = false;

@@ -9,7 +9,7 @@
 import type { LimitRoom } from '../../functions/core/contract/admissions.ts';
 import type { Job } from '../../policies/checked-job.ts';
 import type { Directory } from '../../policies/directory.ts';
-import { sentTimeoutSeconds, timeoutEstimator } from '../../policies/estimate.ts';
+import { timeoutEstimator } from '../../policies/estimate.ts';
 import { takenOf } from '../../policies/finding.ts';
 import { jobOf } from '../../policies/job.ts';
 import { keepLatest } from '../../policies/keep-latest.ts';
@@ -26,7 +26,6 @@ import type { RelayClock } from '../exchange.ts';
 /** Running jobs that one limit remembers. Beyond it the earliest count as ended. */
 export const SLOTS_MAX = 10_000;
 
-/** A job's amount of a limit on concurrent use, until the job must have ended (Unix ms). */
 interface Slot {
   readonly endsMs: number;
   readonly amount: number;
@@ -38,7 +37,6 @@ export interface LimitHeadroom {
   readonly reason: CodedReason<'BUDGET_EXHAUSTED'>;
   readonly policy: LimitRoom['policy'];
   readonly periodMs: number | undefined;
-  /** Unix ms. */
   readonly reportedAtMs: number;
   /** The response that reported it, and when its request left (monotonic). It does not include later admissions. */
   readonly report: number;
@@ -54,11 +52,6 @@ export interface LimitHeadroom {
   heldTo: number;
   /** The part of `spent` that comes back when jobs end. */
   slots: Slot[];
-  /** Slots of jobs admitted through this relay before `sentAtMs` (monotonic), and their sum at that time. */
-  earlier: Slot[];
-  earlierTotal: number;
-  /** The estimated amount that earlier jobs have given back since. */
-  returned: number;
 }
 
 /** A limit's headroom as snapshots in the table hold it. The names are those of items that exist. */
@@ -66,7 +59,6 @@ export interface KeptHeadroom {
   readonly room: LimitRoom;
   readonly toldAtMs: number;
   readonly left: number;
-  /** Absent: never. */
   readonly resetsAtMs?: number;
   /** Includes what the ledger admitted since the report. */
   readonly spent: number;
@@ -80,7 +72,7 @@ function headroomOf(
   const reason = refusal.reason as LimitHeadroom['reason'];
   const { limitAmount, committed, resetsAtMs = Number.POSITIVE_INFINITY } = reason;
   const left = Math.max(0, limitAmount - committed);
-  const unused = { spent: 0, held: 0, heldTo: 0, slots: [], earlier: [], earlierTotal: 0, returned: 0 };
+  const unused = { spent: 0, held: 0, heldTo: 0, slots: [] };
   return { refusal, reason, policy, periodMs, ...reported, left, resetsAtMs, ...unused };
 }
 
@@ -105,7 +97,6 @@ function restoredHeadroom({ room, toldAtMs, left, resetsAtMs, spent, slots }: Ke
 
 export interface HeadroomClaim {
   readonly headroom: LimitHeadroom;
-  /** Whole units. */
   readonly asked: number;
 }
 
@@ -142,35 +133,14 @@ function spend(headroom: LimitHeadroom, asked: number, endsMs: number): void {
   if (headroom.slots.length > SLOTS_MAX) headroom.spent -= headroom.slots.shift()?.amount ?? 0;
 }
 
-/** Notes a job that probably ran when the headroom was reported. */
-function noteEarlier(headroom: LimitHeadroom, endsMs: number, amount: number): void {
-  if (endsMs <= headroom.sentAtMs) return;
-  headroom.earlier.push({ endsMs, amount });
-  headroom.earlierTotal += amount;
-}
-
-/**
- * Estimates what earlier jobs have given back. Jobs often end before their timeout, so some had ended before the report: the
- * estimate takes those with the earliest timeouts. A relay gives back at most its own share of the taken amount.
- */
-function giveBack(headroom: LimitHeadroom, atMs: number, relays: number): void {
-  headroom.earlier = headroom.earlier.filter(({ endsMs }) => endsMs > atMs);
-  const share = Math.floor((headroom.reason.limitAmount - headroom.left) / relays);
-  headroom.returned = Math.max(0, Math.min(share, headroom.earlierTotal) - sumOf(headroom.earlier));
-}
-
 const violationOf = ({
-  headroom: { refusal, reason, policy, left, spent, held, returned },
+  headroom: { refusal, reason, policy, left, spent, held },
   asked,
 }: HeadroomClaim): Violation =>
   policy === 'reject'
     ? { ...refusal, reason: { code: 'CONTROLLER_ERROR', cause: 'when_unreachable: reject' } }
-    : {
-        ...refusal,
-        reason: { ...reason, asked, committed: reason.limitAmount - left + spent + held - returned },
-      };
+    : { ...refusal, reason: { ...reason, asked, committed: reason.limitAmount - left + spent + held } };
 
-/** @param options.isDisclosed - the reader of the job's page may see limits and their numbers. */
 function headroomRefusalText(
   { reason, policy, left, reportedAtMs }: LimitHeadroom,
   options: { readonly isDisclosed: boolean; readonly currency: string; readonly nowMs: number },
@@ -198,18 +168,14 @@ const DELIVERED_MS = 2_000;
 const GIVEN_MAX = 10_000;
 /** Limits in a snapshot, those reported last: a megabyte or two. */
 const KEPT_MAX = 2_000;
-/** GitLab's default timeout of a job. */
-const TIMEOUT_S = 3_600;
 /** An earlier relay may have written its last decisions into the journal. The stream books them within seconds. */
 const UNBOOKED_MS = 60_000;
 
 export interface HeadroomRefusal {
   readonly violations: readonly [Violation, ...Violation[]];
-  /** The first line of the text for the user. */
   readonly text: string;
 }
 
-/** A job that the ledger admitted. */
 interface AdmittedJob {
   readonly request: AdmissionRequest;
   readonly report: number;
@@ -225,7 +191,6 @@ interface HeadroomOptions {
   /** Holds the prices. Without a policy a relay knows no amounts, and admits. */
   readonly policy: Policy | undefined;
   readonly directory: () => Directory | undefined;
-  /** The number of relays that share the headroom. */
   readonly relays: number;
   /** Returns true if the ledger has booked every fallback decision since then (monotonic), so reports include them. */
   readonly isBookedSince: (sinceMs: number) => boolean;
@@ -248,18 +213,14 @@ export class Headroom {
   /** Read only when headroom is taken, which is rare. */
   #admitted: AdmittedJob[] = [];
   #admittedTotal = 0;
-  /** Until then jobs may run that were admitted through this relay or the one before it, and that it does not know. */
-  #unknownUntilMs: number;
   #reports = 0;
   #takenAtMs = Number.NEGATIVE_INFINITY;
   readonly #given = new Map<number, true>();
 
   constructor(options: HeadroomOptions) {
     this.#options = options;
-    this.#unknownUntilMs = options.clock.monotonicMs() + TIMEOUT_S * 1_000;
   }
 
-  /** Learns from a response of the ledger. */
   report({ headroom, admitted, sentAtMs }: HeadroomReport): void {
     const { policy, clock, isBookedSince, changed } = this.#options;
     if (policy === undefined) return;
@@ -302,7 +263,7 @@ export class Headroom {
 
   /** Spends what the job asks of every limit that is known to apply. Returns undefined if all have enough left. */
   take(request: AdmissionRequest): HeadroomRefusal | undefined {
-    const { policy, clock, relays, changed } = this.#options;
+    const { policy, clock, changed } = this.#options;
     if (policy === undefined || this.#bySubject.size === 0 || this.#given.has(request.jobId))
       return undefined;
     const nowMs = clock.nowMs();
@@ -312,7 +273,6 @@ export class Headroom {
     for (const { headroom } of claims) {
       this.#deduct(headroom, asJob);
       renew(headroom, nowMs);
-      if (clock.monotonicMs() >= this.#unknownUntilMs) giveBack(headroom, clock.monotonicMs(), relays);
     }
     const [first, ...rest] = claims.filter((claim) => !this.#fits(claim));
     if (first === undefined) {
@@ -358,36 +318,21 @@ export class Headroom {
 
   #noteAdmitted(jobs: readonly AdmittedJob[]): void {
     // Without known headroom there is nothing to deduct from.
-    if (this.#bySubject.size === 0) {
-      this.#forget(jobs);
-      return;
-    }
+    if (this.#bySubject.size === 0) return;
     this.#admitted.push(...jobs);
     this.#admittedTotal += jobs.length;
-    if (this.#admitted.length > 2 * ADMITTED_MAX)
-      this.#forget(this.#admitted.splice(0, this.#admitted.length - ADMITTED_MAX));
-  }
-
-  /** Forgotten jobs may run until their timeout. */
-  #forget(jobs: readonly AdmittedJob[]): void {
-    for (const { atMs, request } of jobs) {
-      const endsMs = atMs + (sentTimeoutSeconds(request) ?? TIMEOUT_S) * 1_000;
-      this.#unknownUntilMs = Math.max(this.#unknownUntilMs, endsMs);
-    }
+    if (this.#admitted.length > 2 * ADMITTED_MAX) this.#admitted = this.#admitted.slice(-ADMITTED_MAX);
   }
 
   /** Each relay deducts what went through itself, so together they deduct all of it. */
   #deduct(headroom: LimitHeadroom, asJob: (request: AdmissionRequest) => Job): void {
     const first = this.#admittedTotal - this.#admitted.length;
     for (const each of this.#admitted.slice(Math.max(0, headroom.heldTo - first))) {
-      const isIncluded = includes(headroom, each);
-      if (isIncluded && !isInFlight(headroom.reason.unit)) continue;
+      if (includes(headroom, each)) continue;
       each.job ??= asJob(each.request);
-      const { job, atMs } = each;
-      if (!subjectsOf(job).some(({ subject }) => subject === headroom.reason.subject)) continue;
-      const asked = askedOf(job, headroom);
-      if (isIncluded) noteEarlier(headroom, atMs + job.estimateSeconds * 1_000, asked);
-      else headroom.held += asked;
+      const { job } = each;
+      if (subjectsOf(job).some(({ subject }) => subject === headroom.reason.subject))
+        headroom.held += askedOf(job, headroom);
     }
     headroom.heldTo = this.#admittedTotal;
   }
@@ -409,8 +354,8 @@ export class Headroom {
     return since;
   }
 
-  #fits({ headroom: { policy, left, spent, held, returned }, asked }: HeadroomClaim): boolean {
-    const share = Math.floor(left / this.#options.relays) + returned - spent - held;
-    return policy === 'room' && left + returned > 0 && asked <= share;
+  #fits({ headroom: { policy, left, spent, held }, asked }: HeadroomClaim): boolean {
+    const share = Math.floor(left / this.#options.relays) - spent - held;
+    return policy === 'room' && left > 0 && asked <= share;
   }
 }

@@ -13,7 +13,6 @@ import type { RelayObserver } from '../events.ts';
 
 /** The sync runs every five minutes, so a minute's delay does not matter. A refresh is one small call. */
 const REFRESH_MS = 60_000;
-/** After a failure, and until the first directory. */
 const RETRY_MS = 15_000;
 /** No job waits for a refresh. */
 const TIMEOUT_MS = 10_000;
@@ -31,7 +30,6 @@ interface LiveDirectoryOptions extends AdmitService {
 interface LiveDirectory {
   start(): void;
   stop(): void;
-  /** Returns undefined if there is none yet, or the last one is too old to judge by. */
   current(): Directory | undefined;
   /** Returns the time since all groups were listed. Before the first directory: since the start. */
   ageMs(): number;
@@ -107,7 +105,6 @@ export function createLiveDirectory(options: LiveDirectoryOptions): LiveDirector
   };
 }
 
-/** Returns the known ids of the groups that contain a job, root first. */
 export const groupsAbove = (
   request: AdmissionRequest,
   directory: Directory | undefined,
@@ -116,7 +113,6 @@ export const groupsAbove = (
 
 /** A response of the service: hashes of all parts, and the rows of changed parts. */
 interface DirectoryParts {
-  /** Time since all groups were listed. */
   readonly ageMs: number;
   readonly hashes: ReadonlyMap<string, string>;
   readonly changed: ReadonlyMap<string, readonly DirectoryRow[]>;

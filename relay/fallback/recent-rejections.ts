@@ -1,8 +1,6 @@
-import { keepLatest } from '../../policies/keep-latest.ts';
 import { isCap } from '../../policies/limits/cap.ts';
 import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { type Unit, unitRow } from '../../policies/unit.ts';
 import { projectOf } from '../commit/fair-queue.ts';
 import type { LedgerVerdict } from '../exchange.ts';
 
@@ -10,8 +8,6 @@ import type { LedgerVerdict } from '../exchange.ts';
 const REMEMBERED_MS = 60_000;
 /** Limits, not jobs. Only an attack uses up more within a minute. The oldest are forgotten first. */
 const REMEMBERED_MAX = 10_000;
-/** Kinds of jobs admitted since. Beyond it the oldest kinds are refused again until the brake's minute is over. */
-const KINDS_MAX = 50;
 
 interface RememberedRejection {
   readonly text: string;
@@ -24,13 +20,8 @@ interface Brake extends RememberedRejection {
   readonly subject: string;
   /** The limit with its subject, as the ledger names them. */
   readonly limit: string;
-  /** The amount that the rejected job asked of the limit. Absent: every job of the subject is refused. */
-  readonly asked?: { readonly unit: Unit; readonly amount: number };
-  readonly kind: string | undefined;
   /** The job alone is larger than the limit, so only jobs of its kind are refused. */
-  readonly onlyKind: boolean;
-  /** Smaller jobs that the ledger has admitted since. */
-  readonly admittedKinds: Map<string, true>;
+  readonly kind?: string | undefined;
 }
 
 type Admitted = Extract<LedgerVerdict, { outcome: 'admitted' }>;
@@ -40,8 +31,8 @@ type Admitted = Extract<LedgerVerdict, { outcome: 'admitted' }>;
  * rejected, so no user gains from making the ledger unreachable.
  *
  * 1. A rejection sets a brake on its subject and limit.
- * 2. An admission lifts the brake if the job asked at least as much of that limit, or is of the same kind as the rejected job
- *    (project, name and runner tags). If the job was smaller, only jobs of its own kind pass.
+ * 2. An admission of a job that the limit applies to lifts the brake. One for jobs too large for a limit holds for jobs of their
+ *    kind (project, name and runner tags), and only an admission of that kind lifts it.
  * 3. A job whose limits were not checked (exempt, break glass) lifts nothing.
  */
 export class RecentRejections {
@@ -67,19 +58,17 @@ export class RecentRejections {
       const rejection = { text: verdict.text, violations: verdict.violations, atMs: this.#monotonicMs() };
       for (const violation of verdict.violations) {
         const brake = brakeOf(violation, request, this.#subjectsOf(request));
-        if (brake !== undefined) this.#remember({ ...rejection, ...brake, admittedKinds: new Map() });
+        if (brake !== undefined) this.#remember({ ...rejection, ...brake });
       }
     }
   };
 
-  /** Returns a rejection that still applies to this request. */
   find(request: AdmissionRequest): RememberedRejection | undefined {
     if (this.#brakes.size === 0) return undefined;
     const oldestMs = this.#monotonicMs() - REMEMBERED_MS;
     const kind = kindOfJob(request);
     for (const brake of this.#brakesOn(request)) {
-      if (brake.atMs <= oldestMs || (kind !== undefined && brake.admittedKinds.has(kind))) continue;
-      if (brake.onlyKind && kind !== brake.kind) continue;
+      if (brake.atMs <= oldestMs || (brake.kind !== undefined && kind !== brake.kind)) continue;
       const { text, violations, atMs } = brake;
       return { text, violations, atMs };
     }
@@ -91,9 +80,7 @@ export class RecentRejections {
     const kind = kindOfJob(request);
     for (const brake of this.#brakesOn(request)) {
       if (verdict.shadow.some((violation) => isAbout(violation, brake))) continue;
-      const sameKind = kind !== undefined && kind === brake.kind;
-      if (sameKind || (!brake.onlyKind && asksAsMuch(verdict, brake))) this.#forget(brake);
-      else if (kind !== undefined) keepLatest(brake.admittedKinds, kind, true, KINDS_MAX);
+      if (brake.kind === undefined || brake.kind === kind) this.#forget(brake);
     }
   }
 
@@ -107,8 +94,6 @@ export class RecentRejections {
 
   #remember(brake: Brake): void {
     const before = this.#brakes.get(nameOf(brake));
-    // A brake for every job of the subject covers one for a single kind.
-    if (before !== undefined && brake.onlyKind && !before.onlyKind && this.#isFresh(before)) return;
     if (before !== undefined) this.#forget(before);
     this.#brakes.set(nameOf(brake), brake);
     const ofSubject = this.#bySubject.get(brake.subject) ?? new Set();
@@ -116,10 +101,6 @@ export class RecentRejections {
     if (this.#brakes.size <= REMEMBERED_MAX) return;
     const [oldest] = this.#brakes.values();
     if (oldest !== undefined) this.#forget(oldest);
-  }
-
-  #isFresh({ atMs }: Brake): boolean {
-    return atMs > this.#monotonicMs() - REMEMBERED_MS;
   }
 
   #forget(brake: Brake): void {
@@ -131,12 +112,10 @@ export class RecentRejections {
 }
 
 /** A limit that is used up and jobs of one kind that are too large for it are two brakes. */
-const nameOf = ({ subject, limit, onlyKind, kind }: Brake): string =>
-  onlyKind ? `${subject} ${limit} ${kind}` : `${subject} ${limit}`;
+const nameOf = ({ subject, limit, kind = '' }: Brake): string => `${subject} ${limit} ${kind}`;
 
-type Braked = Pick<Brake, 'subject' | 'limit' | 'kind' | 'onlyKind' | 'asked'>;
+type Braked = Pick<Brake, 'subject' | 'limit' | 'kind'>;
 
-/** Returns the brake that a violation sets for other jobs, or undefined if it says nothing about them. */
 function brakeOf(
   { mode, class: ruleClass, rule, reason }: Violation,
   request: AdmissionRequest,
@@ -144,19 +123,15 @@ function brakeOf(
 ): Braked | undefined {
   // The relay evaluates security rules itself.
   if (mode !== 'enforce' || ruleClass === 'security') return undefined;
-  const kind = kindOfJob(request);
   // The reason names the frozen subject in words only, so the brake covers the job's own project and runner.
-  if (reason.code === 'GROUP_FROZEN')
-    return { subject: frozenSubject(request), limit: rule, kind, onlyKind: false };
+  if (reason.code === 'GROUP_FROZEN') return { subject: frozenSubject(request), limit: rule };
   // A cap of one pipeline or user says nothing about the others in its project.
   if (!('limit' in reason) || isCap(reason.subject)) return undefined;
-  const { unit, asked, limitAmount } = reason;
   const subject = subjectOf(reason.subject, request, subjects);
   const limit = `${reason.subject} ${reason.limit}`;
-  if (limitAmount === 0) return { subject, limit, kind, onlyKind: false };
-  const onlyKind = reason.code === 'EXCEEDS_LIMIT_ALONE';
-  if (onlyKind && kind === undefined) return undefined;
-  return { subject, limit, kind, onlyKind, asked: { unit, amount: asked } };
+  if (reason.limitAmount === 0 || reason.code !== 'EXCEEDS_LIMIT_ALONE') return { subject, limit };
+  const kind = kindOfJob(request);
+  return kind === undefined ? undefined : { subject, limit, kind };
 }
 
 /** Requests do not name runner classes, so the runner's tags stand for them. The project stands for an unknown group. */
@@ -168,16 +143,6 @@ function subjectOf(subject: string, request: AdmissionRequest, subjects: readonl
 /** Must match a subject of `requestSubjectsOf`. */
 const frozenSubject = (request: AdmissionRequest): string =>
   `${projectSubject(request)} ${runnerSubject(request) ?? ''}`;
-
-/** Returns false for CPU and memory: a decision does not say how much the admitted job has. */
-function asksAsMuch({ terms }: Admitted, { asked }: Brake): boolean {
-  if (asked === undefined) return true;
-  const { asked: askedBy } = unitRow(asked.unit);
-  // Units that count jobs have the same amount for each job.
-  if (askedBy?.(undefined) !== undefined) return true;
-  const admitted = askedBy?.(terms);
-  return admitted !== undefined && admitted >= asked.amount;
-}
 
 const isAbout = ({ reason }: Violation, { limit }: Brake): boolean =>
   'limit' in reason && `${reason.subject} ${reason.limit}` === limit;

@@ -72,7 +72,6 @@ interface Undelivered {
   /** `UnmeteredAnswer`: made once, measured and sent. */
   readonly json: string;
   readonly bytes: number;
-  /** Monotonic; it is not sent before. */
   dueMs: number;
   /** Times the ledger was undecided about it. */
   undecided: number;
@@ -87,14 +86,12 @@ type Batch = readonly Undelivered[];
 export function createUnmetered(options: UnmeteredOptions): UnmeteredAnswers {
   const { clock, capacity = ANSWERS_MAX } = options;
   let state: keyof typeof POSTS_AT_ONCE = 'open';
-  /** Oldest first. */
   let queue: Undelivered[] = [];
   let queueBytes = 0;
   const onTheWay = new Set<Undelivered>();
   let deliveries = 0;
   let planned: { readonly atMs: number; readonly cancel: () => void } | undefined;
   let whenIdle = (): void => {};
-  /** Monotonic; nothing is sent before. */
   let quietUntilMs = Number.NEGATIVE_INFINITY;
   /** Deliveries in a row that neither function nor journal took. */
   let failures = 0;

@@ -12,9 +12,7 @@ export const WRITE_EVERY_MS = 60_000;
 
 interface EmfWriter {
   readonly observe: RelayObserver;
-  /** The relay begins to stop: from now on missing streams are no outage. */
   leave(): void;
-  /** Writes the rest of the last minute, once. */
   stop(): void;
 }
 
@@ -22,7 +20,6 @@ export function startEmf(options: {
   readonly deployment: string;
   readonly clock: RelayClock;
   readonly random: () => number;
-  /** Writes a line with its line break. */
   readonly write: (line: string) => void;
 }): EmfWriter {
   const { deployment, clock, random, write } = options;
@@ -61,7 +58,6 @@ export function startEmf(options: {
 interface Row {
   readonly type: RelayEvent['type'];
   readonly metric: Metric;
-  /** Undefined: the event says nothing about the metric. */
   readonly read: (event: RelayEvent) => number | undefined;
 }
 
@@ -113,7 +109,6 @@ export class Minute {
   #open = 0;
   #fewestOpen: number | undefined;
 
-  /** @param random - [0, 1) */
   constructor(random: () => number) {
     this.#samples = new Map(SAMPLES.map(({ metric }) => [metric, new Sample(random)]));
   }
@@ -188,7 +183,6 @@ class Sample {
     if (index < SAMPLE_MAX) this.#kept[index] = value;
   }
 
-  /** Returns the sample and starts an empty one. */
   take(): readonly number[] {
     const taken = this.#seen > SAMPLE_MAX ? [...this.#kept, this.#largest] : this.#kept;
     this.#kept = [];

@@ -16,12 +16,10 @@ export interface RelayStatus {
   readonly openStreams: number;
   /** Part of `openStreams`: without a question. */
   readonly waitingStreams: number;
-  /** Questions without an answer yet. */
   readonly busyStreams: number;
   /** Time without a stream at the router. Undefined while there is one. */
   readonly downMs: number | undefined;
   readonly everConnected: boolean;
-  /** Undefined before the first answer. */
   readonly lastAnswerAgeMs: number | undefined;
   readonly schema: {
     readonly source: string;

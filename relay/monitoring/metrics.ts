@@ -13,7 +13,6 @@ const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
 
 export interface RelayMetrics {
   readonly observe: RelayObserver;
-  /** Returns the Prometheus text format. */
   render(): Promise<string>;
 }
 

@@ -20,7 +20,6 @@ interface RegistrationOptions {
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly observe: RelayObserver;
-  /** @default {@link randomInstanceId} */
   readonly instanceId?: bigint;
 }
 
@@ -35,7 +34,6 @@ export function startRegistration(options: RegistrationOptions): Registration {
   const instanceId = options.instanceId ?? randomInstanceId();
   let stopped = false;
   let announced = false;
-  /** Failures in a row. */
   let failures = 0;
   let cancelNext = (): void => {};
 

@@ -134,7 +134,6 @@ export interface RouterOptions extends ChannelNumbers {
   readonly tls?: TlsFiles;
   /** `tollgate/0.1.0` */
   readonly userAgent: string;
-  /** Sent with registration. */
   readonly version?: string;
   /** Writable folder for the tunnel's socket, ws and wss only. @default the system's temporary folder */
   readonly socketDir?: string;
@@ -156,7 +155,6 @@ class GrpcRouter implements Router {
   readonly #options: RouterOptions;
   readonly #tls: TlsMaterial;
   readonly #admitJobPath: string;
-  /** Calls made while there was no connection. */
   readonly #unconnected = new Set<GrpcAdmitCall>();
   #ready = false;
   #closed = false;
@@ -394,7 +392,6 @@ class GrpcAdmitCall implements AdmitCall {
     this.#listener.onEnd(code, details, remedy);
   }
 
-  /** The address of the server that has the call, or of the target. */
   get peer(): string {
     return this.#stream.getPeer().replace(/^dns:/, '');
   }

@@ -5,15 +5,12 @@ import {
 
 /** The port to GitLab's job router. `router-client.ts` implements it over gRPC. */
 export interface Router {
-  /** Opens one AdmitJob call. The listener's `onEnd` runs last and once. */
   admitJob(listener: AdmitCallListener): AdmitCall;
   /** Returns true if the token is not that of the last call. Cheap enough for every second. */
   tokenReplaced(): boolean;
   /** Calls that a full connection (MAX_CONCURRENT_STREAMS) holds back in this process, unseen by the router. */
   queuedCalls(): number;
-  /** @throws {RouterStatus} */
   register(instanceId: bigint): Promise<void>;
-  /** @throws {RouterStatus}, e.g. if the service does not support it. */
   unregister(instanceId: bigint): Promise<void>;
   close(): void;
 }
@@ -40,7 +37,6 @@ export interface AdmitCallListener {
   onEnd(code: number, details: string, remedy?: string): void;
 }
 
-/** A gRPC status as an error, for unary calls. */
 export class RouterStatus extends Error {
   override readonly name = 'RouterStatus';
   readonly code: number;
@@ -78,9 +74,7 @@ export const STATUS = {
 // Explains why the router cannot be reached or refuses a call: address, cause and remedy. The log and the doctor use it.
 
 export interface RouterFailure {
-  /** A gRPC status. */
   readonly code: number;
-  /** Address and cause. */
   readonly details: string;
   /** An action for the operator. Absent if the relay recovers alone. */
   readonly remedy?: string;
@@ -162,7 +156,6 @@ interface CallPlace {
   readonly proxy: number | string | undefined;
 }
 
-/** The end of a call as grpc-js reports it. */
 export function callFailure(
   { url, peer, proxy }: CallPlace,
   { code, details }: { readonly code: number; readonly details: string },

@@ -16,7 +16,6 @@ export interface RouterTarget {
   readonly tunnel: boolean;
   /** The `:authority` of HTTP/2: the host, with the port if it is not the scheme's default. */
   readonly authority: string;
-  /** The normalized URL. */
   readonly url: string;
 }
 

@@ -45,9 +45,7 @@ interface TunnelOptions {
 }
 
 export interface Tunnel {
-  /** The address for grpc-js: `unix:/…`. */
   readonly address: string;
-  /** Returns why the last dial failed. Undefined after a success. */
   failure(): RouterFailure | undefined;
   /** Allows the next dial after a failure, because a call wants a connection. */
   want(): void;
@@ -60,7 +58,6 @@ export function openTunnel(options: TunnelOptions): Tunnel {
   const { dir, path } = privateSocketPath(options.socketDir ?? tmpdir());
   const proxyFor = options.proxyFor ?? getProxyForUrl;
   const sockets = new Set<Socket>();
-  /** Connections of grpc-js that wait until a call wants them. */
   const held = new Set<Socket>();
   let holds = false;
   let failure: RouterFailure | undefined;

@@ -11,7 +11,6 @@ import {
 import { findVariables, type MessageObject, type ResolvedPath, resolvePath } from './variables.ts';
 
 export interface AliasSource {
-  /** As the schema spells it, e.g. `job_info.project_id`. */
   readonly path: string;
   readonly get: (message: MessageObject) => unknown;
   readonly read: ValueReader;
@@ -49,9 +48,7 @@ interface FieldSources {
   readonly field: Alias['field'] | 'variables';
   /** Paths of the schema, best first, e.g. `job_info.project_id`. */
   readonly paths: readonly string[];
-  /** Variables that replace a missing value. */
   readonly variables: readonly string[];
-  /** There is no source, so rules that need this field never fire. */
   readonly never: boolean;
 }
 

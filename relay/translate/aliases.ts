@@ -40,7 +40,6 @@ export interface VariableAlias {
   readonly mustAgree: boolean;
 }
 
-/** The sources of one field of the admission request, best first. */
 export interface Alias {
   readonly field: Exclude<keyof AdmissionRequest, 'variables' | 'suspicious'>;
   readonly kind: AliasKind;

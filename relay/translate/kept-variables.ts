@@ -11,7 +11,6 @@ const COPY_MARK_LENGTH_MAX = 5;
 /** More labels, tolerations or annotations than a job sets by hand. Each kind counts alone. */
 const OVERWRITES_KEPT_MAX = 32;
 
-/** Returns true if the Kubernetes executor acts on a variable of this name. */
 export const isActedOn = (name: string): boolean =>
   overwriteVariable(name) !== undefined || isResourceVariable(name);
 
@@ -112,9 +111,7 @@ export const sameValue = (one: VariableValue, other: VariableValue): boolean =>
 
 /** The variables that may leave the relay. All others are dropped while reading. */
 export interface AllowedVariables {
-  /** Names the policy reads, e.g. `COST_CENTER`. */
   readonly names: readonly string[];
-  /** Prefixes of names that the policy reads, e.g. `TEAM_`. */
   readonly prefixes: readonly string[];
   /** Names whose values rules compare. They leave like those of `names`. A hidden one is reported as set. */
   readonly compared?: readonly string[];
@@ -127,53 +124,24 @@ export interface VariableFlags {
   readonly file: boolean | undefined;
 }
 
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
 /** Predefined variables that carry context and no secret (docs: ci/variables/predefined_variables). */
-const CONTEXT: ReadonlySet<string> = new Set([
-  'CI_COMMIT_BRANCH',
-  'CI_COMMIT_REF_NAME',
-  'CI_COMMIT_REF_PROTECTED',
-  'CI_COMMIT_REF_SLUG',
-  'CI_COMMIT_TAG',
-  'CI_DEFAULT_BRANCH',
-  'CI_ENVIRONMENT_ACTION',
-  'CI_ENVIRONMENT_NAME',
-  'CI_ENVIRONMENT_SLUG',
-  'CI_ENVIRONMENT_TIER',
-  'CI_JOB_IMAGE',
-  'CI_JOB_MANUAL',
-  'CI_JOB_NAME',
-  'CI_JOB_STAGE',
-  'CI_MERGE_REQUEST_IID',
-  'CI_MERGE_REQUEST_SOURCE_BRANCH_NAME',
-  'CI_MERGE_REQUEST_TARGET_BRANCH_NAME',
-  'CI_NODE_INDEX',
-  'CI_NODE_TOTAL',
-  'CI_PIPELINE_ID',
-  'CI_PIPELINE_SOURCE',
-  'CI_PIPELINE_TRIGGERED',
-  'CI_PROJECT_CLASSIFICATION_LABEL',
-  'CI_PROJECT_ID',
-  'CI_PROJECT_NAMESPACE',
-  'CI_PROJECT_NAMESPACE_ID',
-  'CI_PROJECT_PATH',
-  'CI_PROJECT_ROOT_NAMESPACE',
-  'CI_PROJECT_VISIBILITY',
-  'CI_RUNNER_ID',
-  'CI_RUNNER_TAGS',
-]);
+const CONTEXT = words(`
+  CI_COMMIT_BRANCH CI_COMMIT_REF_NAME CI_COMMIT_REF_PROTECTED CI_COMMIT_REF_SLUG CI_COMMIT_TAG
+  CI_DEFAULT_BRANCH CI_ENVIRONMENT_ACTION CI_ENVIRONMENT_NAME CI_ENVIRONMENT_SLUG CI_ENVIRONMENT_TIER
+  CI_JOB_IMAGE CI_JOB_MANUAL CI_JOB_NAME CI_JOB_STAGE CI_MERGE_REQUEST_IID
+  CI_MERGE_REQUEST_SOURCE_BRANCH_NAME CI_MERGE_REQUEST_TARGET_BRANCH_NAME CI_NODE_INDEX CI_NODE_TOTAL
+  CI_PIPELINE_ID CI_PIPELINE_SOURCE CI_PIPELINE_TRIGGERED CI_PROJECT_CLASSIFICATION_LABEL
+  CI_PROJECT_ID CI_PROJECT_NAMESPACE CI_PROJECT_NAMESPACE_ID CI_PROJECT_PATH CI_PROJECT_ROOT_NAMESPACE
+  CI_PROJECT_VISIBILITY CI_RUNNER_ID CI_RUNNER_TAGS
+`);
 
 /** Secrets, or URLs that contain one. A policy must not read them. */
-const NEVER: ReadonlySet<string> = new Set([
-  'CI_BUILD_TOKEN',
-  'CI_DEPENDENCY_PROXY_PASSWORD',
-  'CI_DEPLOY_PASSWORD',
-  'CI_JOB_JWT',
-  'CI_JOB_JWT_V1',
-  'CI_JOB_JWT_V2',
-  'CI_JOB_TOKEN',
-  'CI_REGISTRY_PASSWORD',
-  'CI_REPOSITORY_URL',
-]);
+const NEVER = words(`
+  CI_BUILD_TOKEN CI_DEPENDENCY_PROXY_PASSWORD CI_DEPLOY_PASSWORD CI_JOB_JWT CI_JOB_JWT_V1
+  CI_JOB_JWT_V2 CI_JOB_TOKEN CI_REGISTRY_PASSWORD CI_REPOSITORY_URL
+`);
 
 /** A prefix does not match names that look like secrets. */
 const SECRET_NAME = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|AUTH|JWT|KEY|_URL$/;

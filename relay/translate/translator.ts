@@ -122,7 +122,6 @@ export function readTyped(
   return undefined;
 }
 
-/** Reports a variable that contradicts itself or the typed field. The typed field is used. */
 function compareWithVariables(field: Field, typed: unknown, seen: SeenVariables, suspicious: string[]): void {
   for (const variable of field.variables) {
     const value = seen.aliased.get(variable.name);
@@ -170,7 +169,6 @@ function readVariable(kind: AliasKind, value: string | undefined): unknown {
   }
 }
 
-/** Enough to distinguish the schedules of one project. */
 const DIGEST_CHARACTERS = 12;
 
 /**

@@ -36,7 +36,6 @@ export type ValueForPod = (variable: {
   readonly raw: boolean | undefined;
 }) => string | undefined;
 
-/** The field of a schema that holds a job's variables. */
 export interface VariablesField {
   readonly path: string;
   readonly list: (message: MessageObject) => unknown;
@@ -189,9 +188,7 @@ const isString = (field: DescField): boolean =>
 export type MessageObject = Readonly<Record<string, unknown>>;
 
 export interface ResolvedPath {
-  /** As the schema spells it, e.g. `job_info.project_id`. */
   readonly path: string;
-  /** The fields of the path, the leaf last. */
   readonly fields: readonly DescField[];
   readonly leaf: DescField;
   readonly get: (message: MessageObject) => unknown;
@@ -259,7 +256,6 @@ interface Resolution {
 
 interface ReceivedVariable {
   readonly flags: VariableFlags;
-  /** Undefined if it is unknown. */
   readonly value: string | undefined;
 }
 

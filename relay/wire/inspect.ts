@@ -8,9 +8,7 @@ import { Pass, ReadingBudget } from './pass.ts';
 import { explainingPlan } from './plan.ts';
 
 interface Explanation {
-  /** Fields without a name in the schema, see {@link Pass.unknown}. */
   readonly unknown: readonly string[];
-  /** Fields that arrive in another form than the schema says, see {@link Pass.contradicted}. */
   readonly contradicted: readonly string[];
   /** Bytes of known fields, tags included. */
   readonly knownBytes: number;

@@ -60,7 +60,6 @@ export class ReadingBudget {
     this.#nextCheck = Math.min(TAGS_BETWEEN_CHECKS, bounds.tags + 1);
   }
 
-  /** The exceeded bound, for the log. There are few distinct texts. */
   get spent(): string | undefined {
     return this.#spent;
   }
@@ -195,14 +194,12 @@ export class WireText {
     return this.#reader.string(this.#strict);
   }
 
-  /** Returns the bytes without a copy. */
   bytes(): Uint8Array {
     this.#reader.pos = this.#at;
     return this.#reader.bytes();
   }
 }
 
-/** The decoded fields of a message, by their local names. */
 export type MessageDraft = Record<string, unknown>;
 
 interface OneofChoice {

@@ -7,7 +7,6 @@ import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 
 export interface WantedField {
-  /** The path to it. All fields except the last hold single messages. */
   readonly fields: readonly DescField[];
   /** For a list of messages: the fields to read of each. */
   readonly within?: readonly WantedField[];
@@ -242,7 +241,6 @@ export interface WireForm {
   readonly wireType: WireType;
   /** Lists of numbers may be packed or not, even against the schema. */
   readonly mayBePacked: boolean;
-  /** The message that it holds, singly or in a list. Undefined for a map. */
   readonly message: DescMessage | undefined;
 }
 

@@ -52,7 +52,6 @@ const start = (standing: SchemaState): ProofState => ({
   recent: [],
 });
 
-/** The status before the first question. */
 export type SchemaTrust = 'earned' | 'given' | 'placeholder';
 
 const INITIAL: Readonly<Record<SchemaTrust, ProofState>> = {

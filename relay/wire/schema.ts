@@ -59,7 +59,6 @@ function checkAnswerVariants(schema: AnswerSchema): void {
   if (reason !== SAMPLE_REASON) throw variantError(schema, 'rejected', 'does not bring its reason back');
 }
 
-/** Returns the variant's message as it is read back. */
 function checkVariant(
   schema: AnswerSchema,
   name: VariantName,
@@ -126,7 +125,6 @@ export interface WireSchema {
   readonly answer: DescMessage;
   readonly registerRequest: DescMessage | undefined;
   readonly registerResponse: DescMessage | undefined;
-  /** The source of the descriptors, for messages. */
   readonly source: string;
   /** {@link descriptorsHash} of the set. */
   readonly hash: string;

@@ -180,25 +180,8 @@ interface ChargedSum {
   readonly micros: number;
 }
 
-interface ClassCostRow {
-  readonly runnerClass: string;
-  readonly seconds: number;
-  readonly chargedMicros: number;
-  readonly billMicros: number;
-  /** Billed cost per minute; absent: no minutes. */
-  readonly billMicrosPerMinute?: number;
-  readonly chargedMicrosPerMinute?: number;
-}
-
-interface PriceComparison {
-  /** Classes of the price list, then others that were charged. */
-  readonly classes: readonly ClassCostRow[];
-  /** Lines of the bill without the tag, or with a value that is no class. */
-  readonly otherBillMicros: number;
-  /** Those values: most expensive first, no more than a few. */
-  readonly otherValues: readonly string[];
-  readonly total: { readonly seconds: number; readonly chargedMicros: number; readonly billMicros: number };
-}
+type PriceComparison = ReturnType<typeof comparePrices>;
+type ClassCostRow = PriceComparison['classes'][number];
 
 const OTHER_VALUES_MAX = 5;
 
@@ -208,7 +191,7 @@ export function comparePrices(
   rateMicros: number,
   charged: ReadonlyMap<string, ChargedSum>,
   classNames: readonly string[],
-): PriceComparison {
+) {
   const names = [...new Set([...classNames, ...charged.keys()])];
   const microsOf = (value: bigint): number => roundedMicros(value * BigInt(rateMicros));
   const classes = names.map((runnerClass) => {
@@ -229,8 +212,9 @@ export function comparePrices(
   const others = [...parts].filter(([value]) => value !== undefined && !names.includes(value));
   return {
     classes,
-    // The rest of the total, so that rounding loses nothing.
+    // Lines without the tag, or with a value that is no class: the rest of the total, so that rounding loses nothing.
     otherBillMicros: billMicros - classes.reduce((sum, row) => sum + row.billMicros, 0),
+    // Most expensive first.
     otherValues: others
       .sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
       .slice(0, OTHER_VALUES_MAX)

@@ -40,17 +40,7 @@ export interface LedgerFlags {
   readonly gitlab?: string | undefined;
 }
 
-export type LedgerPlace =
-  | { readonly kind: 'local'; readonly instance?: string; readonly gitlab?: string }
-  | {
-      readonly kind: 'table';
-      readonly tableName: string;
-      readonly gitlab?: string;
-      /** As given; absent: from the table. */
-      readonly instance?: string;
-      readonly region?: string;
-      readonly endpoint?: string;
-    };
+export type LedgerPlace = ReturnType<typeof ledgerPlace>;
 
 /** For commands that read no ledger unless one is named. @throws {UsageError} for a flag that describes a table. */
 export function refuseTableFlags(flags: LedgerFlags): void {
@@ -63,7 +53,7 @@ export function refuseTableFlags(flags: LedgerFlags): void {
 const TABLE_NAME = /^[\w.-]{3,255}$/;
 
 /** @throws {UsageError} naming the flag, the value and what would be right. */
-export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): LedgerPlace {
+export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>) {
   const { ledger = 'local', region, endpoint } = flags;
   // Naming both flags says that they are one GitLab.
   const gitlab = flags.instance === undefined ? flags.gitlab : undefined;
@@ -76,7 +66,7 @@ export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): Le
       if (value !== undefined)
         throw new UsageError(`--${flag} "${value}": belongs to --ledger <DynamoDB table>`);
     }
-    return { kind: 'local', ...withoutAbsent({ instance: flags.instance, gitlab }) };
+    return { kind: 'local' as const, ...withoutAbsent({ instance: flags.instance, gitlab }) };
   }
   if (!TABLE_NAME.test(ledger))
     throw new UsageError(`--ledger "${ledger}": expected local or the name of a DynamoDB table`);
@@ -84,7 +74,7 @@ export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): Le
   if (endpoint !== undefined && !URL.canParse(endpoint))
     throw new UsageError(`--endpoint "${endpoint}": expected a URL, e.g. http://127.0.0.1:8000`);
   return {
-    kind: 'table',
+    kind: 'table' as const,
     tableName: ledger,
     ...withoutAbsent({ instance, gitlab, region, endpoint }),
   };

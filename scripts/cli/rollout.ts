@@ -8,12 +8,12 @@ import type {
 } from '../../functions/answers/rollout/model.ts';
 import { planMoves, type RolloutMove } from '../../functions/answers/rollout/rollout-moves.ts';
 import { ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts';
-import { MODES, type Mode } from '../../policies/mode.ts';
+import type { Mode } from '../../policies/mode.ts';
 import { ROLLOUT_CLASSES } from '../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { command, print } from '../terminal/define-command.ts';
-import { severalWords, text, toggle, type ValuesOf } from '../terminal/flags.ts';
+import { choice, severalWords, text, toggle, type ValuesOf } from '../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../terminal/paint.ts';
 import {
   type ApiClient,
@@ -82,7 +82,7 @@ decisions recorded; a job that breaks several counts for each. tollgate rollout 
 
 const MOVE_FLAGS = {
   all: toggle('all groups that tollgate rollout lists'),
-  class: text('<class>', 'only rules of cost, or of capacity (default: both)', readClass),
+  class: choice('<class>', 'only rules of (default: both): ', ROLLOUT_CLASSES),
   reason: REASON_FLAG,
   ...WHO_FLAGS,
   base: BASE_FLAG,
@@ -122,16 +122,18 @@ step is the report: tollgate rollout report. --all leaves out groups that were t
     }),
 });
 
+const BACK_TO = ['warn', 'shadow', 'off'] as const satisfies readonly Mode[];
+
 const rolloutBack = command({
   name: 'rollout back',
   about: `Moves groups one step back, immediately: enforce → warn → reported → shadow. It has no requirement but the right to do so.
 Groups below with a step of their own keep it.`,
   words: { groups: GROUPS },
   flags: {
-    to: text(
+    to: choice(
       '<mode>',
-      'back to warn, shadow or off; off takes a group or project out of the rollout. Groups that are there already stay',
-      readMode,
+      'off takes a group or project out of the rollout. Groups that are there already stay. One of ',
+      BACK_TO,
     ),
     ...MOVE_FLAGS,
   },
@@ -148,20 +150,6 @@ Groups below with a step of their own keep it.`,
       dryRun: false,
     }),
 });
-
-function readClass(given: string): NonNullable<RolloutMove['only']> {
-  const only = ROLLOUT_CLASSES.find((each) => each === given);
-  if (only !== undefined) return only;
-  throw new UsageError(
-    `--class "${given}": expected ${ROLLOUT_CLASSES.join(' or ')}; security rules have no steps`,
-  );
-}
-
-function readMode(given: string): Mode {
-  const to = MODES.find((mode) => mode === given && mode !== 'enforce');
-  if (to !== undefined) return to;
-  throw new UsageError(`--to "${given}": expected warn, shadow or off; tollgate rollout next goes on`);
-}
 
 interface MoveAsked {
   readonly flags: ValuesOf<typeof MOVE_FLAGS> & { readonly json: boolean };

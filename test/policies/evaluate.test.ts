@@ -124,13 +124,6 @@ test.each([
     'budgets enforce EXCEEDS_LIMIT_ALONE',
   ],
   [
-    'a limit of 0 blocks a job that costs nothing',
-    { on: { group: 101 }, money: 0, per: 'month' },
-    ['free'],
-    'budgets enforce EXCEEDS_LIMIT_ALONE',
-  ],
-  ['no jobs at once blocks', { on: { group: 101 }, jobs: 0 }, ['large'], 'slots enforce EXCEEDS_LIMIT_ALONE'],
-  [
     'a job one micro-unit larger than the limit can never fit',
     { on: { group: 101 }, money: '5.999999', per: 'month' },
     ['large'],
@@ -156,7 +149,6 @@ test.each([
   ['a job exactly as large as the limit', { on: { group: 101 }, money: 6, per: 'month' }, ['large'], 1],
   ['unlimited', { on: { group: 101 }, money: 'unlimited', per: 'month' }, ['large'], 0],
   ['mode off', { on: { group: 101 }, money: 0, per: 'month', mode: 'off' }, ['large'], 0],
-  ['a free job and a budget', { on: { group: 101 }, money: 5, per: 'month' }, ['free'], 0],
   ['a free job and its minutes', { on: { group: 101 }, minutes: 50, per: 'month' }, ['free'], 1],
 ])('%s violates nothing', (_, limit, runnerTags, claims) => {
   const evaluation = evaluate({ ...request, runnerTags }, using(aPolicy(), someLimits({ limits: [limit] })));
@@ -206,52 +198,6 @@ test('of several rules on one limit the strictest asks, once', () => {
   const limits = someLimits({ limits: [{ on: { group: 104 }, money: 50, per: 'month' }] });
   const { claims } = evaluate(request, using(aPolicy({ rules }), limits));
   expect(claims.map(({ rule, mode }) => [rule, mode])).toEqual([['enforce', 'enforce']]);
-});
-
-test('limits are asked only where a rule of their kind matches', () => {
-  const limits = someLimits({
-    limits: [
-      { on: { group: 100 }, money: 50, per: 'month' },
-      { on: { group: 100 }, jobs: 5 },
-    ],
-  });
-  const only = (match: object): readonly string[] =>
-    claimsOf(
-      evaluate(
-        request,
-        using(aPolicy({ rules: [{ id: 'b', kind: 'budget', mode: 'enforce', match }] }), limits),
-      ),
-    );
-  const asked = ['group/100|money-month|2026-11 6000000/50000000 enforce'];
-  expect(only({ groups: [101] })).toEqual(asked);
-  expect(only({ groups: [{ id: 101, subtree: false }] })).toEqual([]);
-  expect(only({ groups: [{ id: 104, subtree: false }] })).toEqual(asked);
-  expect(only({ groups: [102] })).toEqual([]);
-  expect(only({ groups: ['acme/payments/**'] })).toEqual(asked);
-  expect(only({ projects: [1] })).toEqual(asked);
-  expect(only({ projects: ['acme/**/api'], runner_classes: ['large'] })).toEqual(asked);
-  expect(only({ projects: [1], runner_classes: ['small'] })).toEqual([]);
-  expect(only({ groups: [100], not: { groups: [104] } })).toEqual([]);
-  expect(only({ groups: [100], not: { groups: [102], runner_classes: ['large'] } })).toEqual([]);
-  expect(only({ groups: [100], not: { groups: [102], runner_classes: ['small'] } })).toEqual(asked);
-});
-
-test('an unknown namespace has the limits of its root, and is counted', () => {
-  const limits = someLimits({ limits: everywhere });
-  const evaluation = evaluate(
-    { ...request, namespaceId: 999, projectPath: 'acme/new/api' },
-    using(aPolicy(), limits),
-  );
-  expect(evaluation.unknownGroup).toBe(true);
-  expect(evaluation.claims.map(({ counter }) => counter.subject)).toEqual([
-    'instance',
-    'group/100',
-    'group/100',
-    'project/1',
-    'runner-class/large',
-    'user/5',
-  ]);
-  expect(evaluation.facts).toMatchObject({ rootId: 100, groupId: 999 });
 });
 
 test('a group the directory does not know yet goes past no security rule, and an exemption has to be certain', () => {

@@ -22,7 +22,6 @@ const subjectsOf = (subject: string) => rolloutSubjects(rolloutPlaceOf(subject, 
 const SENT = '2026-11-10T09:00:00Z';
 
 test.each<[string, object[], string, RolloutStep, string | undefined]>([
-  ['nobody says anything', [], 'group/101', 'enforce', undefined],
   ['a group above says it', [{ group: 100, cost: 'warn' }], 'group/104', 'warn', 'group/100'],
   [
     'a project says it for itself',
@@ -38,16 +37,6 @@ test.each<[string, object[], string, RolloutStep, string | undefined]>([
     'the owner above has the report',
     [{ group: 100, cost: 'shadow', reported: SENT }],
     'group/104',
-    'reported',
-    'group/100',
-  ],
-  [
-    'a report to this group counts though the group above says how far rules go',
-    [
-      { group: 100, cost: 'shadow' },
-      { group: 101, reported: SENT },
-    ],
-    'group/101',
     'reported',
     'group/100',
   ],

@@ -103,15 +103,6 @@ test('a start with everything wrong names everything at once, with the values, a
   expect(text).toContain('TOLLGATE_LOG_LEVEL is "loud"; expected debug or info or warn or error or silent');
 });
 
-test('jobs that wait for room may wait longer than the deadline, never shorter', () => {
-  expect(read({ TOLLGATE_ANSWER_WITHIN_MS: '18000' }).answerWithinMs).toBe(18_000);
-  expect(read({ TOLLGATE_DEADLINE_MS: '3000' }).answerWithinMs).toBe(3_000);
-  expect(problem({ TOLLGATE_ANSWER_WITHIN_MS: '25001' })).toBe(
-    'TOLLGATE_ANSWER_WITHIN_MS is "25001"; expected a whole number from 200 to 25000',
-  );
-  expect(problem({ TOLLGATE_ANSWER_WITHIN_MS: '500' })).toContain('expected at least TOLLGATE_DEADLINE_MS');
-});
-
 test.each(['grpc', 'ws'])(
   '%s:// to another host is refused: the token would travel in the open',
   (scheme) => {

@@ -17,7 +17,7 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { isAwaited } from '../../core/ledger/reservation.ts';
 import {
   type CountBounds,
-  IdWalk,
+  idWalk,
   type RecordReader,
   readBlock,
   readIds,
@@ -82,8 +82,8 @@ export async function countJobs(asked: CountJobs): Promise<Counted> {
   const matters = jobsThatMatter(asked, before, after);
   const isWanted = (record: JobRecord): boolean => !isAwaited(record) && matters(record);
   const fromMs = earliestPeriodMs(sinceMs, before, after);
-  const walk = new IdWalk(reads, fromMs - LONG_JOB_MS, from?.walk ?? (await reads.recentJobIds()));
-  if (from === undefined && walk.isOver) return { countedToMs: sinceMs, jobsRead: 0 };
+  const walk = idWalk(reads, fromMs - LONG_JOB_MS, from?.walk ?? (await reads.recentJobIds()));
+  if (from === undefined && walk.isOver()) return { countedToMs: sinceMs, jobsRead: 0 };
   const blocks = [...(from?.blocks ?? [])];
   const found = new Map<number, readonly JobRecord[]>();
   let [ids, records, jobsRead] = [0, 0, from?.jobsRead ?? 0];
@@ -92,12 +92,12 @@ export async function countJobs(asked: CountJobs): Promise<Counted> {
   const stopAt = (countedToMs: number, waiting: readonly JobRecord[]): Counted => ({
     ...{ countedToMs: Math.min(untilMs, Math.max(sinceMs, countedToMs)), jobsRead },
     next: {
-      ...{ walk: walk.state, blocks, waiting: waiting.map(({ jobId }) => jobId), jobsRead },
+      ...{ walk: walk.state(), blocks, waiting: waiting.map(({ jobId }) => jobId), jobsRead },
       replays: [now.state(countedToMs), then.state(countedToMs)],
     },
   });
 
-  while (!walk.isOver) {
+  while (!walk.isOver()) {
     if (!mayRead()) return stopAt(sinceMs, []);
     const block = await walk.next();
     ids += block.ids;

@@ -47,49 +47,35 @@ interface FoundBlock {
 }
 
 /** Walks up from the largest known id to the newest job, then down to the first block that was decided wholly before an instant. */
-export class IdWalk {
-  readonly #reads: Pick<RecordReader, 'readRecords'>;
-  readonly #sinceMs: number;
-  #state: WalkState;
-
-  /** @param from - ids of jobs decided lately, or where an earlier walk stopped. */
-  constructor(
-    reads: Pick<RecordReader, 'readRecords'>,
-    sinceMs: number,
-    from: readonly number[] | WalkState,
-  ) {
-    this.#reads = reads;
-    this.#sinceMs = sinceMs;
-    this.#state = 'below' in from ? from : begin(from);
-  }
-
-  get state(): WalkState {
-    return this.#state;
-  }
-
-  get isOver(): boolean {
-    return this.#state.below < 1;
-  }
-
-  async next(): Promise<FoundBlock> {
-    const { above, below, gap, known } = this.#state;
-    const last = above === undefined ? below : above + BLOCK_IDS - 1;
-    const first = firstOf(last);
-    const records = await readBlock(this.#reads, last);
-    const empty = records.length === 0 ? gap + BLOCK_IDS : 0;
-    if (above !== undefined) {
-      const isTop = empty >= GAP_ABOVE_IDS;
-      this.#state = { known, below, gap: isTop ? 0 : empty, ...(!isTop && { above: last + 1 }) };
-    } else if (records.length > 0 && records.every(({ decidedAtMs }) => decidedAtMs < this.#sinceMs)) {
-      this.#state = { known, below: 0, gap: 0 };
-    } else if (empty >= GAP_IDS_MAX) {
-      // After a jump of ids, only a known lower id leads to the rest.
-      this.#state = { known, below: known.find((id) => id < first) ?? 0, gap: 0 };
-    } else {
-      this.#state = { known, below: first - 1, gap: empty };
-    }
-    return { last, ids: last - first + 1, records };
-  }
+export function idWalk(
+  reads: Pick<RecordReader, 'readRecords'>,
+  sinceMs: number,
+  from: WalkState | readonly number[],
+) {
+  let state = 'below' in from ? from : begin(from);
+  return {
+    state: (): WalkState => state,
+    isOver: (): boolean => state.below < 1,
+    async next(): Promise<FoundBlock> {
+      const { above, below, gap, known } = state;
+      const last = above === undefined ? below : above + BLOCK_IDS - 1;
+      const first = firstOf(last);
+      const records = await readBlock(reads, last);
+      const empty = records.length === 0 ? gap + BLOCK_IDS : 0;
+      if (above !== undefined) {
+        const isTop = empty >= GAP_ABOVE_IDS;
+        state = { known, below, gap: isTop ? 0 : empty, ...(!isTop && { above: last + 1 }) };
+      } else if (records.length > 0 && records.every(({ decidedAtMs }) => decidedAtMs < sinceMs)) {
+        state = { known, below: 0, gap: 0 };
+      } else if (empty >= GAP_IDS_MAX) {
+        // After a jump of ids, only a known lower id leads to the rest.
+        state = { known, below: known.find((id) => id < first) ?? 0, gap: 0 };
+      } else {
+        state = { known, below: first - 1, gap: empty };
+      }
+      return { last, ids: last - first + 1, records };
+    },
+  };
 }
 
 function begin(recent: readonly number[]): WalkState {
@@ -151,15 +137,15 @@ export async function readRecentRecords(
 ): Promise<RecentRecords> {
   const known = await reads.recentJobIds();
   if (known.length === 0) return { records: [], fromMs: Number.POSITIVE_INFINITY, idsRead: 0 };
-  const walk = new IdWalk(reads, sinceMs, known);
+  const walk = idWalk(reads, sinceMs, known);
   const records: JobRecord[] = [];
   let idsRead = 0;
-  while (!walk.isOver && idsRead < idsMax && records.length < recordsMax && monotonicMs() < deadlineMs) {
+  while (!walk.isOver() && idsRead < idsMax && records.length < recordsMax && monotonicMs() < deadlineMs) {
     const block = await walk.next();
     idsRead += block.ids;
     records.push(...block.records);
   }
-  const fromMs = walk.isOver ? Number.NEGATIVE_INFINITY : edgeOf(records);
+  const fromMs = walk.isOver() ? Number.NEGATIVE_INFINITY : edgeOf(records);
   const inOrder = records.toSorted((a, b) => a.decidedAtMs - b.decidedAtMs || a.jobId - b.jobId);
   return { records: inOrder, fromMs, idsRead };
 }

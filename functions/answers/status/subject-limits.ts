@@ -76,7 +76,7 @@ export interface CountedLimit extends SubjectLimit {
   readonly counter: NamedKey;
 }
 
-export interface CountedLimits {
+interface CountedLimits {
   readonly ofGroup: (group: DirectoryGroup) => readonly CountedLimit[];
   /** For other subjects. */
   readonly counted: (limit: SubjectLimit) => CountedLimit;

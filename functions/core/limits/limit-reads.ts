@@ -6,7 +6,7 @@ import type { LedgerClock } from '../environment/environment.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HistoryPage, HistoryQuery, LiveLimits, LogEntry } from './edit-model.ts';
 import type { LimitsDocument } from './limit-set.ts';
-import { LimitsError, type LimitTable } from './limit-table.ts';
+import { ifReadable, type LimitTable } from './limit-table.ts';
 import { type ReadLimitSet, readDocument } from './plan-edits.ts';
 import { type LoggedChange, loggedChangeOf, readLimitSet, rowsOf, TIMEOUT_MS } from './publish-limits.ts';
 
@@ -73,13 +73,8 @@ export class LimitReads {
   }
 
   /** The same for optional information: undefined if it cannot be read any more. */
-  async baseIfThere(set: string | undefined): Promise<ReadLimitSet | undefined> {
-    try {
-      return await this.base(set);
-    } catch (error) {
-      if (error instanceof LimitsError && error.code === 'limits_unreadable') return undefined;
-      throw error;
-    }
+  baseIfThere(set: string | undefined): Promise<ReadLimitSet | undefined> {
+    return ifReadable(this.base(set));
   }
 }
 

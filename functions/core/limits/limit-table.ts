@@ -16,6 +16,13 @@ export class LimitsError extends codedError('LimitsError', {
   limits_unreadable: false,
 }) {}
 
+/** Undefined where what is read is damaged, gone or no longer fits the policy. */
+export const ifReadable = <Read>(reading: Promise<Read>): Promise<Read | undefined> =>
+  reading.catch((error: unknown) => {
+    if (error instanceof LimitsError && error.code === 'limits_unreadable') return undefined;
+    throw error;
+  });
+
 export interface LimitTable {
   /** Consistent. Undefined: no set was ever live. */
   getPointer(options: ReadOptions): Promise<LimitPointer | undefined>;

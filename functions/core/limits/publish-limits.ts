@@ -20,6 +20,7 @@ import {
   unpackedShared,
 } from './limit-set.ts';
 import {
+  ifReadable,
   type LimitPointer,
   LimitsError,
   type LimitTable,
@@ -91,23 +92,17 @@ async function readBase(
   { table, policy }: PublishDeps,
 ): Promise<LimitSet | undefined> {
   if (base === undefined) return NO_LIMITS;
-  try {
-    const parsed = parseLimitsPart((await readLimitSet(base, table)).document, base, policy);
-    return parsed.ok ? parsed.value : undefined;
-  } catch (error) {
-    if (error instanceof LimitsError && error.code === 'limits_unreadable') return undefined;
-    throw error;
-  }
+  const read = await ifReadable(readLimitSet(base, table));
+  const parsed = read && parseLimitsPart(read.document, base, policy);
+  return parsed?.ok ? parsed.value : undefined;
 }
 
 /** Expires a replaced or late set. A failure leaves harmless garbage. */
 async function retire(set: string, atMs: number, table: LimitTable): Promise<void> {
-  try {
-    const atSeconds = Math.ceil(atMs / 1000) + KEPT_DAYS * 86_400;
-    await table.retire(set, atSeconds, { timeoutMs: RETIRE_TIMEOUT_MS });
-  } catch (error) {
+  const atSeconds = Math.ceil(atMs / 1000) + KEPT_DAYS * 86_400;
+  await table.retire(set, atSeconds, { timeoutMs: RETIRE_TIMEOUT_MS }).catch((error: unknown) => {
     if (!(error instanceof LimitsError)) throw error;
-  }
+  });
 }
 
 async function flip(

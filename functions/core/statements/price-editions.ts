@@ -9,10 +9,9 @@ import { absent, type InstanceTable, TimeLimit } from '../store/operation.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
 import { sealedText, textSha256 } from './closed-statement.ts';
 
-/** Prices as the policy document has them. */
+/** Prices as the policy document has them: `text` is JSON, `{"currency":…,"prices":…}`. */
 interface PriceEdition {
   readonly policyVersion: string;
-  /** JSON: `{"currency":…,"prices":…}`. */
   readonly text: string;
 }
 
@@ -22,7 +21,6 @@ interface PriceChange {
   readonly number: number;
   /** When the first program that looks saw them, Unix ms: a quarter of an hour after the deployment at most. */
   readonly seenAtMs: number;
-  /** The version of the policy document that brought them. */
   readonly policyVersion: string;
   /** The hash of the edition's text as UTF-8, hexadecimal. */
   readonly editionSha256: string;
@@ -30,9 +28,9 @@ interface PriceChange {
   readonly previousSha256: string;
 }
 
+/** `text` is JSON without spaces, names in alphabetical order: what is hashed. */
 export interface SealedPriceChange {
   readonly change: PriceChange;
-  /** JSON without spaces, names in alphabetical order: what is hashed. */
   readonly text: string;
   readonly sha256: string;
 }

@@ -54,7 +54,7 @@ export async function countRecords(
 // A batch of n images of m jobs that touch u usage items (subject × day) costs one batch read at half price
 // and 2 (m + u) write units.
 
-export interface ApplyDeps {
+interface ApplyDeps {
   readonly store: RollupStore;
   readonly clock: Pick<LedgerClock, 'sleep'>;
   /** [0, 1) */
@@ -64,7 +64,7 @@ export interface ApplyDeps {
   readonly nameOf?: RunnerName;
 }
 
-export interface ApplyReport {
+interface ApplyReport {
   readonly changes: readonly UsageChange[];
   /** Jobs that could not be counted in time: to be delivered again. */
   readonly failedJobIds: ReadonlySet<number>;

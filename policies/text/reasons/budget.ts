@@ -16,7 +16,6 @@ import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.
 
 type Spent = CodedReason<'BUDGET_EXHAUSTED'>;
 
-/** Money or minutes of a period. */
 export const budgetExhausted: ReasonText<Spent> = {
   headline: (reason, context) =>
     fitted(
@@ -93,7 +92,6 @@ function waysOut(reason: Spent, disclosure: AdviceContext['disclosure']): readon
 const ID_CHARACTERS_MAX = 60;
 const WHY_CHARACTERS_MAX = 200;
 
-/** Never rejects: it is recorded for the owner and the reviewer. */
 export const breakGlass: ReasonText<CodedReason<'BREAK_GLASS'>> = {
   headline: ({ why }) =>
     fitted(why.replace(/[.\s]+$/, ''), (short) => `Admitted by break-glass, past its limits: ${short}.`),

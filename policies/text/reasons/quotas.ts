@@ -20,7 +20,6 @@ const AUTOMATIC_RETRY =
 /** GitLab retries within seconds, twice at most: for a window that opens much later both would be in vain. */
 const AUTOMATIC_RETRY_WITHIN_MS = 120_000;
 
-/** Jobs in flight. */
 export const concurrencyFull: ReasonText<CodedReason<'CONCURRENCY_FULL'>> = {
   headline: (reason) =>
     fitted(reason.subjectLabel, (label) => {
@@ -46,7 +45,6 @@ export const concurrencyFull: ReasonText<CodedReason<'CONCURRENCY_FULL'>> = {
   faultless: true,
 };
 
-/** CPU or memory of the jobs in flight. */
 export const capacityFull: ReasonText<CodedReason<'CAPACITY_FULL'>> = {
   headline: (reason, { currency }) =>
     fitted(reason.subjectLabel, (label, detail) => {
@@ -112,7 +110,6 @@ const resourceText = ({ unit }: CodedReason<'CAPACITY_FULL'>): string => UNIT_TE
 
 type Starts = CodedReason<'WINDOW_FULL'>;
 
-/** Jobs started in a fixed window. */
 export const windowFull: ReasonText<Starts> = {
   headline: (reason, { nowMs, currency }) =>
     fitted(reason.subjectLabel, (label, detail) => {
@@ -191,7 +188,6 @@ function anewText({ resetsAtMs, zone }: Alone, { disclosure, nowMs }: AdviceCont
     : `after ${untilText(resetsAtMs, zone, nowMs)}`;
 }
 
-/** Never rejects: it appears in logs, reports and notices to the owner. */
 export const softLimit: ReasonText<CodedReason<'SOFT_LIMIT'>> = {
   headline: (reason, { currency }) =>
     fitted(reason.subjectLabel, (label, detail) => {

@@ -6,7 +6,6 @@ import type { ReasonText } from '../reason-text.ts';
 const FIELD_CHARACTERS_MAX = 40;
 const SHOW_IT = 'show this message to the team that runs CI.';
 
-/** Names of request fields for people. */
 const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
   ['pullPolicies', 'pull policy'],
   ['dockerUser', 'container user'],

@@ -43,7 +43,7 @@ import {
   withOpened,
 } from '../open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { directoryInForce, type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import { directoryInForce, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { type ApiClient, apiInProcess, rolesOf } from './api-in-process.ts';
 import { consoleAsked, consoleClient, directorySeen } from './console-client.ts';
@@ -173,15 +173,11 @@ export async function withBooks<T>(
   );
 }
 
-interface ApiFiles {
-  readonly paths: RulesFiles;
-  readonly policy: Policy;
-  /** A file that was named is meant; else what GitLab said last counts, as it does for jobs. */
-  readonly directory: Directory | undefined;
-}
+type ApiFiles = ReturnType<typeof readFiles>;
 
-function readFiles(flags: RulesFlags, io: TerminalIo): ApiFiles {
+function readFiles(flags: RulesFlags, io: TerminalIo) {
   const paths = rulesFiles(flags, io);
+  // A file that was named is meant; else what GitLab said last counts, as it does for jobs.
   const directory = flags.directory === undefined ? undefined : readDirectory(paths.directory);
   return { paths, policy: readPolicy(paths.policy), directory };
 }

@@ -17,6 +17,7 @@ import { type ApiAnswer, type EditAnswer, setAnswered } from '../api/api-in-proc
 import { type SetView, setText } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
+import type { countedJobs } from './edits.ts';
 
 /** A screenful; --json has all. */
 const ROWS_SHOWN = 40;
@@ -204,20 +205,7 @@ function staleText(
 }
 
 /** Result of the backtest. */
-export interface BacktestLine {
-  readonly days: number;
-  /** Records read, of all subjects. */
-  readonly jobsRead: number;
-  readonly jobs: number;
-  /** Under the edited limits. */
-  readonly wouldFail: number;
-  /** Under the limits as they are: some jobs were decided by others. */
-  readonly wouldFailNow: number;
-  /** Get their room within the `wait` of an edited limit. Absent: none. */
-  readonly wouldWait?: number;
-  /** Real results. */
-  readonly failed: number;
-}
+type BacktestLine = NonNullable<ReturnType<typeof countedJobs>>;
 
 type ValidPreview = Omit<Extract<PreviewAnswer, { outcome: 'valid' }>, 'effects'>;
 

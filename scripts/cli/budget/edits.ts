@@ -25,7 +25,7 @@ import {
 import { paintWhen } from '../../terminal/paint.ts';
 import { answerOf, countToTheEnd, liveSet, ofSet, type SentEdit } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
-import { NOTHING_LIVE, type SetView, setText } from '../limits/live-set.ts';
+import { NOTHING_LIVE, setText } from '../limits/live-set.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import {
   type AmountWords,
@@ -42,7 +42,6 @@ import {
   subjectOfWord,
 } from './arguments.ts';
 import {
-  type BacktestLine,
   editProblemText,
   type OutcomeFormat,
   printOutcome,
@@ -76,12 +75,8 @@ interface EditWanted {
   readonly why: string;
 }
 
-/** The base of edits. */
-interface EditBase {
-  readonly live: SetView | undefined;
-  /** Undefined: none was ever live, and the first edit edits the packed limits. */
-  readonly set: string | undefined;
-}
+/** The set is undefined where none was ever live, and the first edit edits the packed limits. */
+type EditBase = Awaited<ReturnType<typeof editBase>>;
 
 /** `--base` of the first set, and the value that takes a field out. */
 const NONE = 'none';
@@ -95,7 +90,7 @@ const NONE = 'none';
 export async function editBase(
   { api, packedFile }: Pick<BudgetContext, 'api' | 'packedFile'>,
   base: string | undefined,
-): Promise<EditBase> {
+) {
   const live = await liveSet(api);
   if (live === undefined && base !== NONE)
     throw new Error(
@@ -135,8 +130,11 @@ async function makeEdit(
   return printPreview(preview, replayed && countedJobs(replayed.body), { base: set, live }, format);
 }
 
-/** Undefined: nothing could be counted. */
-export function countedJobs(answer: BacktestAnswer): BacktestLine | undefined {
+/**
+ * `wouldFail` under the edited limits, `wouldFailNow` under those as they are, `failed` really; `wouldWait` get their room within
+ * the `wait` of an edited limit. `jobsRead`: records of all subjects. Undefined: nothing could be counted.
+ */
+export function countedJobs(answer: BacktestAnswer) {
   if (answer.outcome !== 'counted') return undefined;
   const { jobs, wouldFail, wouldFailNow, wouldWait, failed } = answer.all;
   const { days, jobsRead } = answer;

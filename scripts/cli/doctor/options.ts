@@ -2,9 +2,8 @@ import { ENV_CA_FILE } from '../../../relay/names.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { flagLines } from '../../terminal/define-command.ts';
 import { parseInput, required, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
+import { parseDuration } from '../pipeline/durations.ts';
 
-const TIME = /^(\d+)(ms|s|m)?$/;
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 } as const;
 const WAIT_MS = 60_000;
 const WAIT_MS_MAX = 3_600_000;
 
@@ -59,10 +58,9 @@ export function readDoctorOptions(
   return { ...flags, wait: flags.wait ?? WAIT_MS, caFile: env[ENV_CA_FILE] || undefined };
 }
 
-/** @throws {UsageError} */
+/** @returns ms. @throws {UsageError} */
 function readTime(value: string, flag: string): number {
-  const [, digits, unit = 's'] = TIME.exec(value) ?? [];
-  const ms = Number(digits) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  const ms = (parseDuration(value) ?? Number.NaN) * 1_000;
   if (ms <= WAIT_MS_MAX) return ms;
   throw new UsageError(`--${flag} ${value} is no time up to 60m; write 30s or 5m`);
 }

@@ -201,7 +201,7 @@ async function rotateHookKey(
   }
   for (let passes = 1; passes <= PASSES_MAX; passes += 1) {
     const pass = new SetupLines();
-    await pass.step(() => giveHooks(admin, 'change', { url, key: newKey, signs }, pass));
+    await pass.step(() => giveHooks(admin, true, { url, key: newKey, signs }, pass));
     const isChanged = pass.has('done');
     // Until every webhook has the new key, the old one stays valid.
     if (isChanged || passes === 1 || pass.has('wrong')) lines.all.push(...pass.all);

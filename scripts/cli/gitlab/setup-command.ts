@@ -1,14 +1,14 @@
 /** `tollgate gitlab setup` and `status`: the same steps, to change GitLab or only to look. */
 import { relative } from 'node:path';
 import { shellWord } from '../../../policies/text/plain-text.ts';
-import type { ExitCode, TerminalIo } from '../../terminal/command.ts';
+import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { setUpController, setUpScope, setUpToken } from './setup-controller.ts';
 import { readSetup, SETUP_FLAGS, type Setup } from './setup-flags.ts';
 import { checkInstance, signsHooks } from './setup-instance.ts';
-import { exitOf, linesText, SetupLines, type SetupMode } from './setup-step.ts';
+import { exitOf, linesText, SetupLines } from './setup-step.ts';
 import { setUpWebhooks } from './setup-webhooks.ts';
 
 const EXITS = { 0: 'nothing is wrong', 1: 'GitLab does not answer', 2: 'something is wrong' };
@@ -40,10 +40,10 @@ export const commands = [gitlabSetup, gitlabStatus];
 
 async function runSetup(
   values: Parameters<typeof readSetup>[0] & { readonly json: boolean },
-  mode: SetupMode,
+  mode: 'change' | 'plan' | 'look',
   io: TerminalIo,
 ): Promise<ExitCode> {
-  const setup = readSetup(values, mode, io);
+  const setup = readSetup(values, mode === 'change', io);
   const lines = new SetupLines();
   const { all } = lines;
   const { controller, version, routerUrl, kasVersion } = await setUp(setup, lines);
@@ -52,8 +52,8 @@ async function runSetup(
   npm start -- --router ${routerUrl ?? '<router>'} --gitlab ${gitlab}`;
   const body = { gitlab, mode, lines: all, version, routerUrl, kasVersion, controller };
   if (values.json) io.out(`${JSON.stringify(body)}\n`);
-  else io.out(linesText(all, paintWhen(io.colours)) + nextText(lines, setup, start, io));
-  return exitOf(all);
+  else io.out(linesText(all, paintWhen(io.colours)) + nextText(lines, mode, setup, start, io));
+  return mode === 'look' && lines.has('missing') ? EXIT.wouldReject : exitOf(all);
 }
 
 /** Runs the steps in an order in which none needs a later one. A step that is refused stops those that need it. */
@@ -72,10 +72,17 @@ async function setUp(setup: Setup, lines: SetupLines) {
 }
 
 /** Names the next step. @param start - the commands to the first decision, without the token */
-function nextText(lines: SetupLines, { mode, store }: Setup, start: string, { cwd }: TerminalIo): string {
+function nextText(
+  lines: SetupLines,
+  mode: 'change' | 'plan' | 'look',
+  { store }: Setup,
+  start: string,
+  { cwd }: TerminalIo,
+): string {
   if (lines.has('wrong')) return 'Run this again when what is wrong is mended.\n';
-  if (mode === 'look') return 'Nothing is wrong.\n';
-  if (mode === 'plan') return 'Nothing was changed. The same without --dry-run does it.\n';
+  if (mode === 'plan') return 'Nothing was changed. The same without --dry-run makes what is missing.\n';
+  if (mode === 'look')
+    return lines.has('missing') ? 'tollgate gitlab setup makes what is missing.\n' : 'Nothing is wrong.\n';
   if (store.kind === 'parameters')
     return 'All is set up. Once it is deployed, the same with --webhook-url makes the webhooks; then tollgate gitlab status\n';
   const place = store.place('router-token');

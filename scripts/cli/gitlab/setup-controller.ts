@@ -10,7 +10,7 @@ import { madeOnce, mapped, type SetupLines } from './setup-step.ts';
 
 /** Finds the controller, or makes it in dry run. An adopted one keeps its state. Undefined: there is none yet. */
 export async function setUpController(setup: Setup, lines: SetupLines): Promise<AdminController | undefined> {
-  const { gitlab, mode, name } = setup;
+  const { gitlab, name } = setup;
   const found = lines.need('controller', await namedControllers(setup));
   const [first, ...others] = found;
   if (others.length > 0) {
@@ -22,9 +22,8 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
     lines.add('controller', 'right', `controller ${first.id} "${first.description}" is ${first.state}`);
     return first;
   }
-  if (mode !== 'change') {
-    const would = `would make a controller "${name}" in dry_run`;
-    lines.missing('controller', mode, would, `there is no controller "${name}"`);
+  if (!setup.mayChange) {
+    lines.add('controller', 'missing', `there is no controller "${name}"`);
     return undefined;
   }
   const made = await madeOnce(
@@ -93,15 +92,9 @@ export async function setUpToken(
   controller: AdminController | undefined,
   lines: SetupLines,
 ): Promise<void> {
-  const { mode, store } = setup;
+  const { mayChange, store } = setup;
   const place = store.place('router-token');
-  const missing = () =>
-    lines.missing(
-      'token',
-      mode,
-      `would make a token and keep it in ${place}`,
-      `there is no token of this controller in ${place}`,
-    );
+  const missing = () => lines.add('token', 'missing', `there is no token of this controller in ${place}`);
   if (controller === undefined) return missing();
   const { current, older, lost, isForeign } = await readTokens(setup, controller.id, lines);
   if (isForeign)
@@ -112,7 +105,7 @@ export async function setUpToken(
       'tollgate gitlab rotate-token puts another one in its place',
     );
   if (current === undefined) {
-    if (mode !== 'change') return missing();
+    if (!mayChange) return missing();
     const tokenId = await makeToken(setup, controller.id, lost, lines);
     const replaced = lost.length === 0 ? '' : `; ${lost.length} whose value was lost revoked`;
     return lines.add('token', 'done', `made token ${tokenId}, kept in ${place}${replaced}`);
@@ -120,7 +113,7 @@ export async function setUpToken(
   lines.add('token', 'right', `token ${current.id} is in ${place}, ${usedText(current)}`);
   for (const { id } of lost) {
     const says = `token ${id} was made and its value lost`;
-    if (mode !== 'change') lines.missing('token', mode, `would revoke token ${id}`, says);
+    if (!mayChange) lines.add('token', 'missing', `${says}: it is not revoked`);
     else {
       lines.need('token', await setup.gitlab.revokeToken(controller.id, id));
       lines.add('token', 'done', `${says}: revoked`);
@@ -146,17 +139,11 @@ export async function setUpScope(
   controller: AdminController | undefined,
   lines: SetupLines,
 ): Promise<void> {
-  const { gitlab, mode } = setup;
+  const { gitlab } = setup;
   const wanted = await wantedRunners(setup, lines);
   const wantsInstance = wanted.length === 0;
   const wantedText = wantsInstance ? 'the instance' : `runners ${wanted.join(', ')}`;
-  const missing = () =>
-    lines.missing(
-      'scope',
-      mode,
-      `would give it the scope of ${wantedText}`,
-      'it has no scope: GitLab asks about no job',
-    );
+  const missing = () => lines.add('scope', 'missing', `GitLab does not ask about jobs of ${wantedText}`);
   if (controller === undefined) return missing();
   const { hasInstance, runnerIds } = scopesIn(lines.need('scope', await gitlab.scopes(controller.id)));
   const existing = hasInstance ? 'the whole instance' : `runners ${runnerIds.join(', ')}`;
@@ -177,7 +164,7 @@ export async function setUpScope(
       `the controller is enabled and lacks the scope of ${wantedText}: jobs would fail at once where no relay answers`,
       'tollgate controller dry-run, then this command again, then tollgate controller enable',
     );
-  if (mode !== 'change') return missing();
+  if (!setup.mayChange) return missing();
   for (const scope of lacking) lines.need('scope', await addScope(gitlab, controller.id, scope));
   lines.add('scope', 'done', `GitLab asks about jobs of ${wantedText}`);
 }

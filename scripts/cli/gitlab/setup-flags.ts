@@ -5,7 +5,7 @@ import { orElse, readWhole, text, texts, toggle, type ValuesOf, whole } from '..
 import { paintWhen } from '../../terminal/paint.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
-import { exitOf, linesText, type SetupLines, type SetupMode } from './setup-step.ts';
+import { exitOf, linesText, type SetupLines } from './setup-step.ts';
 
 /** Large instances answer lists of groups slowly. */
 const TIMEOUT_MS = 15_000;
@@ -73,12 +73,12 @@ export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
 }
 
 /** @throws {UsageError} naming the flag. */
-export function readSetup(flags: ValuesOf<typeof SETUP_FLAGS>, mode: SetupMode, io: TerminalIo) {
+export function readSetup(flags: ValuesOf<typeof SETUP_FLAGS>, mayChange: boolean, io: TerminalIo) {
   const runnerIds = flags.runner.map((id) => readWhole('runner', id, 1, ID_MAX));
   const { instance, 'runner-tag': tags, 'webhook-url': hookUrl } = flags;
   if (instance && (runnerIds.length > 0 || tags.length > 0))
     throw new UsageError('--instance: a controller has the whole instance or single runners, never both');
-  return { ...readAdmin(flags, io), mode, scope: { instance, runnerIds, tags }, hookUrl };
+  return { ...readAdmin(flags, io), mayChange, scope: { instance, runnerIds, tags }, hookUrl };
 }
 
 /** Prints the report of a command and returns its exit code. */

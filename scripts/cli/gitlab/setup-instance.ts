@@ -69,10 +69,10 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
   return Number(ofMajor) > major || (Number(ofMajor) === major && Number(ofMinor) >= minor);
 }
 
-async function checkAccess({ gitlab, mode, place }: Setup, lines: SetupLines): Promise<void> {
+async function checkAccess({ gitlab, mayChange, place }: Setup, lines: SetupLines): Promise<void> {
   const { scopes, active, expires_at } = lines.need('access', await gitlab.self());
   const token = "the administrator's token";
-  const needed = mode === 'look' ? ['api', 'read_api'] : ['api'];
+  const needed = mayChange ? ['api'] : ['api', 'read_api'];
   if (!active) throw lines.stop('access', `${token} is not active`, 'make another one');
   if (!needed.some((scope) => scopes.includes(scope)))
     throw lines.stop(

@@ -3,11 +3,8 @@ import type { AdminAnswer, AdminRefusal } from '../../../functions/core/gitlab/a
 import { EXIT, type ExitCode } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 
-/** `change` may change GitLab, `plan` says what it would do, `look` says what is wrong. */
-export type SetupMode = 'change' | 'plan' | 'look';
-
-/** `planned`: a run that may change GitLab would do it. */
-type Standing = 'right' | 'done' | 'planned' | 'wrong' | 'unknown';
+/** `missing`: set-up would make or repair it. */
+type Standing = 'right' | 'done' | 'missing' | 'wrong' | 'unknown';
 
 /** One line of the report: the state of one part, such as `token` or `scope`, or a change to it. */
 export interface SetupLine {
@@ -34,12 +31,6 @@ export class SetupLines {
 
   add(part: string, standing: Standing, says: string, remedy?: string): void {
     this.all.push({ part, standing, says, ...(remedy !== undefined && { remedy }) });
-  }
-
-  /** Adds a difference that is only reported (`look`) or planned. */
-  missing(part: string, mode: SetupMode, would: string, is: string): void {
-    if (mode === 'look') this.add(part, 'wrong', is, 'tollgate gitlab setup');
-    else this.add(part, 'planned', would);
   }
 
   /** Returns the answer's value. @throws if GitLab refused: ends the step. */
@@ -100,23 +91,21 @@ export async function madeOnce<T>(
 const MARKS: Readonly<Record<Standing, keyof Paint>> = {
   right: 'good',
   done: 'good',
-  planned: 'warn',
+  missing: 'warn',
   wrong: 'bad',
   unknown: 'warn',
 };
-const SHOWN: Partial<Record<Standing, string>> = { right: 'ok', planned: 'would' };
-
 /** One line per entry, its remedy under it. */
 export const linesText = (lines: readonly SetupLine[], paint: Paint): string =>
   lines
     .map(({ part, standing, says, remedy }) => {
-      const mark = paint[MARKS[standing]]((SHOWN[standing] ?? standing).padEnd(7));
+      const mark = paint[MARKS[standing]]((standing === 'right' ? 'ok' : standing).padEnd(7));
       const head = `${mark}  ${part.padEnd(10)}  ${printable(says)}\n`;
       return remedy === undefined ? head : `${head}${' '.repeat(21)}→ ${printable(remedy)}\n`;
     })
     .join('');
 
-/** 2 for problems, 1 if the only problem is that GitLab did not answer. Planned changes are no problem. */
+/** 2 for problems, 1 if the only problem is that GitLab did not answer. */
 export function exitOf(lines: readonly SetupLine[]): ExitCode {
   const wrong = lines.filter(({ standing }) => standing === 'wrong');
   if (wrong.length === 0) return EXIT.ok;

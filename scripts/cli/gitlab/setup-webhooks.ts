@@ -5,14 +5,7 @@ import type { GroupHook } from '../../../functions/core/gitlab/administration.ts
 import { type HookSetting, hookSetting, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
 import type { SecretName, SecretStore } from './secret-store.ts';
 import type { Admin, Setup } from './setup-flags.ts';
-import {
-  madeOnce,
-  mapped,
-  refusedLine,
-  type SetupLine,
-  type SetupLines,
-  type SetupMode,
-} from './setup-step.ts';
+import { madeOnce, mapped, refusedLine, type SetupLine, type SetupLines } from './setup-step.ts';
 
 /** A rotation that is under way. */
 interface KeyRotation {
@@ -68,19 +61,14 @@ export async function setUpWebhooks(setup: Setup, signs: boolean, lines: SetupLi
   if (url === undefined && store.kind === 'folder')
     return lines.add('webhooks', 'unknown', '--webhook-url is not given, and a pilot needs no webhooks');
   const key = await hookKey(setup, signs, lines);
-  if (key === undefined) return;
   // A deployment needs the secret before it has an address.
   if (url === undefined)
     return lines.add('webhooks', 'unknown', 'the webhooks come with --webhook-url, once it is deployed');
-  await giveHooks(setup, setup.mode, { url, key, signs }, lines);
+  await giveHooks(setup, setup.mayChange, { url, key, signs }, lines);
 }
 
-/** Returns the stored secret, or a new one, stored before any webhook has it. Undefined: there is none. */
-async function hookKey(
-  { store, mode }: Setup,
-  signs: boolean,
-  lines: SetupLines,
-): Promise<string | undefined> {
+/** Returns the stored secret, or a new one, stored before any webhook has it. */
+async function hookKey({ store, mayChange }: Setup, signs: boolean, lines: SetupLines): Promise<string> {
   const { place, keys, rotation } = await readHookKeys(store, signs);
   const says = `a rotation did not end: ${place} still has the old key as well`;
   if (rotation !== undefined)
@@ -88,13 +76,10 @@ async function hookKey(
   if (keys[0] !== undefined) return keys[0];
   const what = signs ? 'signing token' : 'secret token';
   const made = newHookKey(signs);
-  if (mode === 'change') {
-    await writeHookKeys(store, signs, [made]);
-    lines.add('webhooks', 'done', `made a ${what}, kept in ${place}`);
-    return made;
-  }
-  lines.missing('webhooks', mode, `would keep a ${what} in ${place}`, `there is no ${what} in ${place}`);
-  return mode === 'plan' ? made : undefined;
+  if (mayChange) await writeHookKeys(store, signs, [made]);
+  if (mayChange) lines.add('webhooks', 'done', `made a ${what}, kept in ${place}`);
+  else lines.add('webhooks', 'missing', `there is no ${what} in ${place}`);
+  return made;
 }
 
 interface HookKey {
@@ -116,14 +101,14 @@ const NAMED_MAX = 5;
 /** Gives each top-level group its webhook, with a key of its own that is derived from this one. */
 export async function giveHooks(
   admin: Admin,
-  mode: SetupMode,
+  mayChange: boolean,
   hookKey: HookKey,
   lines: SetupLines,
 ): Promise<void> {
   const groups = lines.need('webhooks', await admin.gitlab.topLevelGroups());
   const found: { readonly path: string; readonly line: HookLine }[] = [];
   await atOnce(groups, CALLS_AT_ONCE, async ({ id, full_path }) => {
-    found.push({ path: full_path, line: await setUpHook(admin, mode, id, hookKey) });
+    found.push({ path: full_path, line: await setUpHook(admin, mayChange, id, hookKey) });
     admin.progress(found.length, groups.length);
   });
   const told = [...Map.groupBy(found, ({ line }) => `${line.standing} ${line.says}`).values()].flatMap(
@@ -145,17 +130,14 @@ export async function giveHooks(
   if (groups.length === 0) lines.add('webhooks', 'right', 'GitLab has no groups');
 }
 
-/** Reads one group's webhook, and makes or repairs it if the mode permits. */
+/** Reads one group's webhook, and makes or repairs it if it may. */
 async function setUpHook(
   { gitlab, name }: Admin,
-  mode: SetupMode,
+  mayChange: boolean,
   groupId: number,
   { url, key, signs }: HookKey,
 ): Promise<HookLine> {
   const setting = hookSetting(name, url, key, groupId);
-  const setup = 'tollgate gitlab setup';
-  const differs = (says: string, would: string): HookLine =>
-    mode === 'plan' ? { standing: 'planned', says: would } : { standing: 'wrong', says, remedy: setup };
   // By its address, or by its key if the address has changed; other deployments have other keys.
   const ours = async () =>
     mapped(await gitlab.hooks(groupId), (hooks) =>
@@ -165,7 +147,7 @@ async function setUpHook(
   if (!found.ok) return refusedLine(found.refusal);
   const [hook, ...doubles] = found.value;
   if (hook === undefined) {
-    if (mode !== 'change') return differs('there is none', 'would make one');
+    if (!mayChange) return { standing: 'missing', says: 'there is none' };
     const made = await madeOnce(
       async () => mapped(await ours(), ([one]) => one),
       () => gitlab.createHook(groupId, setting),
@@ -174,8 +156,8 @@ async function setUpHook(
   }
   const double = doubles.length > 0 ? 'it is there more than once' : undefined;
   const why = differenceOf(hook, setting, signs) ?? double;
-  if (why === undefined) return checkDeliveries(gitlab, mode, groupId, hook);
-  if (mode !== 'change') return differs(why, `would repair, as ${why},`);
+  if (why === undefined) return checkDeliveries(gitlab, mayChange, groupId, hook);
+  if (!mayChange) return { standing: 'missing', says: why };
   const changed = await gitlab.changeHook(groupId, hook.id, setting);
   if (!changed.ok) return refusedLine(changed.refusal);
   for (const { id } of doubles) {
@@ -183,9 +165,7 @@ async function setUpHook(
     if (!deleted.ok) return refusedLine(deleted.refusal);
   }
   const still = differenceOf(changed.value, setting, signs);
-  return still === undefined
-    ? { standing: 'done', says: 'repaired' }
-    : { standing: 'wrong', says: still, remedy: setup };
+  return still === undefined ? { standing: 'done', says: 'repaired' } : { standing: 'wrong', says: still };
 }
 
 /** Describes settings that would lose events or signatures. Undefined: none. */
@@ -204,7 +184,7 @@ function differenceOf(hook: GroupHook, setting: HookSetting, signs: boolean): st
 /** Checks that a webhook with right settings delivers: a test that succeeds enables it again. */
 async function checkDeliveries(
   gitlab: Admin['gitlab'],
-  mode: SetupMode,
+  mayChange: boolean,
   groupId: number,
   { id, alert_status = 'executable' }: GroupHook,
 ): Promise<HookLine> {
@@ -215,7 +195,7 @@ async function checkDeliveries(
   if (!isDisabled && /^[23]/.test(last)) return { standing: 'right', says: 'there' };
   const why = isDisabled ? `GitLab disabled it (${alert_status})` : `its last delivery came to "${last}"`;
   const remedy = 'look at the webhook’s recent events in GitLab, then run tollgate gitlab setup';
-  if (mode !== 'change') return { standing: 'wrong', says: why, remedy };
+  if (!mayChange) return { standing: 'wrong', says: why, remedy };
   const tested = await gitlab.testHook(groupId, id);
   if (tested.ok) return { standing: 'done', says: 'repaired' };
   return { standing: 'wrong', says: `${why}, and so does a test`, remedy };

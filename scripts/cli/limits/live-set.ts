@@ -8,30 +8,17 @@ import { type Paint, printable } from '../../terminal/paint.ts';
 
 const TIMEOUT_MS = 5_000;
 
-export interface LiveSet {
-  readonly pointer: LimitPointer;
-  readonly change: LimitChange;
-  readonly document: LimitsDocument;
-}
-
 export const livePointer = (table: LimitTable): Promise<LimitPointer | undefined> =>
   table.getPointer({ timeoutMs: TIMEOUT_MS });
 
 /** Undefined: no set was ever live. @throws {LimitsError} */
-export async function readLiveSet(table: LimitTable): Promise<LiveSet | undefined> {
+export async function readLiveSet(table: LimitTable) {
   const pointer = await livePointer(table);
   return pointer && { pointer, ...(await readLimitSet(pointer.set, table)) };
 }
 
-/** A set that is or was live. */
-export interface KeptSet {
-  readonly set: string;
-  readonly change: LimitChange;
-  readonly document: LimitsDocument;
-}
-
 /** @throws {Error} no set of this name is kept (any more). @throws {LimitsError} */
-export async function readKept(set: string, table: LimitTable): Promise<KeptSet> {
+export async function readKept(set: string, table: LimitTable) {
   if ((await readChange(set, table)) === undefined)
     throw new Error(
       `there is no set "${set}": replaced sets are kept for 90 days; "limits sets" lists those there are`,
@@ -40,16 +27,7 @@ export async function readKept(set: string, table: LimitTable): Promise<KeptSet>
 }
 
 /** One set of the history. */
-export interface SetView {
-  readonly set: string;
-  readonly edit: number;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly actor: string;
-  readonly why: string;
-  readonly source: string;
-  readonly base?: string;
-}
+export type SetView = ReturnType<typeof setShown>;
 
 /** The live set and those it was an edit of, newest first; older ones are gone some time after they were replaced. */
 export async function readSetHistory(table: LimitTable, countMax: number): Promise<readonly SetView[]> {
@@ -70,13 +48,8 @@ export async function readSetHistory(table: LimitTable, countMax: number): Promi
 export const setShown = (
   { set, edit }: Pick<LimitPointer, 'set' | 'edit'>,
   { atMs, actor, why, source, base }: LimitChange,
-): SetView => ({
-  set,
-  edit,
-  at: new Date(atMs).toISOString(),
-  actor,
-  why,
-  source,
+) => ({
+  ...{ set, edit, at: new Date(atMs).toISOString(), actor, why, source },
   ...(base !== undefined && { base }),
 });
 

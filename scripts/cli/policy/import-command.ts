@@ -6,35 +6,14 @@ import { parseYaml } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
 import { choice, text, whole, word } from '../../terminal/flags.ts';
-import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { paintWhen, printable } from '../../terminal/paint.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { comment, quotedText } from '../init/written-yaml.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
-import {
-  type ImportedClass,
-  type ImportedRule,
-  type ImportedRunner,
-  type ImportNote,
-  importRunner,
-  type NoteCode,
-} from './import-rules.ts';
+import { type ImportedRule, type ImportedRunner, importRunner, type NoteCode } from './import-rules.ts';
 import { contradictionsOf } from './policy-contradictions.ts';
 import { readRunnerConfig } from './runner-config.ts';
-
-/** Output of `--json`. */
-interface ImportJson {
-  /** A document with `rules`, as text. */
-  readonly rules: string;
-  readonly runners: readonly {
-    readonly name: string;
-    readonly line: number;
-    readonly executor: string;
-    readonly runnerId?: number;
-    readonly rules: readonly string[];
-    readonly class: ImportedClass;
-    readonly notes: readonly ImportNote[];
-  }[];
-}
+import { entriesAt } from './written-document.ts';
 
 const policyImport = command({
   name: 'policy import',
@@ -75,33 +54,37 @@ interface ImportFlags {
   readonly json: boolean;
 }
 
-function importConfig(path: string, values: ImportFlags, io: TerminalIo): ExitCode {
-  const { mode = 'shadow', 'runner-id': given } = values;
+function importConfig(path: string, flags: ImportFlags, io: TerminalIo): ExitCode {
+  const { mode = 'shadow', 'runner-id': given } = flags;
   const sections = readRunnerConfig(readUserFile(resolve(io.cwd, path), path), path);
   const untold = sections.filter(({ id }) => id === undefined);
   if (given !== undefined && untold.length !== 1)
     throw new UsageError(
       `--runner-id: expected one [[runners]] without an id, the file has ${untold.length}`,
     );
-  const { model: policy, document } = locatePolicy(rulesFiles(values, io).policy);
+  const { model: policy, document } = locatePolicy(rulesFiles(flags, io).policy);
+  const byId = Map.groupBy(sections, ({ id }) => id);
   const runners = sections.map((section) => {
-    const isShared = sections.some(
-      (other) => other !== section && other.id !== undefined && other.id === section.id,
-    );
+    const isShared = section.id !== undefined && (byId.get(section.id)?.length ?? 0) > 1;
     const runner = importRunner(section, section.id ?? given, isShared);
-    const notes = [...contradictionsOf(runner, { policy, document: document.value }), ...runner.notes];
+    const notes = [...contradictionsOf(runner, policy, entriesAt(document.value, 'rules')), ...runner.notes];
     return { ...runner, notes };
   });
   const rules = rulesText(runners, { file: printable(basename(path)), mode });
   checkImported(rules);
-  const result: ImportJson = {
-    rules,
-    runners: runners.map((runner) => ({ ...runner, rules: runner.rules.map(({ id }) => id) })),
-  };
-  if (values.json) io.out(`${JSON.stringify(result)}\n`);
-  else {
+  if (flags.json) {
+    const shown = runners.map((runner) => ({ ...runner, rules: runner.rules.map(({ id }) => id) }));
+    io.out(`${JSON.stringify({ rules, runners: shown })}\n`);
+  } else {
     io.out(rules);
-    for (const runner of runners) io.err(runnerNotesText(runner, path, paintWhen(io.colours)));
+    const paint = paintWhen(io.colours);
+    for (const { name, line, notes } of runners) {
+      io.err(`${printable(`Runner ${JSON.stringify(name)}, ${path}:${line}`)}\n`);
+      for (const note of notes) {
+        const title = paint[note.code === 'policy_admits' ? 'bad' : 'warn'](TITLES[note.code]);
+        io.err(`  ${printable(path)}:${note.line} ${title}: ${printable(note.text)}\n`);
+      }
+    }
   }
   const isWrong = runners.some(({ notes }) => notes.some(({ code }) => code === 'policy_admits'));
   return isWrong ? EXIT.wouldReject : EXIT.ok;
@@ -125,15 +108,6 @@ const TITLES: Readonly<Record<NoteCode, string>> = {
   runner_not_told: 'to be filled',
 };
 
-function runnerNotesText({ name, line, notes }: ImportedRunner, file: string, paint: Paint): string {
-  const lines = notes.map((note) => {
-    const title = TITLES[note.code];
-    const shown = note.code === 'policy_admits' ? paint.bad(title) : paint.warn(title);
-    return `  ${printable(file)}:${note.line} ${shown}: ${printable(note.text)}\n`;
-  });
-  return `${printable(`Runner ${JSON.stringify(name)}, ${file}:${line}`)}\n${lines.join('')}`;
-}
-
 interface TextOptions {
   /** Name of the config.toml in comments. */
   readonly file: string;
@@ -148,28 +122,12 @@ export function rulesText(runners: readonly ImportedRunner[], options: TextOptio
     const title = `Runner ${JSON.stringify(name)} (${options.file}:${line}), executor ${executor}${id}.`;
     return [
       `\n${comment(title, '  ')}`,
-      `  # Its runner class: ${classText(runner.class)}\n`,
+      `  # Its runner class: ${flowText(runner.class)}\n`,
       ...runner.rules.map((rule) => ruleText(rule, runner, options)),
     ].join('');
   });
   const hasRules = runners.some(({ rules }) => rules.length > 0);
   return `rules:${hasRules ? '' : ' []'}${parts.join('')}`;
-}
-
-/** `{ cpu: "500m", overwrites: { cpu_request: "2" } }`: keys of a runner class. */
-function classText({ cpu, memory, overwrites }: ImportedClass): string {
-  const maxima =
-    overwrites === 'none'
-      ? 'none'
-      : `{ ${Object.entries(overwrites)
-          .map(([key, max]) => `${key}: ${quotedText(max)}`)
-          .join(', ')} }`;
-  const keys = [
-    ...(cpu === undefined ? [] : [`cpu: ${quotedText(cpu)}`]),
-    ...(memory === undefined ? [] : [`memory: ${quotedText(memory)}`]),
-    `overwrites: ${maxima}`,
-  ];
-  return `{ ${keys.join(', ')} }`;
 }
 
 function ruleText(rule: ImportedRule, { runnerId }: ImportedRunner, { file, mode }: TextOptions): string {
@@ -182,15 +140,18 @@ function ruleText(rule: ImportedRule, { runnerId }: ImportedRunner, { file, mode
     `    mode: ${runnerId === undefined ? 'off' : mode}\n`,
     ...(runnerId === undefined ? [] : [`    match: { runner_ids: [${runnerId}] }\n`]),
     `    on_missing: ${rule.onMissing}\n`,
-    ...Object.entries(rule.checks).map(([key, value]) => checkText(key, value)),
+    // Lists of patterns and users one a line.
+    ...Object.entries(rule.checks).map(([key, value]) =>
+      Array.isArray(value) && value.length > 0
+        ? `    ${key}:\n${value.map((each) => `      - ${quotedText(each)}\n`).join('')}`
+        : `    ${key}: ${flowText(value)}\n`,
+    ),
   ].join('');
 }
 
-/** Lists of patterns and users one a line. */
-function checkText(key: string, value: unknown): string {
-  if (Array.isArray(value) && value.length > 0)
-    return `    ${key}:\n${value.map((each) => `      - ${quotedText(each)}\n`).join('')}`;
-  if (!isRecord(value)) return `    ${key}: ${quotedText(value)}\n`;
-  const caps = Object.entries(value).map(([name, each]) => `${name}: ${quotedText(each)}`);
-  return `    ${key}: { ${caps.join(', ')} }\n`;
+/** `{ cpu: "500m", overwrites: { cpu_request: "2" } }`. */
+function flowText(value: unknown): string {
+  if (!isRecord(value)) return value === 'none' ? value : quotedText(value);
+  const keys = Object.entries(value).map(([name, each]) => `${name}: ${flowText(each)}`);
+  return `{ ${keys.join(', ')} }`;
 }

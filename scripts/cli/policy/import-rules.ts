@@ -6,7 +6,7 @@ import { readCaps, readOverwrites } from '../../../policies/kubernetes/resource-
 import { OVERWRITE_NAMES } from '../../../policies/kubernetes/resource-variables.ts';
 import { compileRegex } from '../../../policies/match/regex.ts';
 import { compileWildcard } from '../../../policies/match/wildcard.ts';
-import { type RunnerSection, textOf, textsOf } from './runner-config.ts';
+import { type RunnerSection, textAt, textsAt } from './runner-config.ts';
 import { addUnseenSettings } from './runner-only.ts';
 
 /** A rule as it will be written, in the order of its keys. */
@@ -77,23 +77,16 @@ export interface ImportedClass {
 /** The part of the configuration with a runner's container settings. */
 export type ContainerSection = 'docker' | 'kubernetes';
 
-/** Rules and notes of one runner, as they are found. */
-export class RunnerDraft {
-  readonly rules: Omit<ImportedRule, 'id'>[] = [];
-  readonly notes: ImportNote[] = [];
-
-  note(code: NoteCode, line: number, text: string): void {
-    this.notes.push({ code, line, text });
-  }
-
-  rule(
+/** Takes rules and notes of one runner, as they are found. */
+export interface RunnerDraft {
+  readonly note: (code: NoteCode, line: number, text: string) => void;
+  /** Of no settings no rule is made. */
+  readonly rule: (
     kind: ImportedRule['kind'],
     onMissing: ImportedRule['onMissing'],
     checks: ImportedRule['checks'],
     from: readonly RuleSource[],
-  ): void {
-    if (from.length > 0) this.rules.push({ kind, onMissing, checks, from });
-  }
+  ) => void;
 }
 
 const PARTS: ReadonlyMap<string, ContainerSection> = new Map([
@@ -117,7 +110,17 @@ export function importRunner(
 ): ImportedRunner {
   const { name, line, executor } = section;
   const part = PARTS.get(executor);
-  const draft = new RunnerDraft();
+  const rules: ImportedRule[] = [];
+  const notes: ImportNote[] = [];
+  const base = ['runner', runnerId, runnerId === undefined || isShared ? `line-${line}` : undefined]
+    .filter((each) => each !== undefined)
+    .join('-');
+  const draft: RunnerDraft = {
+    note: (code, at, text) => notes.push({ code, line: at, text }),
+    rule: (kind, onMissing, checks, from) => {
+      if (from.length > 0) rules.push({ id: `${base}-${kind}`, kind, onMissing, checks, from });
+    },
+  };
   if (runnerId === undefined)
     draft.note(
       'runner_not_told',
@@ -143,22 +146,9 @@ export function importRunner(
     importResources(section, draft);
   }
   addUnseenSettings(section, part, draft);
-  const base = ['runner', runnerId, runnerId === undefined || isShared ? `line-${line}` : undefined]
-    .filter((each) => each !== undefined)
-    .join('-');
-  return {
-    name,
-    line,
-    executor,
-    ...(runnerId !== undefined && { runnerId }),
-    rules: draft.rules.map((rule) => ({ id: `${base}-${rule.kind}`, ...rule })),
-    class: importClass(section),
-    notes: draft.notes,
-  };
+  const id = runnerId === undefined ? {} : { runnerId };
+  return { name, line, executor, ...id, rules, class: importClass(section), notes };
 }
-
-const unrestricted = ({ line }: RunnerSection, setting: string, what: string, draft: RunnerDraft): void =>
-  draft.note('unrestricted', line, `no ${setting}: the Runner takes ${what}`);
 
 /** A class that excludes every character: a list whose patterns match nothing refuses everything. */
 const NOTHING = '[^\u0000-\u{10ffff}]';
@@ -168,331 +158,256 @@ const NOTHING = '[^\u0000-\u{10ffff}]';
  *
  * @param internal - images of the Runner's own configuration, which also pass; they are matched literally.
  */
-function allowedPatterns(
-  name: string,
-  line: number,
-  patterns: readonly string[],
+function readAllowed(
+  section: RunnerSection,
+  path: string,
   internal: readonly string[],
-  draft: RunnerDraft,
-): readonly string[] {
-  const kept = patterns.filter((pattern) => {
-    const problem = patternProblem(pattern);
-    if (problem === undefined) return true;
-    const [code, text] = problem;
-    draft.note(code, line, `${name} has ${JSON.stringify(pattern)}, ${text}`);
-    return code === 'no_effect';
+  { note }: RunnerDraft,
+): { readonly allow: readonly string[]; readonly from: RuleSource } | undefined {
+  const setting = path.split('.').at(-1) ?? path;
+  const list = textsAt(section, path);
+  if (list === undefined) {
+    note('unrestricted', section.line, `no ${setting}: the Runner takes any`);
+    return undefined;
+  }
+  const { texts, line } = list;
+  const patterns = texts.filter((pattern) => {
+    const quoted = `${setting} has ${JSON.stringify(pattern)}`;
+    if (pattern.startsWith('!'))
+      note(
+        'no_effect',
+        line,
+        `${quoted}, which excludes nothing: the Runner's patterns know no exclusion. A rule has deny for it`,
+      );
+    const isPattern = pattern !== '' && isKnownImage(pattern) && compileWildcard(pattern).ok;
+    if (!isPattern) note('rule_stricter', line, `${quoted}, which is no pattern of a rule: it is left out`);
+    return isPattern;
   });
-  const literal = [...new Set(internal)].filter((image) => {
-    if (isKnownImage(image)) return true;
-    draft.note(
-      'rule_stricter',
-      line,
-      `the Runner's own image ${JSON.stringify(image)} is made of variables, so the rule cannot name it; add what it stands for if jobs write it out`,
-    );
-    return false;
+  const literal = internal.filter((image) => {
+    if (!isKnownImage(image))
+      note('rule_stricter', line, `the Runner's own image ${JSON.stringify(image)} has variables: add it`);
+    return isKnownImage(image);
   });
   const escaped = literal.map((image) => image.replace(/[*?[\]{}\\]/g, String.raw`\$&`));
-  const allow = [...new Set([...kept, ...escaped])];
-  return allow.length === 0 ? [NOTHING] : allow;
-}
-
-function patternProblem(pattern: string): readonly [NoteCode, string] | undefined {
-  if (pattern === '') return ['rule_stricter', 'which only an image without a name matches: it is left out'];
-  if (!isKnownImage(pattern))
-    return [
-      'rule_stricter',
-      'with a $: no variable is put into patterns, and no rule takes such a name; it is left out',
-    ];
-  const compiled = compileWildcard(pattern);
-  if (!compiled.ok)
-    return [
-      'rule_stricter',
-      `which ${compiled.problem}; it is left out. Where it is no pattern at all, the Runner takes it for one that matches nothing, and says nothing`,
-    ];
-  if (pattern.startsWith('!'))
-    return [
-      'no_effect',
-      "which excludes nothing: the Runner's patterns know no exclusion and take the ! for a letter. A rule has deny for it",
-    ];
-  return undefined;
+  const allow = [...new Set([...patterns, ...escaped])];
+  return { allow: allow.length === 0 ? [NOTHING] : allow, from: { setting, line, check: 'allow' } };
 }
 
 /** Executors without containers. One of them runs virtual machines, with a list of images. */
-function importVmImages({ executor, line, settings }: RunnerSection, draft: RunnerDraft) {
-  const setting = settings.get('instance.allowed_images');
-  const patterns = textsOf(setting);
+function importVmImages(section: RunnerSection, draft: RunnerDraft) {
+  const { executor, line, settings } = section;
   const isIsolated = settings.get('autoscaler.vm_isolation.enabled')?.value === true;
-  if (executor === 'instance' && isIsolated && setting !== undefined && patterns.length > 0) {
-    const allow = allowedPatterns('allowed_images', setting.line, patterns, [], draft);
-    const from = [{ setting: 'allowed_images', line: setting.line, check: 'allow' }];
-    draft.rule('image', 'admit', { allow }, from);
-    return;
-  }
-  draft.note(
-    'not_seen',
-    line,
-    executor === ''
-      ? 'names no executor'
-      : `executor ${JSON.stringify(executor)} runs no containers of jobs: rules about images, users and pods say nothing about it`,
-  );
-}
-
-function importImages(section: RunnerSection, part: ContainerSection, draft: RunnerDraft) {
-  const { settings } = section;
-  const setting = settings.get(`${part}.allowed_images`);
-  const patterns = textsOf(setting);
-  if (setting === undefined || patterns.length === 0) {
-    unrestricted(section, 'allowed_images', 'any image', draft);
-    return;
-  }
-  const { line } = setting;
-  const allow = allowedPatterns('allowed_images', line, patterns, ownImages(section, part), draft);
-  // A job without an image gets the Runner's own, which always passes.
-  draft.rule('image', 'admit', { allow }, [{ setting: 'allowed_images', line, check: 'allow' }]);
-  // On Kubernetes the helper's image passes as well, and its name depends on the Runner's version.
-  if (part === 'kubernetes' && !settings.has('kubernetes.helper_image'))
+  const allowed =
+    executor === 'instance' && isIsolated && textsAt(section, 'instance.allowed_images')
+      ? readAllowed(section, 'instance.allowed_images', [], draft)
+      : undefined;
+  if (allowed !== undefined) draft.rule('image', 'admit', { allow: allowed.allow }, [allowed.from]);
+  else
     draft.note(
-      'rule_stricter',
+      'not_seen',
       line,
-      'the Runner takes its own helper image, too, whose name is not in the file: add it if jobs write it out',
+      `executor ${JSON.stringify(executor)} runs no containers of jobs: rules about images, users and pods say nothing about it`,
     );
 }
 
 /** Images of the configuration, which the Runner allows besides its lists. */
-const ownImages = ({ settings }: RunnerSection, part: ContainerSection): readonly string[] =>
+const ownImages = (section: RunnerSection, part: ContainerSection): readonly string[] =>
   ['image', ...(part === 'kubernetes' ? ['helper_image'] : [])].flatMap(
-    (key) => textOf(settings.get(`${part}.${key}`)) ?? [],
+    (key) => textAt(section, `${part}.${key}`)?.text ?? [],
   );
 
-const dockerServices = ({ tables }: RunnerSection): readonly string[] =>
-  (tables.get('docker.services') ?? []).flatMap(({ value }) => {
-    const name = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined;
-    return typeof name === 'string' ? [name] : [];
-  });
+function importImages(section: RunnerSection, part: ContainerSection, draft: RunnerDraft) {
+  const allowed = readAllowed(section, `${part}.allowed_images`, ownImages(section, part), draft);
+  if (allowed === undefined) return;
+  // A job without an image gets the Runner's own, which always passes.
+  draft.rule('image', 'admit', { allow: allowed.allow }, [allowed.from]);
+  // On Kubernetes the helper's image passes as well, and its name depends on the Runner's version.
+  if (part === 'kubernetes' && !section.settings.has('kubernetes.helper_image'))
+    draft.note(
+      'rule_stricter',
+      allowed.from.line,
+      'the Runner takes its own helper image, too, whose name is not in the file: add it if jobs write it out',
+    );
+}
 
 function importServices(section: RunnerSection, part: ContainerSection, draft: RunnerDraft) {
-  const setting = section.settings.get(`${part}.allowed_services`);
-  const patterns = textsOf(setting);
+  const own = section.tables.get(`${part}.services`) ?? [];
+  const names = own.flatMap(({ value }) =>
+    typeof value === 'object' && value !== null && 'name' in value ? String(value.name) : [],
+  );
+  const internal = part === 'docker' ? names : ownImages(section, part);
+  const allowed = readAllowed(section, `${part}.allowed_services`, internal, draft);
   const limit = part === 'docker' ? section.settings.get('docker.services_limit') : undefined;
-  const own = section.tables.get(`${part}.services`)?.length ?? 0;
-  const checks: Record<string, unknown> = {};
-  const from: RuleSource[] = [];
-  if (setting === undefined || patterns.length === 0)
-    unrestricted(section, 'allowed_services', 'any service', draft);
-  else {
-    const internal = part === 'docker' ? dockerServices(section) : ownImages(section, part);
-    checks.allow = allowedPatterns('allowed_services', setting.line, patterns, internal, draft);
-    from.push({ setting: 'allowed_services', line: setting.line, check: 'allow' });
-  }
-  if (typeof limit?.value === 'number' && limit.value >= 0) {
-    // The Runner counts its own services with the job's.
-    const left = limit.value - own;
-    checks.max = Math.min(100, Math.max(0, left));
-    from.push({ setting: 'services_limit', line: limit.line, check: 'max' });
-    if (left < 0)
-      draft.note(
-        'rule_looser',
-        limit.line,
-        `services_limit is less than the ${own} services of the Runner itself: it fails every job, and no rule can`,
-      );
-  }
-  draft.rule('services', 'admit', checks, from);
+  // The Runner counts its own services with the job's.
+  const max =
+    typeof limit?.value === 'number' && limit.value >= 0
+      ? Math.min(100, Math.max(0, limit.value - own.length))
+      : undefined;
+  draft.rule(
+    'services',
+    'admit',
+    { ...(allowed && { allow: allowed.allow }), ...(max !== undefined && { max }) },
+    [
+      ...(allowed ? [allowed.from] : []),
+      ...(limit && max !== undefined ? [{ setting: 'services_limit', line: limit.line, check: 'max' }] : []),
+    ],
+  );
 }
 
 const PULL_POLICIES: readonly string[] = ['always', 'if-not-present', 'never'];
 
 /** The Runner takes the job's policy, or else its own, if that is allowed; otherwise the job fails. */
-function importPullPolicies({ settings, line }: RunnerSection, part: ContainerSection, draft: RunnerDraft) {
-  // An empty list is none, for the Runner as well.
-  const named = ['allowed_pull_policies', 'pull_policy'].flatMap((name) => {
-    const setting = settings.get(`${part}.${name}`);
-    const policies = textsOf(setting).filter((each) => each !== '');
-    return setting === undefined || policies.length === 0
-      ? []
-      : { setting: name, line: setting.line, policies };
+function importPullPolicies(section: RunnerSection, part: ContainerSection, draft: RunnerDraft) {
+  const [listed, written] = ['allowed_pull_policies', 'pull_policy'].map((setting) => {
+    const list = textsAt(section, `${part}.${setting}`);
+    const policies = list?.texts.filter((each) => each !== '') ?? [];
+    return policies.length === 0 ? undefined : { setting, line: list?.line ?? 0, policies };
   });
-  const written = named.find(({ setting }) => setting === 'pull_policy');
   const own = written?.policies ?? (part === 'docker' ? ['always'] : []);
-  const from = named[0] ?? { setting: 'no pull_policy: always', line, policies: own };
-  if (from.policies.length === 0) {
-    draft.note(
-      'rule_looser',
-      line,
-      'neither allowed_pull_policies nor pull_policy: the Runner fails a job that names any pull policy, and no rule can',
-    );
-    return;
-  }
-  if ([...from.policies, ...own].some((each) => !PULL_POLICIES.includes(each))) {
+  const from = listed ?? written ?? { setting: 'no pull_policy: always', line: section.line, policies: own };
+  const isKnown = [...from.policies, ...own].every((each) => PULL_POLICIES.includes(each));
+  if (from.policies.length === 0 || !isKnown) {
     draft.note(
       'rule_looser',
       from.line,
-      `${from.setting} has a word the Runner does not know: it fails every job, and no rule can`,
+      'its pull policies fail jobs: none is set, or one has a word the Runner does not know; no rule can',
     );
     return;
   }
   const allow = [...new Set(from.policies)];
   // A container without one gets the Runner's own, which may not be in the list.
   const required = !allow.some((each) => own.includes(each));
-  draft.rule('pull-policy', 'skip', { allow, required }, [
-    { setting: from.setting, line: from.line, check: 'allow' },
-  ]);
+  const source = { setting: from.setting, line: from.line, check: 'allow' };
+  draft.rule('pull-policy', 'skip', { allow, required }, [source]);
 }
 
 /** No container of Kubernetes can be asked to run as a name. */
 const NO_USER = 'nobody-at-all';
 
-function importDockerUsers(section: RunnerSection, draft: RunnerDraft) {
-  const { settings } = section;
-  const own = settings.get('docker.user');
-  if (own !== undefined && textOf(own) !== undefined) {
-    draft.note(
-      'not_seen',
-      own.line,
-      'user is set: the Runner runs every job as that user, whatever image:docker:user says',
+function importDockerUsers(section: RunnerSection, { note, rule }: RunnerDraft) {
+  const own = textAt(section, 'docker.user');
+  const list = textsAt(section, 'docker.allowed_users');
+  const entries = list?.texts.filter((each) => each !== '') ?? [];
+  if (own !== undefined)
+    note('not_seen', own.line, 'user is set: the Runner runs every job as that user, whatever it asks for');
+  else if (list === undefined || entries.length === 0)
+    note('unrestricted', section.line, 'no allowed_users: the Runner takes any, root included');
+  else {
+    const { line } = list;
+    const parts = entries.map((each) => each.split(':'));
+    const groups = new Set(parts.flatMap(([, group = '']) => (group === '' ? [] : [group])));
+    const users = new Set(parts.flatMap(([user = '']) => (user === '' || user.includes('$') ? [] : [user])));
+    const checks = {
+      executors: ['docker'],
+      users: users.size === 0 ? [NO_USER] : [...users],
+      groups: [...groups],
+      required: false,
+    };
+    rule('container-user', 'skip', checks, [{ setting: 'allowed_users', line, check: 'users' }]);
+    note(
+      'rule_looser',
+      line,
+      'the Runner compares image:docker:user letter by letter. The rule reads user and group apart, and root as 0: it also takes other pairs of them',
     );
-    return;
   }
-  const setting = settings.get('docker.allowed_users');
-  const entries = textsOf(setting).filter((each) => each !== '');
-  if (setting === undefined || entries.length === 0) {
-    unrestricted(section, 'allowed_users', 'any user of image:docker:user, root included', draft);
-    return;
-  }
-  const { line } = setting;
-  const parts = entries.map((each) => each.split(':'));
-  const groups = [...new Set(parts.flatMap(([, group = '']) => group))].filter((each) => each !== '');
-  const users = [...new Set(parts.map(([user = '']) => user))].filter(
-    (each) => each !== '' && !each.includes('$'),
-  );
-  const checks = {
-    executors: ['docker'],
-    users: users.length === 0 ? [NO_USER] : users,
-    groups,
-    required: false,
-  };
-  draft.rule('container-user', 'skip', checks, [{ setting: 'allowed_users', line, check: 'users' }]);
-  const others = parts.some(({ length }) => length > 1)
-    ? 'other pairs of the same users and groups'
-    : 'these users with a group, root excepted';
-  draft.note(
-    'rule_looser',
-    line,
-    `the Runner compares image:docker:user letter by letter. The rule reads user and group apart, and root as 0: it also takes ${others}`,
-  );
 }
 
-function importKubernetesUsers({ settings, line }: RunnerSection, draft: RunnerDraft) {
+function importKubernetesUsers(section: RunnerSection, draft: RunnerDraft) {
   const from: RuleSource[] = [];
-  const ids = (name: string, check: string): readonly string[] => {
-    const setting = settings.get(`kubernetes.${name}`);
-    const entries = textsOf(setting);
-    if (setting === undefined || entries.length === 0) return [];
-    from.push({ setting: name, line: setting.line, check });
+  const ids = (setting: string, check: string): readonly string[] => {
+    const list = textsAt(section, `kubernetes.${setting}`);
+    if (list === undefined) return [];
+    from.push({ setting, line: list.line, check });
     // The Runner skips entries that are not numbers, and a list without numbers refuses all.
-    const numbers = entries.filter((each) => /^[+-]?\d+$/.test(each));
+    const numbers = list.texts.filter((each) => /^[+-]?\d+$/.test(each));
     return numbers.length === 0 ? [NO_USER] : numbers;
   };
   const users = ids('allowed_users', 'users');
   const groups = ids('allowed_groups', 'groups');
   // Without lists it allows any user but root.
-  if (from.length === 0) from.push({ setting: 'no allowed_users: anybody but root', line, check: 'users' });
+  if (from.length === 0)
+    from.push({ setting: 'no allowed_users: anybody but root', line: section.line, check: 'users' });
   const checks = { executors: ['kubernetes'], users, groups, required: false };
   draft.rule('container-user', 'skip', checks, from);
 }
 
 /** The Runner ignores disallowed overwrites: the job runs with its own value, so no rule refuses it. */
-function importOverwrites({ settings }: RunnerSection, draft: RunnerDraft) {
-  const checks: Record<string, unknown> = {};
-  const from: RuleSource[] = [];
-  for (const name of OVERWRITE_NAMES) {
-    const setting = settings.get(`kubernetes.${name}_overwrite_allowed`);
-    const pattern = textOf(setting);
-    if (name === 'bearer_token' || setting === undefined || pattern === undefined) continue;
-    const { line } = setting;
-    const compiled = compileRegex(pattern);
-    if (compiled.ok) {
-      checks[name] = pattern;
-      from.push({ setting: `${name}_overwrite_allowed`, line, check: name });
-    } else
-      draft.note('rule_looser', line, `${name}_overwrite_allowed ${compiled.problem}: no rule is made of it`);
-  }
-  draft.rule('overwrites', 'admit', checks, from);
+function importOverwrites(section: RunnerSection, draft: RunnerDraft) {
+  const allowed = OVERWRITE_NAMES.flatMap((name) => {
+    const setting = `${name}_overwrite_allowed`;
+    const pattern = textAt(section, `kubernetes.${setting}`);
+    if (name === 'bearer_token' || pattern === undefined) return [];
+    const compiled = compileRegex(pattern.text);
+    if (compiled.ok) return { check: name, setting, ...pattern };
+    draft.note('rule_looser', pattern.line, `${setting} ${compiled.problem}: no rule is made of it`);
+    return [];
+  });
+  const checks = Object.fromEntries(allowed.map(({ check, text }) => [check, text]));
+  draft.rule('overwrites', 'admit', checks, allowed.map(sourceOf));
 }
 
-const SUBJECTS = [
-  { prefix: '', subject: 'build' },
-  { prefix: 'helper_', subject: 'helper' },
-  { prefix: 'service_', subject: 'service' },
-  { prefix: 'pod_', subject: 'pod' },
-] as const;
-const RESOURCES = ['cpu', 'memory', 'ephemeral_storage'] as const;
-const BOUNDS = ['request', 'limit'] as const;
+const sourceOf = ({ setting, line, check }: RuleSource): RuleSource => ({ setting, line, check });
 
-function importResources({ settings }: RunnerSection, draft: RunnerDraft) {
+const SUBJECTS = { '': 'build', helper_: 'helper', service_: 'service', pod_: 'pod' } as const;
+const RESOURCES = ['cpu', 'memory', 'ephemeral_storage'] as const;
+
+/** Maxima of the overwrites of requests and limits: `{subject: 'helper', key: 'cpu_limit', text: '2'}`. */
+const maximaIn = (section: RunnerSection) =>
+  Object.entries(SUBJECTS).flatMap(([prefix, subject]) =>
+    RESOURCES.flatMap((resource) =>
+      ['request', 'limit'].flatMap((bound) => {
+        const key = `${resource}_${bound}`;
+        const setting = `${prefix}${key}_overwrite_max_allowed`;
+        const max = textAt(section, `kubernetes.${setting}`);
+        return max === undefined ? [] : [{ prefix, subject, key, setting, ...max }];
+      }),
+    ),
+  );
+
+function importResources(section: RunnerSection, { note, rule }: RunnerDraft) {
   const checks: Record<string, Record<string, string>> = {};
-  const from: RuleSource[] = [];
-  const pairs = SUBJECTS.flatMap((each) => RESOURCES.map((resource) => ({ ...each, resource })));
-  for (const { prefix, subject, resource } of pairs) {
-    const caps = BOUNDS.flatMap((bound) => {
-      const name = `${prefix}${resource}_${bound}_overwrite_max_allowed`;
-      const setting = settings.get(`kubernetes.${name}`);
-      const text = textOf(setting);
-      return setting === undefined || text === undefined ? [] : { bound, name, text, line: setting.line };
-    });
-    for (const { bound, name, text, line } of caps) {
-      const key = `${resource}_${bound}`;
-      if (isCap(subject, key, text)) {
-        checks[subject] = { ...checks[subject], [key]: text };
-        from.push({ setting: name, line, check: `${subject}.${key}` });
-        if (bound === 'request' && caps.length === 1)
-          draft.note(
-            'rule_stricter',
-            line,
-            `${name} stands alone: where a job sets only a limit, the rule takes that for its request, as Kubernetes would; the Runner ignores the limit`,
-          );
-      } else {
-        const isQuantity = parseQuantity(text) !== undefined;
-        const why = isQuantity
-          ? 'no amount a rule takes'
-          : 'no quantity, so the Runner fails every job that sets it';
-        draft.note('rule_looser', line, `${name} is ${why}: no rule is made of it`);
-      }
-    }
-  }
-  draft.rule('resources', 'admit', checks, from);
+  const maxima = maximaIn(section).filter(({ subject, key, text, setting, line }) => {
+    const isCap = hasNoProblem({ [subject]: { [key]: text } }, readCaps);
+    if (isCap) checks[subject] = { ...checks[subject], [key]: text };
+    else note('rule_looser', line, `${setting} is no amount a rule takes: no rule is made of it`);
+    return isCap;
+  });
+  for (const { subject, key, setting, line } of maxima)
+    if (key.endsWith('_request') && checks[subject]?.[key.replace('request', 'limit')] === undefined)
+      note(
+        'rule_stricter',
+        line,
+        `${setting} stands alone: where a job sets only a limit, the rule takes that for its request, as Kubernetes would; the Runner ignores the limit`,
+      );
+  const from = maxima.map(({ setting, line, subject, key }) => ({
+    setting,
+    line,
+    check: `${subject}.${key}`,
+  }));
+  rule('resources', 'admit', checks, from);
 }
 
 /** Reads what the Runner gives a build and lets jobs overwrite. Only the Kubernetes executor reads such variables. */
-function importClass({ executor, settings }: RunnerSection): ImportedClass {
-  if (executor !== 'kubernetes') return { overwrites: 'none' };
-  const quantity = (name: string): string | undefined => {
-    const text = textOf(settings.get(`kubernetes.${name}`));
-    return text !== undefined && parseQuantity(text) !== undefined ? text : undefined;
-  };
+function importClass(section: RunnerSection): ImportedClass {
+  if (section.executor !== 'kubernetes') return { overwrites: 'none' };
   // Kubernetes takes the limit of a container without a request for its request.
-  const cpu = quantity('cpu_request') ?? quantity('cpu_limit');
-  const memory = quantity('memory_request') ?? quantity('memory_limit');
-  const keys = SUBJECTS.flatMap(({ prefix }) =>
-    ['cpu', 'memory'].flatMap((resource) => BOUNDS.map((bound) => `${prefix}${resource}_${bound}`)),
+  const [cpu, memory] = ['cpu', 'memory'].map((resource) =>
+    ['request', 'limit']
+      .map((bound) => textAt(section, `kubernetes.${resource}_${bound}`)?.text)
+      .find((text) => text !== undefined && parseQuantity(text) !== undefined),
   );
-  const maxima = keys.flatMap((key) => {
-    const text = quantity(`${key}_overwrite_max_allowed`);
-    return text === undefined || !isOverwrite(key, text) ? [] : [[key, text] as const];
-  });
+  const maxima = maximaIn(section)
+    .map(({ prefix, key, text }) => ({ [`${prefix}${key}`]: text }))
+    .filter((entry) => hasNoProblem(entry, readOverwrites));
   return {
     ...(cpu !== undefined && { cpu }),
     ...(memory !== undefined && { memory }),
-    overwrites: maxima.length === 0 ? 'none' : Object.fromEntries(maxima),
+    overwrites: maxima.length === 0 ? 'none' : Object.assign({}, ...maxima),
   };
 }
 
-function isOverwrite(key: string, text: string): boolean {
-  const reading = Reading.of({ [key]: text });
-  readOverwrites(reading);
+function hasNoProblem(value: unknown, read: (reading: Reading) => unknown): boolean {
+  const reading = Reading.of(value);
+  read(reading);
   return reading.problems.length === 0;
-}
-
-function isCap(subject: string, key: string, text: string): boolean {
-  const reading = Reading.of({ [subject]: { [key]: text } });
-  return readCaps(reading).length > 0 && reading.problems.length === 0;
 }

@@ -1,4 +1,5 @@
 import { getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser';
+import { isRecord } from '../../../policies/document/reading.ts';
 import { DocumentError } from '../../policy/yaml-document.ts';
 
 /** A value of the file, and the line its key stands on. */
@@ -41,47 +42,41 @@ export function readRunnerConfig(text: string, file: string): readonly RunnerSec
     number,
     { line: number; settings: Map<string, ConfigSetting>; tables: Map<string, ConfigSetting[]> }
   >();
-  const sectionOf = (at: number, line: number) => {
-    const section = sections.get(at) ?? { line, settings: new Map(), tables: new Map() };
-    sections.set(at, section);
-    return section;
-  };
   for (const node of parsed(text, file).body[0].body) {
     if (node.type !== 'TOMLTable') continue;
     const [first, at, ...path] = node.resolvedKey;
     if (first !== 'runners' || typeof at !== 'number') continue;
-    const section = sectionOf(at, node.loc.start.line);
-    // A table in a list of tables, whole: its parts belong together.
+    const { line } = node.loc.start;
+    const section = sections.get(at) ?? { line, settings: new Map(), tables: new Map() };
+    sections.set(at, section);
+    const pairs = node.body.map(({ key, value, loc }) => ({
+      key: getStaticTOMLValue(key),
+      value: getStaticTOMLValue(value),
+      line: loc.start.line,
+    }));
     const inList = path.findIndex((part) => typeof part === 'number');
-    if (inList !== -1) {
+    if (inList === -1) {
+      for (const pair of pairs)
+        put(section.settings, [...path, ...pair.key].join('.'), pair.value, pair.line);
+    } else {
+      // A table in a list of tables, whole: its parts belong together.
       const key = path.slice(0, inList).join('.');
       const all = section.tables.get(key) ?? [];
-      const pairs = node.body.map((pair) => [
-        getStaticTOMLValue(pair.key).join('.'),
-        getStaticTOMLValue(pair.value),
-      ]);
-      if (inList === path.length - 1)
-        all.push({ value: Object.fromEntries(pairs), line: node.loc.start.line });
+      const value = Object.fromEntries(pairs.map((pair) => [pair.key.join('.'), pair.value]));
+      if (inList === path.length - 1) all.push({ value, line });
       section.tables.set(key, all);
-      continue;
-    }
-    for (const pair of node.body) {
-      const key = [...path, ...getStaticTOMLValue(pair.key)].join('.');
-      put(section.settings, key, getStaticTOMLValue(pair.value), pair.loc.start.line);
     }
   }
   if (sections.size === 0)
     throw new DocumentError([`${file}: has no [[runners]]; is it a GitLab Runner's config.toml?`]);
   if (sections.size > RUNNERS_MAX)
     throw new DocumentError([`${file}: has more than ${RUNNERS_MAX} [[runners]]`]);
-  return [...sections.values()].map(({ line, settings, tables }) => {
-    const id = settings.get('id')?.value;
+  return [...sections.values()].map((section) => {
+    const id = section.settings.get('id')?.value;
     return {
-      name: textOf(settings.get('name')) ?? '',
-      line,
-      executor: textOf(settings.get('executor')) ?? '',
-      settings,
-      tables,
+      ...section,
+      name: textAt(section, 'name')?.text ?? '',
+      executor: textAt(section, 'executor')?.text ?? '',
       ...(typeof id === 'number' && Number.isSafeInteger(id) && id > 0 && { id }),
     };
   });
@@ -89,18 +84,10 @@ export function readRunnerConfig(text: string, file: string): readonly RunnerSec
 
 /** An inline table is the same as one under a heading. */
 function put(settings: Map<string, ConfigSetting>, key: string, value: unknown, line: number): void {
-  if (SECRET.test(key)) {
-    settings.set(key, { value: true, line });
-  } else if (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Date)
-  ) {
+  if (SECRET.test(key)) settings.set(key, { value: true, line });
+  else if (isRecord(value) && !(value instanceof Date))
     for (const [name, inner] of Object.entries(value)) put(settings, `${key}.${name}`, inner, line);
-  } else {
-    settings.set(key, { value, line });
-  }
+  else settings.set(key, { value, line });
 }
 
 function parsed(text: string, file: string): ReturnType<typeof parseTOML> {
@@ -112,12 +99,18 @@ function parsed(text: string, file: string): ReturnType<typeof parseTOML> {
   }
 }
 
-export const textOf = (setting: ConfigSetting | undefined): string | undefined =>
-  typeof setting?.value === 'string' && setting.value !== '' ? setting.value : undefined;
+type Settings = Pick<RunnerSection, 'settings'>;
 
-/** The texts of a list; of a single text, as the Runner takes it, a list of one. */
-export function textsOf(setting: ConfigSetting | undefined): readonly string[] {
-  if (typeof setting?.value === 'string') return [setting.value];
-  const list: readonly unknown[] = Array.isArray(setting?.value) ? setting.value : [];
-  return list.filter((each) => typeof each === 'string');
+/** A text that is not empty. */
+export function textAt({ settings }: Settings, path: string) {
+  const { value, line = 0 } = settings.get(path) ?? {};
+  return typeof value === 'string' && value !== '' ? { text: value, line } : undefined;
+}
+
+/** The texts of a list, or a single text, as the Runner takes it; an empty list is none. */
+export function textsAt({ settings }: Settings, path: string) {
+  const { value, line = 0 } = settings.get(path) ?? {};
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const texts = list.filter((each) => typeof each === 'string');
+  return texts.length > 0 ? { texts, line } : undefined;
 }

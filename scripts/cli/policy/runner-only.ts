@@ -1,6 +1,6 @@
 /** Settings of a Runner that admission requests do not contain, so that no rule sees them. */
 import type { ContainerSection, RunnerDraft } from './import-rules.ts';
-import type { ConfigSetting, RunnerSection } from './runner-config.ts';
+import type { RunnerSection } from './runner-config.ts';
 
 /** Values that give a job more than a plain container has. */
 type Gives = (value: unknown) => boolean;
@@ -20,97 +20,83 @@ type Row = readonly [path: string, what: string, gives?: Gives];
 const DIND = 'docker_in_docker: false refuses known engines by name, and no more';
 
 const OF_DOCKER: readonly Row[] = [
-  ['privileged', `containers with all rights of the machine (privileged); ${DIND}`],
-  ['services_privileged', 'services with all rights of the machine (services_privileged)'],
-  ['cap_add', 'more capabilities (cap_add)'],
-  ['security_opt', 'other security options (security_opt)'],
-  ['services_security_opt', 'other security options of services (services_security_opt)'],
-  ['devices', 'devices of the machine (devices)'],
-  ['device_cgroup_rules', 'devices of the machine (device_cgroup_rules)'],
-  ['gpus', 'GPUs (gpus)'],
-  ['volumes', 'folders or sockets of the machine (volumes)', isOfMachine],
-  ['volumes_from', 'volumes of other containers (volumes_from)'],
-  ['network_mode', "the machine's network (network_mode)", isHost],
-  ['pid_mode', "the machine's processes (pid_mode)", isHost],
-  ['ipcmode', "the machine's memory of processes (ipcmode)", isHost],
-  ['userns_mode', "the machine's users (userns_mode)", isHost],
-  ['sysctls', 'kernel settings (sysctls)'],
+  ['privileged', `containers with all rights of the machine; ${DIND}`],
+  ['services_privileged', 'services with all rights of the machine'],
+  ['cap_add', 'more capabilities'],
+  ['security_opt', 'other security options'],
+  ['services_security_opt', 'other security options of services'],
+  ['devices', 'devices of the machine'],
+  ['device_cgroup_rules', 'devices of the machine'],
+  ['gpus', 'GPUs'],
+  ['volumes', 'folders or sockets of the machine', isOfMachine],
+  ['volumes_from', 'volumes of other containers'],
+  ['network_mode', "the machine's network", isHost],
+  ['pid_mode', "the machine's processes", isHost],
+  ['ipcmode', "the machine's memory of processes", isHost],
+  ['userns_mode', "the machine's users", isHost],
+  ['sysctls', 'kernel settings'],
 ];
 
 const CONTEXTS = [
-  'pod_security_context',
-  'init_permissions_container_security_context',
-  'build_container_security_context',
-  'helper_container_security_context',
-  'service_container_security_context',
+  'pod',
+  'init_permissions_container',
+  'build_container',
+  'helper_container',
+  'service_container',
 ];
-const MORE_RIGHTS = 'more rights than it starts with';
 
 const OF_KUBERNETES: readonly Row[] = [
-  ['privileged', `containers with all rights of the node (privileged); ${DIND}`, isTrue],
-  ['allow_privilege_escalation', `${MORE_RIGHTS} (allow_privilege_escalation)`, isTrue],
-  ['cap_add', 'more capabilities (cap_add)'],
+  ['privileged', `containers with all rights of the node; ${DIND}`, isTrue],
+  ['allow_privilege_escalation', 'more rights than a container starts with', isTrue],
+  ['cap_add', 'more capabilities'],
   ...CONTEXTS.flatMap((context): readonly Row[] => [
-    [`${context}.run_as_user`, `root (${context})`, isRoot],
-    [`${context}.privileged`, `all rights of the node (${context})`],
-    [`${context}.allow_privilege_escalation`, `${MORE_RIGHTS} (${context})`],
-    [`${context}.capabilities.add`, `more capabilities (${context})`],
+    [`${context}_security_context.run_as_user`, 'root', isRoot],
+    [`${context}_security_context.privileged`, 'all rights of the node'],
+    [`${context}_security_context.allow_privilege_escalation`, 'more rights than a container starts with'],
+    [`${context}_security_context.capabilities.add`, 'more capabilities'],
   ]),
-  ['volumes', 'volumes of the cluster or the node (volumes)'],
-  ['node_selector', 'nodes of its own (node_selector)'],
-  ['node_tolerations', 'nodes with taints (node_tolerations)'],
-  ['affinity', 'nodes of its own (affinity)'],
-  [
-    'namespace_per_job',
-    'a namespace for each job (namespace_per_job), so KUBERNETES_NAMESPACE_OVERWRITE does nothing',
-  ],
-  ['service_account', 'a service account (service_account)'],
-  [
-    'automount_service_account_token',
-    "the service account's token (automount_service_account_token)",
-    isTrue,
-  ],
-  ['runtime_class_name', 'another container runtime (runtime_class_name)'],
-  ['priority_class_name', 'a priority over other pods (priority_class_name)'],
-  ['pod_spec', 'a patch of the whole pod (pod_spec)'],
+  ['volumes', 'volumes of the cluster or the node'],
+  ['node_selector', 'nodes of its own'],
+  ['node_tolerations', 'nodes with taints'],
+  ['affinity', 'nodes of its own'],
+  ['namespace_per_job', 'a namespace for each job, so KUBERNETES_NAMESPACE_OVERWRITE does nothing'],
+  ['service_account', 'a service account'],
+  ['automount_service_account_token', "the service account's token", isTrue],
+  ['runtime_class_name', 'another container runtime'],
+  ['priority_class_name', 'a priority over other pods'],
+  ['pod_spec', 'a patch of the whole pod'],
   [
     'bearer_token_overwrite_allowed',
-    "another token for the cluster's API (KUBERNETES_BEARER_TOKEN); a rule can refuse it: bearer_token: false",
+    "another token for the cluster's API; a rule can refuse it: bearer_token: false",
   ],
 ];
 
 /** Notes the settings that rules cannot see, with their lines, and values that the Runner hides. */
 export function addUnseenSettings(
-  section: RunnerSection,
+  { settings, tables, line }: RunnerSection,
   part: ContainerSection | undefined,
-  draft: RunnerDraft,
+  { note }: RunnerDraft,
 ): void {
-  const { settings, line } = section;
   const rows = part === undefined ? [] : part === 'docker' ? OF_DOCKER : OF_KUBERNETES;
   for (const [path, what, gives = isSet] of rows) {
-    const found = settingsAt(section, `${part}.${path}`).find(({ value }) => gives(value));
-    if (found !== undefined) draft.note('no_rule', found.line, what);
+    // The setting, or all below it if it is a table or a list of tables.
+    const isBelow = ([key]: readonly [string, unknown]): boolean => `${key}.`.startsWith(`${part}.${path}.`);
+    const own = [...settings].filter(isBelow).map(([, setting]) => setting);
+    const listed = [...tables].filter(isBelow).flatMap(([, all]) => all);
+    const found = [...own, ...listed].find(({ value }) => gives(value));
+    if (found !== undefined) note('no_rule', found.line, `${what} (${path})`);
   }
   const environment = settings.get('environment');
   if (environment !== undefined)
-    draft.note(
+    note(
       'not_seen',
       environment.line,
       'environment sets variables that GitLab does not know: what they put into images and KUBERNETES_* no rule sees',
     );
   if (settings.get('feature_flags.FF_USE_JOB_ROUTER')?.value !== true)
-    draft.note(
+    note(
       'not_seen',
       line,
       'FF_USE_JOB_ROUTER is not true under [runners.feature_flags]: from 18.11 on GitLab asks about none of its jobs, so no rule is asked (18.9 and 18.10 have it in the environment of the process)',
     );
-}
-
-/** The setting, or all below it if it is a table or a list of tables. */
-function settingsAt({ settings, tables }: RunnerSection, path: string): readonly ConfigSetting[] {
-  const isBelow = ([key]: readonly [string, unknown]): boolean => key === path || key.startsWith(`${path}.`);
-  return [
-    ...[...settings].filter(isBelow).map(([, setting]) => setting),
-    ...[...tables].filter(isBelow).flatMap(([, all]) => all),
-  ];
 }

@@ -8,11 +8,9 @@ import { isLive } from '../../../functions/core/ledger/settle.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import {
   type ComparedJob,
-  type EnforcementProof,
   enforcementProof,
   unadmittedShare,
 } from '../../../functions/core/truth/enforcement-proof.ts';
-import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
 
 interface CompareOptions {
   /** Unix ms: live jobs, and those that were decided or ended since. */
@@ -26,20 +24,9 @@ interface CompareOptions {
   readonly onCall: () => void;
 }
 
+export type HoldComparison = Awaited<ReturnType<typeof compareWithGitLab>>;
 /** Output of `--json`. */
-export interface Comparison extends Pick<EnforcementProof, 'figures' | 'findings'> {
-  readonly sinceMs: number;
-  /** Share of the jobs that ran; absent where the runners' jobs could not be listed in full. */
-  readonly unadmittedShare?: number;
-  readonly unasked: number;
-  readonly runners: GitLabTruths['runners'];
-}
-
-export interface HoldComparison {
-  readonly comparison: Comparison;
-  /** The sweep's decisions about the findings. */
-  readonly verdicts: readonly JobVerdict[];
-}
+export type Comparison = HoldComparison['comparison'];
 
 /** Some 2 KB each: with more a shorter time does better than a larger machine. */
 const RECORDS_MAX = 200_000;
@@ -47,11 +34,7 @@ const READ_BATCH = 100;
 const READ_TIMEOUT_MS = 15_000;
 
 /** @throws {Error} with the remedy when there are too many jobs, {GitLabError} and {LedgerError} as they come. */
-export async function compareWithGitLab(
-  store: LedgerStore,
-  gitlab: GitLab,
-  options: CompareOptions,
-): Promise<HoldComparison> {
+export async function compareWithGitLab(store: LedgerStore, gitlab: GitLab, options: CompareOptions) {
   const records = await recentRecords(store, options.sinceMs);
   const wanted = [...records.values()].map(({ jobId, facts }) => ({ jobId, projectId: facts.projectId }));
   const says = await askGitLab(wanted, gitlab, options);
@@ -67,14 +50,16 @@ export async function compareWithGitLab(
     truth,
   }));
   const { figures, findings, verdicts } = enforcementProof(jobs, options.nowMs, options.scope);
-  const comparison: Comparison = {
+  const comparison = {
     sinceMs: options.sinceMs,
     figures,
     findings: [...findings].sort((a, b) => a.kind.localeCompare(b.kind, 'en') || a.jobId - b.jobId),
+    // Of the jobs that ran; only where the runners' jobs could be listed in full.
     ...(says.runners === 'all' && { unadmittedShare: unadmittedShare(figures) }),
     unasked: says.unasked,
     runners: says.runners,
   };
+  // The verdicts are the sweep's decisions about the findings.
   return { comparison, verdicts };
 }
 

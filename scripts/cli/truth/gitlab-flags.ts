@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type Flag, text } from '../../terminal/flags.ts';
@@ -26,15 +26,7 @@ export const neededGitLab = (token = GITLAB_FLAGS['token-file'].help) => ({
   'token-file': shownAsNeeded(text('<file>', token)),
 });
 
-export interface GitLabPlace {
-  /** No trailing slash. */
-  readonly baseUrl: string;
-  readonly token: string;
-  /** By the proxy and with the private authority of the environment. */
-  readonly fetch: typeof fetch;
-  readonly clock: LedgerClock;
-  readonly random: () => number;
-}
+export type GitLabPlace = ReturnType<typeof readGitLabPlace>;
 
 /** What a client of GitLab needs to call this GitLab. */
 export const callsTo = ({ token, ...place }: GitLabPlace): RestCallDeps => ({
@@ -46,7 +38,7 @@ export const callsTo = ({ token, ...place }: GitLabPlace): RestCallDeps => ({
 export function readGitLabPlace(
   flags: { readonly gitlab?: string | undefined; readonly 'token-file'?: string | undefined },
   io: Pick<TerminalIo, 'cwd' | 'env' | 'nowMs' | 'standIns'>,
-): GitLabPlace {
+) {
   const { gitlab, 'token-file': file } = flags;
   if (gitlab === undefined)
     throw new UsageError("--gitlab is missing: expected GitLab's address, e.g. https://gitlab.example.com");
@@ -60,6 +52,7 @@ export function readGitLabPlace(
   return {
     baseUrl: `${origin}${pathname}`.replace(/\/+$/, ''),
     token: readToken(file, io),
+    // By the proxy and with the private authority of the environment.
     fetch: standIn(io, commandFetch)(io),
     clock: { ...standIn(io, systemClock), nowMs: io.nowMs },
     random: standIn(io, Math.random),

@@ -6,14 +6,10 @@ import { shadowCount } from '../report/shadow-words.ts';
 /** Every so many steps the line is renewed. */
 const EVERY = 1_000;
 
-export interface Progress {
-  readonly step: () => void;
-  /** Clears the line. */
-  readonly done: () => void;
-}
+export type Progress = ReturnType<typeof progressOf>;
 
 /** A counting line on the terminal; empty without a terminal. */
-export function progressOf(what: string, io: Pick<TerminalIo, 'err' | 'progress'>): Progress {
+export function progressOf(what: string, io: Pick<TerminalIo, 'err' | 'progress'>) {
   let steps = 0;
   return {
     step: () => {

@@ -2,16 +2,13 @@ import { writeUnits } from '../../../functions/core/ledger/items.ts';
 import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 
-export interface StoreCounts {
-  transactions: number;
-  committed: number;
-  refused: number;
-  conflicts: number;
-  throttles: number;
+export type StoreCounts = ReturnType<typeof noCounts>;
+
+const noCounts = () => ({
+  ...{ transactions: 0, committed: 0, refused: 0, conflicts: 0, throttles: 0 },
   /** Write units by formula, failed transactions included. */
-  tableUnits: number;
-  indexUnits: number;
-}
+  ...{ tableUnits: 0, indexUnits: 0 },
+});
 
 /**
  * Counts the operations of a store: exact figures that do not depend on the machine's speed.
@@ -24,15 +21,7 @@ export function countingStore(
   onTransaction?: (writes: readonly Write[], outcome: TransactOutcome) => void,
 ): LedgerStore & { readonly counts: StoreCounts } {
   const keys = ledgerKeys(instance);
-  const counts: StoreCounts = {
-    transactions: 0,
-    committed: 0,
-    refused: 0,
-    conflicts: 0,
-    throttles: 0,
-    tableUnits: 0,
-    indexUnits: 0,
-  };
+  const counts = noCounts();
   return {
     counts,
     async transact(writes, options) {

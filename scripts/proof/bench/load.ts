@@ -105,12 +105,7 @@ export function deployment(
   return { clock, random, store, ...sides({ store, clock, random, defer, roots, ...options }) };
 }
 
-export interface Load {
-  readonly admitted: number;
-  readonly seconds: number;
-  /** Ascending. */
-  readonly latenciesMs: readonly number[];
-}
+export type Load = Awaited<ReturnType<typeof closedLoop>>;
 
 /** Keeps `inFlight` requests open for a while, spread over the roots. */
 export async function closedLoop(
@@ -123,7 +118,7 @@ export async function closedLoop(
     /** @default 1 */
     readonly firstJobId?: number;
   },
-): Promise<Load> {
+) {
   const { clock, roots } = options;
   const startedMs = clock.monotonicMs();
   const latenciesMs: number[] = [];
@@ -217,19 +212,7 @@ export interface LoadPoint {
   readonly perSecond: number;
 }
 
-export interface LoadOutcome extends LoadPoint {
-  readonly asked: number;
-  /** Share of the jobs that the ledger did not decide in time. */
-  readonly undecidedShare: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Write units of admissions and settlements per admitted job. */
-  readonly unitsPerJob: number;
-  readonly conflictsPerJob: number;
-  readonly throttlesPerJob: number;
-  /** Share of the admitted jobs that is settled two seconds after the last answer. */
-  readonly settledShare: number;
-}
+export type LoadOutcome = Awaited<ReturnType<typeof measureLoad>>;
 
 /** The relay's default, after which the fallback decides. */
 const DEADLINE_MS = 2_000;
@@ -239,7 +222,7 @@ const JOB_MS = 200;
 const SETTLED_WITHIN_MS = 2_000;
 
 /** Measures one point in virtual time, with the settlement of admitted jobs running. */
-export async function measureLoad(point: LoadPoint): Promise<LoadOutcome> {
+export async function measureLoad(point: LoadPoint) {
   const { roots, relays, isShared, perSecond } = point;
   const { clock, random, store, naive, grouped } = deployment(roots, { isShared, deadlineMs: DEADLINE_MS });
   const ask = relays === 'naive' ? naive() : grouped(relays);
@@ -263,12 +246,15 @@ export async function measureLoad(point: LoadPoint): Promise<LoadOutcome> {
   return {
     ...point,
     asked,
+    /** Share of the jobs that the ledger did not decide in time. */
     undecidedShare: (asked - admitted) / asked,
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
+    /** Write units of admissions and settlements per admitted job. */
     unitsPerJob: (tableUnits + indexUnits) / admitted,
     conflictsPerJob: conflicts / admitted,
     throttlesPerJob: throttles / admitted,
+    /** Share of the admitted jobs that is settled two seconds after the last answer. */
     settledShare: stream.settled / admitted,
   };
 }

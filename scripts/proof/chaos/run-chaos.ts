@@ -21,30 +21,7 @@ interface ChaosOptions {
   readonly onProgress: (text: string) => void;
 }
 
-export interface ChaosResult {
-  readonly faults: Readonly<Record<string, number>>;
-  readonly asked: number;
-  /** Router results, and decisions by decider. */
-  readonly answered: Readonly<Record<string, number>>;
-  readonly decisions: Readonly<Record<string, number>>;
-  /** Without a decision, because their relay was killed or their connection cut. */
-  readonly cut: number;
-  /** Rejected by a relay that was killed before it delivered the decision: nothing ran, so nothing is charged. */
-  readonly diedWithRelay: number;
-  readonly declaredLost: number;
-  /** Settled only by asking GitLab. */
-  readonly swept: number;
-  readonly counters: number;
-  readonly commits: number;
-  /** The highest committed amount beyond a limit, as a share of it. */
-  readonly mostOver: number;
-  /** The most jobs that ran at the same time under the shared cap. */
-  readonly runningMost: number;
-  /** The largest delay of a request by this process. */
-  readonly lateMs: number;
-  /** Number of violations of each promise with some examples: each must be 0. */
-  readonly promises: Readonly<Record<string, { readonly got: number; readonly samples: readonly string[] }>>;
-}
+export type ChaosResult = Awaited<ReturnType<typeof runChaos>>;
 
 const FAULT_MS = { min: 1_200, spread: 1_800 };
 const CALM_MS = { min: 500, spread: 1_000 };
@@ -53,7 +30,7 @@ const DELIVERED_MS_MAX = 15_000;
 const QUIET_MS_MAX = 90_000;
 const LOOK_MS = 1_000;
 
-export async function runChaos({ seed, minutes, perSecond, onProgress }: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos({ seed, minutes, perSecond, onProgress }: ChaosOptions) {
   const random = seededRandom(seed);
   const log = new DecisionLog();
   onProgress('starting table, functions, router and relays …');
@@ -103,28 +80,32 @@ export async function runChaos({ seed, minutes, perSecond, onProgress }: ChaosOp
             `job ${jobId}: ${result} ${failure}; ${log.byJob.get(jobId)?.text ?? 'no relay logged it'}`,
         ),
       );
+    /** Number of violations of each promise with some examples: each must be 0. */
+    const promises: Readonly<Record<string, ReturnType<typeof counted>>> = {
+      'questions that nobody answered': named(silent.filter((job) => !cut(job))),
+      'commits at which the ledger itself was over a limit': counted([], reader.over.broken),
+      'questions in no books, not declared lost, and not gone with a killed relay': named(
+        missing.filter((job) => !died(job)),
+      ),
+      'jobs whose books say another thing than the router heard': counted(
+        told.flatMap((job) => wrongOf(job, records.get(job.jobId))),
+      ),
+      'counters that differ from a recount': counted([], drift.length),
+      'holds left': counted([], liveIn(records).length),
+    };
     return {
       faults,
       asked: load.asked.length,
       answered: countsOf(load.asked.map(({ result }) => result)),
       decisions: log.counts,
+      // Without a decision, because their relay was killed or their connection cut.
       cut: silent.filter(cut).length,
+      // Rejected by a relay that was killed before it delivered the decision: nothing ran, so nothing is charged.
       diedWithRelay: missing.filter(died).length,
       declaredLost: log.lostJobs.size,
       ...{ swept, counters, commits: reader.over.commits, mostOver: reader.over.mostOver },
       ...{ runningMost: load.runningMost, lateMs: Math.round(load.lateMs) },
-      promises: {
-        'questions that nobody answered': named(silent.filter((job) => !cut(job))),
-        'commits at which the ledger itself was over a limit': counted([], reader.over.broken),
-        'questions in no books, not declared lost, and not gone with a killed relay': named(
-          missing.filter((job) => !died(job)),
-        ),
-        'jobs whose books say another thing than the router heard': counted(
-          told.flatMap((job) => wrongOf(job, records.get(job.jobId))),
-        ),
-        'counters that differ from a recount': counted([], drift.length),
-        'holds left': counted([], liveIn(records).length),
-      },
+      promises,
     };
   } finally {
     await reader.stop();

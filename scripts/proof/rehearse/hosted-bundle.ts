@@ -7,15 +7,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../../policies/document/reading.ts';
 
-export interface HostedBundle {
-  /** Returns the handler's response after a round trip through JSON. Rejects with its error. */
-  invoke(event: unknown): Promise<unknown>;
-  /** Stops its process or lets it go on: what it is asked meanwhile waits. */
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Everything it has written to stdout and stderr. */
-  output(): string;
-  close(): Promise<void>;
-}
+export type HostedBundle = Awaited<ReturnType<typeof hostBundle>>;
 
 interface Answer {
   readonly id: number;
@@ -43,7 +35,7 @@ export async function hostBundle({
 }: {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-}): Promise<HostedBundle> {
+}) {
   const readable = [HOST, folder, join(root, 'node_modules'), join(root, 'package.json')];
   const child = fork(HOST, [pathToFileURL(join(folder, 'handler.mjs')).href], {
     cwd: folder,
@@ -84,7 +76,8 @@ export async function hostBundle({
   }
   let calls = 0;
   return {
-    invoke: async (event) => {
+    /** Returns the handler's response after a round trip through JSON. Rejects with its error. */
+    invoke: async (event: unknown): Promise<unknown> => {
       calls += 1;
       const answer = answerTo(calls, INVOKE_MS_MAX);
       child.send({ id: calls, event });
@@ -92,7 +85,9 @@ export async function hostBundle({
       if (error !== undefined) throw new Error(error);
       return result;
     },
-    signal: (name) => void child.kill(name),
+    /** Stops its process or lets it go on: what it is asked meanwhile waits. */
+    signal: (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name),
+    /** Everything it has written to stdout and stderr. */
     output: written,
     close,
   };

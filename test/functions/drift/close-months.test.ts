@@ -13,7 +13,6 @@ import { keyOf } from '../../../functions/core/store/operation.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
 import { directoryOf } from '../../../policies/directory.ts';
-import { someFacts } from '../../support/ledger/asks.ts';
 import { aJob, consoleHouse, LIMITS } from '../console/house.ts';
 
 const DAY_MS = 86_400_000;
@@ -88,22 +87,6 @@ async function threeMonths() {
   return { ...house, november, december, january: await all() };
 }
 
-test('each top-level group and the instance has a statement for each month, numbered in a row', async () => {
-  const { january, chain } = await threeMonths();
-  const numbers = january.map(({ statement }) => statement.number).sort((a, b) => a - b);
-  expect(numbers).toEqual(Array.from({ length: 9 }, (_, index) => index + 1));
-  expect((await chain.numbers(1)).map(({ number, sha256 }) => [number, sha256])).toEqual(
-    [...january]
-      .sort((a, b) => a.statement.number - b.statement.number)
-      .map(({ statement, sha256 }) => [statement.number, sha256]),
-  );
-  for (const subject of SUBJECTS) {
-    const own = january.filter(({ statement }) => statement.subject === subject);
-    expect(own.map(({ statement }) => statement.month)).toEqual(['2026-11', '2026-12', '2027-01']);
-    expect(chainBreak(own)).toBeUndefined();
-  }
-});
-
 test('a closed month never changes: what is told later is an adjustment of the next one, and names month and jobs', async () => {
   const { november, december, january } = await threeMonths();
   for (const { statement, text } of november)
@@ -124,40 +107,6 @@ test('a closed month never changes: what is told later is an adjustment of the n
     },
   ]);
   expect(of(january, 'group/200', '2027-01').adjustments).toEqual([]);
-});
-
-/** A job of a top-level group that the directory does not have any more. */
-async function formerGroup(facts: object = { rootId: 900, groupId: 900, groupIds: [900] }) {
-  const house = await books();
-  const decidedAtMs = house.clock.nowMs();
-  await house.ledger.recordBypass([
-    {
-      ...{ jobId: 1, durationSeconds: 60, endedAtMs: decidedAtMs + 60_000, decidedAtMs, claims: [] },
-      ...{ facts: someFacts({ ...facts, projectId: 10_900 }), violations: [], unchecked: 'bypass' },
-    },
-  ]);
-  await house.roll();
-  house.clock.advance(10 * DAY_MS);
-  await house.pack();
-  return house;
-}
-
-test.each([
-  [
-    'was deleted before its only job was reported',
-    { rootId: 900, groupId: 900, groupIds: [900] },
-    'group/900',
-  ],
-  ['is below a quiet group by now', { rootId: 104, groupId: 104, groupIds: [104] }, 'group/104'],
-])('a top-level group that %s has a statement of its jobs', async (_, facts, subject) => {
-  const house = await formerGroup(facts);
-  house.clock.advance(10 * DAY_MS);
-  await house.close();
-  const [own, ...more] = await house.chain.of(subject);
-  const [whole] = await house.chain.of('instance');
-  expect(more).toEqual([]);
-  expect(own?.statement.totals).toMatchObject({ jobs: 1, seconds: 60 });
-  expect(own?.statement.totals).toEqual(whole?.statement.totals);
 });
 
 test('a statement names the group by its path, and by its last one after the group is deleted', async () => {

@@ -123,16 +123,3 @@ test('a day is packed once a night, and again the next nights, when more of its 
   expect(await packTheJobs(15)).toMatchObject({ days: 3 });
   expect(told(await by('branch'))[0]).toEqual(['acme/payments/cards/api: slow', 1_000_000]);
 });
-
-test('where there are more records than may be read, what is not is in other', async () => {
-  const { by, night, packTheJobs } = await someJobs();
-  await night();
-  expect(await packTheJobs(15, { idsMax: 1_500, recordsMax: 1 })).toMatchObject({ days: 3 });
-  expect((await by('job')).rows).toHaveLength(2);
-  const nobody = await someJobs();
-  await nobody.night();
-  expect(await nobody.packTheJobs(0)).toEqual({ days: 0, records: 0 });
-  const { rows, other, total, notes } = await nobody.by('branch');
-  expect([rows, other.micros]).toEqual([[], total.micros]);
-  expect(notes).toEqual([expect.stringContaining('days are not packed yet')]);
-});

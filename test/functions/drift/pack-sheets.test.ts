@@ -1,13 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  addSumTo,
-  eachLaterRow,
-  eachSum,
-  FIGURES,
-  packedSums,
-  type SheetSum,
-} from '../../../functions/core/sheets/sheet-rows.ts';
+import { FIGURES, packedSums } from '../../../functions/core/sheets/sheet-rows.ts';
 import { putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
 import { spendBooks } from '../../support/reports/spend-books.ts';
@@ -15,50 +7,6 @@ import { USERS } from '../console/house.ts';
 
 const HOUR_MS = 3_600_000;
 const API = { projectId: 1, groupId: 104, runnerClass: 'small', seconds: 1 };
-
-test('rows are read as they were packed, whatever their numbers', () =>
-  fc.assert(
-    fc.property(
-      fc.array(
-        fc.tuple(
-          fc.integer({ min: 0, max: 2 ** 40 }),
-          fc.array(fc.integer({ min: -(2 ** 51), max: 2 ** 51 }), {
-            minLength: FIGURES.length,
-            maxLength: FIGURES.length,
-          }),
-        ),
-        { maxLength: 30 },
-      ),
-      (drawn) => {
-        const rows = new Map(drawn.map(([id, sum]) => [id, Float64Array.from(sum)]));
-        const read = new Map<number, SheetSum>();
-        eachSum(packedSums(rows), (id, sum) => addSumTo(read, id, sum));
-        const kept = [...rows].filter(([, sum]) => sum.some((value) => value !== 0));
-        expect([...read].sort(([a], [b]) => a - b)).toEqual(kept.sort(([a], [b]) => a - b));
-      },
-    ),
-  ));
-
-test('figures that came later leave the bytes as programs from before read them, and a newer one’s are passed over', () => {
-  const first = [7, 0, 2, 90_500, 1, 0, 0, 0, 0, 0, 0, 1, 1];
-  const before = packedSums(new Map([[5, Float64Array.from(first)]]));
-  const now = packedSums(new Map([[5, Float64Array.from([...first, 3, 1, 4_000, 60])]]));
-  expect(before.later).toBeUndefined();
-  expect(now.bytes).toEqual(before.bytes);
-  // Row 5: a mask of eleven figures, each of them 1, as a newer program has it; and row 6 with one that is known.
-  const newer = Uint8Array.from([1, 5, 13, 255, 15, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 2, 1, 4]);
-  const read: [number, readonly number[]][] = [];
-  eachLaterRow(
-    newer,
-    () => true,
-    (id, sum) => read.push([id, [...sum]]),
-  );
-  const none = first.map(() => 0);
-  expect(read).toEqual([
-    [5, [...none, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]],
-    [6, [...none, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
-  ]);
-});
 
 test('a sheet whose later figures are of another writing is there without them only', async () => {
   const { sheets, table } = spendBooks({ partBytes: 8 });
@@ -123,20 +71,4 @@ test('a project that has moved keeps its row, and so does a class that is gone',
   expect(await read.spend({ by: 'class' }, USERS.finance)).toMatchObject({
     report: { rows: [{ name: 'old', micros: 9 }], other: { micros: 0 } },
   });
-});
-
-test('a sheet whose parts are of two writings is not there', async () => {
-  const { sheets, table, commit, pack, read } = spendBooks({ partBytes: 8 });
-  for (let index = 0; index < 9; index += 1)
-    await commit({ ...API, day: '2026-11-20', micros: 1_000 + index, seconds: 2_000 });
-  await pack();
-  const name = { kind: 'group', span: '2026-11' } as const;
-  const [whole] = await sheets.read([name]);
-  const part = table
-    .items()
-    .find(({ pk, sk }) => pk?.S?.endsWith('@sheets#group#2026-11') && sk?.S === '001');
-  if (whole === undefined || part === undefined) throw new Error('nothing in parts');
-  await putItem(table, { ...part, wr: { S: 'another' } }, new TimeLimit(1_000));
-  expect(await sheets.read([name])).toEqual([undefined]);
-  expect(await read.spend({}, USERS.finance)).toMatchObject({ report: { total: { micros: 9_036 } } });
 });

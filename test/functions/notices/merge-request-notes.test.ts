@@ -185,22 +185,6 @@ describe('exactly one note', () => {
     expect(notes).toHaveLength(1);
   });
 
-  test('of two parallel runs that both found none', async () => {
-    const { approve, run, state, notes } = await noteHarness();
-    await approve();
-    let posts = 0;
-    const { promise: both, resolve } = Promise.withResolvers<void>();
-    state.fault = (call) => {
-      if (!call.startsWith('POST')) return undefined;
-      posts += 1;
-      if (posts === 2) resolve();
-      return both.then(() => undefined as unknown as Response);
-    };
-    await Promise.all([run(), run()]);
-    expect(posts).toBe(2);
-    expect(notes).toHaveLength(1);
-  });
-
   test('after a lost response, or a lost cursor', async () => {
     const { request, decide, run, later, runWith, cursors, state, notes, texts } = await noteHarness();
     const id = await request();
@@ -218,15 +202,6 @@ describe('exactly one note', () => {
     expect(texts()).toEqual([expect.stringContaining('**Approved**')]);
     await runWith({ cursors: { read: async () => before, write: async () => true } });
     expect(notes).toHaveLength(1);
-  });
-
-  test('next to a marker of another author', async () => {
-    const { request, decide, run, notes } = await noteHarness();
-    const id = await request();
-    notes.push({ id: 1, authorId: 2, place: PLACE, body: `<!-- tollgate request ${id}, edit 99 -->\nmine` });
-    await decide(id);
-    await run();
-    expect(notes.map(({ authorId }) => authorId)).toEqual([2, NOTE_USER_ID]);
   });
 });
 

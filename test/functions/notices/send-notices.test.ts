@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { MESSAGE_BYTES_MAX, MemoryNotifier } from '../../../functions/core/notify/message.ts';
+import { MESSAGE_BYTES_MAX } from '../../../functions/core/notify/message.ts';
 import { NOTICES_PER_MESSAGE_MAX, noticeMessage } from '../../../functions/notices/digest.ts';
 import { cutName, cutText, type Notice } from '../../../functions/notices/notice.ts';
-import { MESSAGES_MAX } from '../../../functions/notices/send-notices.ts';
 import { aJob } from '../console/house.ts';
-import { CONSOLE_URL, DAY_MS, FRITZ, memoryCursors, noticesHarness, OWNED, readMessage } from './harness.ts';
+import { CONSOLE_URL, DAY_MS, FRITZ, noticesHarness, OWNED, readMessage } from './harness.ts';
 
 const HOUR_MS = 3_600_000;
 const lower = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 300 } as const;
@@ -22,16 +21,6 @@ describe('a run without events', () => {
     clock.advance(15 * 60_000);
     expect(await news()).toEqual([]);
     expect(cursors.now()).toEqual(before);
-  });
-
-  test('events before the first run are history, except pending requests', async () => {
-    const { request, ask, runWith } = await noticesHarness();
-    await request();
-    await ask([aJob(1, { runnerTags: ['large'] })]);
-    const notify = new MemoryNotifier();
-    await runWith({ cursors: memoryCursors(), notify });
-    const kinds = notify.sent.map(readMessage).flatMap(({ notices }) => notices.map(({ kind }) => kind));
-    expect(kinds).toEqual(['request-waiting']);
   });
 });
 
@@ -54,14 +43,6 @@ describe('a message', () => {
       'Tollgate: 1 request waits, 2 jobs of group acme rejected, 1 change of limits',
     );
     expect(message?.attributes?.severity).toBe('action');
-  });
-
-  test('has no links without a console', async () => {
-    const { ask, run, notify } = await noticesHarness({ limits: [full], consoleUrl: undefined });
-    await ask([aJob(1, { jobName: 'build' })]);
-    await run();
-    expect(notify.sent.at(-1)?.text).toContain('  Job 1 "build" in acme/payments/cards/api\n');
-    expect(JSON.stringify(notify.sent.at(-1))).not.toMatch(/undefined|\/jobs|\/groups/);
   });
 
   test('fits SNS with the most notices of the longest texts', () => {
@@ -119,15 +100,6 @@ describe('edits', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('that change the owner go to both owners', async () => {
-    const { edit, news } = await noticesHarness();
-    await edit([{ ...lower, owner: 'newcomers' }]);
-    expect((await news()).toSorted()).toEqual([
-      'newcomers limit-tightened group/101',
-      'payments-leads limit-described group/101',
-    ]);
-  });
-
   test('go to the closest owner above, else to finance', async () => {
     const { edit, news } = await noticesHarness();
     await edit([
@@ -151,16 +123,6 @@ describe('edits', () => {
     const { edit, news } = await noticesHarness();
     await edit([made]);
     expect(await news()).toEqual([`payments-leads ${kind} group/101`]);
-  });
-
-  test('of one run share a message with forty notices and the number of the others', async () => {
-    const { edit, run, notify, lastText } = await noticesHarness();
-    for (let amount = 401; amount <= 400 + NOTICES_PER_MESSAGE_MAX + 7; amount += 1)
-      await edit([{ ...lower, amount }]);
-    await run();
-    expect(notify.sent).toHaveLength(1);
-    expect(lastText()).toContain(`and 7 more: ${CONSOLE_URL}/history`);
-    expect(readMessage(notify.sent[0] ?? { json: '' })).toMatchObject({ more: 7 });
   });
 
   test('of many limits of one owner are one notice', async () => {
@@ -353,15 +315,6 @@ describe('warned jobs', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('of a default by pattern are sent for groups without an own limit', async () => {
-    const byPattern = { ...full, subject: 'groups/acme/*', mode: 'warn', owner: 'team' } as const;
-    const { ask, news, lastText } = await noticesHarness({ limits: [byPattern] });
-    await ask([aJob(1), aJob(2)]);
-    expect(await news()).toEqual(['team jobs-warned group/101']);
-    expect(lastText()).toContain('2 jobs of group acme/payments would have been rejected');
-    expect(await news()).toEqual([]);
-  });
-
   test('of a group whose rollout only warns are sent like those of a limit in that mode', async () => {
     const { ask, news, edit } = await noticesHarness({ limits: [full] });
     await edit([{ kind: 'rollout', subject: 'group/100', cost: 'warn' }]);
@@ -389,20 +342,5 @@ describe('at least once, and once without a crash', () => {
       'finance limit-tightened group/200',
       'payments-leads limit-tightened group/101',
     ]);
-  });
-
-  test('recipients beyond the bound of one run wait for the next, each once', async () => {
-    const many = Array.from({ length: MESSAGES_MAX + 5 }, (_, at) => ({
-      ...({ kind: 'set', unit: 'starts', per: 'day' } as const),
-      ...{ subject: `user/${at + 1}`, amount: at + 1, owner: `owner-${at}` },
-    }));
-    const { edit, run, notify } = await noticesHarness();
-    await edit(many);
-    expect(await run()).toMatchObject({ messages: MESSAGES_MAX, waiting: 5 });
-    expect(await run()).toMatchObject({ messages: 5, waiting: 0 });
-    expect(await run()).toMatchObject({ messages: 0 });
-    const owners = notify.sent.map(readMessage).map(({ owner }) => owner);
-    expect(new Set(owners).size).toBe(many.length);
-    expect(owners).toHaveLength(many.length);
   });
 });

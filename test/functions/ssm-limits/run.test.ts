@@ -237,6 +237,15 @@ test('a run whose last write is lost fails, and the next run makes no second edi
   expect(await edits()).toHaveLength(1);
 });
 
+test('without a directory nothing is imported, because no path can be compared', async () => {
+  const { put, event, limits, deps, counted } = await aStore();
+  put(101, [jobs(20)]);
+  deps.directory = async () => undefined;
+  await event();
+  expect(await limits()).toEqual([MONEY]);
+  expect(counted).toEqual([['LimitsUnreadable', 1]]);
+});
+
 test('events that are lost, repeated and out of order end with the newest version, one edit a version at most', async () => {
   const step = fc.oneof(
     fc.record({ put: fc.integer({ min: 10, max: 14 }) }),

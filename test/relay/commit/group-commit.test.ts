@@ -245,5 +245,3 @@ describe('deadlines of jobs', () => {
     expect(batches).toHaveLength(2);
   });
 });
-
-describe('deadlines that share timers', () => {});

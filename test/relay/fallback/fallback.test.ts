@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { type FallbackCause, type LedgerVerdict, undecided } from '../../../relay/exchange.ts';
+import { type FallbackCause, undecided } from '../../../relay/exchange.ts';
 import {
   createFallback,
   type Fallback,
@@ -231,42 +231,14 @@ describe('recent rejections', () => {
     if (subject !== 'instance') expect(rejections.find(stranger)).toBeUndefined();
   });
 
-  const terms = (costMicros: number, estimateSeconds = 600) => ({
-    runnerClass: 'small',
-    estimateSeconds,
-    costMicros,
-    currency: 'EUR',
-    group: 'acme',
-  });
-  const admittedAt = (costMicros: number, estimateSeconds?: number): LedgerVerdict => ({
-    ...(admittedOf({ jobId: 9 }) as Extract<LedgerVerdict, { outcome: 'admitted' }>),
-    terms: terms(costMicros, estimateSeconds),
-  });
-
-  test('an admission of as large a job lifts what its own subjects were refused, and nobody else’s', () => {
+  test('an admission lifts what its own subjects were refused, and nobody else’s', () => {
     const { rejections } = memory();
     rejections.note(job, rejectedFor(quotaViolation('project/1', 'BUDGET_EXHAUSTED', { asked: 500 })));
     rejections.note(stranger, rejectedFor(quotaViolation('project/2', 'BUDGET_EXHAUSTED', { asked: 500 })));
-    rejections.note({ ...job, jobId: 9 }, admittedAt(500));
+    rejections.note({ ...job, jobId: 9 }, admittedOf({ jobId: 9 }));
     expect(rejections.find(job)).toBeUndefined();
     expect(rejections.find(stranger)).toBeDefined();
   });
-
-  test.each(['instance', 'group/100', 'project/1'])(
-    'a smaller job that is admitted shows that there is room for its kind, and %s stays refused to all others',
-    (subject) => {
-      const { rejections } = memory();
-      const small = { ...job, jobId: 9, jobName: 'lint' };
-      rejections.note(
-        { ...job, jobName: 'build' },
-        rejectedFor(quotaViolation(subject, 'BUDGET_EXHAUSTED', { asked: 500 })),
-      );
-      rejections.note(small, admittedAt(499));
-      expect(rejections.find({ ...job, jobName: 'build' })).toBeDefined();
-      expect(rejections.find({ ...job, jobName: 'deploy' })).toBeDefined();
-      expect(rejections.find({ ...small, jobId: 10 })).toBeUndefined();
-    },
-  );
 
   test('what is frozen is refused to jobs of the same project on the same runners', () => {
     const { rejections } = memory();

@@ -17,7 +17,6 @@ import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 interface Setting {
   readonly limits: readonly object[];
@@ -222,43 +221,6 @@ test('what the ledger admitted since it told is deducted by the relay that heard
   // It knows of three jobs of its own, and all answers of the fallback are taken to be in it.
   await ask(aJob(8));
   expect(range(21, 24).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, true, true, false]);
-});
-
-test('slots that were taken before an outage come back by the estimated ends of their jobs, and none that others took', async () => {
-  const slots = { on: { group: 100 }, jobs: 4, when_unreachable: 'room' };
-  for (const [relays, back] of [
-    [1, 3],
-    [2, 2],
-  ] as const) {
-    const { ask, admittedBy, fallbacks, pass } = aHouse({ limits: [slots], relays });
-    await ask(aJob(1));
-    pass(HOUR_MS);
-    await ask(aJob(2), aJob(3), aJob(4));
-    admittedBy(0, aJob(2), aJob(3), aJob(4));
-    pass(1_000);
-    // All four are taken in the books, though the first one must have ended.
-    expect((await ask(aJob(5))).decisions[0]).toMatchObject({ outcome: 'rejected' });
-    pass(9 * MINUTE_MS);
-    expect(admits(fallbacks[0], aJob(11))).toBe(false);
-    pass(MINUTE_MS);
-    expect(range(21, 26).filter((n) => admits(fallbacks[0], aJob(n)))).toHaveLength(back);
-    // The other one let none of them in.
-    expect(fallbacks.slice(1).map((other) => admits(other, aJob(31)))).toEqual(relays === 1 ? [] : [false]);
-  }
-});
-
-test('a relay that may not know all jobs that run gives no slots back', async () => {
-  const { ask, admittedBy, fallbacks, pass } = aHouse({
-    limits: [{ on: { group: 100 }, jobs: 1, when_unreachable: 'room' }],
-  });
-  await ask(aJob(1));
-  admittedBy(0, aJob(1));
-  pass(1_000);
-  await ask(aJob(2));
-  pass(HOUR_MS - 2_000);
-  expect(admits(fallbacks[0], aJob(3))).toBe(false);
-  pass(1_000);
-  expect(admits(fallbacks[0], aJob(4))).toBe(true);
 });
 
 describe('restarts in an outage', () => {

@@ -159,27 +159,16 @@ const ADMINISTRATION: readonly (readonly string[])[] = [
   ['gitlab', 'canary', '--project', 'platform/canary'],
   ['controller', 'status', '--controller', '1'],
 ];
-const REFUSALS: readonly [status: number, cause: RegExp, remedy: RegExp][] = [
-  [401, /GitLab does not take the token/, /wrong, revoked or expired/],
-  [403, /GitLab does not let the token do this/, /administrator's token of scope api/],
-  [404, /GitLab (?:has|knows) no/, /check|need/],
-];
-test.each(
-  ADMINISTRATION.flatMap((words) =>
-    REFUSALS.map((refusal) => [words.slice(0, 2).join(' '), words, ...refusal] as const),
-  ),
-)('%s %j refused with %i: address, cause and remedy', async (_, words, status, cause, remedy) => {
-  const url = await plain(answering(status));
+test.each(ADMINISTRATION)('tollgate %s %s refused: address, cause and remedy', async (...words) => {
+  const url = await plain(answering(401));
   const { host } = new URL(url);
-  const { code, stdout, stderr } = await tollgate(
-    words.map((word) => (word === 'HOST' ? host : word)),
-    url,
-  );
+  const args = words.map((word) => (word === 'HOST' ? host : word));
+  const { code, stdout, stderr } = await tollgate(args, url);
   const said = stdout + stderr;
   expect(code).toBeGreaterThan(0);
-  expect(said).toMatch(new RegExp(`at ${url}.*: ${status}\\)`));
-  expect(said).toMatch(cause);
-  expect(said).toMatch(remedy);
+  expect(said).toMatch(new RegExp(`at ${url}.*: 401\\)`));
+  expect(said).toMatch(/GitLab does not take the token/);
+  expect(said).toMatch(/wrong, revoked or expired/);
   expect(said).not.toMatch(/^\s+at /m);
   expect(said).not.toContain(TOKEN);
 });

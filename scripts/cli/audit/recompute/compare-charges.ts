@@ -36,19 +36,7 @@ interface ChargeDifference {
   readonly sentence: string;
 }
 
-export interface ChargeComparison {
-  /** Jobs that were compared. */
-  readonly jobs: number;
-  readonly bookedMicros: number;
-  readonly recomputedMicros: number;
-  /** Jobs that still run. */
-  readonly open: number;
-  /** Not charged and created before the month: GitLab does not show if they were admitted in it. */
-  readonly edge: number;
-  /** Jobs of classes with rates for what a job requests: taken at the rate of the books. */
-  readonly byRequest: number;
-  readonly differences: readonly ChargeDifference[];
-}
+export type ChargeComparison = Awaited<ReturnType<typeof compareCharges>>;
 
 interface ComparisonAsk {
   readonly startMs: number;
@@ -63,10 +51,12 @@ interface ComparisonAsk {
 /** GitLab's failure reason of a rejected job, which ran for an instant. */
 const REJECTED = 'job_router_failure';
 
-export async function compareCharges(ask: ComparisonAsk): Promise<ChargeComparison> {
+export async function compareCharges(ask: ComparisonAsk) {
   const { startMs, endMs, booked, prices, counts } = ask;
   const seen = new Set<number>();
   const differences: ChargeDifference[] = [];
+  // `open`: still run. `edge`: not charged, and created before the month: GitLab does not show if they were admitted in it.
+  // `byRequest`: of classes with rates for what a job requests, taken at the rate of the books.
   const sum = { jobs: 0, open: 0, edge: 0, byRequest: 0 };
   let recomputed = 0n;
   for await (const run of ask.runs) {

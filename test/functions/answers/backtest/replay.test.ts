@@ -75,24 +75,6 @@ test('who waits for a slot has it: whoever comes later waits for the next, and a
   expect(fates([slots(2, '20s')], lives)).toEqual(['at once', 'at once', 9, 18, 'rejected', 1]);
 });
 
-test('a slot that no recorded end gives back is waited for in vain', () => {
-  expect(fates([slots(1, '60s')], [{ atSeconds: 0 }, { atSeconds: 1, ranSeconds: 1 }])).toEqual([
-    'at once',
-    'rejected',
-  ]);
-});
-
-test('what a limit without a wait refuses as well is rejected at once', () => {
-  const lives = [
-    { atSeconds: 0, ranSeconds: 10 },
-    { atSeconds: 1, ranSeconds: 1 },
-  ];
-  expect(fates([slots(1, '20s'), { on: { group: 104 }, starts: 1, per: 'day' }], lives)).toEqual([
-    'at once',
-    'rejected',
-  ]);
-});
-
 test('a limit on starts gives room when its window turns, once for each start', () => {
   const limits = [{ on: { group: 104 }, starts: 1, per: 'minute', wait: '20s' }];
   const lives = [5, 30, 45, 50, 59].map((atSeconds) => ({ atSeconds, ranSeconds: 1 }));

@@ -69,56 +69,6 @@ test('starts of a day run out like money, those of an hour come and go', async (
   ]);
 });
 
-test('who is told at which level stands beside the limit, and which level its use has reached', async () => {
-  const { apply, counts, read } = await live();
-  await apply([
-    { kind: 'set', subject: 'group/101', limit: 'money-month', thresholds: [80, 99, 120] },
-    {
-      kind: 'set',
-      subject: 'group/200',
-      limit: 'money-month',
-      thresholds: [],
-      soft: '60%',
-      overdraft: 'alert',
-    },
-  ]);
-  counts('group/200', 'money-month', PERIOD, 70_000_000);
-  const { rows } = await read.budgets({ unit: 'money' }, USERS.finance);
-  const of = (subject: string) => {
-    const { thresholds, addressee, baseThresholds } = rows.find((row) => row.subject === subject) ?? {};
-    return [
-      thresholds?.map(({ name, reached }) => `${name}${reached ? '!' : ''}`),
-      addressee,
-      baseThresholds,
-    ];
-  };
-  expect(of('group/101')).toEqual([['80 %!', '99 %!', '120 %'], 'payments-leads', [80, 99, 120]]);
-  await apply([
-    {
-      kind: 'set',
-      subject: 'group/101',
-      limit: 'money-month',
-      thresholds: [80, 'forecast 90', 'forecast 100'],
-    },
-  ]);
-  const [ahead] = (await read.budgets({ below: 'group/101', sort: 'trouble' }, USERS.finance)).rows.filter(
-    ({ subject }) => subject === 'group/101',
-  );
-  // 499.99 of 500 are used: whatever comes, it comes to 90 %.
-  expect(ahead?.thresholds?.map(({ name, reached }) => `${name}${reached ? '!' : ''}`)).toEqual([
-    '80 %!',
-    'forecast 90 %!',
-    'forecast 100 %',
-  ]);
-  expect(ahead?.baseThresholds).toEqual([80, 'forecast 90', 'forecast 100']);
-  // Nobody is named on it, nor above it.
-  expect(of('group/200')).toEqual([['soft!', 'overdraft'], 'finance', []]);
-  // Those above are told for it, at the levels of its kind.
-  expect(of('group/104')).toEqual([['50 %!', '75 %!', '90 %!', '100 %!'], 'payments-leads', undefined]);
-  const { rows: atOnce } = await read.budgets({ unit: 'jobs' }, USERS.finance);
-  expect(atOnce.map(({ thresholds }) => thresholds)).toEqual([undefined]);
-});
-
 const budget = { kind: 'set', unit: 'money', amount: 100, per: 'month' } as const;
 
 /** The limits of everybody else: a project, a class, a runner, a user, each pipeline of acme. */
@@ -182,20 +132,6 @@ test('whose it is, what it counts and what it is called choose limits, and each 
     expect((await read.budgets({ ...asked, sort: 'trouble', caps: true }, USERS.viewer)).rows).toEqual([]);
   const theirs = await read.budgets({ sort: 'trouble', caps: true }, USERS.viewer);
   expect(theirs).toMatchObject({ total: 4, usedUp: 1 });
-});
-
-test('the page before and the page after are known, in any order', async () => {
-  const { read } = await everyKind();
-  const seen: string[] = [];
-  for (const cursor of ['0', '4', '8']) {
-    const page = await read.budgets({ sort: 'trouble', max: 4, cursor }, USERS.finance);
-    seen.push(...page.rows.map(({ subject, id }) => `${subject} ${id}`));
-    expect([page.first, page.previous]).toEqual([
-      Number(cursor) + 1,
-      cursor === '0' ? undefined : `${Number(cursor) - 4}`,
-    ]);
-  }
-  expect(new Set(seen).size).toBe(10);
 });
 
 test('a limit is counted, chosen and shown by one forecast', async () => {

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { bypassRemedy, coverageShareText } from '../../../../functions/answers/groups/coverage.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
-import type { RunnerDetail } from '../../../../functions/core/gitlab/kept-answers.ts';
 import type { ControllerScope } from '../../../../functions/core/ledger/controller.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
@@ -110,19 +108,6 @@ test('where no job at all was asked about, no runner is the cause', async () => 
   await ran(42, [1]);
   expect((await read.coverage({}, USERS.finance))?.note).toContain('tollgate controller status');
   expect((await (await someCoverage()).read.coverage({}, USERS.finance))?.note).toBeUndefined();
-});
-
-test('what GitLab says of a runner stands beside it, and says what to do', async () => {
-  const { deps } = await someCoverage();
-  const known = new Map<number, RunnerDetail>([[42, { description: 'old host', version: '17.11.3' }]]);
-  const read = createConsoleRead({ ...deps, runnerDetails: async () => known });
-  const view = await read.coverage({}, USERS.finance);
-  expect(view?.runners[0]).toMatchObject({
-    description: 'old host',
-    version: '17.11.3',
-    reason: 'too_old',
-  });
-  expect(view?.runners[1]).not.toHaveProperty('version');
 });
 
 const NEVER = { asked: 0, bypass: 9 };

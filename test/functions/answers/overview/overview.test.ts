@@ -63,32 +63,6 @@ test('a step of the tree adds up to the group above it, on every page of the lis
   expect((await read.overview({ under: 'roots' }, USERS.viewer)).sum).toBeUndefined();
 });
 
-test('every budget has its place in the order: of projects, runner classes, runners and users, too', async () => {
-  const { read, apply, counts } = await live();
-  const budget = { kind: 'set', unit: 'money', amount: 10, per: 'month' } as const;
-  const others = ['project/1', 'project/2', 'runner-class/small', 'runner/41', 'user/5'];
-  await apply([
-    ...others.map((subject) => ({ ...budget, subject })),
-    { kind: 'set', subject: 'runner/42', unit: 'jobs', amount: 3 },
-  ]);
-  for (const [index, subject] of others.entries())
-    counts(subject, 'money-month', '2026-11', (9 - index) * 1e6);
-  const { rows, total, others: counted } = await read.overview({}, USERS.finance);
-  expect(rows.slice(0, 5).map(({ subject }) => subject)).toEqual(others);
-  expect([total, counted]).toEqual([11, 5]);
-  expect(rows[0]).toMatchObject({ path: 'acme/payments/cards/api', budget: { percent: 90 } });
-  const found = async (search: string, who: keyof typeof USERS = 'finance') =>
-    (await read.overview({ search }, USERS[who])).rows.map(({ subject }) => subject);
-  expect(await found('cards/api')).toEqual(['project/1']);
-  expect(await found('user/5')).toEqual(['user/5']);
-  expect(await found('runner/')).toEqual(['runner/41', 'runner/42']);
-  // A viewer has the projects of their groups, and nothing of the instance.
-  expect(await found('o', 'viewer')).not.toContain('project/2');
-  expect(await found('api', 'viewer')).toEqual(['project/1']);
-  expect(await found('runner', 'viewer')).toEqual([]);
-  expect((await read.overview({ under: 104 }, USERS.finance)).rows).toEqual([]);
-});
-
 test('pages neither repeat nor lose a group, and know the way back', async () => {
   const { read } = await live();
   const seen: string[] = [];
@@ -114,12 +88,6 @@ test('a viewer sees their subtree and nothing else, also not by asking for it', 
   for (const asked of [{ search: 'beta' }, { under: 200 }, { under: 100 }])
     expect((await read.overview(asked, USERS.viewer)).rows).toEqual([]);
   expect((await read.overview({}, USERS.none)).rows).toEqual([]);
-});
-
-test('personal namespaces are found, and fill no page', async () => {
-  const { read } = await live();
-  expect(paths((await read.overview({}, USERS.finance)).rows)).not.toContain('jane');
-  expect(paths((await read.overview({ search: 'JAN' }, USERS.finance)).rows)).toEqual(['jane']);
 });
 
 test('a limit given to its children twice is shown as a pool, and a freeze from above on all below it', async () => {

@@ -190,16 +190,6 @@ test('after more than a day without a fold it is not believed, and begins again'
   expect(await snapshots().read()).toMatchObject({ complete: true });
 });
 
-test('without room for all counters it is not complete, and has none of them', async () => {
-  const { run, deliverAll, snapshots, begun } = deployment({ countersMax: 3 });
-  for (const group of [1, 2, 3, 4, 5]) await run(group, 2);
-  await begun();
-  expect((await snapshots().read())?.complete).toBe(false);
-  await deliverAll();
-  await begun();
-  expect((await snapshots().read())?.complete).toBe(false);
-});
-
 test('of two runs that fold at the same time the second is refused, and no reader takes its parts for the first one’s', async () => {
   const { run, deliverAll, begun, snapshots, counters } = deployment();
   await run(1, 3);

@@ -4,20 +4,12 @@ import { encodeCounter } from '../../../../functions/core/ledger/items.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
 import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
 import type { Metrics } from '../../../../functions/core/metrics.ts';
-import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { applyRecords, countRecords } from '../../../../functions/core/usage/count-records.ts';
 import { thresholdTeller } from '../../../../functions/core/usage/roll-up.ts';
 import type { RollupStore } from '../../../../functions/core/usage/rollup-store.ts';
-import { runnerNames, usageOf } from '../../../../functions/core/usage/usage.ts';
+import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { counter } from '../../../support/ledger/asks.ts';
-import {
-  aRecord,
-  directory,
-  Feed,
-  keys,
-  rollupBench,
-  settled,
-} from '../../../support/ledger/rollup-bench.ts';
+import { aRecord, Feed, keys, rollupBench, settled } from '../../../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 
 const DAY = '2026-11-21';
@@ -190,18 +182,6 @@ test('an image that cannot be read fails alone for ten minutes and is then passe
   nowMs += 10 * 60_000;
   expect(await deliver(batch)).toEqual({ batchItemFailures: [] });
   expect(measured).toEqual([1]);
-});
-
-test.each([
-  [0, 0, 'an expired job whose hold went back costs nothing, also when it is flagged for another reason'],
-  [600, 600, 'an expired job whose hold stays charged costs the hold'],
-])('corrected by %i → %i micros: %s', (corrected, settledMicros) => {
-  const { dueAtMs: _due, ...rest } = aRecord();
-  const one = { counter: counter('group/100'), unit: 'micros', fitted: true, checked: false } as const;
-  const claims = [{ ...one, held: 600, counted: 0, corrected }];
-  const expired: JobRecord = { ...rest, state: 'EXPIRED', endedAtMs: 1, flagged: true, claims };
-  const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'), runnerNames());
-  expect(usageOf(tally)).toMatchObject({ expired: 1, settledMicros, heldMicros: 0 });
 });
 
 test.each(['2026-11-21', '2026-11', '2026'])(

@@ -14,8 +14,8 @@ test.each(VERSIONS)(
     const empty = bench.state();
     const planned = await bench.run(`${SETUP} --dry-run`);
     expect(planned.code).toBe(0);
-    expect(planned.out).toContain('would make a controller "tollgate" in dry_run');
-    expect(planned.out).toContain('would make one for 3 groups');
+    expect(planned.out).toContain('there is no controller "tollgate"');
+    expect(planned.out).toContain('there is none for 3 groups');
     expect(bench.state()).toEqual(empty);
     expect(bench.kept('router-token')).toBeUndefined();
 

@@ -6,11 +6,9 @@ import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { stopOnSignal } from '../../../../scripts/cli/gitlab/canary-command.ts';
 import { openTableAccess } from '../../../../scripts/cli/open-ledger.ts';
 import { machineClock } from '../../../../scripts/local/clock.ts';
-import type { LocalController } from '../../../../scripts/local/gitlab/controllers.ts';
 import { createRunnerClient, startRoutedGitLab } from '../../../../scripts/local/gitlab/runner-client.ts';
 import type { LocalCiProject } from '../../../../scripts/local/gitlab/runners.ts';
 import type { LocalRunner } from '../../../../scripts/local/gitlab/state.ts';
-import type { GitLabVersion } from '../../../../scripts/local/gitlab/webhooks.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 import { surrounded } from '../stand-ins.ts';
@@ -25,46 +23,36 @@ const FASTER_IN_HASTE = 10;
 /** Timers of this length or longer are there for what does not come: a busy machine needs the whole of them. */
 const PATIENT_FROM_MS = 20_000;
 
-const JOB = { tags: ['tollgate-canary'] };
+const tags = ['tollgate-canary'];
 export const CANARY_PROJECT: LocalCiProject = {
-  id: 900,
-  path: 'platform/tollgate-canary',
+  ...{ id: 900, path: 'platform/tollgate-canary' },
   jobs: [
-    { ...JOB, name: 'tollgate-canary-runs', script: ['echo admitted'] },
-    { ...JOB, name: 'tollgate-canary-fails', script: ['echo rejected'] },
+    { tags, name: 'tollgate-canary-runs', script: ['echo admitted'] },
+    { tags, name: 'tollgate-canary-fails', script: ['echo rejected'] },
   ],
 };
-export const CANARY_RUNNER: LocalRunner = {
-  ...{ id: 7, token: RUNNER_TOKEN, tags: ['tollgate-canary'], runUntagged: false },
-};
+export const CANARY_RUNNER: LocalRunner = { id: 7, token: RUNNER_TOKEN, tags, runUntagged: false };
 
-interface BenchOptions {
-  readonly runners?: readonly LocalRunner[];
-  readonly projects?: readonly LocalCiProject[];
+interface BenchOptions extends Partial<Parameters<typeof startRoutedGitLab>[0]> {
   readonly usesRouter?: boolean;
-  /** It never asks for a job. @default false */
+  /** It never asks for a job. */
   readonly runnerIsOff?: boolean;
-  /** Other controllers that are there. */
-  readonly controllers?: readonly Omit<LocalController, 'id'>[];
   readonly stopped?: boolean;
-  /** What is waited for does not come. @default false */
+  /** What is waited for does not come. */
   readonly hasty?: boolean;
-  /** How long its router waits for an answer. @default GitLab's */
-  readonly decisionTimeoutMs?: number;
-  /** @default '19.4' */
-  readonly version?: GitLabVersion;
 }
 
 /** `tollgate gitlab canary` in this process, against a GitLab over HTTP, its router over gRPC, and a runner that asks it. */
-export async function canaryBench(options: BenchOptions = {}) {
+export async function canaryBench({
+  usesRouter = true,
+  runnerIsOff = false,
+  stopped = false,
+  hasty = false,
+  ...options
+}: BenchOptions = {}) {
   const routed = await startRoutedGitLab({
-    token: ADMIN,
-    runners: options.runners ?? [CANARY_RUNNER],
-    projects: options.projects ?? [CANARY_PROJECT],
-    findTimeoutMs: 50,
-    ...(options.decisionTimeoutMs !== undefined && { decisionTimeoutMs: options.decisionTimeoutMs }),
-    version: options.version ?? '19.4',
-    controllers: options.controllers ?? [],
+    ...{ token: ADMIN, runners: [CANARY_RUNNER], projects: [CANARY_PROJECT], findTimeoutMs: 50 },
+    ...{ version: '19.4', controllers: [], ...options },
   });
   onTestFinished(() => routed.close());
   const { gitlab, router } = routed;
@@ -72,7 +60,7 @@ export async function canaryBench(options: BenchOptions = {}) {
   onTestFinished(() => server.stop());
   const runner = createRunnerClient({
     ...{ gitlabUrl: server.url, token: RUNNER_TOKEN, fetch, clock: machineClock },
-    usesRouter: options.usesRouter ?? true,
+    usesRouter,
   });
   onTestFinished(() => runner.close());
   let [calls, diesAt, sleptMs] = [0, undefined as number | undefined, 0];
@@ -92,17 +80,17 @@ export async function canaryBench(options: BenchOptions = {}) {
     ...machineClock,
     monotonicMs: () => performance.now() + sleptMs,
     after: (delayMs: number, run: () => void) => {
-      const faster = options.hasty === true ? FASTER_IN_HASTE : delayMs < PATIENT_FROM_MS ? FASTER : 1;
+      const faster = hasty ? FASTER_IN_HASTE : delayMs < PATIENT_FROM_MS ? FASTER : 1;
       return machineClock.after(delayMs / faster, run);
     },
     /** Meanwhile the runner looks for a job. */
     sleep: async (delayMs: number) => {
       sleptMs += delayMs;
-      if (options.runnerIsOff !== true) await runner.poll();
+      if (!runnerIsOff) await runner.poll();
     },
   };
   const stop = new AbortController();
-  if (options.stopped === true) stop.abort();
+  if (stopped) stop.abort();
   const open = async () => ({
     ...{ table, instance: INSTANCE, description: 'table tollgate' },
     close: async () => {},

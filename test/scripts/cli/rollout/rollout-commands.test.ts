@@ -111,7 +111,7 @@ test('a project with a step of its own stands in the list with its own figures, 
 test.each([
   ['rollout next', [], 'expected a group, or --all'],
   ['rollout next', ['acme', '--all'], '--all "acme": expected no group beside it'],
-  ['rollout next', ['acme', '--class', 'security', ...WHY], '--class "security": expected cost or capacity'],
+  ['rollout next', ['acme', '--class', 'security', ...WHY], '--class "security": expected cost, capacity'],
   ['rollout next', ['acme'], '--reason: expected why'],
   ['rollout next', ['acme/paymets', ...WHY], 'did you mean acme/payments?'],
   [
@@ -119,7 +119,7 @@ test.each([
     ['777', ...WHY],
     '"777": no group or project that can be rolled out; see tollgate rollout',
   ],
-  ['rollout back', ['acme', '--to', 'enforce', ...WHY], '--to "enforce": expected warn, shadow or off'],
+  ['rollout back', ['acme', '--to', 'enforce', ...WHY], '--to "enforce": expected warn, shadow, off'],
 ] as const)('%o: what cannot be meant is named with its remedy', async (command, args, message) => {
   const { run } = await bench();
   const { code, err } = await run(command, args);

@@ -44,57 +44,33 @@ test('the rules are put into a policy as they are, and validate takes them witho
   expect(validated.out).toMatch(/8 rules/);
 });
 
-test('what the policy admits and the Runner fails is told, with exit 2', async () => {
-  const wide = '  - { id: wide, kind: image, mode: enforce, on_missing: skip, allow: ["**"] }\n';
-  const { code, err } = await run(DOCKER, [], wide);
-  expect(code).toBe(EXIT.wouldReject);
-  expect(err).toMatch(
-    /config\.toml:23 the policy admits it, the Runner fails it: allow: rule wide \(enforce\) may admit/,
-  );
-  expect(err).toMatch(/config\.toml:24 .*no rule of kind services restricts it/);
-});
-
-test('what the policy refuses beyond the Runner is told, and is no contradiction', async () => {
-  const narrow = `  - { id: narrow, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:*"] }
-  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:*"], max: 1 }
+const image = (allow: string, more = '') =>
+  `  - { id: mine, kind: image, mode: enforce, on_missing: skip, ${more}allow: ${allow} }\n`;
+const OTHERS = `  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:16"], max: 1 }
   - { id: fresh, kind: pull-policy, mode: enforce, allow: [always], required: false }
 `;
-  const { code, err } = await run(DOCKER, [], narrow);
-  expect(code).toBe(EXIT.ok);
-  expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule narrow/);
+const ADMITS =
+  /config\.toml:23 the policy admits it, the Runner fails it: allow: rule mine \(enforce\) may admit/;
+const REFUSES = /config\.toml:23 the policy refuses it, the Runner takes it: allow: rule mine/;
+
+test.each<[string, string, boolean, boolean]>([
+  ['any image', image('["**"]'), true, true],
+  ['another pattern, since either may be wider', image('["ruby:3*"]'), true, true],
+  ['a pattern of the Runner', image('["ruby:*"]'), false, true],
+  ['an image that a pattern of the Runner matches', image('["ruby:3"]'), false, true],
+  ['both', image('["ruby:3", "ruby:*"]'), false, true],
+  ['an image that none of its patterns matches', image('["ruby:3", "python:3"]'), true, true],
+])('a policy that allows %s: admits more %s, refuses more %s', async (_, rule, admits, refuses) => {
+  const { code, err } = await run(DOCKER, [], `${rule}${OTHERS}`);
+  expect([ADMITS.test(err), REFUSES.test(err)]).toEqual([admits, refuses]);
+  expect(code).toBe(admits ? EXIT.wouldReject : EXIT.ok);
   expect(err).toMatch(/max: rule few/);
 });
 
-test('a policy with another pattern than the Runner is reported both ways, since either may be wider', async () => {
-  const other = '  - { id: other, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3*"] }\n';
-  const { code, err } = await run(DOCKER, [], other);
-  expect(code).toBe(EXIT.wouldReject);
-  expect(err).toMatch(
-    /config\.toml:23 the policy admits it, the Runner fails it: allow: rule other \(enforce\) may admit/,
-  );
-  expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule other/);
-});
-
-test.each([[['ruby:3']], [['ruby:3', 'ruby:*']], [['ruby:3', 'registry.example.com:5000/team/app:1']]])(
-  'images that patterns of the Runner match are covered by it: %j',
-  async (allow) => {
-    const rules = `  - { id: narrow, kind: image, mode: enforce, on_missing: skip, allow: ${JSON.stringify(allow)} }
-  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:16"], max: 1 }
-  - { id: fresh, kind: pull-policy, mode: enforce, allow: [always], required: false }
-`;
-    const { code, err } = await run(DOCKER, [], rules);
-    expect(err).not.toMatch(/the policy admits it, the Runner fails it: allow/);
-    expect(code).toBe(EXIT.ok);
-    expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule narrow/);
-  },
-);
-
-test('an image that no pattern of the Runner matches is a contradiction', async () => {
-  const rules =
-    '  - { id: more, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3", "python:3"] }\n';
-  const { code, err } = await run(DOCKER, [], rules);
-  expect(code).toBe(EXIT.wouldReject);
-  expect(err).toMatch(/config\.toml:23 the policy admits it, the Runner fails it: allow: rule more/);
+test('a kind without a rule, or with one about other runners, restricts nothing', async () => {
+  const { err } = await run(DOCKER, [], image('["ruby:3"]', 'match: { runner_ids: [7] }, '));
+  expect(err).toMatch(/config\.toml:23 .*no rule of kind image restricts it/);
+  expect(err).toMatch(/config\.toml:24 .*no rule of kind services restricts it/);
 });
 
 test('a policy that has the imported rules contradicts its Runner nowhere', async () => {
@@ -102,12 +78,6 @@ test('a policy that has the imported rules contradicts its Runner nowhere', asyn
   const { code, err } = await run(`${DOCKER}${KUBERNETES}`, [], out.replace('rules:\n', ''));
   expect(err).not.toMatch(/the policy/);
   expect(code).toBe(EXIT.ok);
-});
-
-test('a rule about other runners says nothing about this one', async () => {
-  const other =
-    '  - { id: other, kind: image, mode: enforce, on_missing: skip, match: { runner_ids: [7] }, allow: ["ruby:3"] }\n';
-  expect((await run(DOCKER, [], other)).err).toMatch(/config\.toml:23 .*no rule of kind image restricts it/);
 });
 
 test('a runner without an id has its rules off until it is named', async () => {
@@ -170,4 +140,24 @@ test.each([
   [['other.toml'], 'one config.toml'],
 ])('%j is wrong usage', async (flags, told) => {
   expect(await run(SHELL, flags)).toMatchObject({ code: EXIT.invalid, err: expect.stringContaining(told) });
+});
+
+test.each([
+  '[[runners]]\nid = 41\nexecutor = "docker"\n[runners.docker]\nallowed_images = ["a"]',
+  '[[runners]]\nid = 41\nexecutor = "docker"\ndocker = { allowed_images = ["a"] }',
+  '[[runners]]\nid = 41\nexecutor = "docker"\ndocker.allowed_images = ["a"]',
+])('tables, inline tables and dotted keys are the same: %j', async (config) => {
+  expect((await run(config)).out).toContain('    allow:\n      - "a"\n');
+});
+
+test.each([
+  ['token = "glrt-secret', 'config.toml:1:'],
+  ['[[runners]]\nname = glrt-secret\n', 'config.toml:2:'],
+  ['[[runners]]\nname = "a"\nname = "glrt-secret"\n', 'config.toml:3:'],
+  ['concurrent = 4\n', 'has no [[runners]]'],
+])('%j is told by its place, without a word of it', async (config, told) => {
+  const { code, err } = await run(config);
+  expect(code).toBe(EXIT.invalid);
+  expect(err).toContain(told);
+  expect(err).not.toContain('secret');
 });
