@@ -10,23 +10,12 @@ export interface AdmissionResult {
   readonly reason?: string;
   /** The controller that stopped the job. */
   readonly controllerId?: number;
-  readonly perController: readonly ControllerResult[];
-  readonly latencyMs: number;
-}
-
-interface ControllerResult {
-  readonly controllerId: number;
-  /** Recorded, and without effect on the job. */
-  readonly dryRun: boolean;
-  readonly result: 'admitted' | 'rejected' | 'failed';
-  readonly reason?: string;
 }
 
 interface AdmissionParts {
   readonly controllers: Controllers;
   readonly streamsOf: (controllerId: number) => WaitingStreams<AdmitStream>;
   readonly counters: RouterCounters;
-  readonly clock: RouterClock;
   /** Time that a job waits for an idle stream. */
   readonly findTimeoutMs: number;
   /** Controllers may be scoped to runners. */
@@ -41,34 +30,20 @@ const NOT_FOUND = { result: 'lost', reason: 'Agent connection not found' } as co
  * of a dry-run controller is only recorded.
  */
 export async function admitJob(question: Uint8Array, parts: AdmissionParts): Promise<AdmissionResult> {
-  const { clock, counters, controllers, streamsOf, findTimeoutMs } = parts;
-  const startedMs = clock.monotonicMs();
-  const perController: ControllerResult[] = [];
-  let stoppedBy: ControllerResult | undefined;
+  const { counters, controllers, streamsOf, findTimeoutMs } = parts;
   const applicable = controllers.applicable(parts.runnerId);
-  for (const { id, state } of applicable) {
-    const stream = await streamsOf(id).take(findTimeoutMs);
-    if (stream !== undefined) counters.streams.asked += 1;
-    const { result, ...why } = (await stream?.ask(question)) ?? NOT_FOUND;
-    const dryRun = state === 'dry_run';
-    const asked = {
-      controllerId: id,
-      dryRun,
-      result: result === 'lost' ? 'failed' : result,
-      ...why,
-    } as const;
-    perController.push(asked);
-    if (dryRun || result === 'admitted') continue;
-    stoppedBy = asked;
-    break;
-  }
-  const result = stoppedBy?.result ?? (applicable.length === 0 ? 'disabled' : 'admitted');
-  counters.job_router_admission_control_total[result] += 1;
-  return {
-    ...{ result, perController, latencyMs: clock.monotonicMs() - startedMs },
-    ...(stoppedBy?.reason !== undefined && { reason: stoppedBy.reason }),
-    ...(stoppedBy !== undefined && { controllerId: stoppedBy.controllerId }),
+  const done = (admission: AdmissionResult): AdmissionResult => {
+    counters.job_router_admission_control_total[admission.result] += 1;
+    return admission;
   };
+  for (const { id: controllerId, state } of applicable) {
+    const stream = await streamsOf(controllerId).take(findTimeoutMs);
+    if (stream !== undefined) counters.streams.asked += 1;
+    const outcome = (await stream?.ask(question)) ?? NOT_FOUND;
+    if (state === 'dry_run' || outcome.result === 'admitted') continue;
+    return done({ ...outcome, result: outcome.result === 'lost' ? 'failed' : 'rejected', controllerId });
+  }
+  return done({ result: applicable.length === 0 ? 'disabled' : 'admitted' });
 }
 
 /** Jobs that may wait for a stream at the same time; more would test this machine's memory. */

@@ -77,8 +77,6 @@ export interface LocalRouter {
 
   /** Sends one job to every applicable controller. @throws {Error} only for a job it cannot encode. */
   admit(job: JobQuestion, ask?: AskOptions): Promise<AdmissionResult>;
-  /** The same job from two routers in parallel. */
-  admitTwice(job: JobQuestion): Promise<readonly [AdmissionResult, AdmissionResult]>;
   /** The bytes that `admit` would send, for encoding before a measurement. */
   encode(job: JobQuestion): Uint8Array;
 
@@ -176,7 +174,6 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     controllers,
     streamsOf,
     counters,
-    clock,
     findTimeoutMs: options.findTimeoutMs ?? FIND_TIMEOUT_MS,
   };
   const admit = async (job: JobQuestion, ask: AskOptions = {}): Promise<AdmissionResult> => {
@@ -197,7 +194,6 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     },
     faults,
     admit,
-    admitTwice: (job) => Promise.all([admit(job), admit(job)]),
     encode,
     waitingStreams: (id) =>
       id === undefined ? sum([...pools.values()].map((pool) => pool.size)) : streamsOf(id).size,
