@@ -55,7 +55,7 @@ const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-s
  */
 export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   admit: 420,
-  settle: 90,
+  settle: 94,
   'settle/stream': 385,
   sweep: 545,
   rollup: 568,
