@@ -36,11 +36,14 @@ interface Carrying {
   readonly endMs: number;
 }
 
+/** A program reads two items per period and limit, and only if no program wrote the opening of the period before. */
+const PERIODS_BACK_MAX = 12;
+
 /**
- * A program reads two items per period and limit, and only if no program wrote the opening of the period before. A limit that was
- * idle for longer begins like a new one.
+ * Names a second copy of a limit's first opening. Only that copy distinguishes a limit from a new one after more than
+ * {@link PERIODS_BACK_MAX} idle periods.
  */
-const PERIODS_BACK_MAX = 40;
+const FIRST = 'first';
 
 /**
  * Puts its opening on each limit that carries over. A new limit begins with nothing. An idle period has no opening if no
@@ -93,33 +96,39 @@ async function open(
   const { table, timeoutMs } = deps;
   const provisional = new Map<string, OpeningEntry>();
   if (carrying.length === 0) return provisional;
-  const endsBefore = (some: readonly Carrying[], count: number): Promise<readonly ReadEnd[]> =>
+  const keys = carrying.map(({ key }) => key);
+  const firstKeys = keys.map(firstOf);
+  const [standing, firsts, before] = await Promise.all([
+    table.readOpenings(keys, { timeoutMs }),
+    table.readOpenings(firstKeys, { timeoutMs }),
     readEnds(
-      some.flatMap((each) => earlierPeriods(each, count)),
+      carrying.flatMap((each) => earlierPeriods(each, 1)),
       deps,
-    );
-  const [standing, before] = await Promise.all([
-    table.readOpenings(
-      carrying.map(({ key }) => key),
-      { timeoutMs },
     ),
-    endsBefore(carrying, 1),
   ]);
   const unopened = carrying.filter(
     (_, index) => standing[index] === undefined && before[index]?.opening === undefined,
   );
-  const earlier = await endsBefore(unopened, PERIODS_BACK_MAX);
+  const earlier = await readEnds(
+    unopened.flatMap((each) => earlierPeriods(each, PERIODS_BACK_MAX)),
+    deps,
+  );
   for (const [index, each] of carrying.entries()) {
     const name = counterName(each.key);
     const there = standing[index];
     const from = unopened.indexOf(each) * PERIODS_BACK_MAX;
     const ends = from < 0 ? before.slice(index, index + 1) : earlier.slice(from, from + PERIODS_BACK_MAX);
-    const entry = there ?? openingOf(each, nowMs, ends);
-    if (there === undefined && nowMs < each.startMs + SETTLING_MS) provisional.set(name, entry);
-    else known.set(name, there ?? (await table.putOpening(entry, { timeoutMs })));
+    const entry = there ?? openingOf(each, nowMs, ends, firsts[index]);
+    if (firsts[index] === undefined)
+      await table.putOpening({ ...entry, key: firstOf(each.key) }, { timeoutMs });
+    if (there !== undefined) known.set(name, there);
+    else if (nowMs < each.startMs + SETTLING_MS) provisional.set(name, entry);
+    else known.set(name, await table.putOpening(entry, { timeoutMs }));
   }
   return provisional;
 }
+
+const firstOf = (key: CounterKey): CounterKey => ({ ...key, period: FIRST });
 
 /** A period before the one that is open now. */
 interface EarlierPeriod {
@@ -157,21 +166,36 @@ async function readEnds(
   });
 }
 
-/**
- * Replays the periods since the last one with an opening. Two idle periods leave the most that a limit may carry over, whatever
- * went before. A limit that carries over for the first time takes what is left of the last period it counted in.
- *
- * @param ends - latest first.
- */
-function openingOf({ limit, key }: Carrying, atMs: number, ends: readonly ReadEnd[]): OpeningEntry {
+/** @param ends - latest first. */
+function openingOf(
+  { limit, key, startMs }: Carrying,
+  atMs: number,
+  ends: readonly ReadEnd[],
+  first: OpeningEntry | undefined,
+): OpeningEntry {
   const { committed = 0, settled = 0 } = ends[0] ?? {};
-  const opened = ends.findIndex(({ opening }) => opening !== undefined);
-  const oldest = opened < 0 ? ends.findIndex(({ rev }) => rev > 0) : opened;
-  const carried = ends
-    .slice(0, oldest + 1)
-    .reduceRight(
-      (into, end) => carriedInto(limit, end.endMs, { ...end, carried: into }),
-      ends[opened]?.opening?.carried ?? 0,
-    );
+  const from = replayFrom(ends, first !== undefined && first.atMs < startMs ? first : undefined);
+  const carried = from.ends.reduceRight(
+    (into, end) => carriedInto(limit, end.endMs, { ...end, carried: into }),
+    from.carried,
+  );
   return { key, carried, committed, settled, atMs };
+}
+
+/**
+ * Returns the periods to replay and what had been carried into the oldest. Two idle periods leave the most that a limit
+ * may carry over, whatever went before; so an older start than the last {@link PERIODS_BACK_MAX} periods is not needed.
+ *
+ * @param first - absent: the limit carries over for the first time. It takes what is left of the last period it counted in.
+ */
+function replayFrom(
+  ends: readonly ReadEnd[],
+  first: OpeningEntry | undefined,
+): { readonly carried: number; readonly ends: readonly ReadEnd[] } {
+  const opened = ends.findIndex(({ opening }) => opening !== undefined);
+  const opening = ends[opened]?.opening;
+  if (opening !== undefined) return { carried: opening.carried, ends: ends.slice(0, opened + 1) };
+  if (first !== undefined)
+    return { carried: first.carried, ends: ends.filter(({ endMs }) => first.atMs < endMs) };
+  return { carried: 0, ends: ends.slice(0, ends.findIndex(({ rev }) => rev > 0) + 1) };
 }
