@@ -10,6 +10,7 @@ import type { RouterClock } from '../clock.ts';
 import type { RouterCounters } from './admission.ts';
 
 interface ListenerOptions {
+  readonly host: string;
   /** 0: any free port, kept for later starts. */
   readonly port: number;
   readonly tls: ListenerTlsFiles | undefined;
@@ -127,7 +128,7 @@ function grpcEntrance(server: GrpcServer, { maxAgeMs, clock }: ListenerOptions):
  */
 async function openHop(onSocket: (socket: Socket) => void): Promise<{ port: number; close(): void }> {
   const server = createTcpServer({ noDelay: true }, onSocket);
-  await listenOn(server, 0);
+  await listenOn(server, LOOPBACK, 0);
   return { port: portOf(server), close: () => server.close() };
 }
 
@@ -149,7 +150,7 @@ async function listen(
   server: TcpServer,
   scheme: string,
   carriers: ReadonlyMap<string, Socket>,
-  { port, counters, onConnection }: ListenerOptions,
+  { host, port, counters, onConnection }: ListenerOptions,
 ): Promise<Listener> {
   const sockets = new Set<Socket>();
   // For TLS servers this is the raw socket, the only one that can be reset.
@@ -160,7 +161,7 @@ async function listen(
     counters.connections.opened += 1;
     onConnection();
   });
-  await listenOn(server, port);
+  await listenOn(server, host, port);
   const ownPort = portOf(server);
   const reset = (peer?: string): number => {
     const carrier = peer === undefined ? undefined : carriers.get(peer);
@@ -171,10 +172,10 @@ async function listen(
     return hit.length;
   };
   return {
-    url: `${scheme}://${LOOPBACK}:${ownPort}`,
+    url: `${scheme}://${host}:${ownPort}`,
     connections: () => sockets.size,
     reset,
-    start: () => listenOn(server, ownPort),
+    start: () => listenOn(server, host, ownPort),
     stop: () =>
       new Promise((resolve) => {
         if (!server.listening) return resolve();
@@ -187,10 +188,10 @@ async function listen(
   };
 }
 
-const listenOn = (server: TcpServer, port: number): Promise<void> =>
+const listenOn = (server: TcpServer, host: string, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, LOOPBACK, () => {
+    server.listen(port, host, () => {
       server.off('error', reject);
       resolve();
     });

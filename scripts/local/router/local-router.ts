@@ -35,6 +35,8 @@ export interface LocalRouterOptions {
   readonly controllers: readonly RegisteredController[];
   /** Adds its controllers, and gives its jobs to runners. @default none */
   readonly gitlab?: RouterGitLab;
+  /** @default '127.0.0.1' */
+  readonly host?: string;
   /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */
   readonly grpcPort?: number | 'off';
   /** Port of the WebSocket listener, likewise. @default 0 */
@@ -156,6 +158,7 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     onRegistered: () => conditions.look(),
   });
   const listenerOptions = (port: number) => ({
+    host: options.host ?? '127.0.0.1',
     port,
     tls: options.tls,
     maxAgeMs: options.connectionMaxAgeMs,
