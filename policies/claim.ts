@@ -19,7 +19,7 @@ export const counterName = (key: CounterKey): string => `${key.subject}|${key.li
 
 /**
  * "Add this amount to that counter if it then stays within this bound." A claim without a bound adds without asking
- * (exempt, unmetered and bypass jobs). At the end of the job `micros` and `seconds` settle to the truth, what is in flight
+ * (exempt, unmetered and bypass jobs). At the end of the job `micros` and `seconds` settle to the real use, what is in flight
  * is given back, and `starts` stay counted unless the job never ran.
  */
 export interface Claim {

@@ -11,7 +11,7 @@ export interface ForecastBand {
 const LOW = 0.07;
 const HIGH = 0.93;
 const FORECASTS_MIN = 7;
-/** The days known must be so many times as many as a forecast goes ahead: those of neighbouring days are hardly two. */
+/** The days known must be this many times the days that a forecast goes ahead: those of neighbouring days are hardly two. */
 const SPANS_MIN = 3;
 
 interface BandBasis {

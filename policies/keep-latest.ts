@@ -1,4 +1,4 @@
-/** Puts what is kept under a key last; beyond so many the one that was put longest ago goes. */
+/** Puts what is kept under a key last; beyond the bound the one that was put longest ago goes. */
 export function keepLatest<Key, Value>(
   kept: Map<Key, Value>,
   key: Key,

@@ -152,7 +152,7 @@ export const runnerClassNames = (prices: PriceTable): readonly string[] => [
 /** A comma in the wrong place is a factor of ten; prices that really change stay well below half of it. */
 export const PRICE_JUMP_FACTOR = 5;
 
-/** A rate that is more than so many times another one. Free to priced and back is always one. */
+/** A rate that is more than this factor above another one. Free to priced and back is always one. */
 export interface PriceJump {
   readonly runnerClass: string;
   /** `rate_per_minute` is what a usual job of the class pays, with its CPU and memory. */

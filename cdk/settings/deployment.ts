@@ -346,7 +346,7 @@ const deployment = section({
 type Vpc = z.output<typeof vpc>;
 const isNewVpc = ({ cidr, ...existing }: Vpc): boolean => Object.keys(existing).length === 0;
 
-/** The rules for more than one setting. They are checked when each setting fits by itself. */
+/** The rules for more than one setting. They are checked when each setting fits alone. */
 function crossChecks({
   gitlab,
   vpc,

@@ -1,8 +1,8 @@
 /** Computes the webhook concurrency from the jobs per second. */
 
-/** GitLab sends so many webhooks for each job: it was created, waits, runs, has ended. */
+/** Webhooks that GitLab sends for each job: it was created, waits, runs, has ended. */
 const DELIVERIES_PER_JOB = 4;
-/** A burst of so many times the usual rate loses none. */
+/** A burst of this factor above the usual rate loses none. */
 const BURST = 10;
 /** From a delivery to its answer where the function has to start first, which in a burst each one does; 20 ms afterwards. */
 const START_SECONDS = 0.5;

@@ -47,7 +47,7 @@ interface HealthResponse {
 const refused = <Status extends AdmitResponse['status']>(status: Status, problems: readonly string[]) =>
   ({ status, body: { problems } }) as const;
 
-/** A UTF-16 unit takes at most so many bytes as UTF-8. */
+/** Most bytes that a UTF-16 unit takes as UTF-8. */
 const UTF8_BYTES_MAX = 3;
 
 export const TOO_LARGE = refused(413, [`body is larger than ${BODY_BYTES_MAX} bytes`]);

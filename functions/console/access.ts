@@ -5,7 +5,7 @@ import type { Roles } from '../core/signin/model.ts';
 /** `theirs`: may open it; reads and limit edits are then cut to the caller's subtree. */
 type Access = 'no' | 'theirs' | 'yes';
 
-/** A user's standing; `none` is signed in without a role, `job` is a CI job. */
+/** A user's role; `none` is signed in without a role, `job` is a CI job. */
 type Standing = 'job' | 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
 
 /** Jobs are let in where it says so, and nowhere else. */

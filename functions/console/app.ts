@@ -53,7 +53,7 @@ export function createConsoleApp(deps: ConsoleAppDeps): Hono {
   if (assets !== undefined) app.route('/', assets);
   app.route('/', signIn.routes);
 
-  // From here on nothing is for strangers.
+  // From here on everything needs a sign-in.
   const inside = new Hono<SignInEnv>();
   inside.use(signIn.requireUser);
   inside.route(API_PATH, createApi(deps));

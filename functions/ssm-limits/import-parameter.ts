@@ -58,7 +58,7 @@ const PAUSE_MS_MAX = 500;
 const ACTOR_CHARACTERS_MAX = 200;
 const PROBLEMS_MAX = 5;
 const BYTES_MAX = 4_096;
-/** No group has so many kinds and periods. */
+/** More kinds and periods than any group has. */
 const LIMITS_MAX = 50;
 const PROBLEM_CHARACTERS_MAX = 300;
 

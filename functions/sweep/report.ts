@@ -20,7 +20,7 @@ export interface SweepTally {
   /** Ids of admitted jobs that the router failed and that were released. */
   admittedYetFailed: number[];
   postponed: number;
-  /** A late truth changed what an ended job is charged. */
+  /** A late report changed the charge of an ended job. */
   corrected: number;
   /** Already settled, usually by the webhook. */
   unchanged: number;

@@ -130,7 +130,7 @@ export interface SweepGitLab {
   listJobs(list: JobList, options: JobsOptions): Promise<GitLabAnswer<JobsPage>>;
   runners(page: string | undefined): Promise<GitLabAnswer<RunnersPage>>;
   mayAsk(): boolean;
-  /** From now on: until this time (monotonic), and at most so many calls more. */
+  /** From now on: until this time (monotonic), and at most this number of calls more. */
   allow(untilMs: number, callsMax: number): void;
 }
 

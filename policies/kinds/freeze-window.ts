@@ -46,7 +46,7 @@ function latestEnd(spans: readonly FreezeSpan[], atMs: number): number | undefin
   return latest;
 }
 
-/** More than a year of days, each written by itself. */
+/** More than a year of days, each written alone. */
 const WINDOWS_MAX = 500;
 const DAY_MINUTES = 1_440;
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;

@@ -103,13 +103,13 @@ export const sumOfQuantities = (quantities: readonly Quantity[]): Quantity => ({
   format: quantities.find((each) => each.nanos !== 0n)?.format ?? 'decimal',
 });
 
-/** Whole units of so many nanos, rounded up; `undefined` past 2^53 - 1. */
+/** Whole units of the given nanos, rounded up; `undefined` past 2^53 - 1. */
 export function wholeUnits(nanos: bigint, nanosPerUnit: bigint): number | undefined {
   const whole = (nanos + nanosPerUnit - 1n) / nanosPerUnit;
   return whole <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(whole) : undefined;
 }
 
-/** Moved by so many decimal places; what would be lost to the right rounds up. */
+/** Moved by the given decimal places; what would be lost to the right rounds up. */
 function shifted(digits: bigint, places: number): bigint {
   if (places >= 0) return digits * 10n ** BigInt(places);
   const unit = 10n ** BigInt(-places);

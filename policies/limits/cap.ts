@@ -1,5 +1,5 @@
 /**
- * A cap is a limit that every pipeline, user, … of a place has by itself: it is written once, on `group/101/each/pipeline`, and each
+ * A cap is a limit that every pipeline, user, … of a place has alone: it is written once, on `group/101/each/pipeline`, and each
  * pipeline has a counter of its own, `group/101/each/pipeline/987`.
  */
 

@@ -82,7 +82,7 @@ function isHarder(one: Reason, other: Reason): boolean {
   return opens === before ? missing(one) > missing(other) : opens > before;
 }
 
-/** A reason without a time does not open by itself. */
+/** A reason without a time does not end on its own. */
 function opensAtMs(reason: Reason): number {
   if (reason.code === 'GROUP_FROZEN') return reason.untilMs ?? Number.POSITIVE_INFINITY;
   return 'limitAmount' in reason ? (reason.resetsAtMs ?? Number.POSITIVE_INFINITY) : 0;

@@ -164,7 +164,7 @@ const LIMITS_MAX = 32;
 const ADMITTED_MAX = 4_096;
 /** A fallback decision needs less to reach the router. Then it is in the queue of unmetered decisions. */
 const DELIVERED_MS = 2_000;
-/** A job that is asked about again within so many others spends nothing more. */
+/** A job that is asked about again within this number of others spends nothing more. */
 const GIVEN_MAX = 10_000;
 /** Limits in a snapshot, those reported last: a megabyte or two. */
 const KEPT_MAX = 2_000;

@@ -226,7 +226,7 @@ async function forecastOf(
   );
 }
 
-/** One call makes so many reports. */
+/** Most reports that one call makes. */
 const REPORTS_MAX = 20;
 
 const rolloutReport = command({

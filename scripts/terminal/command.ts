@@ -15,7 +15,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Everything a command may touch of the world, so that tests run it without a process. */
 export interface TerminalIo {
-  /** Results; ends no line by itself. */
+  /** Results; ends no line on its own. */
   readonly out: (text: string) => void;
   /** Problems and progress. */
   readonly err: (text: string) => void;

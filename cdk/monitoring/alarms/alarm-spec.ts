@@ -15,7 +15,7 @@ export interface AlarmSpec {
   readonly label: string;
   readonly periodMinutes: number;
   readonly breach: readonly ['above' | 'below', number];
-  /** Looks at so many periods, */
+  /** Number of periods to look at, */
   readonly periods: number;
   /** Number of periods that must breach. @default all */
   readonly breaching?: number;

@@ -206,7 +206,7 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     severity: 'ticket',
     says: 'Jobs are admitted, but their ends hardly arrive: GitLab tells none, deliveries are refused, or nobody reads the inbox. Holds wait for the sweep.',
     formula: [
-      // A hundred an hour is more than strangers try, and each may have been the end of a job.
+      // A hundred an hour is more than attackers try, and each may have been the end of a job.
       'IF(FILL(settleRefused, 0) + FILL(settleBroken, 0) > 100, 0,',
       // A reader that is five minutes behind is StreamBehind alone.
       'IF(FILL(settleAge, 0) > 300000, 100,',

@@ -72,7 +72,7 @@ interface MonthPart extends DaySpan {
 interface SumSheets extends SumReading {
   /**
    * @param rows - ids. @default all wanted rows
-   * @param first - so many figures; the others are 0. Faster, to rank thousands of rows. @default all
+   * @param first - number of figures to read; the others are 0. Faster, to rank thousands of rows. @default all
    */
   readonly each: (visit: SumVisit, rows?: ReadonlySet<number>, first?: number) => void;
 }

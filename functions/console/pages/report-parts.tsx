@@ -50,7 +50,7 @@ const WEEKDAYS = [
   ['Sun', 'Sunday'],
 ] as const;
 const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
-/** The squares have so many sizes: the classes `heat1` to `heat9`. */
+/** Sizes of the squares: the classes `heat1` to `heat9`. */
 const SIZES = 9;
 /** On narrow pages every sixth hour has a label. */
 const LABEL_EVERY = 6;

@@ -23,7 +23,7 @@ interface WishDeps {
   readonly changed: ChangedProjects;
 }
 
-/** A run resolves so many; each takes one call, or one per level of a new tree of groups. */
+/** Most that a run resolves; each takes one call, or one per level of a new tree of groups. */
 const WISHES_MAX = 40;
 
 async function findProject(id: number, deps: WishDeps): Promise<boolean> {

@@ -14,7 +14,7 @@ export interface RestCallDeps {
     sleep(delayMs: number): Promise<void>;
   };
   readonly random?: () => number;
-  /** Aborts a try after so many ms. @default AbortSignal.timeout */
+  /** Aborts a try after this time. @default AbortSignal.timeout */
   readonly timeout?: (timeoutMs: number) => AbortSignal;
   /** One try. @default 5_000 */
   readonly timeoutMs?: number;

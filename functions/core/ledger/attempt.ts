@@ -115,7 +115,7 @@ async function transact(
 
 // Retries after conflicts use a token bucket: immediate while transactions commit, slower the fewer commit.
 
-/** So many races lost in a row are bad luck, and no sign of a crowd. */
+/** Races lost in a row up to this number are bad luck, and no sign of a crowd. */
 const TRIES_SAVED_MAX = 40;
 /** A transaction that commits or is refused refills this many tries: two rivals lose about this often in between. */
 const TRIES_PER_COMMIT = 4;

@@ -322,7 +322,7 @@ export interface DueJob {
   readonly dueAtMs: number;
 }
 
-/** A late truth about one job: written once, never edited. The record keeps the sum of its entries in `corrected`. */
+/** A late correction of one job: written once, never edited. The record keeps the sum of its entries in `corrected`. */
 export interface CorrectionEntry {
   readonly jobId: number;
   /** 1, 2, 3 … per job, across generations. */

@@ -22,7 +22,7 @@ import { isClosable } from './retention.ts';
 type End = Move<EndOutcome>;
 
 /**
- * The job ended: HELD → SETTLED. A late or different truth about a job that ended already becomes a correction entry; of
+ * The job ended: HELD → SETTLED. A late or different end of a job that ended already becomes a correction entry; of
  * two ends the later counts, whichever arrived first.
  */
 export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: number): End {
@@ -282,7 +282,7 @@ export function unmeteredMove(
   }
 }
 
-/** The job was released or expired after this answer: that is the later truth. */
+/** The job was released or expired after this answer: that is the later fact. */
 const isOlder = (ask: UnmeteredAsk, record: JobRecord): boolean =>
   record.state !== 'REJECTED' && ask.answeredAtMs <= (record.endedAtMs ?? record.decidedAtMs);
 

@@ -75,7 +75,7 @@ export interface ScaleLimits {
   readonly by: string;
   /** @default money */
   readonly unit?: (typeof SCALED_KINDS)[number];
-  /** To the nearest multiple of so many units, at least one. @default to the millionth, rounded down */
+  /** To the nearest multiple of this many units, at least one. @default to the millionth, rounded down */
   readonly round?: string | number;
   /** With everything below. @default true */
   readonly below?: boolean;
@@ -233,7 +233,7 @@ export type RequestOutcome =
   | { readonly outcome: 'filed'; readonly request: LimitRequest }
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
   | (Omit<Denial, 'row'> & { readonly outcome: 'forbidden' })
-  /** So many are waiting, of this requester or of all: first they must be decided or expire. */
+  /** Too many are waiting, of this requester or of all: first they must be decided or expire. */
   | { readonly outcome: 'too_many'; readonly whose: 'yours' | 'all'; readonly max: number };
 
 export type DecideOutcome =

@@ -115,7 +115,7 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
           latest.map(async (item) => {
             const { sk: idHash } = keyOf(item);
             const session = sessionOf((await getItem(table, keys.session(idHash), limit)) ?? {});
-            // It may have ended: what was noted of it goes by itself.
+            // It may have ended: what was noted of it expires.
             return session?.userId === userId ? [{ idHash, session }] : [];
           }),
         );

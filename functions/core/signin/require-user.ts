@@ -30,7 +30,7 @@ export function safeReturnTo(asked: string | undefined): string {
   return /^\/sign(in|out)(\/|$)/.test(pathname) ? '/' : `${pathname}${search}`;
 }
 
-/** So many of something per key and window. */
+/** Counts something per key and window. */
 export interface RateLimit {
   /** Counts one more. Seconds to wait; undefined: go on. */
   take(key: string): number | undefined;
@@ -61,7 +61,7 @@ export function rateLimit({ max, windowMs, clock }: RateLimitOptions): RateLimit
       counts = new Map();
       endsAtMs = nowMs + windowMs;
     }
-    // Strangers beyond the bound share one count rather than pushing out others'.
+    // Addresses beyond the bound share one count rather than pushing out others'.
     const name = counts.has(key) || counts.size < KEYS_MAX ? key : '';
     const count = (counts.get(name) ?? 0) + 1;
     if (keep) counts.set(name, count);
@@ -191,7 +191,7 @@ export const refusals =
 /** Format of ids in cookies: 256 random bits. */
 const ID = /^[\w-]{43}$/;
 
-/** An id that a program sends as a bearer token. No browser adds one by itself, so it needs no check for forgery. */
+/** An id that a program sends as a bearer token. No browser adds one on its own, so it needs no check for forgery. */
 export const bearerOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
 

@@ -8,7 +8,7 @@ import {
   type User,
 } from './model.ts';
 
-/** So many random bytes. */
+/** Random bytes of an id. */
 export type RandomBytes = (count: number) => Uint8Array;
 
 const ID_BYTES = 32;
@@ -33,7 +33,7 @@ interface SessionsDeps {
 
 /** A working day; then one click, because GitLab still knows the browser. */
 export const SESSION_MS = 10 * 3_600_000;
-/** An unattended desk is signed out after a lunch break. */
+/** An unattended screen is signed out after a lunch break. */
 const IDLE_MS = 60 * 60_000;
 /** Every request says that it was there; not every request is worth a write. */
 const SEEN_STEP_MS = 60_000;

@@ -80,7 +80,7 @@ export interface QueryAsk {
 
 export interface ScanAsk {
   readonly filter: ItemCondition;
-  /** One of so many parts of the table; absent: the whole. An item is in one part, always the same. */
+  /** One part of the table; absent: the whole. An item is in one part, always the same. */
   readonly segment?: ScanSegment;
   readonly attributes?: readonly string[];
   readonly consistent: boolean;

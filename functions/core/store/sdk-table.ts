@@ -45,7 +45,7 @@ const LOCAL_REQUEST_TIMEOUT_MS = 300_000;
 const SOCKETS_MAX = 256;
 
 /**
- * A client that never retries by itself: only the ledger knows what is left of the deadline and which token to repeat.
+ * A client that never retries: only the ledger knows what is left of the deadline and which token to repeat.
  *
  * @param endpoint - of DynamoDB Local, e.g. `http://127.0.0.1:8000`; absent: the service, with the usual credentials.
  */

@@ -18,7 +18,7 @@ const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
 const SOCKETS_MAX = 256;
 
 /**
- * Never tries again by itself: only the ledger knows what is left of the deadline and which token to repeat.
+ * Never retries: only the ledger knows what is left of the deadline and which token to repeat.
  *
  * @param env - has the variables of AWS that the SDK reads, too: region, endpoint, credentials.
  * @param localEndpoint - of DynamoDB Local, e.g. `http://127.0.0.1:8000`; absent: the service.

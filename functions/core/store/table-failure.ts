@@ -58,7 +58,7 @@ export interface Retries {
   /** [0, 1) */
   readonly random: () => number;
   readonly triesMax: number;
-  /** The longest pause after so many tries; a random part of it is waited, so that rivals do not meet again. */
+  /** The longest pause after this number of tries; a random part of it is waited, so that rivals do not meet again. */
   readonly pauseMsMax: (tries: number) => number;
   /** Returns true if there is time for a pause and one more try. @default always */
   readonly isTimeFor?: (pauseMs: number) => boolean;

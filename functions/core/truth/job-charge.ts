@@ -75,7 +75,7 @@ function runningCharges(record: JobRecord, entries: readonly CorrectionEntry[]):
   if (micros !== undefined) {
     return micros.map((sum, index) => ({
       micros: sum,
-      // The record knows the last truth only; the earlier ones are what the money bought.
+      // The record knows the last end only; the earlier ones are what the money bought.
       seconds:
         state === 'SETTLED' && index === micros.length - 1 ? durationSeconds : secondsBought(record, sum),
     }));

@@ -136,7 +136,7 @@ const ERROR_MS: Readonly<Record<GitLabErrorCode, number>> = {
   gitlab_unreadable: 30 * MINUTE_MS,
 };
 
-/** GitLab's own wish counts, but no hold may be put off for ever by it. */
+/** GitLab's own request counts, but no hold may be put off for ever by it. */
 const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
 
 export const errorMs = (code: GitLabErrorCode, retryAfterMs = 0): number =>

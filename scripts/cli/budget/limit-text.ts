@@ -53,7 +53,7 @@ export function forecastJson({ forecast }: BudgetRow): object | null {
 const runsOutOf = ({ forecast }: BudgetRow): string | null =>
   forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
 
-/** The other columns take about so many. */
+/** Columns that the others take, about. */
 const OTHER_COLUMNS = 68;
 const PATH_MIN = 12;
 const TITLES = [

@@ -178,7 +178,7 @@ function leftEntries(
   ];
 }
 
-/** The same by itself; empty if there is nothing to say. */
+/** The same alone; empty if there is nothing to say. */
 export function leftSection(
   now: CheckedPipeline,
   whole: boolean,

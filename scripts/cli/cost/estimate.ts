@@ -107,7 +107,7 @@ const BATCH_MAX = 96;
 const ROLLUP_BATCH_MAX = 200;
 /** Duration of a relay's call to admit: requests in that time share the next batch. */
 const CALL_SECONDS = 0.05;
-/** A new table on demand has so many partitions, and its stream as many shards. */
+/** Partitions of a new table on demand, and shards of its stream. */
 const STREAM_SHARDS = 4;
 /** See cdk/constructs/programs.ts. */
 export const ROLLUP_WINDOW_SECONDS = 150;

@@ -3,7 +3,7 @@
 export interface Price {
   /** US dollars, without taxes and discounts. */
   readonly usd: number;
-  /** For so many units. */
+  /** For this number of units. */
   readonly per: number;
   /** The billed unit. */
   readonly unit: string;

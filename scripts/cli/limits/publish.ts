@@ -48,7 +48,7 @@ If a limit grows by more than half, another person has to approve it: tollgate b
       `the set this is an edit of; refused if another is live; ${NONE} for the first (default: the set in the first line of the document, else the live one: then it replaces what others changed since you wrote it)`,
     ),
     'dry-run': toggle('shows what would change and writes nothing'),
-    force: toggle('publishes although it would reject the jobs of those who run the controller'),
+    force: toggle('publishes although it would reject the jobs that deploy'),
     ...AGAINST_FLAGS,
     ...TABLE_FLAGS,
   },

@@ -113,7 +113,7 @@ is kept for 90 days.`,
 const limitsCheck = command({
   name: 'limits check',
   about: `Checks the live limits against the policy here and the groups of GitLab: a runner class that no longer exists, too many
-counters for one job, or limits that would reject the jobs of those who deploy. Run it before npm run deploy.`,
+counters for one job, or limits that would reject the jobs that deploy. Run it before npm run deploy.`,
   flags: { ...AGAINST_FLAGS, ...TABLE_FLAGS },
   examples: ['tollgate limits check --ledger tollgate-ledger'],
   exits: { 0: 'they fit, or no set was published', 3: 'they do not fit, or wrong usage' },

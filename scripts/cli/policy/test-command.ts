@@ -32,7 +32,7 @@ A file of fixtures; policies/policy.test.yaml is an example:
                instance: true, group, project, runner_class, user.
                {pipeline: 7, started: 3}: jobs of the pipeline that were admitted before, which gives it its grace.
                {breakglass: outage, used: 20}: jobs it admitted in the current period
-    limits     entries of limits.yaml in place of those on the same subject with the same id. Likewise group_defaults,
+    limits     entries of limits.yaml that replace entries on the same subject with the same id. Likewise group_defaults,
                grants, freezes, breakglass and rollout; the test's own stand first
     prices     {large: 0.12}, a minute of a runner class
     path       ledger, or fallback: as the relay decides if it cannot reach the function

@@ -3,7 +3,7 @@ import type { TerminalIo } from '../../terminal/command.ts';
 import { storeWith } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
-/** Every so many steps the line is renewed. */
+/** Steps after which the line is renewed. */
 const EVERY = 1_000;
 
 export type Progress = ReturnType<typeof progressOf>;
