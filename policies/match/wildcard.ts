@@ -105,6 +105,7 @@ function regexOf(units: readonly Unit[]): string {
       let next = at + 1;
       while (units[next] === BEGIN) next += 1;
       const isComponent = stars === 2 && startsComponent;
+      if (isComponent && tokens.at(-1) === COMPONENTS) refuse("has '**/**'; write '**' once");
       if (isComponent && units[next] === '/') {
         tokens.push(COMPONENTS);
         at = next;

@@ -82,6 +82,8 @@ test.each([
   ['a}', "'}'"],
   ['a\\', String.raw`'\'`],
   ['a***', 'three or more'],
+  ['**/**/a', '**/**'],
+  ['a/**/**', '**/**'],
   ['[z-a]', 'smaller character first'],
   ['{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}', 'more than 64'],
   ['a'.repeat(513), 'at most 512'],
