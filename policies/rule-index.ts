@@ -70,13 +70,33 @@ export function ruleIndexOf(rules: readonly Rule[]): RuleIndex {
 
 /** The rules that could match a job, each once, in document order. */
 export function candidateRules(index: RuleIndex, job: MatchInput): readonly Rule[] {
-  const found = new Set(index.anywhere);
+  let found = index.anywhere;
   for (const { dimension, all, byKey } of index.byDimension) {
     const keys = dimension.had(job);
-    const lists = keys === undefined ? [all] : keys.map((key) => byKey.get(key) ?? []);
-    for (const list of lists) for (const rule of list) found.add(rule);
+    if (keys === undefined) found = merged(found, all);
+    else for (const key of keys) found = merged(found, byKey.get(key));
   }
-  return [...found].sort((a, b) => a.order - b.order);
+  return found;
+}
+
+/** Two lists in document order as one; a rule that is in both is taken once. */
+function merged(one: readonly Rule[], other: readonly Rule[] | undefined): readonly Rule[] {
+  if (other === undefined) return one;
+  if (one.length === 0) return other;
+  const all: Rule[] = [];
+  let at = 0;
+  for (const rule of one) {
+    for (let next = other[at]; next !== undefined && next.order <= rule.order; next = other[at]) {
+      if (next !== rule) all.push(next);
+      at += 1;
+    }
+    all.push(rule);
+  }
+  for (; at < other.length; at += 1) {
+    const rest = other[at];
+    if (rest !== undefined) all.push(rest);
+  }
+  return all;
 }
 
 /** Returns the ids if every condition names one. */

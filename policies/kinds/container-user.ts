@@ -50,6 +50,10 @@ function readRule(reading: Reading): Check<ContainerUserReason> {
     user: readIds(reading.at('users'), 'users'),
     group: readIds(reading.at('groups'), 'groups'),
   };
+  const ids = {
+    user: new Set(allowed.user.map((each) => idOf(each, 'docker'))),
+    group: new Set(allowed.group.map((each) => idOf(each, 'docker'))),
+  };
   const listed = reading.at('executors');
   listed.refuseEmpty(`is empty; leave it out or list some of ${EXECUTORS.join(', ')}`);
   const named = listed.each('executors', EXECUTORS.length, (each) => each.oneOf('an executor', EXECUTORS));
@@ -67,6 +71,7 @@ function readRule(reading: Reading): Check<ContainerUserReason> {
   ): readonly ContainerUserReason[] {
     return executors.flatMap((executor) => {
       const text = executor === 'kubernetes' ? container.kubernetesUser : container.dockerUser;
+      if (text === undefined && !required) return [];
       const [user = '', group = '', ...more] = text?.split(':') ?? [];
       const refusal = (part: 'user' | 'group', asked: string): ContainerUserReason => ({
         ...{ code: 'CONTAINER_USER_NOT_ALLOWED', part, asked },
@@ -77,10 +82,9 @@ function readRule(reading: Reading): Check<ContainerUserReason> {
         // Both executors leave an empty part to the image.
         if (asked === '') return [];
         const invalid = more.length > 0 || isInvalid(asked, executor);
-        const ids = allowed[part].map((each) => idOf(each, 'docker'));
         const id = idOf(asked, executor);
-        const passes =
-          !asked.includes('$') && !invalid && (ids.length === 0 ? id !== ROOT : ids.includes(id));
+        const isAllowed = ids[part].size === 0 ? id !== ROOT : ids[part].has(id);
+        const passes = !asked.includes('$') && !invalid && isAllowed;
         return passes ? [] : [{ ...refusal(part, asked), ...(invalid && { invalid }) }];
       };
       if (more.length > 0) return judge('user', text ?? '');

@@ -15,24 +15,35 @@ export interface Setting {
   readonly quantity?: Quantity;
 }
 
+/** Request and limit of one resource for one container. */
 export type BoundSettings = { readonly [bound in Bound]?: Setting };
 
 type Variables = Readonly<Record<string, string>>;
 export type ResourceName = 'cpu' | 'memory' | 'ephemeral-storage';
 
-const PREFIXES: Readonly<Record<ContainerKind, string>> = {
-  build: 'KUBERNETES_',
-  helper: 'KUBERNETES_HELPER_',
-  service: 'KUBERNETES_SERVICE_',
-  pod: 'KUBERNETES_POD_',
+type Names = Readonly<Record<ResourceName, Readonly<Record<Bound, string>>>>;
+
+/** `KUBERNETES_CPU_REQUEST`, `KUBERNETES_HELPER_EPHEMERAL_STORAGE_LIMIT` … */
+const namesWith = (prefix: string): Names => {
+  const bounds = (word: string): Readonly<Record<Bound, string>> => ({
+    request: `${prefix}${word}_REQUEST`,
+    limit: `${prefix}${word}_LIMIT`,
+  });
+  return { cpu: bounds('CPU'), memory: bounds('MEMORY'), 'ephemeral-storage': bounds('EPHEMERAL_STORAGE') };
 };
-const RESOURCES = { cpu: 'CPU', memory: 'MEMORY', 'ephemeral-storage': 'EPHEMERAL_STORAGE' } as const;
+
+const NAMES: Readonly<Record<ContainerKind, Names>> = {
+  build: namesWith('KUBERNETES_'),
+  helper: namesWith('KUBERNETES_HELPER_'),
+  service: namesWith('KUBERNETES_SERVICE_'),
+  pod: namesWith('KUBERNETES_POD_'),
+};
 
 const NOTHING: BoundSettings = {};
 
 /** The variable by which a job asks for it, e.g. `KUBERNETES_HELPER_MEMORY_LIMIT`. */
 export const resourceVariableName = (kind: ContainerKind, resource: ResourceName, bound: Bound): string =>
-  `${PREFIXES[kind]}${RESOURCES[resource]}_${bound === 'request' ? 'REQUEST' : 'LIMIT'}`;
+  NAMES[kind][resource][bound];
 
 /**
  * Returns the settings of the job's variables. For `service` it returns the default of services without own
@@ -45,8 +56,8 @@ export function askedByJob(
 ): BoundSettings {
   // A pod has no ephemeral storage of its own to ask for: the runner does not read such a variable.
   if (variables === undefined || (kind === 'pod' && resource === 'ephemeral-storage')) return NOTHING;
-  const own = (bound: Bound) => settingIn(variables, resourceVariableName(kind, resource, bound));
-  return asked(own('request'), own('limit'));
+  const names = NAMES[kind][resource];
+  return asked(settingIn(variables, names.request), settingIn(variables, names.limit));
 }
 
 /**
@@ -62,7 +73,7 @@ export function askedByService(
 ): BoundSettings {
   if (variables === undefined) return general;
   const own = (bound: Bound): Setting | undefined =>
-    settingIn(variables, resourceVariableName('service', resource, bound), name);
+    settingIn(variables, NAMES.service[resource][bound], name);
   return asked(own('request') ?? general.request, own('limit') ?? general.limit);
 }
 
@@ -118,8 +129,11 @@ const OVERWRITE_VARIABLES: readonly OverwriteVariable[] = [
   { overwrite: 'pod_annotations', name: 'KUBERNETES_POD_ANNOTATIONS_', isPrefix: true },
 ];
 
+const KUBERNETES = 'KUBERNETES_';
+
+/** Which overwrite a variable is, if it is one. */
 export function overwriteVariable(name: string): OverwriteVariable | undefined {
-  if (!name.startsWith(PREFIXES.build)) return undefined;
+  if (!name.startsWith(KUBERNETES)) return undefined;
   return OVERWRITE_VARIABLES.find((each) =>
     each.isPrefix ? name.startsWith(each.name) : name === each.name,
   );

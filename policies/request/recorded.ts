@@ -153,5 +153,9 @@ const serviceOf = (service: RecordedService): ServiceRequest => ({
   ...(service.variables === 'none' && { variables: {} }),
 });
 
-const picked = <Shape extends object, Key extends keyof Shape>(from: Shape, keys: readonly Key[]) =>
-  withoutAbsent(Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<Shape, Key>);
+/** A job passes here before it is decided: faster than entries. */
+function picked<Shape extends object, Key extends keyof Shape>(from: Shape, keys: readonly Key[]) {
+  const found: Partial<Record<Key, unknown>> = {};
+  for (const key of keys) if (from[key] !== undefined) found[key] = from[key];
+  return found as { [Name in Key]?: Exclude<Shape[Name], undefined> };
+}
