@@ -1,4 +1,5 @@
 import { counterName } from '../../policies/claim.ts';
+import { errorName } from '../core/environment/environment.ts';
 import { readRequests } from '../core/limits/requests.ts';
 import { approvalPath } from '../core/notify/approval-link.ts';
 import { ChatError, findChannel, readChatChannels } from '../core/notify/chat.ts';
@@ -114,7 +115,7 @@ async function decisionPages({ approvals, log }: NoticesDeps, nowMs: number): Pr
   if (approvals === undefined) return () => REQUESTS_PAGE;
   const { instance, keys } = approvals;
   const read = await keys().catch((error: unknown): readonly string[] => {
-    log.warn('approval key not read', { error: nameOf(error) });
+    log.warn('approval key not read', { error: errorName(error) });
     return [];
   });
   return (request, { root }) =>
@@ -164,7 +165,7 @@ async function sendChats(
 ): Promise<readonly (readonly ChannelOutcome[])[]> {
   if (chat === undefined || messages.length === 0) return [];
   const lines = await chat.lines().catch((error: unknown): readonly string[] => {
-    log.warn('chat webhooks not read', { error: nameOf(error) });
+    log.warn('chat webhooks not read', { error: errorName(error) });
     return [];
   });
   const { channels, unreadable } = readChatChannels(lines);
@@ -181,7 +182,7 @@ async function sendChats(
     const outcome = await chat.sender.send(chatDigest(notices, consoleUrl), channel).then(
       () => 'taken' as const,
       (error: unknown) => {
-        const code = error instanceof ChatError ? error.code : nameOf(error);
+        const code = error instanceof ChatError ? error.code : errorName(error);
         log.warn('chat not sent', { channel: channel.channel, service, code });
         return 'failed' as const;
       },
@@ -190,8 +191,6 @@ async function sendChats(
   }
   return outcomes;
 }
-
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown failure');
 
 /** Never throws: a lost record must not repeat a sent message. */
 async function recordAlerts(
@@ -204,7 +203,7 @@ async function recordAlerts(
     try {
       await alerts.add({ of: 'forecasts', key: alert.key }, [{ ...alert.level, channels }]);
     } catch (error) {
-      log.warn('alert not recorded', { counter: counterName(alert.key), error: nameOf(error) });
+      log.warn('alert not recorded', { counter: counterName(alert.key), error: errorName(error) });
     }
   }
 }

@@ -134,8 +134,11 @@ type CapsByPlace = ReadonlyMap<string, readonly CapKind[]>;
 export function perSet<Index>(make: (set: LimitSet) => Index): (set: LimitSet) => Index {
   const made = new WeakMap<LimitSet, { readonly index: Index }>();
   return (set) => {
-    const known = made.get(set) ?? { index: make(set) };
-    made.set(set, known);
+    let known = made.get(set);
+    if (known === undefined) {
+      known = { index: make(set) };
+      made.set(set, known);
+    }
     return known.index;
   };
 }

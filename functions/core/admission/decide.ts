@@ -20,6 +20,7 @@ import type {
   UnmeteredResult,
   WaitingAnswer,
 } from '../contract/admissions.ts';
+import { errorName } from '../environment/environment.ts';
 import type { JobRecord, Ledger, UnmeteredAsk } from '../ledger/ledger.ts';
 import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
@@ -138,7 +139,7 @@ async function noticesOf(
     for (const [index, { one }] of asked.entries()) if (first[index] === false) notices.set(one, 'repeat');
   } catch (error) {
     // The rejections stand without the notice.
-    log.error('notice failed', { error: error instanceof Error ? error.name : 'unknown failure' });
+    log.error('notice failed', { error: errorName(error) });
   }
   return notices;
 }

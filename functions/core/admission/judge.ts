@@ -10,7 +10,7 @@ import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { METRIC_UNKNOWN_GROUPS } from '../../names.ts';
 import type { DirectoryRequest, DirectoryResponse, WaitingTerms } from '../contract/admissions.ts';
-import type { LedgerClock, Log } from '../environment/environment.ts';
+import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
 import { type KnownCounter, knownCounter } from '../ledger/counter.ts';
 import { newJob } from '../ledger/hold-job.ts';
 import type {
@@ -69,7 +69,7 @@ async function judgeAnew(
   } catch (error) {
     // Others of the batch are held by now, and their answer must not be lost with these.
     deps.log.error('limits not read again', {
-      error: error instanceof Error ? error.name : 'unknown failure',
+      error: errorName(error),
     });
     return [];
   }

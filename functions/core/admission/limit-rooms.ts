@@ -2,7 +2,7 @@
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { type LimitRoom, ROOMS_MAX } from '../contract/admissions.ts';
-import type { LedgerClock, Log } from '../environment/environment.ts';
+import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
 import type { Counter, Ledger } from '../ledger/ledger.ts';
 
 /** The oldest age of a headroom. One read per second and counter is cheap compared with writes. */
@@ -83,7 +83,7 @@ export class LimitRooms {
       return await this.#deps.ledger.readCounters(keys);
     } catch (error) {
       this.#deps.log.warn('room not read', {
-        error: error instanceof Error ? error.name : 'unknown failure',
+        error: errorName(error),
       });
       return [];
     }

@@ -65,3 +65,7 @@ export async function atOnce<T>(
   };
   await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
 }
+
+/** Returns the name of an error. Its message may quote an answer or a secret, so it goes into no log. */
+export const errorName = (error: unknown): string =>
+  error instanceof Error ? error.name : 'unknown failure';

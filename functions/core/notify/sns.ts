@@ -1,4 +1,5 @@
 import type { PublishCommandInput } from '@aws-sdk/client-sns';
+import { errorName } from '../environment/environment.ts';
 import { MESSAGE_BYTES_MAX, type Message, type Notifier, NotifyError } from './message.ts';
 
 /** A publish takes some 20 ms; the batch behind it must end before Lambda ends the function. */
@@ -23,7 +24,7 @@ export function snsNotifier({ topicArn }: { readonly topicArn: string }): Notifi
       } catch (error) {
         throw new NotifyError(
           'notify_unavailable',
-          `topic ${topicArn} did not take a message (${error instanceof Error ? error.name : 'unknown failure'})`,
+          `topic ${topicArn} did not take a message (${errorName(error)})`,
           { cause: error },
         );
       }

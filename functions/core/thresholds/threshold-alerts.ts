@@ -2,7 +2,7 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
-import type { LedgerClock, Log } from '../environment/environment.ts';
+import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
 import type { Counter } from '../ledger/ledger.ts';
 import type { Notifier } from '../notify/message.ts';
 import { recipientKey } from '../notify/recipient.ts';
@@ -175,8 +175,6 @@ async function readForecast(
     return undefined;
   }
 }
-
-const errorName = (error: unknown): string => (error instanceof Error ? error.name : 'unknown failure');
 
 const chunked = <Each>(all: readonly Each[], size: number): readonly (readonly Each[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
