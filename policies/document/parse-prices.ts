@@ -106,7 +106,7 @@ const rate =
     return read.amount > MICROS_PER_MINUTE_MAX ? reading.expected(most) : read.amount;
   };
 
-/** What a job of the class takes unless its variables say otherwise: `500m`, `2Gi`. */
+/** Resources that a job of the class takes unless its variables say otherwise: `500m`, `2Gi`. */
 const taken =
   (resource: 'cpu' | 'memory'): Read<number> =>
   (reading) =>
@@ -122,7 +122,7 @@ const CLASS_OPTIONAL = {
   cpu: taken('cpu'),
   memory: taken('memory'),
   overwrites: readOverwrites,
-  /** How long a job of the class is taken to last before its runs are known. */
+  /** Assumed duration of a job of the class before its runs are known. */
   estimate: readDuration,
 };
 

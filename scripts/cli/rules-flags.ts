@@ -54,7 +54,7 @@ export function readRules(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'
 const TIMEOUT_MS = 15_000;
 
 /**
- * The groups of a file that was named, else those GitLab told last, as for jobs; the project's until it has told any.
+ * The groups of a named file, else the last ones that GitLab listed, as for jobs; the project's until there are any.
  *
  * @throws {DocumentError} {DirectoryError}
  */

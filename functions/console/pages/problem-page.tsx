@@ -13,7 +13,7 @@ export interface Problem {
   readonly title: string;
   readonly sentence: Child;
   readonly remedy: Child;
-  /** Where to go on. @default the budgets */
+  /** Page to go on to. @default the budgets */
   readonly link?: readonly [href: string, text: string];
 }
 

@@ -144,7 +144,7 @@ export async function syncDirectory(deps: SyncDeps): Promise<DirectorySyncReport
     },
     live,
   );
-  // A wish that stays on the list is asked for once more, no harm done.
+  // A request that stays on the list is made once more, no harm done.
   if (outcome === 'flipped') await Promise.allSettled(granted.map((wish) => table.grantWish(wish, WAIT)));
   return {
     outcome,

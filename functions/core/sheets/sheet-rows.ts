@@ -146,7 +146,7 @@ export interface RowFilter {
   readonly wanted?: { has(id: number): boolean };
   /** No row after it is wanted. */
   readonly last?: number;
-  /** How many of {@link FIGURES} to read; the others are 0. @default all but those that came later */
+  /** Number of {@link FIGURES} to read; the others are 0. @default all but those that came later */
   readonly first?: number;
 }
 

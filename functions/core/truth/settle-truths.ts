@@ -218,7 +218,7 @@ async function chargeAll(
   return jobs.map(({ truth }) => outcomes.get(truth.jobId) ?? 'failed');
 }
 
-/** What a job that was not asked about would have asked for. None if it cannot be evaluated. */
+/** Claims that a job without an admission request would have made. None if it cannot be evaluated. */
 function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Log): readonly BypassAsk[] {
   const { jobId, projectId } = truth;
   try {

@@ -156,7 +156,7 @@ const askEntry =
     return ask.exceeds ? [text, 'more than the whole limit: some jobs would be rejected'] : [text];
   };
 
-/** What the counters of a console or ledger leave. @param whole - everything was read that the pipeline rests on. */
+/** Amounts that the counters of a console or ledger leave. @param whole - everything was read that the pipeline rests on. */
 function leftEntries(
   { limits, limitsHidden, currency }: CheckedPipeline,
   whole: boolean,

@@ -28,7 +28,7 @@ export interface ControllerStatus {
   readonly heard: readonly RelayBeat[];
   /** Made from the recorded jobs of the last hours. */
   readonly forecast: ReadResult<ArmedReport>;
-  /** Whether both decisions were proven at the current GitLab. */
+  /** True if both decisions were proven at the current GitLab. */
   readonly canary: ReadResult<HealthJudgement>;
   /** Unix ms, for the age of beats. */
   readonly nowMs: number;

@@ -21,7 +21,7 @@ export async function confirmed(
   return answer === undefined ? undefined : answer.toLowerCase() === 'yes';
 }
 
-/** @param remedy - where there is no terminal. @returns whether to go on; a no is told. @throws {UsageError} */
+/** @param remedy - where there is no terminal. @returns true to go on; a no is printed. @throws {UsageError} */
 export async function agreedTo(io: TerminalIo, question: string, remedy: string): Promise<boolean> {
   const agreed = await confirmed(io, question);
   if (agreed === undefined) throw new UsageError(remedy);

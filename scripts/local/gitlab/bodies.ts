@@ -1,4 +1,4 @@
-/** Jobs and runners as GitLab's webhooks and REST API write them, in the fields that somebody reads. */
+/** Jobs and runners as GitLab's webhooks and REST API write them, in the fields that programs read. */
 import type { LocalJob, LocalManager, LocalRunner } from './state.ts';
 
 /** `2024-06-11T03:13:06.123Z`: a time in the REST API. */

@@ -105,7 +105,7 @@ function house(over: Partial<RequeueDeps> = {}, limits: readonly object[] = SLOT
   return {
     ...{ deps, ask, askIn, endOf, ledger, run: () => requeue(deps) },
     entries: async () => (await lists.read(101)).entries,
-    /** As the sweep ends what nobody asked about in time. */
+    /** As the sweep ends reservations without a request in time. */
     sweep: async () => {
       const due = await ledger.dueJobs(clock.nowMs() + 1, 100);
       return ledger.endReservations(
@@ -259,7 +259,7 @@ test('a retried job that is rejected again is retried as often as the group allo
     [10, 3],
     [20, 11],
   ] as const) {
-    // Nobody asks in time, so the slot is another's.
+    // No request comes in time, so the slot is another's.
     clock.advance(15 * MINUTE_MS);
     await sweep();
     await ask(taker);

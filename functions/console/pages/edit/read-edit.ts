@@ -33,7 +33,7 @@ type ReadEdit =
   | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
   | { readonly ok: false; readonly problems: FieldProblems };
 
-/** What must be said of each kind of edit, and what may; `subject` is no question. */
+/** Fields that each kind of edit needs, and fields that it may have; `subject` is no question. */
 const SHAPES: Readonly<Record<EditKind, readonly [Readonly<Record<string, string>>, ...string[]]>> = {
   set: [{ amount: 'how much' }, 'subject'],
   remove: [{ limit: 'which limit' }, 'subject'],

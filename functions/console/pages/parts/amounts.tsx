@@ -14,7 +14,7 @@ import type { LimitRow } from '../../../answers/status/model.ts';
 import { refusingText } from '../../../answers/status/texts.ts';
 import { address, type Column, hidden, type Markup, type Reader, soft } from './layout.tsx';
 
-/** Who reads the page, the deployment's currency, and where and when "now" is. */
+/** Reader of the page, currency of the deployment, and the zone and instant of "now". */
 export interface PageFormat {
   readonly user: Reader;
   readonly currency: string;

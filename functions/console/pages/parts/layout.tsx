@@ -39,7 +39,7 @@ export const List = ({ of }: { readonly of: readonly Child[] }): Markup | '' =>
   );
 
 interface CardParts {
-  /** Of the heading, by which links and readers find the part. */
+  /** Id of the heading, by which links and readers find the part. */
   readonly id: string;
   readonly title: Child;
   /** At the right of the heading. */
@@ -70,7 +70,7 @@ interface NoteParts {
   readonly lines?: readonly Child[];
 }
 
-/** What stands out: a sentence, and lines below it. */
+/** A notice that stands out: a sentence, and lines below it. */
 export const Note = ({ tone, role, lines = [], children }: PropsWithChildren<NoteParts>): Markup => (
   <div class={tone === undefined ? 'note' : `note ${tone}`} role={role}>
     <p>{children}</p>

@@ -120,7 +120,7 @@ function changedRule(from: WrittenRule, to: WrittenRule, nowMs: number): readonl
     ...exemptionChanges(`rules.${id}.exempt`, exemptionsOf(from), exemptionsOf(to), nowMs),
   ];
   if (from.rule.mode === 'enforce' || to.rule.mode === 'enforce') return changes;
-  // A rule that does not reject before and after has no effect on jobs; its mode is told all the same.
+  // A rule that does not reject before and after has no effect on jobs; its mode is listed all the same.
   return changes.map((each) => (each.at.endsWith('.mode') ? each : { ...each, effect: 'neutral' }));
 }
 

@@ -1,4 +1,4 @@
-/** A deployment that holds, on a table in memory and a local GitLab: whoever breaks one thing of it looks again. */
+/** A deployment that holds, on a table in memory and a local GitLab: tests break one thing of it and look again. */
 import type { DeployedEvidence } from '../../../../functions/answers/health/evidence.ts';
 import { readHealth } from '../../../../functions/answers/health/judge-health.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../../functions/answers/health/read-gitlab.ts';

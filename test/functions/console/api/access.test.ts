@@ -35,7 +35,7 @@ async function furnished() {
 
 type Furnished = Awaited<ReturnType<typeof furnished>>;
 
-/** What somebody of another subtree meets: nothing there, or a list without what is not theirs. */
+/** A user of another subtree finds nothing there, or a list without the rest. */
 type Elsewhere = 'not there' | 'left out' | 'same';
 type Call = readonly [path: string, elsewhere: Elsewhere, body?: object | string];
 

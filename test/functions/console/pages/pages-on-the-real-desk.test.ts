@@ -353,7 +353,7 @@ test('a downloaded file comes back edited, and its differences are shown before 
   expect(preview.status).toBe(200);
   expect(preview.text).toContain('1 difference');
   const kept = fieldsOf(preview.text).kept ?? '';
-  // It is given back to nobody else.
+  // No other user gets it back.
   expect((await as('admin').post('/import', { kept, step: 'preview' })).text).toContain('is not there');
   expect((await post('/import', { kept, step: 'apply', why: 'new quarter' })).status).toBe(303);
   expect(await amount()).toBe(550_000_000);

@@ -48,7 +48,7 @@ test('jobs stay on the groups they ran in when the group moves', async () => {
   feed.push(passed(1, 41));
   await deliver(feed.records);
   const moved = new Feed();
-  // A later word of the same job, told after the group went below another root.
+  // A later report of the same job, sent after the group went below another root.
   moved.push({ ...passed(1, 41), rev: 9, facts: { ...facts(41), rootId: 200, groupIds: [200, 104] } });
   await deliver(moved.records);
   const [old, now] = await store.readUsage([
