@@ -139,8 +139,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'policy diff': 'Compares two policies and shows which changes tighten or loosen',
   }),
   ...rows(() => import('./policy/import-command.ts'), {
-    'policy import':
-      "Makes rules from a GitLab Runner's config.toml, and lists where policy and Runner contradict",
+    'policy import': "Makes rules from a GitLab Runner's config.toml",
   }),
   ...rows(() => import('./policy/test-command.ts'), {
     'policy test': 'Checks that the policies decide as their fixtures expect',
