@@ -16,7 +16,7 @@ import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget, readTls, type TlsMaterial } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
-import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';
+import { dumpWire } from '../../../relay/wire/inspect.ts';
 import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { readPolicy } from '../../policy/read-documents.ts';
 import { type DoctorFinding, note, ok, problem, skipped } from './finding.ts';
@@ -29,7 +29,7 @@ type Found = (...findings: readonly DoctorFinding[]) => void;
 
 /**
  * Runs checks in order and reports each finding immediately; checks that depend on a failed one are skipped.
- * Returns all findings, and the question's shape, see {@link formatDump}, if one came.
+ * Returns all findings, and the question's shape, see {@link dumpWire}, if one came.
  */
 export async function examine(
   options: DoctorOptions,
@@ -144,7 +144,7 @@ async function speak(
         ? ok('answer', sent)
         : problem('answer', `the router ended the stream with status ${code}`, remedyOfStatus(code)),
     );
-    return formatDump(dumpWire(admission.bytes, options.show.map(exactly)));
+    return dumpWire(admission.bytes, options.show.map(exactly));
   } finally {
     router.close();
   }
