@@ -141,15 +141,6 @@ export function createGitLabDirectory(deps: RestCallDeps) {
   const projectsPage = (asked: Readonly<Record<string, string>>, page?: string) =>
     readPage('projects', '/projects', pageQuery({ simple: 'true', ...asked }, page), parseRestProject, deps);
 
-  const single = async <T>(path: string, parse: (body: unknown) => T | undefined): Promise<T | undefined> => {
-    // GitLab lists a group's projects by default; for projects the parameter has no effect.
-    const answer = await restCall(path, new URLSearchParams({ with_projects: 'false' }), deps);
-    if (answer.status === 404) return undefined;
-    const parsed = parse(readFound(path, answer));
-    if (parsed !== undefined) return parsed;
-    throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least an id and a path`);
-  };
-
   return {
     /** By id, in numbered pages: a group that is deleted meanwhile moves another one past the reader. */
     groups({ page }: { readonly page?: string | undefined }): Promise<Page<'groups', GitLabGroup>> {
@@ -166,13 +157,19 @@ export function createGitLabDirectory(deps: RestCallDeps) {
       const updated_after = new Date(sinceMs).toISOString();
       return projectsPage({ updated_after, order_by: 'updated_at', sort: 'desc' }, page);
     },
-    group: (id: number) => single(`/groups/${id}`, parseRestGroup),
-    project: (id: number) => single(`/projects/${id}`, parseRestProject),
+    async project(id: number): Promise<GitLabProject | undefined> {
+      const path = `/projects/${id}`;
+      const answer = await restCall(path, new URLSearchParams(), deps);
+      if (answer.status === 404) return undefined;
+      const parsed = parseRestProject(readFound(path, answer));
+      if (parsed !== undefined) return parsed;
+      throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least an id and a path`);
+    },
   };
 }
 
 /**
- * Reads a group of `GET /groups` or `GET /groups/:id`; undefined if it lacks its id or its path.
+ * Reads a group of `GET /groups`; undefined if it lacks its id or its path.
  *
  * @see https://docs.gitlab.com/api/groups/#list-groups
  */

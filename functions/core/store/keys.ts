@@ -171,7 +171,6 @@ export function ledgerKeys(instance: string) {
     directoryPointer: at(DIRECTORY_PK_SUFFIX, 'pointer'),
     directoryChunk: (version: string, chunk: string, number: number): Key =>
       at(`${DIRECTORY_PK_SUFFIX}#${version}`, `${chunk}#${digits(number, PART_DIGITS)}`),
-    directoryWish: (wish: string): Key => at(`${DIRECTORY_PK_SUFFIX}#wishes`, wish),
 
     // Keys of pseudonyms by year, and sessions by the hash of their id.
     pseudonymKey: (year: number): Key => at(PSEUDONYMS_PK_SUFFIX, String(year)),
