@@ -84,8 +84,8 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
   const books = [`${instance}#job#*`, `${instance}#counter#*`];
   const announced = `${instance}#announced#*`;
   const limits = [`${instance}${LIMITS_PK_SUFFIX}`, `${instance}${LIMITS_PK_SUFFIX}#*`];
-  // Readers of the rules store period openings and groups missing in the directory.
-  const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`, `${instance}${DIRECTORY_PK_SUFFIX}#wishes`];
+  // Readers of the rules store period openings.
+  const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`];
   const decided = [...books, announced, ...noted];
   const usage = ['usage', 'top', 'rejections', 'estimates'].map((kind) => `${instance}#${kind}#*`);
   return {

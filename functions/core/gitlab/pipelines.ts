@@ -57,13 +57,12 @@ export function createGitLabPipelines(deps: RestCallDeps) {
     new URLSearchParams({ ...query, order_by: 'id', sort: 'desc', per_page: JOBS_LOOKED_AT });
 
   return {
-    project: (asked: string) =>
-      calls.read('projects', projectSchema, `/projects/${encodeURIComponent(asked)}`),
-    runner: (runnerId: number) => calls.read('runners', runnerDetailSchema, `/runners/${runnerId}`),
+    project: (asked: string) => calls.read('other', projectSchema, `/projects/${encodeURIComponent(asked)}`),
+    runner: (runnerId: number) => calls.read('other', runnerDetailSchema, `/runners/${runnerId}`),
     /** Paths of the projects whose jobs the runner took last, out of a hundred jobs. */
     async projectsOf(runnerId: number): Promise<AdminAnswer<readonly string[]>> {
       const path = `/runners/${runnerId}/jobs`;
-      const jobs = await calls.read('runners', takenJobSchema.array(), path, newest({}));
+      const jobs = await calls.read('other', takenJobSchema.array(), path, newest({}));
       if (!jobs.ok) return jobs;
       return {
         ok: true,
@@ -118,7 +117,7 @@ async function askMessage(
         }),
       },
       deps.timeoutMs ?? MESSAGE_MS,
-      deps,
+      deps.fetch,
     );
     const read = response.status === 200 ? messageSchema.safeParse(parsedJson(text)) : undefined;
     if (read?.success === true)

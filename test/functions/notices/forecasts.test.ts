@@ -72,16 +72,6 @@ test('records the outcome by mail and chat next to the counter', async () => {
   });
 });
 
-test('a lowered amount has a new alert', async () => {
-  const { news, clock, apply } = await forecastHarness(['forecast 50']);
-  clock.advance(DAY_MS);
-  expect(await news()).toContain(ALERT);
-  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 120 }]);
-  await news();
-  clock.advance(DAY_MS);
-  expect(await news()).toEqual([ALERT]);
-});
-
 test.each([
   ['below the level', ['forecast 400'], {}],
   ['in shadow', ['forecast 50'], { mode: 'shadow' }],
