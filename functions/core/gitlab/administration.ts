@@ -43,8 +43,6 @@ const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
 
-const settingsSchema = z.object({ silent_mode_enabled: z.boolean().optional() });
-
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 const controllerSchema = z.object({
@@ -132,8 +130,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     /** Flags that were set. Others have their default. */
     flags: () => calls.read('flags', flagsSchema, '/features'),
     flagDefinitions: () => calls.read('flags', flagDefinitionsSchema, '/features/definitions'),
-    /** Settings of the instance; administrators only. */
-    settings: () => calls.read('settings', settingsSchema, '/application/settings'),
 
     controllers: () => calls.list('controllers', controllerSchema, '/runner_controllers'),
     controller: (id: number) => calls.read('controllers', controllerSchema, controller(id)),
