@@ -192,7 +192,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(async () => ({ commands: (await import('./completion.ts')).completionCommands(COMMANDS) }), {
     completion: 'Prints what bash, zsh or fish need to complete commands and flags',
-    man: 'Prints the manual page of all commands',
   }),
   ...rows(async () => ({ commands: (await import('./mcp.ts')).mcpCommands(COMMANDS) }), {
     mcp: 'Serves the Model Context Protocol for editors and agents: can I afford this rerun?',

@@ -43,8 +43,6 @@ const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
 
-const settingsSchema = z.object({ silent_mode_enabled: z.boolean().optional() });
-
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 const controllerSchema = z.object({
@@ -131,9 +129,7 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     licence: () => calls.read('other', licenceSchema, '/license'),
     /** Flags that were set. Others have their default. */
     flags: () => calls.read('other', flagsSchema, '/features'),
-    flagDefinitions: () => calls.read('other', flagDefinitionsSchema, '/features/definitions'),
-    /** Settings of the instance; administrators only. */
-    settings: () => calls.read('other', settingsSchema, '/application/settings'),
+    flagDefinitions: () => calls.read('flags', flagDefinitionsSchema, '/features/definitions'),
 
     controllers: () => calls.list('controllers', controllerSchema, '/runner_controllers'),
     controller: (id: number) => calls.read('controllers', controllerSchema, controller(id)),
