@@ -3,7 +3,7 @@ import { waitingLines, waitingText } from '../../../functions/answers/health/jud
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { armedRowsText } from '../report/shadow.ts';
-import { armedSentence, retrySentence } from '../report/shadow-words.ts';
+import { armedSentence } from '../report/shadow-words.ts';
 import { type ControllerStatus, hasScope, NO_BEATS, refusalOf, risksOf } from './controller-status.ts';
 import type { RunnerController } from './runner-controllers.ts';
 
@@ -69,8 +69,7 @@ export function statusText(status: ControllerStatus, paint: Paint, columns: numb
     ['jobs', orWhy(forecast, armedSentence)],
   ];
   const report = forecast.known && forecast.value.rows.length > 0 ? forecast.value : undefined;
-  const failing =
-    report && `         ${retrySentence(report) ?? ''}\n${armedRowsText(report, paint, columns)}`;
+  const failing = report && armedRowsText(report, paint, columns);
   return `${stateText(controller, means)}${rows.map(([name, text]) => `${name.padEnd(9)}${text}\n`).join('')}${failing ?? ''}`;
 }
 
