@@ -42,7 +42,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(() => import('./statement/statement.ts'), {
     statement: 'Prints the charges of a group for a month: for people, as CSV or FOCUS, with corrections',
-    'report chargeback': 'Prints the charges of a group for a month; the same as tollgate statement',
   }),
   ...rows(() => import('./statement/closed.ts'), {
     'statement closed':

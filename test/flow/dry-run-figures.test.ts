@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shadowFigures } from '../../functions/answers/rollout/shadow-report.ts';
+import { shadowReport } from '../../functions/answers/rollout/shadow-report.ts';
 import { contributionOf, placeBy } from '../../functions/core/usage/contribution.ts';
 import { runnerNames, usageOf } from '../../functions/core/usage/usage.ts';
 import { readRules } from '../../scripts/cli/rules-flags.ts';
@@ -27,8 +27,8 @@ test('page, command line and forecast say the same of a controller in dry run', 
   const all = { sinceMs: 0, untilMs: bench.clock.nowMs() + 120_000 };
   const flags = { policy: 'policy.yaml', limits: 'limits.yaml', directory: 'directory.yaml' };
   const rules = readRules(flags, { cwd: bench.folder, root: `${bench.folder}/` });
-  const options = { ...all, rules, counts: () => true, onJob: () => {} };
-  const { ifArmed, watched } = await shadowFigures(bench.store, options);
+  const span = { ...all, zone: 'UTC' };
+  const { ifArmed, totals: watched } = await shadowReport(bench.store, { span, rules, ledger: 'it' });
 
   expect(sum(({ jobs }) => jobs)).toBe(14);
   expect([

@@ -24,7 +24,6 @@ import {
   type Column,
   Facts,
   joined,
-  List,
   type Markup,
   Note,
   outside,
@@ -172,11 +171,6 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
     <Card id="rules" title="Rules">
       {rulesPart(job.rules)}
     </Card>
-    {job.notRecorded.length > 0 && (
-      <Card id="unknown" title="Not known">
-        <List of={job.notRecorded} />
-      </Card>
-    )}
   </>
 );
 

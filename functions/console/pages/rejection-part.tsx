@@ -106,7 +106,7 @@ const retryLink = ({ job }: JobExplanation): Markup | string =>
   job.url === undefined ? '' : outside(job.url, 'Retry it in GitLab');
 
 function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat): readonly Child[] {
-  const { classes, timeoutSeconds, renewsAtMs, owner, advice } = rejection;
+  const { classes, renewsAtMs, owner, advice } = rejection;
   const lines: Child[] = [...advice];
   for (const { runnerClass, tags, microsPerMinute, costMicros } of classes)
     lines.push(
@@ -114,13 +114,6 @@ function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat
         A cheaper runner: <strong>{runnerClass}</strong> (<code>tags: [{tags.join(', ')}]</code>) at{' '}
         {amountText(microsPerMinute, 'micros', format.currency)} a minute now. The job would cost{' '}
         {pageAmount(costMicros, 'micros', format)} and fit.
-      </>,
-    );
-  if (timeoutSeconds !== undefined)
-    lines.push(
-      <>
-        A shorter timeout: with <code>timeout: {timeoutSeconds / 60} minutes</code> it would fit into what is
-        left.
       </>,
     );
   if (renewsAtMs !== undefined)
@@ -136,8 +129,7 @@ function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat
       {hasForm ? ', or send the request filled in here.' : '.'}
     </>,
   );
-  if (classes.length === 0 && timeoutSeconds === undefined && advice.length === 0)
-    lines.push('No cheaper runner and no shorter timeout would make it fit.');
+  if (classes.length === 0 && advice.length === 0) lines.push('No cheaper runner would make it fit.');
   return lines;
 }
 

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
-import { agreementText, poolText } from '../../../answers/status/texts.ts';
+import { poolText } from '../../../answers/status/texts.ts';
 import { ConsolePage } from '../frame.tsx';
 import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page-deps.ts';
 import {
@@ -180,7 +180,6 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
       />
       {counted && <Bar {...barOf(counted.settled, counted.of, limit)} />}
       {counted && BAR_KEY}
-      {agreementNote(limit, view, format)}
       {view.burnUp?.limit === limit.id && burnUpChart(view.burnUp, limit, format)}
       {others.length > 0 && (
         <p class="soft">
@@ -199,21 +198,6 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
         ]}
       />
     </Card>
-  );
-}
-
-/** Agreement of this page's figures, with difference and cause. */
-function agreementNote(limit: LimitRow, { agreements }: SubjectView, format: PageFormat): Markup | '' {
-  const agreement = agreements.find((each) => each.limit === limit.id);
-  if (agreement === undefined) return '';
-  const { tone, text } = agreementText(agreement, format.currency, format.zone);
-  return (
-    <p>
-      <span class={`tag ${tone === 'fits' ? 'good' : 'warn'}`}>
-        {tone === 'fits' ? 'figures agree' : 'figures differ'}
-      </span>{' '}
-      {soft(text)}
-    </p>
   );
 }
 

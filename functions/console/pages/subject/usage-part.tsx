@@ -18,110 +18,52 @@ import {
   shortDayLabel,
   shortInstant,
 } from '../parts/amounts.tsx';
-import {
-  Card,
-  type Column,
-  joined,
-  type Markup,
-  outside,
-  pathMarkup,
-  soft,
-  subjectLink,
-  Table,
-} from '../parts/layout.tsx';
+import { address, Card, joined, type Markup, outside, pathMarkup, soft, Table } from '../parts/layout.tsx';
 
-/** Use by project and class, and the longest jobs. */
+/** Use by project; by class and by job name there are reports. */
 export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
-  const { topProjects, topJobs, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
+  const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
   const share = (micros: number): string => (together > 0 ? percent(micros, together) : '–');
-  const costs = <Row extends { readonly micros: number }>(): readonly Column<Row>[] => [
-    { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
-    { head: 'Share', style: 'n', label: 'share', cell: ({ micros }) => share(micros) },
-  ];
-  /** So that rows add up. */
-  const foot = (name: string, rest: number, label: string) => [
-    ...(rest === 0
-      ? []
-      : [
-          {
-            [name]: <span class="soft">{label}</span>,
-            [format.currency]: bare(rest, 'micros'),
-            Share: share(rest),
-          },
-        ]),
-    { [name]: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
-  ];
+  const group = subject.replace(/^group\//, '');
   return (
-    <>
-      <div class="two">
-        <Card id="projects" title="Costliest projects">
-          {topProjects.length === 0 ? (
-            <p class="soft">
-              {together === 0
-                ? 'No project has cost anything in these days.'
-                : 'Which projects a runner class was used by is not kept.'}
-            </p>
-          ) : (
-            <Table
-              label="Costliest projects"
-              columns={[
-                {
-                  ...{ head: 'Project', isName: true, style: 'path' },
-                  cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
-                },
-                ...costs<(typeof topProjects)[number]>(),
-              ]}
-              rows={topProjects}
-              foot={foot('Project', otherProjectsMicros, otherProjects(usage))}
-            />
-          )}
-        </Card>
-        <Card id="jobs" title="Longest jobs">
-          {topJobs.length === 0 ? (
-            <p class="soft">No job is remembered yet.</p>
-          ) : (
-            <Table
-              label="Jobs that usually run longest"
-              columns={[
-                {
-                  ...{ head: 'Job', isName: true, style: 'path' },
-                  cell: ({ job, path }) => [job, ' ', soft(path)],
-                },
-                { head: 'Usually', style: 'n', cell: ({ usualSeconds }) => durationText(usualSeconds) },
-                { head: 'Runs', style: 'n', label: 'runs', cell: ({ runs }) => runs },
-              ]}
-              rows={topJobs}
-            />
-          )}
-        </Card>
-      </div>
-      {runnerClasses.length > 0 && (
-        <Card id="classes" title="Runner classes">
-          <Table
-            label="Use by runner class"
-            columns={[
-              {
-                ...{ head: 'Class', isName: true },
-                // Pages of classes are of the whole GitLab.
-                cell: ({ name }) =>
-                  subject === 'instance' ? subjectLink(`runner-class/${name}`, name) : name,
-              },
-              ...costs<(typeof runnerClasses)[number]>(),
-              { head: 'Ran', style: 'n', label: 'ran', cell: ({ seconds }) => durationText(seconds) },
-              { head: 'Jobs', style: 'n', label: 'jobs', cell: ({ jobs }) => number(jobs) },
-            ]}
-            rows={runnerClasses}
-            // Classes of groups and projects are computed at night.
-            foot={foot(
-              'Class',
-              otherClassesMicros,
-              subject === 'instance' ? 'No class' : 'No class, or not yet known',
-            )}
-          />
-        </Card>
+    <Card id="projects" title="Costliest projects">
+      {topProjects.length === 0 ? (
+        <p class="soft">No project is known that has cost anything in these days.</p>
+      ) : (
+        <Table
+          label="Costliest projects"
+          columns={[
+            {
+              ...{ head: 'Project', isName: true, style: 'path' },
+              cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
+            },
+            { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
+            { head: 'Share', style: 'n', label: 'share', cell: ({ micros }) => share(micros) },
+          ]}
+          rows={topProjects}
+          // So that rows add up.
+          foot={[
+            ...(otherProjectsMicros === 0
+              ? []
+              : [
+                  {
+                    Project: <span class="soft">{otherProjects(usage)}</span>,
+                    [format.currency]: bare(otherProjectsMicros, 'micros'),
+                    Share: share(otherProjectsMicros),
+                  },
+                ]),
+            { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
+          ]}
+        />
       )}
-    </>
+      {/^(group\/|instance$)/.test(subject) && (
+        <p>
+          <a href={address('/reports', { group, by: 'class' })}>Runner classes</a> ·{' '}
+          <a href={address('/reports', { group, by: 'job' })}>Job names</a>
+        </p>
+      )}
+    </Card>
   );
 }
 
