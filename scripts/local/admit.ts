@@ -16,7 +16,6 @@ import { type LoopbackServer, serveOnLoopback } from './loopback.ts';
 export interface AdmitServer extends LoopbackServer {
   readonly rulesFor: RulesInForce['rulesFor'];
   readonly directoryFor: RulesInForce['directoryFor'];
-  /** All limits in force: those of the rules until a set is published. */
   limits(): Promise<LimitSet>;
 }
 

@@ -78,7 +78,6 @@ export interface HandClock extends Clock {
   advanceTo(atMs: number): void;
 }
 
-/** The time of day is in whole ms, as wall clocks have it. */
 export function handClock(startMs = 0): HandClock {
   let nowMs = startMs;
   const due = new Set<{ atMs: number; run: () => void }>();

@@ -17,7 +17,6 @@ import { ledgerTable } from '../../functions/core/store/operation.ts';
 import { loopbackPort } from './loopback.ts';
 
 export interface DynamoDbLocal {
-  /** `http://127.0.0.1:8000` */
   readonly endpoint: string;
   stop(): Promise<void>;
 }
@@ -102,7 +101,6 @@ function launch(port: number): ChildProcess {
   });
 }
 
-/** Lets this program end although the child runs. */
 function letGo(child: ChildProcess): void {
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
@@ -149,7 +147,6 @@ interface TableStreamOptions {
   readonly client: DynamoDBStreamsClient;
   readonly tableName: string;
   readonly signal: AbortSignal;
-  /** Waits after a round in which no shard had a record. */
   readonly pause: () => Promise<void>;
 }
 

@@ -31,23 +31,18 @@ export interface LocalLedger {
   readonly ledger: Ledger;
   readonly store: LedgerStore & InboxStore;
   readonly keys: LedgerKeys;
-  /** The GitLab host that keys begin with. */
   readonly instance: string;
   readonly marks: SweepMarkStore;
   readonly reported: ReportedEnds;
-  /** Published sets of limits. */
   readonly limits: LimitTable;
-  /** Usage by day, which pages show. */
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
   readonly chain: StatementChain;
   /** Results of comparing counters with their jobs. */
   readonly recounts: RecountOutcomes;
-  /** Usage packed for reports. */
   readonly sheets: SheetStore;
   /** The table's stream from now on. After the signal it yields what is already written, then ends. */
   stream(signal: AbortSignal): AsyncIterable<readonly ItemChangeRecord[]>;
-  /** The place of the ledger, for people. */
   readonly description: string;
   stop(): void;
 }
@@ -58,7 +53,6 @@ interface LedgerPlace {
    * @throws {UsageError} if it cannot choose.
    */
   readonly whose: (known: readonly KnownInstance[]) => Omit<KnownInstance, 'openedAtMs'>;
-  /** Undefined: in memory. */
   readonly dataDir: string | undefined;
   readonly fresh: boolean;
   readonly clock: LedgerClock;

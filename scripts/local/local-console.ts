@@ -34,7 +34,6 @@ interface LocalConsoleOptions {
   /** The jobs' clock. Sessions use the machine's. */
   readonly clock: { nowMs(): number };
   readonly onTrouble: (text: string) => void;
-  /** Called for a message to an owner, which this machine does not deliver. */
   readonly onMail: (message: Message) => void;
 }
 
@@ -42,7 +41,6 @@ interface App {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** Live jobs read to find a recent job id. */
 const LIVE_JOBS_MAX = 1_000;
 
 const STARTING: App = { fetch: () => new Response('Tollgate is starting.\n', { status: 503 }) };

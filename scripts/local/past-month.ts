@@ -33,10 +33,8 @@ export interface PastMonthOptions extends CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'store' | 'keys' | 'usage'>;
   readonly rulesFor: RulesInForce['rulesFor'];
   readonly directory: Directory;
-  /** The month ends before this day (UTC). */
   readonly nowMs: number;
-  /** Called before some days are written, with the number of missing days that are written. */
-  readonly onDays?: (done: number, total: number) => void;
+  readonly onDays?: (missing: number) => void;
 }
 
 export const PAST_DAYS = 30;
@@ -61,9 +59,9 @@ export async function loadPastMonth(options: PastMonthOptions): Promise<number> 
     projects.map(({ id, groupId }) => ({ jobId: 1, projectId: id, namespaceId: groupId })),
   );
   const scales = scalesOf(directory, rules.limits, nowMs);
+  onDays?.(missing.length);
   let jobs = 0;
   for (let done = 0; done < missing.length; done += DAYS_AT_ONCE) {
-    onDays?.(done, missing.length);
     const some = missing.slice(done, done + DAYS_AT_ONCE);
     const planned = some.map((day) => ({ day, jobs: jobsOfDay(day, directory, scales) }));
     // The first job of a day marks it as loaded, so it comes last. Repeating a job changes nothing.
@@ -76,7 +74,6 @@ export async function loadPastMonth(options: PastMonthOptions): Promise<number> 
   return jobs;
 }
 
-/** Decides, charges and counts jobs. @returns the number of their records. */
 async function live(
   days: readonly { readonly day: number; readonly jobs: readonly PastJob[] }[],
   options: PastMonthOptions,
@@ -124,7 +121,6 @@ async function liveWave(
 export interface CountUsageDeps {
   readonly ledger: Pick<LocalLedger, 'keys' | 'usage'>;
   readonly directory: Directory | undefined;
-  /** Zone of the days of usage. */
   readonly zone: string;
   readonly clock: Parameters<typeof rollUp>[1]['clock'];
   readonly onTrouble: (text: string) => void;
@@ -134,7 +130,6 @@ const TRIES_MAX = 3;
 /** Leaves the machine to decisions: a job that is written several times meanwhile is counted once. */
 const PAUSE_MS = 1_000;
 
-/** Counts stream records. Counting a record again changes nothing. */
 async function countUsage(
   Records: readonly TableStreamRecord[],
   { ledger, directory, zone, clock, onTrouble }: CountUsageDeps,
@@ -148,7 +143,6 @@ async function countUsage(
   onTrouble('some jobs are not counted in what the console shows of the past');
 }
 
-/** Counts everything that is written from now on. */
 export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: LocalLedger }) {
   const read = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -213,12 +207,10 @@ const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
 };
 const FAILS_SHARE = 0.06;
 const CANCELED_SHARE = 0.02;
-/** Share of jobs that are the retry of a failed one. */
 const RETRIES_SHARE = 0.05;
 /** Most jobs find a runner soon, and some wait in a long queue. */
 const QUEUED_MEDIAN_SECONDS = 18;
 const QUEUED_SIGMA = 1.6;
-/** Users who can sign in here. */
 const PAST_USERS = [42, 43, 44] as const;
 
 /** The month's runners for the console. Their ids are above those of a run's runners. */
@@ -243,7 +235,6 @@ function runnerOf({ runnerClass }: JobKind, place: number, index: number) {
 /** Job ids of runs begin here, above those of any made-up day of this century. */
 export const FIRST_RUN_JOB_ID = 25_000_000;
 
-/** Days are counted from 1 January 1970, UTC. */
 export const firstJobId = (day: number): number => day * IDS_A_DAY;
 
 const pastProjects = ({ projectById }: Directory): readonly DirectoryProject[] =>

@@ -17,12 +17,10 @@ export const quantile = (sorted: readonly number[], share: number): number =>
 const HOUR_WEIGHTS = [
   1, 1, 6, 2, 1, 1, 2, 8, 30, 60, 75, 70, 45, 65, 80, 75, 60, 40, 20, 10, 6, 4, 2, 1,
 ] as const;
-/** Monday to Sunday. */
 export const WEEKDAY_WEIGHTS = [90, 110, 115, 110, 80, 8, 6] as const;
 
 export interface JobKind {
   readonly name: string;
-  /** The median of the projects' medians, which are log-normal. */
   readonly medianSeconds: number;
   /** Spread of one project's runs around its median. */
   readonly sigma: number;
@@ -93,7 +91,6 @@ export function startsWithin(
   return (random) => startMs + indexAt(ends, random()) * HOUR_MS + random() * HOUR_MS;
 }
 
-/** Returns the end of each weight's share on a scale from 0 to 1. */
 export function shareEnds(weights: readonly number[]): readonly number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let until = 0;
@@ -103,7 +100,6 @@ export function shareEnds(weights: readonly number[]): readonly number[] {
   });
 }
 
-/** Returns the index of the first end above the share. */
 export function indexAt(ends: readonly number[], share: number): number {
   let low = 0;
   let high = ends.length - 1;

@@ -36,7 +36,6 @@ export interface ItemChangeRecord extends TableStreamRecord {
 }
 
 interface SqliteTableOptions {
-  /** `:memory:` keeps nothing. */
   readonly file: string;
   /** Creates a file that is missing or empty. */
   readonly makes: boolean;
@@ -52,7 +51,6 @@ const BUSY_MS = 500;
 const JOURNAL_MAX = 20_000;
 /** Old entries of the journal and old tokens are deleted once per this many changes. */
 const TRIM_EVERY = 1_000;
-/** Lambda's default batch size. */
 export const STREAM_BATCH_MAX = 100;
 
 const WRITES: ReadonlySet<keyof Operations> = new Set([

@@ -7,19 +7,16 @@ import { PRICES } from '../cli/cost/prices.ts';
 import { runProgram } from '../terminal/program.ts';
 import { type LoadOutcome, type LoadPoint, measureLoad } from './bench/load.ts';
 
-const USAGE = `npm run capacity [-- --quick]
+const USAGE = `npm run capacity
 
 Measures 1, 64 and 1000 root groups, with 1, 2 and 4 relays and with one transaction per job, with own limits and with one of the
 instance besides, at rising rates in virtual time, and writes docs/capacity.md. Takes some minutes; the same on any machine.
-
-  --quick  prints the first two rates of each curve, and writes nothing
 
 Exit codes: 0 done, 3 wrong usage`;
 
 const ROOTS = [1, 64, 1_000] as const;
 const SIDES = [1, 2, 4, 'naive'] as const;
 const PER_SECOND = [100, 250, 500, 1_000, 2_000, 3_000, 5_000, 8_000] as const;
-const QUICK = 2;
 /** A curve is followed until more than this share is undecided, and holds below the other one. */
 const UNDECIDED_BROKEN = 0.05;
 const UNDECIDED_HELD = 0.001;
@@ -30,12 +27,9 @@ const CONFLICTS_FEW = 1;
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 
-async function measureCurve(
-  curve: Omit<LoadPoint, 'perSecond'>,
-  rates: readonly number[],
-): Promise<readonly LoadOutcome[]> {
+async function measureCurve(curve: Omit<LoadPoint, 'perSecond'>): Promise<readonly LoadOutcome[]> {
   const outcomes: LoadOutcome[] = [];
-  for (const perSecond of rates) {
+  for (const perSecond of PER_SECOND) {
     const outcome = await measureLoad({ ...curve, perSecond });
     outcomes.push(outcome);
     console.error(
@@ -47,22 +41,18 @@ async function measureCurve(
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-  });
+  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
   if (values.help) {
     console.log(USAGE);
     return 0;
   }
-  const rates = values.quick ? PER_SECOND.slice(0, QUICK) : PER_SECOND;
   const outcomes: LoadOutcome[] = [];
   for (const isShared of [false, true])
     for (const roots of ROOTS)
-      for (const relays of SIDES) outcomes.push(...(await measureCurve({ roots, relays, isShared }, rates)));
+      for (const relays of SIDES) outcomes.push(...(await measureCurve({ roots, relays, isShared })));
   const { writeUnit } = PRICES['us-east-1'];
   const page = capacityPage(outcomes, (writeUnit.usd / writeUnit.per) * 1_000_000);
-  if (values.quick) console.log(page);
-  else writeFileSync(`${docs}capacity.md`, page);
+  writeFileSync(`${docs}capacity.md`, page);
   return 0;
 }
 

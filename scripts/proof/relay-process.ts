@@ -31,7 +31,6 @@ export interface RelaySettings {
   readonly router: {
     readonly url: string;
     readonly descriptors: string;
-    /** Certificate file. */
     readonly authority: string | undefined;
   };
   readonly admitUrl: string;
@@ -99,7 +98,6 @@ export async function startRelay(settings: RelaySettings) {
   const health = async () =>
     (await (await get('/healthz')).json()) as { readonly openJobs: number; readonly waitingStreams: number };
   return {
-    /** Reads `/metrics`, while it lives. */
     counts: async () => {
       const text = await metrics();
       // `unheard`: responses that did not reach the router.
@@ -109,7 +107,6 @@ export async function startRelay(settings: RelaySettings) {
     /** Reads one gauge of `/metrics`; 0 before it was set. */
     gauge: async (name: string): Promise<number> => sumOf(await metrics(), name),
     health,
-    /** Resolves when a stream waits at the router. */
     connected: async (): Promise<void> => {
       if (!(await until(async () => (await health()).waitingStreams > 0, CONNECT_MS_MAX)))
         throw new Error('the relay did not connect');
@@ -118,7 +115,6 @@ export async function startRelay(settings: RelaySettings) {
     written: () => countsBy(([, , { name }]) => sums[name] ?? 0),
     /** User and system time so far; undefined where the system does not report it. */
     cpuMs: (): number | undefined => cpuMsOf(child.pid ?? 0),
-    /** Sends SIGTERM and resolves with the exit code. */
     drain: async (): Promise<number | null> => {
       child.kill('SIGTERM');
       return closed;
@@ -128,7 +124,6 @@ export async function startRelay(settings: RelaySettings) {
       await closed;
     },
     signal: (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name),
-    /** The last lines without decisions. */
     lines: lines as readonly string[],
   };
 }
@@ -152,7 +147,6 @@ function environmentOf(settings: RelaySettings, healthPort: number): NodeJS.Proc
   };
 }
 
-/** Sums all series of one name in Prometheus's text form, or those with a label. */
 const sumOf = (metrics: string, name: string, label = ''): number =>
   metrics
     .split('\n')

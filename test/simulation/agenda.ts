@@ -18,7 +18,6 @@ export class Agenda<T> {
     entries.splice(low, 0, { atMs, value });
   }
 
-  /** Takes the next entry if it is due. */
   take(untilMs: number): T | undefined {
     return this.nextMs <= untilMs ? this.#entries.pop()?.value : undefined;
   }

@@ -16,7 +16,7 @@ import {
   type Sums,
 } from './rulebook/asked-claims.ts';
 import { REJECTION_STANDS_MS } from './rulebook/charges.ts';
-import { boundAt, type RuleSet } from './rulebook/rule-set.ts';
+import type { RuleSet } from './rulebook/rule-set.ts';
 
 interface AnswersOptions extends BirthDeps {
   readonly books: Books;
@@ -31,21 +31,16 @@ export interface ExpectedTurn {
   readonly awaited: ReadonlySet<string>;
 }
 
-/** The state of the world when a call began. */
 interface Asked {
   readonly call: OpenCall;
-  readonly ruleSet: number;
   readonly atMs: number;
   readonly records: ReadonlyMap<number, JobRecord | undefined>;
-  /** Number of different jobs in the call. */
-  readonly jobs: number;
 }
 
 export interface Prediction {
   readonly ask: ExpectedAsk;
   readonly state: 'admitted' | 'rejected';
   readonly generation: number;
-  /** It was decided before. */
   readonly isRepeated: boolean;
   readonly refusedBy: readonly string[];
   readonly fitted: readonly boolean[];
@@ -146,9 +141,6 @@ export class ExpectedAnswers {
       !isAgain || stands(before, asked.atMs) || stands(before, nowMs),
       `job ${jobId} was rejected ${ageMs} ms ago and is so again`,
     );
-    // The answer of another call has the figures of then.
-    if (birth !== undefined && birth.call !== asked.call.id) return;
-    for (const violation of outcome.violations) this.#checkViolation(jobId, violation, asked, nowMs);
   }
 
   /** Holds where nothing came between. */
@@ -185,32 +177,6 @@ export class ExpectedAnswers {
         fitted.get(counter) === expected.fitted[index],
         `job ${job.jobId} fits ${counter}: ${fitted.get(counter)}`,
       );
-  }
-
-  #checkViolation(jobId: number, { reason }: Violation, asked: Asked, nowMs: number): void {
-    if (!('limitAmount' in reason)) throw new Error(`job ${jobId} was rejected for ${reason.code}`);
-    const { ruleSets, books } = this.#options;
-    const { subject, limit, limitAmount } = reason;
-    const bounds = ruleSets
-      .slice(asked.ruleSet)
-      .flatMap((ruleSet) =>
-        ruleSet.limits.flatMap((each) =>
-          each.subject === subject && each.id === limit && each.mode === 'enforce'
-            ? [boundAt(each, ruleSet, asked.atMs), boundAt(each, ruleSet, nowMs)]
-            : [],
-        ),
-      );
-    const named = `${subject} ${limit}`;
-    must(bounds.includes(limitAmount), `job ${jobId}: limit of ${limitAmount} on ${named}, not ${bounds}`);
-    const committed = 'committed' in reason ? reason.committed : 0;
-    must(
-      limitAmount === 0 || committed + reason.asked > limitAmount,
-      `job ${jobId} would have fitted: ${committed} and ${reason.asked} of ${limitAmount} on ${named}`,
-    );
-    // The earlier of several jobs of one call count for the later.
-    if (asked.jobs > 1 || committed === 0) return;
-    const shown = books.shown(subject, limit);
-    must(shown.includes(committed), `job ${jobId} read ${committed} on ${named}, which showed ${shown}`);
   }
 }
 

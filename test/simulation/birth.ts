@@ -9,13 +9,10 @@ import type { RuleSet } from './rulebook/rule-set.ts';
 /** A record as it was first written. */
 export interface Birth {
   readonly ruleSet: number;
-  /** The claims are in the order of the record's. */
   readonly ask: ExpectedAsk;
   readonly state: JobRecord['state'];
   readonly unchecked: JobRecord['unchecked'];
-  /** The call that asked. */
   readonly call: number;
-  /** Number of the commit. */
   readonly commit: number;
 }
 

@@ -16,7 +16,6 @@ export interface Comparisons {
   readonly counts: Readonly<
     Record<ComparedFigure, { readonly compared: number; readonly otherwise: number }>
   >;
-  /** The first few, in words. */
   readonly examples: readonly string[];
 }
 
@@ -28,7 +27,6 @@ export class Findings {
   ) as Record<ComparedFigure, { compared: number; otherwise: number }>;
   readonly errors: unknown[] = [];
 
-  /** @param check - throws if something differs */
   compare(what: ComparedFigure, check: () => void): void {
     const count = this.#counts[what];
     count.compared += 1;

@@ -15,11 +15,9 @@ import { Agenda } from './agenda.ts';
 import type { AskedJob } from './rulebook/asked-claims.ts';
 import { groupChainOf, type RuleSet } from './rulebook/rule-set.ts';
 
-/** The fixed facts of a job. */
 export interface JobPlan extends AskedJob {
   readonly pipelineId: number;
   readonly runnerId: number;
-  /** The request names no runner. */
   readonly withoutRunner?: boolean;
   /** A version of GitLab that leaves out the duration. */
   readonly withoutDuration?: boolean;
@@ -28,7 +26,6 @@ export interface JobPlan extends AskedJob {
 export interface TrueJob extends JobPlan {
   readonly createdAtMs: number;
   status: Extract<JobStatus, 'pending' | 'running' | 'success' | 'failed' | 'canceled'>;
-  /** The first answer that the router received. */
   heard?: 'admitted' | 'rejected';
   startedAtMs?: number;
   finishedAtMs?: number;
@@ -69,13 +66,11 @@ interface GitLabOptions {
 
 export class SimulatedGitLab {
   readonly jobs = new Map<number, TrueJob>();
-  /** Changes that are still to come. */
   readonly agenda = new Agenda<() => void>();
   availability: Availability = 'answers';
   /** False: the token is not an administrator's. It lists nothing, and every job is a 404. */
   tokenSees = true;
   readonly #options: GitLabOptions;
-  /** By list and status asked for; newest first. */
   readonly #lists = new Map<string, TrueJob[]>();
   /** First pages until one of their jobs changes: nearly every sweep reads the same. */
   readonly #pages = new Map<string, JobsPage>();
@@ -101,7 +96,6 @@ export class SimulatedGitLab {
     return job;
   }
 
-  /** The router's request, as a relay translates it. */
   requestOf(job: TrueJob): AdmissionRequest {
     const { jobId, jobName, pipelineId, projectId, runnerClass, timeoutSeconds, runnerId } = job;
     const { path, groupIds } = this.#options.placeOf(projectId);
@@ -143,7 +137,6 @@ export class SimulatedGitLab {
     this.#forgetPages(job);
   }
 
-  /** Applies the changes that are due. */
   catchUp(): void {
     const nowMs = this.#options.nowMs();
     for (let change = this.agenda.take(nowMs); change !== undefined; change = this.agenda.take(nowMs))

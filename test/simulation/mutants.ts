@@ -11,7 +11,6 @@ import { ZONE_OF_LATE_DAYS } from './month/shape.ts';
 import type { Parts } from './parts.ts';
 import type { EstimateBasis } from './rulebook/asked-claims.ts';
 
-/** The same but for some methods. */
 const but = <T extends object>(original: T, other: Partial<T>): T =>
   new Proxy(original, {
     get: (target, name) => {
@@ -137,7 +136,6 @@ function firstLimitsForEver(): Partial<Parts> {
 export interface Mutant {
   readonly fault: string;
   readonly parts: () => Partial<Parts>;
-  /** @default default */
   readonly estimate?: EstimateBasis;
   /** It shows only once these days are over. */
   readonly days?: number;

@@ -79,7 +79,6 @@ export class Rollup {
       findings.compare('usage', () => must(false, `usage of ${name} belongs to no job`));
   }
 
-  /** @returns the first image that failed */
   async #rollUp(from: number, until: number): Promise<number | undefined> {
     const { keys, clock, random, directory, zone } = this.#options;
     const Records = this.#images.slice(from, until).map((record, index) => ({

@@ -25,7 +25,6 @@ const ROUNDS_MAX = 20;
 const WAITS_MS_MAX = 5 * DAY_MS;
 const ROUTER_MS = 200;
 
-/** @throws the first broken promise */
 export async function run(plan: Plan): Promise<World> {
   const simulation = new Simulation(plan);
   await simulation.safety();
@@ -38,16 +37,12 @@ class Simulation {
   readonly #plan: Plan;
   readonly #interleaver: Interleaver;
   readonly #faults: Plan['faults'][number][] = [];
-  /** The present job of each index. */
   readonly #jobs = new Map<number, TrueJob>();
-  /** Webhooks on their way. */
   readonly #hooks: { readonly id: string; readonly truth: JobTruth }[] = [];
   /** The inbox as the table's stream brings it: in order, and again from the first that failed. */
   readonly #stream: { readonly record: TableStreamRecord; readonly jobId: number }[] = [];
   #read = 0;
-  /** Jobs whose end settlement has read. */
   readonly #heard = new Set<number>();
-  /** Fallback answers that each relay has not posted yet. */
   readonly #unmetered: [UnmeteredAnswer[], UnmeteredAnswer[]] = [[], []];
   #deliveries = 0;
 
@@ -113,7 +108,7 @@ class Simulation {
     let problems: readonly string[] = [];
     await this.#all([
       async () => {
-        problems = (await audit(world, this.#heard)).problems;
+        problems = await audit(world, this.#heard);
       },
     ]);
     must(problems.length === 0, problems[0] ?? '');
@@ -212,7 +207,6 @@ class Simulation {
     }
   }
 
-  /** Runs a program until it is done or dead. */
   async #within<T>(
     name: ProcessName,
     dieAfter: number | null,

@@ -19,12 +19,7 @@ import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
-import {
-  type Estimator,
-  historyEstimator,
-  timeoutEstimator,
-  timeoutSeconds,
-} from '../../policies/estimate.ts';
+import { type Estimator, historyEstimator, timeoutEstimator } from '../../policies/estimate.ts';
 import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';
 import { type HandClock, handClock } from '../../scripts/local/clock.ts';
 import { seededRandom } from '../../scripts/local/random.ts';
@@ -50,7 +45,6 @@ export interface WorldOptions {
   readonly seed: number;
   readonly startMs: number;
   readonly company: Company;
-  /** In the order of their times; more may be added. */
   readonly ruleSets: RuleSet[];
   readonly estimate: EstimateBasis;
   readonly chargeUnknown: 'hold' | 'nothing';
@@ -65,7 +59,6 @@ export interface WorldOptions {
   readonly parts?: Partial<Parts>;
   readonly onHook: (job: TrueJob, truth: JobTruth) => void;
   readonly onReceived?: (item: InboxItem) => void;
-  /** Called with each record as it is written. */
   readonly onRecord?: (record: JobRecord) => void;
 }
 
@@ -89,7 +82,6 @@ export class World {
   readonly ruleSets: RuleSet[];
   readonly skewMs = new Map<ProcessName, number>();
   readonly parts: Parts;
-  /** Failed operations of the table. */
   faults = 0;
   /** One thing happens at a time. */
   isCalm = true;
@@ -118,9 +110,7 @@ export class World {
     this.#estimator =
       estimate === 'history'
         ? historyEstimator((projectId) => this.#histories.get(projectId))
-        : estimate === 'timeout'
-          ? { estimateSeconds: timeoutSeconds }
-          : timeoutEstimator;
+        : timeoutEstimator;
     const { clock, findings } = this;
     this.gitlab = new SimulatedGitLab({
       ...{ nowMs: clock.nowMs, runnerIds: options.runnerIds, jobsPerPage: options.jobsPerPage },
@@ -226,7 +216,7 @@ export class World {
     const id = this.#newCall();
     const call = books.openCall(id);
     const asked = {
-      ...{ call, ruleSet: this.ruleSetNumber, atMs: process.clock.nowMs(), jobs: new Set(jobs).size },
+      ...{ call, atMs: process.clock.nowMs() },
       records: new Map(jobs.map(({ jobId }) => [jobId, books.records.get(jobId)])),
     };
     const { faults } = this;

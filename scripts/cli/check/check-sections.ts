@@ -27,10 +27,8 @@ interface Section {
   readonly entries: readonly SectionEntry[];
 }
 
-/** A sentence, and lines below it. */
 type SectionEntry = readonly [text: string, ...below: string[]];
 
-/** The sections that have something to say. */
 function sectionsOf(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
@@ -83,7 +81,6 @@ function sectionsOf(
       title: 'Other pipelines started: their own projects are asked about their jobs',
       entries: lines(bridges),
     },
-    { title: 'Perhaps not as meant', entries: lines(pipeline.warnings) },
     { title: 'May differ in GitLab', entries: lines(pipeline.problems) },
   ];
   return sections.filter(({ entries }) => entries.length > 0);
@@ -107,7 +104,6 @@ function byJobs(
     .map(({ thing, names }) => [thing, firstOf(names, JOBS_SHOWN).join(', ')]);
 }
 
-/** A finding, the message of its rule, and its jobs with file and line. */
 function findingEntry(
   { rule, mode, text, message, jobs }: PipelineFinding,
   jobsOfPipeline: number,
@@ -191,11 +187,9 @@ export function leftSection(
 interface Layout {
   readonly columns: number;
   readonly paint: Paint;
-  /** Every rule of every job. */
   readonly verbose: boolean;
 }
 
-/** The check for people: jobs, sections, and the sum in the last line. */
 export function checkText(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
@@ -222,7 +216,6 @@ export function checkText(
   return parts.join('\n');
 }
 
-/** A title, and entries with the lines below them. */
 function entriesText(title: string, entries: readonly SectionEntry[], columns: number, paint: Paint): string {
   const line = (text: string, indent: number): string =>
     `${wrapped(`${' '.repeat(indent)}${printable(text)}`, columns, ' '.repeat(indent + 2))}\n`;
@@ -295,7 +288,6 @@ function summaryText(
 /** So that the verdict stays visible on a narrow terminal. */
 const NAME_COLUMNS_MIN = 28;
 
-/** Name, runner class, cost, verdict, and why. Jobs of one matrix that meet the same share a row. */
 function jobRows(
   checks: readonly JobCheck[],
   currency: string,

@@ -4,7 +4,6 @@ import { UsageError } from '../../terminal/command.ts';
 import { repositoryOf } from '../pipeline/repository-files.ts';
 
 interface PipelineFile {
-  /** The file, absolute. */
   readonly file: string;
   /** Its folder, as a path from the root of its repository with `/`; '' if it is that. */
   readonly folder: string;

@@ -72,18 +72,14 @@ export function checkJson(
     ...about,
     currency: check.currency,
     jobs: check.jobs.map(jobJson),
-    /** `ok` only if everything was read and every job is ok. */
     result: resultOf(check),
     total: totalJson(check),
     ...(before !== undefined && { before: totalJson(before) }),
     limits: check.limits.map(({ counter: _, ...ask }) => ask),
-    /** The decisions of a console or ledger about the same jobs, in their order. */
     ...(now !== undefined && { now }),
     notRead: pipeline.notRead,
     bridges: pipeline.bridges,
     problems: pipeline.problems,
-    warnings: pipeline.warnings,
-    /** If `workflow:rules` create a pipeline, and the conditions. */
     created: pipeline.isCreated,
     createdDependsOn: pipeline.workflowDependsOn,
     leftOut: pipeline.leftOut.map(({ name, place }) => ({ name, ...place })),

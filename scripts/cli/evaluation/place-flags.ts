@@ -49,7 +49,6 @@ export type RequestPlace = Pick<
   | 'userId'
 >;
 
-/** Reads a timeout, in seconds. */
 export function readTimeout(given: string): number {
   const seconds = parseDuration(given);
   if (seconds !== undefined && seconds > 0) return seconds;
@@ -75,7 +74,6 @@ export function placeInLedger(flags: PlaceFlags, directory: Directory) {
   return projectId === undefined ? withoutAbsent({ group: namespaceId }) : { project: projectId };
 }
 
-/** The ref, the source and the user, without the project. @throws {UsageError} */
 export function readRunFlags({ ref, source, user, ...flags }: PlaceFlags): RequestPlace {
   if (flags.protected && flags.unprotected)
     throw new UsageError('--protected and --unprotected: expected one of them');
@@ -103,30 +101,17 @@ function whereabouts({ project, group }: PlaceFlags, directory: Directory): Requ
   return { projectPath: project, ...groupPlace(its.id, directory) };
 }
 
-/** The group of a request, and its root. */
 export const groupPlace = (
   namespaceId: number,
   { chainById }: Directory,
 ): Pick<RequestPlace, 'namespaceId' | 'rootNamespaceId'> =>
   withoutAbsent({ namespaceId, rootNamespaceId: chainById.get(namespaceId)?.[0]?.id });
 
-/**
- * The policy as if all runners were of one class, at the prices in force at an instant: ask it about no other.
- *
- * @throws {UsageError} if there is no such class then.
- */
-export function withClass(
-  policy: Policy,
-  name: string,
-  nowMs: number,
-): { readonly policy: Policy; readonly runnerClass: RunnerClass } {
+/** @throws {UsageError} if the prices in force at the instant have no such class. */
+export function classNamed(name: string, policy: Policy, nowMs: number): RunnerClass {
   const { version, classes } = pricesAt(policy.prices, nowMs);
   const runnerClass = classes.find((each) => each.name === name);
-  if (runnerClass !== undefined)
-    return {
-      runnerClass,
-      policy: { ...policy, prices: { version, classes: [], defaultClass: runnerClass } },
-    };
+  if (runnerClass !== undefined) return runnerClass;
   const names = classes.map((each) => each.name);
   const like = closest(name, names);
   const hint = like === undefined ? `expected ${names.join(', ')}` : `did you mean ${like}?`;

@@ -72,7 +72,6 @@ export function ruleTable(
   return table(['rule', 'kind', 'mode', 'result', 'why'], rows, columns, paint.strong);
 }
 
-/** A rule's current result, one line per violation. */
 export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['now']): readonly string[] {
   if (violations.length > 0) return violations.map(violationLine);
   switch (outcome) {
@@ -95,7 +94,6 @@ export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['n
 export const violationLine = ({ mode, code, text }: DisclosedViolation): string =>
   `[${code}] ${text}${mode === 'enforce' ? '' : ` (${mode})`}`;
 
-/** A rule's result for scripts, without claims, which are listed with the job. */
 export const ruleJson = ({ claims: _, ...result }: RuleResult): object => result;
 
 /** The flag that sets a field, for `cannot tell: needs …`. */
@@ -126,7 +124,6 @@ const IN_THE_FILE: ReadonlySet<string> = new Set<keyof AdmissionRequest>([
 /** Returns true if only GitLab or a flag provides it: without it a check is incomplete. */
 export const isToldByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
 
-/** `needs userId (--user)`. */
 export const needsText = (fields: readonly string[]): string => `needs ${fields.map(fieldText).join(', ')}`;
 
 function fieldText(field: string): string {
@@ -135,7 +132,6 @@ function fieldText(field: string): string {
   return FLAGS[field] === undefined ? field : `${field} (${FLAGS[field]})`;
 }
 
-/** A job's claim on one limit, in whole units. */
 export type LimitAsk = ReturnType<typeof limitAskOf>;
 
 export function limitAskOf(claim: LimitClaim) {

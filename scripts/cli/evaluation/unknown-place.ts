@@ -1,5 +1,3 @@
-/** Error for an unknown group or project, with the closest match. */
-
 import type { Directory } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { UsageError } from '../../terminal/command.ts';

@@ -33,7 +33,7 @@ export function expandPipeline(
 ): ExpandedPipeline {
   const isFolder = statSync(path).isDirectory();
   const folder = isFolder ? path : dirname(path);
-  const notes = { problems: [] as string[], warnings: [] as string[], budget };
+  const notes = { problems: [] as string[], budget };
   const lookUp = runVariables(run);
   const files = {
     folder,
@@ -62,7 +62,6 @@ export function expandPipeline(
     ...merged,
     notRead: isCut ? [...merged.notRead, cut] : merged.notRead,
     problems: [...new Set(notes.problems)],
-    warnings: [...new Set(notes.warnings)],
   };
 }
 
@@ -79,7 +78,6 @@ function pipelineOrRefusal(make: () => PipelineWorld): PipelineWorld | PipelineE
 const assumedText = (assumed: ReadonlyMap<string, boolean>): string =>
   [...assumed].map(([condition, holds]) => `${condition} is ${holds}`).join(', ');
 
-/** One job in all worlds that have a pipeline. */
 interface JobAnywhere {
   readonly name: string;
   readonly definedAs: string;
@@ -94,10 +92,7 @@ interface JobAnywhere {
 }
 
 /** Combines all possible worlds. If some were not explored, nothing is certain. */
-function mergeWorlds({
-  outcomes,
-  isCut,
-}: Exploration<PipelineWorld>): Omit<ExpandedPipeline, 'problems' | 'warnings'> {
+function mergeWorlds({ outcomes, isCut }: Exploration<PipelineWorld>): Omit<ExpandedPipeline, 'problems'> {
   const created = outcomes.filter(({ value }) => value.isCreated !== 'no');
   const asked = [...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()]))];
   const jobs: ExpandedJob[] = [];
@@ -164,7 +159,6 @@ function jobsAnywhere(created: readonly WorldOutcome<PipelineWorld>[]): Readonly
 
 const union = (lists: readonly (readonly string[])[]): readonly string[] => [...new Set(lists.flat())];
 
-/** Jobs of stages that are not known come last. */
 function inStageOrder(jobs: readonly ExpandedJob[], stages: readonly string[]): ExpandedJob[] {
   const place = (job: ExpandedJob) =>
     stages.includes(job.stage) ? stages.indexOf(job.stage) : stages.length;

@@ -20,7 +20,6 @@ const FILE = '.gitlab-ci.yml';
 /** Wildcards cost time with each star. */
 const WILDCARDS_MAX = 8;
 
-/** Place: the file relative to the pipeline's folder, the line from 1. */
 export interface FilePlace {
   readonly file: string;
   readonly line: number;
@@ -28,9 +27,7 @@ export interface FilePlace {
 
 export interface LoadedConfig {
   readonly config: YamlMap;
-  /** Place of each top-level key; of several, the one that wins. */
   readonly places: ReadonlyMap<string, FilePlace>;
-  /** Includes that were not read, each with the reason. */
   readonly notRead: readonly string[];
 }
 

@@ -14,7 +14,6 @@ import {
 } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** Inherited from the top of the file. */
 export interface InheritedDefaults {
   readonly defaults: YamlMap;
   readonly variables: Variables;
@@ -26,15 +25,12 @@ export interface InheritedDefaults {
   readonly notSet: ReadonlySet<string>;
 }
 
-/** Variables that win over those of the file. */
 export interface RuledVariables {
-  /** `rules:variables` of the rule that matched. */
   readonly ofRules: Variables;
   /** Given by GitLab's settings or by who starts the pipeline. */
   readonly given: Variables;
 }
 
-/** Turns one resolved entry of the file, or one cell of its matrix, into a job. */
 export function readJob(
   name: string,
   entry: YamlMap,
@@ -84,7 +80,6 @@ export function readJob(
     name: parallel.name,
     stage,
     ...(resolvedImage !== undefined && { image: resolvedImage }),
-    ...(image !== undefined && image !== resolvedImage && { imageAsWritten: image }),
     ...(image !== undefined && containerOptions(value('image'), (text) => resolve(text, 'image', 1))),
     services: listOf(value('services')).flatMap((service) =>
       readService(service, (text) => resolve(text, 'services', 1)),
@@ -148,7 +143,6 @@ function inheritedDefault(entry: YamlMap, defaults: YamlMap, key: string): unkno
   return defaults[key];
 }
 
-/** An image is a string or a mapping with a `name`. */
 function nameOf(value: unknown): string | undefined {
   const name = isMap(value) ? value.name : value;
   return typeof name === 'string' && name !== '' ? name : undefined;
@@ -170,7 +164,6 @@ function readService(value: unknown, resolve: (text: string) => string): Pipelin
   ];
 }
 
-/** Pull policy and users of an image or a service that is written as a mapping. */
 function containerOptions(value: unknown, resolve: (text: string) => string): ContainerOptions {
   if (!isMap(value)) return {};
   const pullPolicies = listOf(value.pull_policy).map(String);

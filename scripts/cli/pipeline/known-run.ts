@@ -4,12 +4,10 @@ import type { Variables } from './variables.ts';
 export interface KnownRun {
   /** Branch or tag; a merge request has its source branch. */
   readonly ref?: string;
-  /** @default false: a `ref` is a branch */
   readonly isTag?: boolean;
   /** As in CI_PIPELINE_SOURCE: `push`, `merge_request_event` … */
   readonly source?: string;
   readonly projectPath?: string;
-  /** More of GitLab's own variables. */
   readonly predefined?: Variables;
   /** Set by GitLab's settings or by who starts the pipeline, over the files' variables; `null`: not set there. */
   readonly given?: Readonly<Record<string, string | null>>;
@@ -19,7 +17,6 @@ export interface KnownRun {
    * @default all of `PLACEHOLDERS`
    */
   readonly standIns?: Variables;
-  /** Inputs of the pipeline itself, as typed. */
   readonly inputs?: Readonly<Record<string, string>>;
 }
 

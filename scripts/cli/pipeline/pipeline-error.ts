@@ -89,9 +89,7 @@ export interface UnreadNotes {
   note(entry: string, what: string): void;
   /** Says that an entry takes values from another one, by `extends` or `!reference`. */
   takesFrom(entry: string, other: string): void;
-  /** Unread parts of the entries, direct and inherited. */
   of(entries: Iterable<string>): readonly string[];
-  /** Every entry with a note. */
   entries(): readonly string[];
 }
 

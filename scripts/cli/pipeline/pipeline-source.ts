@@ -6,7 +6,6 @@ import { parseYamlSource, type ReadingNotes, type YamlSource } from './yaml-sour
 /** Separates documents of a file; the first may be a header with inputs. */
 const DIVIDER = /^---(?:[^\S\n][^\n]*)?(?:\n|$)/m;
 
-/** Reads a file as {@link readPipelineFile} does. */
 export type ReadSource = (text: string, file: string, given: InputArguments) => YamlSource;
 
 /** Reads each file once for the same inputs, however many worlds have it. */

@@ -21,7 +21,6 @@ export interface PipelineWorld {
   readonly jobs: readonly (JobForms & { readonly place: FilePlace | undefined })[];
   readonly bridges: readonly string[];
   readonly notRead: readonly string[];
-  /** As the file has them; undefined if it has none. */
   readonly stages: unknown;
 }
 
@@ -30,7 +29,6 @@ interface PipelineFiles {
   readonly file: string;
   readonly repository: RepositoryFiles;
   readonly run: KnownRun;
-  /** GitLab's own variables of the run, and those that were given. */
   readonly lookUp: KnownLookup;
   readonly readSource: ReadSource;
   readonly expressions: ReadExpression;
@@ -38,25 +36,15 @@ interface PipelineFiles {
 }
 
 /** Top-level keys that are not jobs. */
-const KEYWORDS: ReadonlySet<string> = new Set([
-  'after_script',
-  'before_script',
-  'cache',
-  'default',
-  'image',
-  'include',
-  'services',
-  'spec',
-  'stages',
-  'types',
-  'variables',
-  'workflow',
-]);
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'after_script before_script cache default image include services spec stages types variables workflow'.split(
+    ' ',
+  ),
+);
 
 /** Keys that may still stand at the top of a file, where GitLab once looked for defaults. */
 const OLD_DEFAULTS = ['image', 'services'];
 
-/** Expands the files in one world. */
 export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
   const { run, notes } = files;
   const { budget } = notes;

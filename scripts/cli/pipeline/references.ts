@@ -71,7 +71,6 @@ export function resolveReferences(
   }
 }
 
-/** Finds references. Values are shared by aliases and `extends`, so each is visited once. */
 function referenceFinder(): (value: unknown) => boolean {
   const found = new WeakMap<object, boolean>();
   return function hasReference(value): boolean {

@@ -15,48 +15,13 @@ export type Missing = (entry: string, what: string) => void;
  *
  * @see https://docs.gitlab.com/ci/yaml/#job-keywords
  */
-const JOB_KEYS: ReadonlySet<string> = new Set([
-  'after_script',
-  'allow_failure',
-  'artifacts',
-  'before_script',
-  'cache',
-  'coverage',
-  'dast_configuration',
-  'dependencies',
-  'environment',
-  'except',
-  'extends',
-  'hooks',
-  'id_tokens',
-  'identity',
-  'image',
-  'inherit',
-  'inputs',
-  'interruptible',
-  'manual_confirmation',
-  'needs',
-  'only',
-  'pages',
-  'parallel',
-  'publish',
-  'release',
-  'resource_group',
-  'retry',
-  'rules',
-  'run',
-  'script',
-  'secrets',
-  'services',
-  'stage',
-  'start_in',
-  'tags',
-  'timeout',
-  'trigger',
-  'type',
-  'variables',
-  'when',
-]);
+const JOB_KEYS: ReadonlySet<string> = new Set(
+  `after_script allow_failure artifacts before_script cache coverage dast_configuration
+   dependencies environment except extends hooks id_tokens identity image inherit inputs
+   interruptible manual_confirmation needs only pages parallel publish release resource_group
+   retry rules run script secrets services stage start_in tags timeout trigger type variables
+   when`.split(/\s+/),
+);
 
 const DEFAULT_STAGES = ['build', 'test', 'deploy'];
 

@@ -19,7 +19,6 @@ const FILES_MAX = 20_000;
 /** Not in the repository, though in the folder. */
 const NOT_KEPT = new Set(['.git', 'node_modules']);
 
-/** The files of a folder are listed when they are first asked for. */
 export function repositoryFiles(folder: string): RepositoryFiles {
   let files: readonly string[] | undefined;
   return {

@@ -17,7 +17,6 @@ import { isMap, type YamlMap } from './yaml-map.ts';
 interface PossibleOutcomes {
   /** Different from each other, the one of the first rule that can match before the others. At least one. */
   readonly outcomes: readonly RulesOutcome[];
-  /** Conditions that were evaluated. */
   readonly conditions: readonly string[];
 }
 

@@ -5,7 +5,6 @@ import type { RepositoryFiles } from './repository-files.ts';
 import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** Context of conditions. */
 export interface Circumstances {
   readonly run: KnownRun;
   readonly lookUp: KnownLookup;
@@ -19,7 +18,6 @@ export interface Circumstances {
 export interface RulesOutcome {
   /** The first rule that matches says `never`, or none matches. */
   readonly isNever: boolean;
-  /** Variables of the matching rule. */
   readonly variables: Variables;
 }
 
@@ -47,7 +45,6 @@ export function outcomeOf(rules: unknown, place: string, about: Circumstances): 
 export const flattenedRules = (rules: unknown): readonly unknown[] =>
   Array.isArray(rules) ? rules.flat(Number.POSITIVE_INFINITY) : [rules];
 
-/** All clauses of one rule hold. */
 export function ruleHolds(rule: YamlMap, place: string, about: Circumstances): boolean {
   about.budget.spend(1, place);
   return (
@@ -122,23 +119,19 @@ interface Unknown {
   readonly isSet: boolean;
 }
 
-/** Value of an operand in one world. */
 type Value = string | boolean | null | Unknown;
 
 /**
  * Evaluates an expression of `rules:if` by GitLab's truth values: an empty text is true on the left of `&&`,
  * and false as the whole. Undecidable parts are looked up in the world.
  */
-export function conditionHolds(condition: Expression, lookUp: KnownLookup, world: World): boolean {
+function conditionHolds(condition: Expression, lookUp: KnownLookup, world: World): boolean {
   return isPresent(evaluate(condition));
 
   function evaluate(expression: Expression): Value {
     switch (expression.kind) {
       case 'variable':
         return variable(expression.name);
-      case 'input':
-        // Its value is used where it has a meaning.
-        return null;
       case 'constant':
         return expression.value;
       case 'pattern':
@@ -218,11 +211,8 @@ export function conditionHolds(condition: Expression, lookUp: KnownLookup, world
 
 const isUnknown = (value: Value): value is Unknown => typeof value === 'object' && value !== null;
 
-/** A condition of `rules:if`, read. */
-export type Expression =
+type Expression =
   | { readonly kind: 'variable'; readonly name: string }
-  /** `$[[ inputs.name ]]`, which only the rules of an input have. */
-  | { readonly kind: 'input'; readonly name: string }
   | { readonly kind: 'constant'; readonly value: string | boolean | null }
   | { readonly kind: 'pattern'; readonly pattern: string }
   | { readonly kind: 'not'; readonly of: Expression }
@@ -239,7 +229,7 @@ type Operator = '&&' | '||' | '==' | '!=' | '=~' | '!~';
 const TOKENS_MAX = 100;
 
 const TOKEN =
-  /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$\[\[\s*inputs\.(?<input>\w+)\s*\]\]|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
+  /\s*(?:(?<sign>\(|\)|==|=~|!=|!~|&&|\|\||!)|\$(?<variable>\w+)|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<pattern>\/(?:\\.|[^/\\])+\/[ismU]*)|\b(?<word>null|true|false)\b)/y;
 
 /** The higher binds the closer. */
 const PRECEDENCE: Readonly<Record<Operator, number>> = {
@@ -253,7 +243,6 @@ const PRECEDENCE: Readonly<Record<Operator, number>> = {
 
 type Token = { readonly sign: string } | { readonly operand: Expression };
 
-/** `undefined`: GitLab calls it invalid. */
 export type ReadExpression = (text: string) => Expression | undefined;
 
 /** Reads each expression once: a rule that many jobs share is judged a thousand times. */
@@ -265,8 +254,7 @@ export function expressionReader(): ReadExpression {
   };
 }
 
-/** `undefined`: GitLab calls it invalid. */
-export function parseExpression(text: string): Expression | undefined {
+function parseExpression(text: string): Expression | undefined {
   const tokens = tokensOf(text);
   if (tokens === undefined) return undefined;
   let at = 0;
@@ -321,17 +309,9 @@ function tokensOf(text: string): readonly Token[] | undefined {
   return tokens;
 }
 
-function tokenOf({
-  sign,
-  input,
-  variable,
-  double,
-  single,
-  pattern,
-  word,
-}: Record<string, string | undefined>): Token {
+function tokenOf(groups: Record<string, string | undefined>): Token {
+  const { sign, variable, double, single, pattern, word } = groups;
   if (sign !== undefined) return { sign };
-  if (input !== undefined) return { operand: { kind: 'input', name: input } };
   if (variable !== undefined) return { operand: { kind: 'variable', name: variable } };
   if (pattern !== undefined) return { operand: { kind: 'pattern', pattern } };
   const text = double ?? single;
@@ -341,7 +321,6 @@ function tokenOf({
 
 /** One way it may be, as far as it was asked about. Answers do not change while one way is looked at. */
 export interface World {
-  /** Answers so far. */
   readonly answers: ReadonlyMap<string, boolean>;
   /** Answers an undecidable condition. Its text is its identity. */
   holds(condition: string): boolean;
@@ -360,7 +339,6 @@ export interface WorldOutcome<T> {
 export interface Exploration<T> {
   /** At least one; the first is where every condition holds that was asked about. */
   readonly outcomes: readonly WorldOutcome<T>[];
-  /** There are more ways than were looked at. */
   readonly isCut: boolean;
 }
 

@@ -32,14 +32,11 @@ export function rawNames(value: unknown): ReadonlySet<string> {
 
 const NAMES = /\$\$|\$\{(\w+)\}|\$(\w+)|%(\w+)%/g;
 
-/** Replaces a reference; `whole` is the reference as written. */
 type Replace = (whole: string, name: string, isPercent: boolean) => string;
 
 interface Replacing {
   readonly raw: ReadonlySet<string>;
-  /** Decides about names without a value. */
   readonly other: Replace;
-  /** Stands in the place of `$$`. */
   readonly dollar: string;
   /** References to raw variables stay: their reader is the runner. */
   readonly keepsRaw: boolean;
@@ -157,7 +154,6 @@ type Written = 'image' | 'services' | 'tags';
 /** Names of variables that nothing known here sets, by what is written with them. GitLab's settings may set them. */
 export type UnsetVariables = Readonly<Partial<Record<Written, readonly string[]>>>;
 
-/** Collects the names of one job. */
 interface UnsetNotes {
   note(where: Written, name: string): void;
   all(): UnsetVariables | undefined;

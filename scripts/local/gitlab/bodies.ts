@@ -63,7 +63,6 @@ export function jobHookBody(job: LocalJob, nowMs: number): Record<string, unknow
 
 const descriptionOf = ({ id, description }: LocalRunner): string => description ?? `runner-${id}`;
 
-/** The fields that a project's job list and a runner's job list share. */
 function jobBasic(job: LocalJob, instanceUrl: string, nowMs: number) {
   const pipelineId = job.pipelineId ?? job.id;
   const { duration, queued } = seconds(job, nowMs);
@@ -106,7 +105,6 @@ export function runnerEntity(runner: LocalRunner): object {
   };
 }
 
-/** `GET /runners/:id` */
 export function runnerDetailEntity(runner: LocalRunner): object {
   const { type, tags = [], managers = [], ownerId, createdBy = null } = runner;
   const contactedAtMs = Math.max(0, ...managers.map((manager) => manager.contactedAtMs ?? 0));
@@ -123,7 +121,6 @@ export function runnerDetailEntity(runner: LocalRunner): object {
   };
 }
 
-/** An entry of `GET /runners/:id/managers`. */
 export const managerEntity = (manager: LocalManager, at: number): object => ({
   ...{ id: at + 1, system_id: manager.systemId, version: manager.version },
   ...{ platform: manager.platform ?? 'linux', architecture: manager.architecture ?? 'amd64' },

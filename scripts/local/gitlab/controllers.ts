@@ -9,11 +9,8 @@ export interface LocalController {
   readonly state: (typeof STATES)[number];
   /** True if a token was used within the last hour. @default false */
   readonly connected?: boolean;
-  /** @default false */
   readonly instanceScope?: boolean;
-  /** Ids of runners of the instance. @default none */
   readonly runnerScopes?: readonly number[];
-  /** Unix ms. @default the beginning of 2026 */
   readonly createdAtMs?: number;
 }
 

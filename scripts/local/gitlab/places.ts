@@ -5,25 +5,18 @@ import type { GitLabState } from './state.ts';
 
 export interface LocalGroup {
   readonly id: number;
-  /** Absent: a top-level group. */
   readonly parentId?: number;
   /** The last part of its full path. */
   readonly path: string;
-  /** @default 'private' */
   readonly visibility?: string;
 }
 
 interface LocalProject {
   readonly id: number;
-  /** A group, or a personal namespace. */
   readonly namespaceId: number;
-  /** The last part of its full path. */
   readonly path: string;
-  /** @default 'private' */
   readonly visibility?: string;
-  /** @default 'main' */
   readonly defaultBranch?: string;
-  /** Unix ms. @default the beginning of 1970 */
   readonly updatedAtMs?: number;
 }
 
@@ -56,7 +49,6 @@ export class PlaceBook {
     return id;
   }
 
-  /** Full path of a group or of a personal namespace. */
   pathOf(namespaceId: number): string {
     const group = this.groups.get(namespaceId);
     if (group === undefined) return this.users.get(namespaceId) ?? `gone-${namespaceId}`;

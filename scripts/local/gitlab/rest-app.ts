@@ -109,7 +109,6 @@ const refusal = (status: number, retryAfterSeconds: number | undefined): Respons
     headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   });
 
-/** A note in a merge request. */
 export interface LocalNote {
   readonly id: number;
   readonly authorId: number;
@@ -118,7 +117,6 @@ export interface LocalNote {
   body: string;
 }
 
-/** The user of the only token. */
 export const NOTE_USER_ID = 1;
 const LIST = '/projects/:projectId/merge_requests/:iid/notes';
 

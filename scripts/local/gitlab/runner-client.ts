@@ -11,17 +11,12 @@ import type { LocalRunner } from './state.ts';
 import type { GitLabVersion } from './webhooks.ts';
 
 interface RoutedOptions {
-  /** An administrator's. */
   readonly token: string;
   readonly runners: readonly LocalRunner[];
   readonly projects: readonly LocalCiProject[];
-  /** @default '19.4' */
   readonly version?: GitLabVersion;
-  /** Time that a job waits for a controller. @default GitLab's */
   readonly findTimeoutMs?: number;
-  /** Time that it waits for the controller's answer. @default GitLab's */
   readonly decisionTimeoutMs?: number;
-  /** Existing controllers, without tokens. @default none */
   readonly controllers?: readonly Omit<LocalController, 'id'>[];
 }
 
@@ -33,7 +28,6 @@ export async function startRoutedGitLab(options: RoutedOptions) {
     ...{ random: seededRandom(1), token, version, projects },
     controllers: controllers.map((each, at) => ({ ...each, id: at + 1 })),
     administration: {
-      // Known once the router listens.
       get routerUrl() {
         return routerUrl;
       },
@@ -56,9 +50,7 @@ export async function startRoutedGitLab(options: RoutedOptions) {
 }
 
 interface RunnerOptions {
-  /** GitLab, e.g. `http://127.0.0.1:8000`. */
   readonly gitlabUrl: string;
-  /** `glrt-…` */
   readonly token: string;
   readonly fetch: typeof fetch;
   /** `FF_USE_JOB_ROUTER`. @default true */

@@ -31,7 +31,6 @@ const JobUpdate = z.object({
   failure_reason: z.string().optional(),
 });
 
-/** Runners for administrators: lists, details, creation and pausing. */
 export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
   const runnerIn = (c: Context) => jobs.runner(Number(c.req.param('runnerId')));
   app.get('/runners/all', (c) => {
@@ -85,7 +84,6 @@ export function runnerRoutes(app: Hono, { jobs, random }: GitLabState): void {
   });
 }
 
-/** The runner's own API: requests a job, reports its state, appends to its trace. */
 export function runnerJobRoutes(app: Hono, state: GitLabState): void {
   const jobOf = (c: Context, token: string | undefined): LocalJob | undefined => {
     const id = Number(c.req.param('jobId'));
@@ -185,12 +183,9 @@ function questionOf(job: LocalJob, runner: LocalRunner): JobQuestion {
   };
 }
 
-/** A project whose pipelines can be started, with the jobs of its `.gitlab-ci.yml`. */
 export interface LocalCiProject {
   readonly id: number;
-  /** `group/project`. */
   readonly path: string;
-  /** @default 'main' */
   readonly defaultBranch?: string;
   readonly jobs: readonly LocalCiJob[];
 }
@@ -210,7 +205,6 @@ export interface LocalPipeline {
   readonly jobIds: readonly number[];
 }
 
-/** Pipelines that are started over the API, and the traces of jobs. */
 export function pipelineRoutes(app: Hono, state: GitLabState): void {
   const { jobs, clock, instanceUrl } = state;
   type Handler = (c: Context, project: LocalCiProject) => Response | Promise<Response>;

@@ -19,7 +19,6 @@ export interface GitLabUser {
   readonly id: number;
   readonly username: string;
   readonly name: string;
-  /** @default 'active' */
   state?: string;
   memberships: readonly GitLabMembership[];
 }
@@ -38,12 +37,9 @@ export interface SignInGitLab {
   readonly clientSecret: string;
   /** The application for terminals. */
   readonly deviceClientId: string;
-  /** REST callers send it as `PRIVATE-TOKEN`. */
   readonly token: string;
   readonly users: Map<number, GitLabUser>;
-  /** Answers the REST API with 503. */
   silent: boolean;
-  /** Path and query of each call of the REST API. */
   readonly calls: string[];
   stop(): Promise<void>;
 }
@@ -51,7 +47,6 @@ export interface SignInGitLab {
 interface SignInGitLabOptions {
   readonly redirectUrl: string;
   readonly users: readonly GitLabUser[];
-  /** @default 120, as GitLab's */
   readonly idTokenTtlSeconds?: number;
   /** Forgets the last sign-in, so that one browser can sign in as several users. @default false */
   readonly asksEachTime?: boolean;
@@ -61,7 +56,6 @@ interface SignInGitLabOptions {
 
 const CLAIMS = 'https://gitlab.org/claims/groups';
 const PER_PAGE = 100;
-/** GitLab's paths. */
 const ROUTES = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',
@@ -242,7 +236,6 @@ interface Device {
   readonly begunAtMs: number;
   askedAtMs: number;
   intervalMs: number;
-  /** The id of the user who allowed it. */
   answer?: number | 'decline';
 }
 
@@ -321,7 +314,6 @@ const MAINTAINER = 40;
 /** The group with the small budget in policies/limits.yaml. */
 const OWNED_GROUP = 101;
 
-/** @param redirectUrl - the console's address for users who have signed in. */
 export async function openLocalSignIn(redirectUrl: string, directory: Directory | undefined) {
   const own = ownedGroup(directory);
   const person = (id: number, name: string, level = 0, group = own): GitLabUser => ({

@@ -74,80 +74,46 @@ export function uuidFrom(random: () => number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-const NO_DELIVERIES = {
-  /** Status changes of jobs. */
-  events: 0,
-  lost: 0,
-  repeated: 0,
-  reordered: 0,
-  delayed: 0,
-  /** Responses with 2xx. */
-  delivered: 0,
-  /** Other responses, and receivers out of reach. GitLab does not retry. */
-  failed: 0,
-};
-
-/** Sums over all deliveries, repeats included. */
-export type HookCounters = Readonly<typeof NO_DELIVERIES>;
-
-interface HookSenderOptions {
-  /** Sends one delivery. @returns true after a 2xx response. */
-  readonly send: (message: HookMessage) => Promise<boolean>;
-  readonly shares: HookFaultShares;
-  /** Times delays. */
-  readonly clock: WallClock;
-  readonly random: () => number;
-  readonly onUndelivered: (body: HookBody) => void;
-}
-
-/** GitLab's own default. */
 const TIMEOUT_MS = 10_000;
-/** Longest delay of a delivery that is late, repeated or out of order, ms. */
-const DELAY_MS_MAX = 120_000;
+const REPEATED_AFTER_MS_MAX = 120_000;
 
 /** Sends job webhooks as GitLab does: immediately, without retries, and with the given shares of faults. */
 export class HookSender {
-  readonly counters = { ...NO_DELIVERIES };
-  readonly #options: HookSenderOptions;
-  /** Sends what waits for the job's next delivery, by job id. */
-  readonly #held = new Map<number, () => void>();
+  readonly counters = { events: 0, lost: 0 };
+  readonly #send: (message: HookMessage) => Promise<void>;
+  readonly #shares: HookFaultShares;
+  readonly #clock: WallClock;
+  readonly #random: () => number;
   #open = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(options: HookSenderOptions) {
-    this.#options = options;
+  constructor(
+    send: (message: HookMessage) => Promise<void>,
+    shares: HookFaultShares,
+    clock: WallClock,
+    random: () => number,
+  ) {
+    this.#send = send;
+    this.#shares = shares;
+    this.#clock = clock;
+    this.#random = random;
   }
 
-  /** Sends the webhook of a job's new status. */
-  tell(jobId: number, body: HookBody): void {
-    const { shares, random, onUndelivered } = this.#options;
+  tell(body: HookBody): void {
+    const random = this.#random;
     const message: HookMessage = { webhookId: uuidFrom(random), body };
-    const happens = (fault: keyof HookFaultShares): boolean => random() < shares[fault];
     this.counters.events += 1;
-    const release = this.#held.get(jobId);
-    if (happens('lose')) {
+    if (random() < this.#shares.lose) {
       this.counters.lost += 1;
-      onUndelivered(body);
-    } else if (release === undefined && happens('reorder')) {
-      this.counters.reordered += 1;
-      // A job's last event has no next one.
-      this.#held.set(
-        jobId,
-        this.#later(DELAY_MS_MAX, message, () => this.#held.delete(jobId)),
-      );
-      return;
-    } else if (happens('delay')) {
-      this.counters.delayed += 1;
-      this.#later(random() * DELAY_MS_MAX, message);
-    } else {
-      if (happens('repeat')) {
-        this.counters.repeated += 1;
-        this.#later(random() * DELAY_MS_MAX, message);
-      }
-      void this.#post(message).then(release);
       return;
     }
-    release?.();
+    void this.#post(message);
+    if (random() >= this.#shares.repeat) return;
+    this.#open += 1;
+    this.#clock.after(Math.ceil(random() * REPEATED_AFTER_MS_MAX), () => {
+      void this.#post(message);
+      this.#close();
+    });
   }
 
   /** Resolves when no delivery is under way or due later. */
@@ -155,27 +121,9 @@ export class HookSender {
     return this.#open === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Sends it after a time. @returns a function that sends it now, unless it was sent */
-  #later(delayMs: number, message: HookMessage, onSent = () => {}): () => void {
-    this.#open += 1;
-    let isSent = false;
-    const send = (): void => {
-      if (isSent) return;
-      isSent = true;
-      cancel();
-      onSent();
-      void this.#post(message);
-      this.#close();
-    };
-    const cancel = this.#options.clock.after(Math.ceil(delayMs), send);
-    return send;
-  }
-
   async #post(message: HookMessage): Promise<void> {
     this.#open += 1;
-    const isDelivered = await this.#options.send(message).catch(() => false);
-    this.counters[isDelivered ? 'delivered' : 'failed'] += 1;
-    if (!isDelivered) this.#options.onUndelivered(message.body);
+    await this.#send(message).catch(() => {});
     this.#close();
   }
 
@@ -185,7 +133,6 @@ export class HookSender {
   }
 }
 
-/** A webhook of a group. GitLab never shows its secrets. */
 interface LocalHook {
   readonly id: number;
   readonly groupId: number;
@@ -204,7 +151,6 @@ interface LocalHookEvent {
   readonly id: number;
   readonly url: string;
   readonly message: HookMessage;
-  /** An HTTP status, or `internal error`. */
   readonly status: string;
 }
 
@@ -311,7 +257,6 @@ export class GroupHookBook {
   }
 }
 
-/** `/groups/:id/hooks…` */
 export function groupHookRoutes(app: Hono, state: GitLabState): void {
   const { groupHooks, places, jobs } = state;
   const hooksOf = (c: Context) => groupHooks.of(Number(c.req.param('group')));
@@ -331,16 +276,6 @@ export function groupHookRoutes(app: Hono, state: GitLabState): void {
     ...{ group_id: hook.groupId, alert_status: groupHooks.alertStatus(hook) },
     ...(signsWebhooks(state.version) && { signing_token_present: hook.signingToken !== undefined }),
   });
-  const sendAndReport = async (
-    c: Context,
-    hook: LocalHook,
-    { body, webhookId }: HookMessage,
-  ): Promise<Response> => {
-    const { status } = await groupHooks.send(hook, body, webhookId);
-    if (/^2/.test(status)) return c.json({ response_status: Number(status) }, 201);
-    return c.json({ message: `Hook execution failed: ${status}` }, 422);
-  };
-
   app.use('/groups/:group/hooks/*', async (c, next) => {
     if (!places.groups.has(Number(c.req.param('group'))) || licenceOf(state) === 'none') return notFound(c);
     return isAdministrator(state) ? next() : forbidden(c);
@@ -364,34 +299,21 @@ export function groupHookRoutes(app: Hono, state: GitLabState): void {
     return c.body(null, 204);
   });
 
-  route('POST', '/test/job_events', (c, hook) => {
+  route('POST', '/test/job_events', async (c, hook) => {
     const path = places.pathOf(hook.groupId);
     const newest = [...jobs.jobs()].findLast(({ projectPath }) => projectPath.startsWith(`${path}/`));
     if (newest === undefined) return c.json({ message: 'Ensure the project has CI jobs.' }, 422);
     const body = jobHookBody(newest, state.clock.nowMs());
-    return sendAndReport(c, hook, { body, webhookId: crypto.randomUUID() });
+    const { status } = await groupHooks.send(hook, body, crypto.randomUUID());
+    if (/^2/.test(status)) return c.json({ response_status: Number(status) }, 201);
+    return c.json({ message: `Hook execution failed: ${status}` }, 422);
   });
   route('GET', '/events', (c, { events }) => {
-    const asked = EVENT_STATUSES[c.req.query('status') ?? ''] ?? /^/;
-    return listPage(
-      c,
-      events.filter(({ status }) => asked.test(status)),
-      ({ id, url, message, status }) => ({ id, url, request_data: message.body, response_status: status }),
-    );
-  });
-  route('POST', '/events/:event/resend', (c, hook) => {
-    const event = hook.events.find(({ id }) => id === Number(c.req.param('event')));
-    if (event === undefined) return notFound(c);
-    if (event.url !== hook.setting.url) return c.json({ message: 'The hook URL has changed' }, 422);
-    return sendAndReport(c, hook, event.message);
+    return listPage(c, events, ({ id, url, message, status }) => ({
+      ...{ id, url, request_data: message.body, response_status: status },
+    }));
   });
 }
-
-const EVENT_STATUSES: Readonly<Record<string, RegExp>> = {
-  successful: /^2/,
-  client_failure: /^4/,
-  server_failure: /^5|internal error/,
-};
 
 function refusalOf(c: Context, { url, signing_token }: Readonly<Record<string, unknown>>) {
   if (typeof url !== 'string' || !/^https?:\/\//.test(url))

@@ -8,7 +8,6 @@ export interface AdmissionResult {
   readonly result: JobResult;
   /** The message for the job page when rejected, the failure when failed. */
   readonly reason?: string;
-  /** The controller that stopped the job. */
   readonly controllerId?: number;
 }
 
@@ -16,9 +15,7 @@ interface AdmissionParts {
   readonly controllers: Controllers;
   readonly streamsOf: (controllerId: number) => WaitingStreams<AdmitStream>;
   readonly counters: RouterCounters;
-  /** Time that a job waits for an idle stream. */
   readonly findTimeoutMs: number;
-  /** Controllers may be scoped to runners. */
   readonly runnerId?: number | undefined;
 }
 
@@ -74,7 +71,6 @@ export class WaitingStreams<Stream> {
     else finder(stream);
   }
 
-  /** Removes a stream that ended, if no job has just taken it. */
   remove(stream: Stream): void {
     const place = this.#streams.indexOf(stream);
     if (place >= 0) this.#streams.splice(place, 1);
@@ -97,7 +93,6 @@ export class WaitingStreams<Stream> {
     });
   }
 
-  /** Ends the wait of every job without a stream. */
   close(): void {
     for (const finder of [...this.#finders]) finder(undefined);
   }
@@ -113,20 +108,16 @@ export interface RegisteredController {
   readonly runnerIds?: readonly number[];
 }
 
-/** A gRPC status to end a call with. */
 export interface CallRefusal {
   readonly code: number;
   readonly details: string;
-  /** Time from the call to its refusal. @default 0 */
   readonly afterMs?: number;
 }
 
-/** The controllers of one instance, changeable at run time. */
 export class Controllers {
   readonly #byId: Map<number, RegisteredController>;
   readonly #live: () => readonly RegisteredController[];
 
-  /** @param live - returns the controllers of a GitLab, read again each time. */
   constructor(controllers: readonly RegisteredController[], live: () => readonly RegisteredController[]) {
     this.#live = live;
     this.#byId = new Map(controllers.map((controller) => [controller.id, controller]));
@@ -183,7 +174,6 @@ export const newCounters = () => ({
   /** `refused`: calls that failed before they became streams. */
   streams: { opened: 0, refused: 0, asked: 0 },
   connections: { opened: 0 },
-  /** Rules of the protocol that a controller broke. */
   violations: {
     /** Not exactly one variant, an empty or overlong reason, or bytes that do not parse. */
     invalid_answer: 0,
@@ -203,7 +193,6 @@ type JobResult = keyof RouterCounters['job_router_admission_control_total'];
 export type ProtocolViolation = keyof RouterCounters['violations'];
 
 export interface AwaitedCondition {
-  /** Names the condition in the error. */
   readonly what?: string;
   /** Real time, so that a hanging test fails with a reason. @default 120_000 */
   readonly timeoutMs?: number;

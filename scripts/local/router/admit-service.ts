@@ -26,13 +26,11 @@ import { type ControllerAnswer, GET_JOB_PATH } from './messages.ts';
 interface ServiceParts {
   readonly schema: WireSchema;
   readonly controllers: Controllers;
-  /** The controller that registered an instance, by instance id. */
   readonly registered: Map<bigint, number>;
   readonly counters: RouterCounters;
   readonly surroundings: StreamSurroundings;
   readonly serverOptions: Readonly<Record<string, number>>;
   onStream(controller: RegisteredController, stream: AdmitStream, token: string): void;
-  /** Absent: the router has no such method. @returns undefined for an unknown token */
   readonly getJob: ((runnerToken: string) => Promise<Bytes | undefined>) | undefined;
   onRegistered(): void;
 }
@@ -127,16 +125,13 @@ type StreamOutcome =
   | { readonly result: 'rejected'; readonly reason: string }
   | { readonly result: 'lost'; readonly reason: string };
 
-/** The router, as its streams see it. */
 export interface StreamSurroundings {
   readonly clock: RouterClock;
   readonly faults: Faults;
   readonly decisionTimeoutMs: number;
   readAnswer(bytes: Uint8Array): ControllerAnswer;
-  /** Resets the TCP connection under a call. */
   resetConnectionOf(peer: string): void;
   onViolation(violation: ProtocolViolation): void;
-  /** The stream can no longer be asked. */
   onGone(stream: AdmitStream): void;
 }
 
@@ -179,7 +174,6 @@ export class AdmitStream {
     });
   }
 
-  /** Ends the call with OK. */
   #endCleanly(): void {
     if (this.#state === 'ended') return;
     this.#leave();
@@ -264,7 +258,6 @@ export class AdmitStream {
   }
 }
 
-/** The moment at which a stream is cut. */
 export type CutPoint =
   /** A job took the stream; the question was not sent. */
   | 'before_question'
@@ -279,7 +272,6 @@ type RouterMethod = 'admit' | 'register' | 'get_job';
 
 /** Faults of the router, switchable while it runs. All are off at the start. */
 export class Faults {
-  /** Never ends a stream after its answer. */
   keepAnsweredStreams = false;
   #cuts: { point: CutPoint; left: number }[] = [];
   #refusals: { refusal: CallRefusal; method: RouterMethod; left: number }[] = [];
@@ -301,12 +293,10 @@ export class Faults {
     });
   }
 
-  /** Returns true if a stream is cut at this point, and uses the cut up. */
   takeCut(point: CutPoint): boolean {
     return take(this.#cuts, (cut) => cut.point === point) !== undefined;
   }
 
-  /** Returns the refusal of a call, and uses it up. */
   takeRefusal(method: RouterMethod): CallRefusal | undefined {
     return take(this.#refusals, (each) => each.method === method)?.refusal;
   }

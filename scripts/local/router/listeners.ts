@@ -11,7 +11,6 @@ import type { RouterCounters } from './admission.ts';
 
 interface ListenerOptions {
   readonly host: string;
-  /** 0: any free port, kept for later starts. */
   readonly port: number;
   readonly tls: ListenerTlsFiles | undefined;
   /** Age at which a connection gets GOAWAY, by `clock`; undefined: never. */
@@ -46,7 +45,6 @@ const CLOSE_UNSUPPORTED = 1003;
 /** Longer than any run: streams on an aged connection go on until they end. */
 const AGED_GRACE_MS = 2 ** 31 - 1;
 
-/** `grpc://` or, with TLS, `grpcs://`. */
 export async function grpcListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
   const onSocket = grpcEntrance(server, options);
   const tcp =

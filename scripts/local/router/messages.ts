@@ -86,11 +86,8 @@ const JSON_FIELD = 1;
 export interface RouterGitLab {
   /** In the order of their requests. Read again for every job and every stream. */
   controllers(): readonly RegisteredController[];
-  /** Notes that a relay used a controller's token. */
   tokenUsed(token: string): void;
-  /** Starts the oldest job that this runner may take, and returns it. */
   requestJob(runnerToken: string): JobRequestOutcome;
-  /** Fails a rejected job with `job_router_failure`. */
   failJob(jobId: number, message: string): void;
 }
 
@@ -125,7 +122,6 @@ export async function answerGetJob(
   return encodeGetJob(undefined);
 }
 
-/** @param body - absent: there is no job. */
 export function encodeGetJob(body: object | undefined): Uint8Array {
   const writer = new BinaryWriter();
   if (body !== undefined)

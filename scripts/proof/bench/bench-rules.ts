@@ -62,14 +62,12 @@ export const benchRules = (roots: number, moreRules: readonly unknown[] = [], is
     directory: directoryOf(roots),
   });
 
-/** {@link benchRules} as the build packs them for the functions and the relay. */
 export const packedBenchRules = (roots: number): RulesFile => ({
   policy: { version: 'bench', document: policyDocument() },
   limits: { version: 'bench', document: limitsOf(roots, false) },
   directory: directoryOf(roots),
 });
 
-/** @throws {Error} listing every problem of the documents. */
 export function rulesFrom(documents: Readonly<Record<'policy' | 'limits' | 'directory', unknown>>): Rules {
   const policy = valid(parsePolicy(documents.policy, 'bench'));
   const directory = valid(parseDirectory(documents.directory));
@@ -82,7 +80,6 @@ function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }
 
-/** A request for a job of the n-th root, as the relay translates it. */
 export function benchRequest(jobId: number, root: number): AdmissionRequest {
   const { root: rootNamespaceId, group: namespaceId, project: projectId } = benchPlace(root);
   return {

@@ -23,7 +23,6 @@ export const CONTENTION = {
   /** Median of a write of one item without a transaction. */
   updateMs: 4,
   updateSigma: 0.35,
-  /** Median of a consistent read. */
   readMs: 2,
   readSigma: 0.35,
   /** Per item: the limit of one partition, which adaptive capacity cannot pass. */

@@ -7,7 +7,6 @@ import type { StoreCounts } from './counting-store.ts';
 import type { Figure } from './figure.ts';
 import { type Ask, closedLoop, deployment, type Load, type LoadPoint, measureLoad } from './load.ts';
 
-/** Virtual time. */
 const MODELLED_MS = 2_000;
 const IN_FLIGHT = 64;
 /** Several jobs of each of 64 groups, or there would be nothing to commit together. */
@@ -158,7 +157,6 @@ export function rateLimiterRival(
   return { ask, counts };
 }
 
-/** The store's request to its client. */
 interface RivalUpdate {
   readonly Key: { readonly key: { readonly S: string } };
   readonly ConditionExpression?: string;

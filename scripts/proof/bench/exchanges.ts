@@ -26,10 +26,8 @@ const IN_FLIGHT = 64;
 /** A relay's pool grows with its load. */
 const STREAMS_WAITED_FOR = 8;
 
-/** One load on one side, measured once a round. */
 interface Course {
   readonly controller: BenchController;
-  /** Processes whose CPU counts. */
   readonly processes: readonly RoleProcess[];
   readonly inFlight: number;
   readonly roots: number;
@@ -79,7 +77,6 @@ async function laps<Name extends string>(
   return found;
 }
 
-/** One ratio per round. */
 const perRound = (a: readonly Lap[], b: readonly Lap[], of: (lap: Lap) => number): readonly number[] =>
   a.map((lap, round) => of(lap) / of(b[round] ?? NO_LAP));
 const NO_LAP: Lap = { perSecond: Number.NaN, p50Ms: Number.NaN, cpuMicros: [Number.NaN] };

@@ -233,7 +233,6 @@ function idsOf(project: number) {
   };
 }
 
-/** Two budgets and the jobs of a project, wide enough for all. */
 function sampleRules(): Rules {
   const projects = Array.from({ length: PROJECTS }, (_, index) => idsOf(index));
   const budget = { money: 900_000_000, per: 'month' };

@@ -25,16 +25,13 @@ export type Ask = (request: AdmissionRequest) => Promise<boolean>;
 /** Longer than the product's: one transaction per job needs its retries to do its best. */
 const PATIENT_MS = 5_000;
 
-/** Returns the two ways to the ledger that the bench compares. */
 export function sides(options: {
   readonly store: LedgerStore;
   readonly clock: LedgerClock & RelayClock;
   readonly random: () => number;
   readonly defer: (run: () => void) => void;
   readonly roots: number;
-  /** @default false */
   readonly isShared?: boolean;
-  /** @default PATIENT_MS */
   readonly deadlineMs?: number;
 }) {
   const { store, clock, random, deadlineMs = PATIENT_MS } = options;
@@ -90,7 +87,6 @@ export function sides(options: {
   return { naive, grouped };
 }
 
-/** A table with the service's contention rules, and the two ways to it. */
 export function deployment(
   roots: number,
   options: Pick<Parameters<typeof sides>[0], 'isShared' | 'deadlineMs'> = {},
@@ -115,7 +111,6 @@ export async function closedLoop(
     readonly forMs: number;
     readonly inFlight: number;
     readonly roots: number;
-    /** @default 1 */
     readonly firstJobId?: number;
   },
 ) {
@@ -204,7 +199,6 @@ function settlingStream(options: {
   return stream;
 }
 
-/** One point of a capacity curve. */
 export interface LoadPoint {
   readonly roots: number;
   readonly relays: number | 'naive';
@@ -246,11 +240,9 @@ export async function measureLoad(point: LoadPoint) {
   return {
     ...point,
     asked,
-    /** Share of the jobs that the ledger did not decide in time. */
     undecidedShare: (asked - admitted) / asked,
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
-    /** Write units of admissions and settlements per admitted job. */
     unitsPerJob: (tableUnits + indexUnits) / admitted,
     conflictsPerJob: conflicts / admitted,
     throttlesPerJob: throttles / admitted,

@@ -40,7 +40,6 @@ export async function memoryFigures(): Promise<readonly Figure[]> {
   }
 }
 
-/** Exchanges in rounds, with a lost connection after each. */
 async function work(router: RouterProcess, exchanges: number, reconnects: number): Promise<void> {
   const count = Math.ceil(exchanges / reconnects);
   for (let round = 0; round < reconnects; round += 1) {

@@ -15,7 +15,6 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   memory: async () => (await import('./memory.ts')).memoryFigures(),
 };
 
-/** @throws {Error} if the part fails; it has printed why. */
 export async function measurePart(name: string): Promise<readonly Figure[]> {
   const child = startProcess(fileURLToPath(import.meta.url), [name]);
   try {

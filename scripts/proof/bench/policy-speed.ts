@@ -10,7 +10,6 @@ const CALLS = 10_000;
 const CALLS_OF_MANY = 1_000;
 const RULES_A_ROUND = 100_000;
 
-/** Returns ms per call of one round. */
 function timed(run: () => unknown, calls: number): () => Promise<number> {
   return async () => {
     const startedMs = performance.now();

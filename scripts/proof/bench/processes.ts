@@ -33,7 +33,6 @@ export function startProcess(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  /** Resolves with the next message; rejects if the process ends first. */
   const next = async <T>(): Promise<T> => {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
@@ -74,19 +73,15 @@ const CONTROLLERS: readonly BenchController[] = [1, 2, 3, 4];
 interface Ask {
   readonly count: number;
   readonly inFlight: number;
-  /** Streams that must wait before the first request. */
   readonly streams: number;
   readonly firstJobId: number;
-  /** The controller that is enabled. @default 1 */
   readonly controller?: BenchController;
-  /** Root groups that the jobs belong to in turn. @default 1 */
   readonly roots?: number;
 }
 
 interface Asked {
   readonly seconds: number;
   readonly admitted: number;
-  /** Median from request to response at the router. */
   readonly p50Ms: number;
 }
 
@@ -120,15 +115,12 @@ export async function startRole(role: Role, env: Readonly<Record<string, string>
   const child = startProcess(FILE, [role], env);
   const { url = '' } = await child.next<{ url?: string }>();
   return {
-    /** Empty if it does not listen. */
     url,
-    /** User and system CPU time so far, µs. */
     cpuMicros: () => child.send<number>('cpu'),
     stop: child.stop,
   };
 }
 
-/** The relay's own client, connected to the router of the bench. */
 export const benchRouter = (url: string, schema: WireSchema, token: string = BENCH_TOKENS[1]) =>
   createRouter({
     target: parseTarget(url),
@@ -305,7 +297,6 @@ async function served(answer: (request: IncomingMessage, body: string) => Promis
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** A record of the request and three counters. */
 const oneTransaction = (name: string, asked: unknown) => ({
   ClientRequestToken: name,
   TransactItems: [
@@ -329,7 +320,6 @@ const oneTransaction = (name: string, asked: unknown) => ({
   ],
 });
 
-/** Posts a request on kept connections, parses the response and admits. */
 function postTo(url: string, admit: () => void): void {
   const request = sendRequest(url, { agent: AGENT, method: 'POST', headers: POST_HEADERS }, (response) => {
     let text = '';

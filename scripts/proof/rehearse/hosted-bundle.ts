@@ -87,13 +87,11 @@ export async function hostBundle({
     },
     /** Stops its process or lets it go on: what it is asked meanwhile waits. */
     signal: (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name),
-    /** Everything it has written to stdout and stderr. */
     output: written,
     close,
   };
 }
 
-/** Collects what a process writes. */
 function textOf(...streams: readonly (Readable | null)[]): () => string {
   let written = '';
   for (const stream of streams)
@@ -105,7 +103,6 @@ function textOf(...streams: readonly (Readable | null)[]): () => string {
 
 export interface UrlEventOptions {
   readonly path: string;
-  /** @default 'POST' */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -19,8 +19,7 @@ import { expectEqual, NotPossibleError } from './step.ts';
 
 const TABLE = 'upgrade';
 const INSTANCE = 'upgrade.example.com';
-/** Paths in several versions, the newest first. */
-const BUNDLE_PROGRAMS = ['scripts/build/bundle.ts', 'scripts/bundle.ts'];
+const BUNDLE_PROGRAM = 'scripts/build/bundle.ts';
 const BUNDLE_MS_MAX = 180_000;
 /** Each is admitted by one version, repeated with the other, and settled by both. */
 const JOBS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
@@ -44,7 +43,6 @@ export async function rehearseUpgrade({
   since,
 }: {
   readonly root: string;
-  /** Below `root`, for the older version. */
   readonly folder: string;
   /** A tag or commit. @default the newest tag, else the commit before the last */
   readonly since: string | undefined;
@@ -93,7 +91,6 @@ async function bothWays(older: Version, newer: Version): Promise<void> {
   }
 }
 
-/** `admitted d-1-1`: outcome and decision. */
 async function ask({ admit }: Version, jobId: number): Promise<string> {
   const place = { projectId: 1003, namespaceId: 102, rootNamespaceId: 100 };
   const requests = [{ jobId, ...place, image: 'golang:1.26', timeoutSeconds: 600 }];
@@ -159,8 +156,8 @@ async function unpacked(ref: string, root: string, folder: string): Promise<stri
   const tar = join(folder, 'older.tar');
   await run('git', ['-C', root, 'archive', '--output', tar, ref]);
   await run('tar', ['-xf', tar, '-C', old]);
-  const program = BUNDLE_PROGRAMS.map((path) => join(old, path)).find((path) => existsSync(path));
-  if (program === undefined) throw new NotPossibleError(`${ref} has none of ${BUNDLE_PROGRAMS.join(', ')}`);
+  const program = join(old, BUNDLE_PROGRAM);
+  if (!existsSync(program)) throw new NotPossibleError(`${ref} has no ${BUNDLE_PROGRAM}`);
   await run(process.execPath, [program, ...FUNCTIONS], { cwd: old, timeout: BUNDLE_MS_MAX });
   return old;
 }

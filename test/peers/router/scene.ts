@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFailed, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
@@ -16,7 +16,15 @@ import {
   startRelay,
   until,
 } from '../../../scripts/proof/relay-process.ts';
-import { type LoadTally, PEER_PROJECTS, type PeerOptions, type PeerRouter, startPeer } from './peer.ts';
+import {
+  buildPeer,
+  isWanted,
+  type LoadTally,
+  PEER_PROJECTS,
+  type PeerOptions,
+  type PeerRouter,
+  startPeer,
+} from './peer.ts';
 
 const INSTANCE = 'conformance.example.com';
 /** The token of the router's controller, as its flags have it. */
@@ -69,7 +77,7 @@ interface Exceptions {
   readonly unheard?: number | 'any';
 }
 
-export class Scene {
+class Scene {
   readonly #program: string;
   readonly #folder = mkdtempSync(join(tmpdir(), 'tollgate-conformance-'));
   readonly #policyFile = join(this.#folder, 'policy.json');
@@ -130,6 +138,24 @@ export class Scene {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
+
+let program: string | undefined;
+
+/** A test with a scene of its own. */
+export function phase(name: string, run: (scene: Scene) => Promise<void>): void {
+  test.skipIf(!isWanted)(name, async () => {
+    program ??= buildPeer();
+    const scene = new Scene(program);
+    onTestFailed(() => void process.stderr.write(`${scene.lastLines()}\n`));
+    try {
+      await run(scene);
+    } finally {
+      await scene.close();
+    }
+  });
+}
+
+export const MIXED = ['admit', 'image', 'blocked'] as const;
 
 /** Admits jobs until the relay has proven its schema; it rejects no job before. */
 export async function warmUp(router: PeerRouter, firstJobId = 1): Promise<void> {

@@ -34,7 +34,6 @@ import {
 
 export interface DrawnGroup {
   readonly id: number;
-  /** The last part of its path. */
   readonly name: string;
   readonly level: 1 | 2 | 3;
   readonly parentId?: number;
@@ -43,9 +42,7 @@ export interface DrawnGroup {
 interface DrawnProject {
   readonly id: number;
   readonly name: string;
-  /** Its groups, root first. */
   readonly groupIds: readonly [root: number, middle: number, leaf: number];
-  /** Keyed by job name. */
   readonly medianSeconds: ReadonlyMap<string, number>;
 }
 
@@ -56,7 +53,6 @@ export interface MonthJob extends JobPlan {
   /** The first answer never reaches GitLab, which asks again this much later. */
   readonly askedAgainMs?: number;
   readonly queueMs: number;
-  /** With three decimals, at most the timeout. */
   readonly durationSeconds: number;
   readonly outcome: 'runs' | 'bypass' | 'routerFailure' | 'canceledBeforeStart' | 'vanished';
   /** Delivery times of webhooks of its end, ms after the end. Empty: lost. */
@@ -69,7 +65,6 @@ export interface Workload {
   readonly shape: WorkloadShape;
   readonly groups: readonly DrawnGroup[];
   readonly projects: readonly DrawnProject[];
-  /** In the order of their admission requests. */
   readonly jobs: readonly MonthJob[];
 }
 
@@ -79,7 +74,6 @@ export function drawWorkload(shape: WorkloadShape): Workload {
   return { shape, groups, projects, jobs: drawJobs(shape, projects, random) };
 }
 
-/** The cost of a job at the prices of a time. */
 export const trueMicros = (
   { runnerClass, durationSeconds }: Pick<MonthJob, 'runnerClass' | 'durationSeconds'>,
   atMs: number,

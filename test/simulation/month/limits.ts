@@ -141,6 +141,5 @@ const money = (subject: string, micros: number): Omit<WrittenLimit, 'zone'> & { 
   amount: wholeCents(micros),
 });
 
-/** At least one cent. */
 export const wholeCents = (micros: number): number =>
   Math.max(1, Math.round(micros / CENT_MICROS)) * CENT_MICROS;

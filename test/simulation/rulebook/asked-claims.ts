@@ -11,7 +11,6 @@ import {
   type WrittenLimit,
 } from './rule-set.ts';
 
-/** The facts of a job that the rules may know when it asks. */
 export interface AskedJob {
   readonly jobId: number;
   readonly jobName: string;
@@ -40,7 +39,6 @@ export interface ExpectedAsk {
   readonly priceVersion: string;
   readonly microsPerMinute: number;
   readonly paidBySeconds: number;
-  /** Root first. */
   readonly groupIds: readonly number[];
 }
 
@@ -153,11 +151,10 @@ export function expectedWaitMs(
   return Math.max(0, Math.min(...waits) - waitedMs);
 }
 
-/** Larger than its limit alone. */
 export const neverFits = ({ bound, amount }: ExpectedClaim): boolean =>
   bound !== undefined && (bound === 0 || amount > bound);
 
-export type EstimateBasis = 'history' | 'default' | 'timeout';
+export type EstimateBasis = 'history' | 'default';
 
 const RUNS = 20;
 const RUNS_MIN = 3;
@@ -178,14 +175,12 @@ export class RunEstimates {
     this.#defaultSeconds = defaultSeconds;
   }
 
-  /** @param seconds - whole */
   ran(job: AskedJob, seconds: number): void {
     if (this.#by !== 'history' || seconds <= 0) return;
     this.#runs.set(nameOf(job), [...(this.#runs.get(nameOf(job)) ?? []), seconds].slice(-RUNS));
   }
 
   secondsOf(job: AskedJob): number {
-    if (this.#by === 'timeout') return job.timeoutSeconds;
     return Math.min(this.#byRuns(job) ?? this.#defaultSeconds, job.timeoutSeconds);
   }
 

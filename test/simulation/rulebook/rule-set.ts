@@ -8,9 +8,7 @@
 export type CountedUnit = 'micros' | 'seconds' | 'starts' | 'jobs';
 
 export interface WrittenLimit {
-  /** `instance`, `group/101`, `project/100001`, `runner-class/large`. */
   readonly subject: string;
-  /** `money-month`. */
   readonly id: string;
   readonly unit: CountedUnit;
   /** Absent: jobs at the same time. */
@@ -36,9 +34,7 @@ export interface WrittenGrant {
 
 export interface PriceVersion {
   readonly version: string;
-  /** Unix ms; the first version also holds before its own date. */
   readonly fromMs: number;
-  /** Micro-units a minute, by runner class. */
   readonly rates: Readonly<Record<string, number>>;
 }
 
@@ -56,9 +52,7 @@ export interface RuleSet {
     readonly jobName: string;
     readonly untilMs: number;
   }[];
-  /** Keyed by group id; root groups have none. */
   readonly parentOf: ReadonlyMap<number, number>;
-  /** Keyed by project id. */
   readonly groupOf: ReadonlyMap<number, number>;
 }
 
@@ -69,7 +63,6 @@ export function groupChainOf(groupId: number, parentOf: RuleSet['parentOf']): re
   return chain;
 }
 
-/** The last version that has begun. */
 export function priceAt(prices: readonly PriceVersion[], atMs: number): PriceVersion {
   const price = prices.findLast(({ fromMs }) => fromMs <= atMs) ?? prices[0];
   if (price === undefined) throw new RangeError('a set of rules has a version of the prices');

@@ -6,11 +6,9 @@ export interface ExpectedWaiter {
   readonly jobId: number;
   readonly rootId: number;
   readonly askedAtMs: number;
-  /** Waits since. */
   readonly sinceMs: number;
   /** Must not be given up before. */
   untilMs: number;
-  /** The counters without room for it. */
   counters: readonly string[];
   passed: number;
   /** Nothing refuses it since. */
@@ -25,7 +23,6 @@ const IDLE_ROOM_MS = 4_000;
 
 export class WaitingJobs {
   readonly #timeoutMs: number;
-  /** In the order of arrival. */
   readonly #jobs = new Map<number, ExpectedWaiter>();
 
   /** @param timeoutMs - from request to response, at most */

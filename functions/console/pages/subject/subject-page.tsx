@@ -171,7 +171,7 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
         ]}
       />
       {limitBar(limit)}
-      {counted && BAR_KEY}
+      {isCounted && BAR_KEY}
       {view.burnUp?.limit === limit.id && burnUpChart(view.burnUp, limit, format)}
       {others.length > 0 && (
         <p class="soft">
