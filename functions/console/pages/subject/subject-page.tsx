@@ -195,19 +195,6 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
   );
 }
 
-/** `500.00 + 200.00 granted` */
-function madeOf({ baseAmount, granted, carried, unit }: LimitRow): string {
-  if (baseAmount === 'unlimited' || (granted === 0 && carried === 0)) return '';
-  return [
-    bare(baseAmount, unit),
-    granted > 0 && `+ ${bare(granted, unit)} granted`,
-    carried > 0 && `+ ${bare(carried, unit)} carried over`,
-    carried < 0 && `− ${bare(-carried, unit)} overdrawn`,
-  ]
-    .filter(Boolean)
-    .join(' ');
-}
-
 /** Grants with their remaining time. */
 function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;

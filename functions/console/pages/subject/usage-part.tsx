@@ -22,7 +22,6 @@ import { address, Card, joined, type Markup, outside, pathMarkup, soft, Table } 
 export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
   const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
-  const share = (micros: number): string => (together > 0 ? percent(micros, together) : '–');
   const group = subject.replace(/^group\//, '');
   return (
     <Card id="projects" title="Costliest projects">
@@ -37,7 +36,6 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
               cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
             },
             { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
-            { head: 'Share', style: 'n', label: 'share', cell: ({ micros }) => share(micros) },
           ]}
           rows={topProjects}
           // So that rows add up.
@@ -46,9 +44,8 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
               ? []
               : [
                   {
-                    Project: <span class="soft">{otherProjects(usage)}</span>,
+                    Project: soft('Other projects and earlier days'),
                     [format.currency]: bare(otherProjectsMicros, 'micros'),
-                    Share: share(otherProjectsMicros),
                   },
                 ]),
             { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
