@@ -30,7 +30,7 @@ import { ENV_DEPLOYMENT, METRIC_DRIFTED_COUNTERS } from '../names.ts';
 import { areMonthsDue, closeMonths } from './close-months.ts';
 import { packJobs } from './pack-jobs.ts';
 import { packSheets } from './pack-sheets.ts';
-import { mendUsage, recordVisit, tellDrift } from './recount.ts';
+import { mendUsage, recordVisit, reportDrift } from './recount.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
 /** Leaves three of the run's 15 minutes for the end of a round; the next run goes on. */
@@ -79,10 +79,7 @@ async function recount(startMs: number): Promise<string> {
   const visit = recordVisit(
     { sinceMs, nowMs },
     {
-      mend: async (records) => {
-        const { changed: mended, failed } = await mendUsage(records, await mendDeps());
-        return { jobs: records.length, mended, failed };
-      },
+      mend: async (records) => mendUsage(records, await mendDeps()),
       replaceUserIds: async (jobIds) => {
         const names = await replaceUserIds(jobIds, startMs + NAMES_UNTIL_MS, {
           ...{ store, clock: systemClock },
@@ -96,12 +93,10 @@ async function recount(startMs: number): Promise<string> {
   const outcome = await recountOn(startMs + READS_UNTIL_MS, {
     ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },
     rounds: dynamoRecountRounds({ ...table, nowMs: systemClock.nowMs }),
-    onOver: async (found, { startedAtMs, usage }) => {
-      const { drifting } = await tellDrift({ ...found, ...(usage && { usage }) }, startedAtMs, {
-        ...{ outcomes, log: consoleLog },
-      });
+    onOver: async (found, round) => {
+      const drifting = await reportDrift(found, round, { outcomes, log: consoleLog });
       metrics.add(METRIC_DRIFTED_COUNTERS, drifting);
-      await snapshots.recounted(startedAtMs);
+      await snapshots.recounted(round.startedAtMs);
     },
   });
   const last = await outcomes.read();
