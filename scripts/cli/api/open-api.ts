@@ -12,10 +12,9 @@ import {
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { Rights } from '../../../functions/core/limits/edit-model.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import {
