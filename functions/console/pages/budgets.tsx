@@ -179,15 +179,15 @@ function columns(format: PageFormat): readonly Column<BudgetRow>[] {
       cell: (row) => (
         <>
           {runsOut?.cell(row)}
-          {row.each === undefined && alertLines(row, format)}
+          {row.each === undefined && alertLines(row)}
         </>
       ),
     },
   ];
 }
 
-function alertLines(row: BudgetRow, { currency }: PageFormat): Markup {
-  const last = lastAlertOf(row, currency);
+function alertLines(row: BudgetRow): Markup {
+  const last = lastAlertOf(row);
   return (
     <>
       <div>{soft(nextAlertText(row))}</div>

@@ -79,7 +79,7 @@ const nameOf = (limit: LimitRow): string =>
 function factsText(limit: LimitRow, format: PageFormat): Markup[] {
   const { unit, granted, carried, softAmount, cohort, shared, borrowed = 0, fromMs, untilMs } = limit;
   const amount = (whole: number): string => pageAmount(whole, unit, format);
-  const last = lastAlertOf(limit, format.currency);
+  const last = lastAlertOf(limit);
   const parts: Child[] = [
     <code>{limit.id}</code>,
     !limit.inForce && <strong>not in force</strong>,
