@@ -144,12 +144,12 @@ const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
   ),
 ];
 
-function nameCell(row: BudgetRow, { currency }: PageFormat): Markup {
+function nameCell(row: BudgetRow): Markup {
   const { subject, path, id, each } = row;
   const isCap = each !== undefined;
   const kind = isCap ? undefined : KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   const href = subjectHref(subject);
-  const last = isCap ? undefined : lastAlertOf(row, currency);
+  const last = isCap ? undefined : lastAlertOf(row);
   const facts = [
     isCap ? `${limitWords(row)} of ${capWords(each)}` : limitWords(row),
     row.period?.label,
