@@ -38,18 +38,14 @@ import { PLAYED_GITLAB } from '../local/options.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 
-/** An open ledger. */
 export interface LedgerAccess extends NamedBooks {
   readonly store: LedgerStore;
   /** Limits in the same table; absent: none. */
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
-  /** Packed usage, for reports. */
   readonly sheets?: Pick<SheetStore, 'read'>;
-  /** Months that were closed. */
   readonly chain?: StatementChain;
-  /** Prices that were deployed. */
   readonly prices?: PriceEditionStore;
   /** Removes user names; only if opened for repair. */
   readonly names?: NamesOfUsers;
@@ -57,9 +53,7 @@ export interface LedgerAccess extends NamedBooks {
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
   readonly scope?: () => Promise<ControllerScope | undefined>;
-  /** Result of the last canary. @throws {LedgerError} */
   readonly canary?: () => Promise<CanaryOutcome | undefined>;
-  /** Which rejected jobs are to be retried. */
   readonly requeue?: Pick<RequeueLists, 'read'>;
   readonly close: () => Promise<void>;
 }
@@ -133,12 +127,10 @@ const openFor = async (repairs: boolean, flags: LedgerFlags, io: Pick<TerminalIo
 export const openToEdit = async (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) =>
   accessTo(await openTableAccess(flags, io, 1));
 
-/** What every store of an instance is made of. */
 export const partsOf = ({ table, instance }: Pick<TableAccess, 'table' | 'instance'>) => ({
   ...{ table, instance, clock: systemClock, random: Math.random },
 });
 
-/** The stores in a table. */
 export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
   const parts = partsOf({ table, instance: opened.instance });
   const store = new DynamoStore(parts);
@@ -161,7 +153,6 @@ export function accessTo({ table, ...opened }: TableAccess, repairs = false) {
   } satisfies LedgerAccess;
 }
 
-/** The table of a ledger. */
 export interface TableAccess extends NamedBooks {
   readonly table: ItemTable;
   readonly close: () => Promise<void>;
@@ -193,7 +184,6 @@ export async function openRegister(flags: LedgerFlags, io: Pick<TerminalIo, 'env
   return { register: dynamoInstanceRegister(opened), table: opened, description, close };
 }
 
-/** Gives a table the name that its keys begin with. */
 async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
   const { kind, instance: named, gitlab } = place;
   const known = await dynamoInstanceRegister(opened).list();
@@ -241,13 +231,11 @@ function openTable(
   };
 }
 
-/** The opened instance. */
 interface NamedBooks {
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   /** The GitLab it is about, a host: begins every key. */
   readonly instance: string;
-  /** GitLab's address, if stored. */
   readonly gitlabUrl?: string;
 }
 
@@ -256,7 +244,6 @@ interface InstanceAsked {
   readonly named: string | undefined;
   /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
   readonly gitlab: string | undefined;
-  /** Stored instances. */
   readonly known: readonly KnownInstance[];
   readonly kind: LedgerPlace['kind'];
   /** For people: the ledger. */
@@ -320,7 +307,6 @@ export function readOnly(store: LedgerStore): LedgerStore {
   return storeWith(store, { transact: refuse, announce: refuse });
 }
 
-/** The same table with functions of its own. */
 export const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
   transact: (writes, options) => store.transact(writes, options),
   announce: (announcement, options) => store.announce(announcement, options),
