@@ -145,7 +145,6 @@ function notesText(
   return notes.map((note) => `\n${note}\n`).join('');
 }
 
-/** A class's sum on the month's statement. */
 interface ChargedSum {
   readonly seconds: number;
   readonly micros: number;
@@ -184,7 +183,6 @@ export function comparePrices(
     classes,
     // Lines without the tag, or with a value that is no class: the rest of the total, so that rounding loses nothing.
     otherBillMicros: billMicros - classes.reduce((sum, row) => sum + row.billMicros, 0),
-    // Most expensive first.
     otherValues: others
       .sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
       .slice(0, OTHER_VALUES_MAX)

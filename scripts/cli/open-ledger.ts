@@ -40,7 +40,6 @@ import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.
 
 export interface LedgerAccess extends NamedBooks {
   readonly store: LedgerStore;
-  /** Limits in the same table; absent: none. */
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
@@ -69,7 +68,6 @@ export type OpenLedger = Open<LedgerAccess>;
 
 type Open<Opened> = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<Opened>;
 
-/** Opens (or what a test puts in place of it), runs, and always closes. */
 export async function withOpened<Opened extends Pick<LedgerAccess, 'close'>, T>(
   open: Open<Opened>,
   flags: LedgerFlags,
@@ -89,21 +87,13 @@ const ATTEMPTS_MAX = 4;
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/**
- * Opens the ledger that the flags name. Nothing is written, not even a table that is missing.
- *
- * @throws {UsageError} for flags that make no sense, {Error} with the remedy when there is no such ledger here.
- */
+/** Nothing is written. @throws {UsageError} for wrong flags, {Error} with the remedy when there is no such ledger. */
 export const openLedger: OpenLedger = (flags, io) => openFor(false, flags, io);
 
 /** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
 export const openToRepair: OpenLedger = (flags, io) => openFor(true, flags, io);
 
-/**
- * Opens books that a command can do without, and says why there are none.
- *
- * @throws {UsageError} for wrong flags, {Error} where a ledger was named and cannot be opened.
- */
+/** Opens books that a command can do without. @throws {UsageError} {Error} where a ledger was named and cannot be opened. */
 export async function openIfAny<T>(
   open: Open<T>,
   flags: LedgerFlags,
@@ -246,7 +236,6 @@ interface InstanceAsked {
   readonly gitlab: string | undefined;
   readonly known: readonly KnownInstance[];
   readonly kind: LedgerPlace['kind'];
-  /** For people: the ledger. */
   readonly where: string;
 }
 
@@ -255,11 +244,7 @@ type Books = Omit<KnownInstance, 'openedAtMs'>;
 /** The command asks a GitLab whose books are not in this ledger. */
 class NoBooksOfGitLab extends UsageError {}
 
-/**
- * Chooses the books that a command reads: those of the GitLab it asks, those it names, or the latest.
- *
- * @throws {UsageError} with the names and the remedy, {NoBooksOfGitLab} where all books are those of other GitLabs.
- */
+/** Chooses the books: those of the GitLab it asks, those it names, or the latest. @throws {UsageError} {NoBooksOfGitLab} */
 export function whichInstance(asked: InstanceAsked): Books {
   const { gitlab, known, where } = asked;
   if (gitlab === undefined) return namedOrLatest(asked);

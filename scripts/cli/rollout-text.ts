@@ -17,7 +17,6 @@ interface RolloutFormat {
   readonly nowMs: number;
 }
 
-/** One line for each class of each group. */
 export const rolloutTable = (rows: readonly RolloutRow[], { columns, paint, nowMs }: RolloutFormat): string =>
   table(
     [
@@ -86,7 +85,6 @@ export function forecastText({ jobs, wouldFail, days, rows }: RolloutForecast, c
   return `${head}${table([{}, {}, {}, { align: 'right' }, {}], shown, columns)}`;
 }
 
-/** Rows that stay, with reasons. */
 export const heldText = (held: readonly RolloutRow[], paint: Paint): string =>
   held
     .map((row) => {

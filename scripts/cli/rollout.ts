@@ -214,7 +214,6 @@ async function forecastOf(
   );
 }
 
-/** Most reports that one call makes. */
 const REPORTS_MAX = 20;
 
 const rolloutReport = command({
@@ -294,7 +293,6 @@ const reportsText = (reports: RolloutReportedView['reports'], paint: Paint): str
 
 const PAGE_ROWS = '100';
 
-/** Reads all rows. */
 async function wholeRollout(api: ApiClient): Promise<RolloutView> {
   const pages = await allPages((from) =>
     answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, ...from } })),

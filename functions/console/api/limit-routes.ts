@@ -1,4 +1,3 @@
-/** Limits, their edits, and their file for spreadsheets. Every change goes through the desk, and needs its base set. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {

@@ -58,7 +58,6 @@ type Exact<Json> = Json extends object
 
 export type ApiRefusal = ApiError;
 
-/** The response, or its refusal. */
 export type ApiAnswer<Body> =
   | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly status: number; readonly refused: ApiError };
@@ -82,7 +81,6 @@ export async function answeredInProcess<Response extends ClientResponse<unknown>
   throw answer.status === 404 || answer.status === 422 ? new UsageError(text) : new Error(text);
 }
 
-/** The same for optional items. */
 export async function found<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response> | undefined> {
@@ -90,7 +88,6 @@ export async function found<Response extends ClientResponse<unknown>>(
   return response.status === 404 ? undefined : answeredInProcess(Promise.resolve(response));
 }
 
-/** Reads all pages of a list. */
 export async function allPages<Page extends { readonly next?: string }>(
   ask: (from: { readonly cursor?: string }) => Promise<Page>,
 ): Promise<readonly [Page, ...Page[]]> {
@@ -123,23 +120,19 @@ export async function countToTheEnd<Answer>(
 type EditsCall = ApiClient['limits']['edits']['$post'];
 type LiveSetAnswer = Awaited<ReturnType<typeof liveOf>>;
 
-/** One edit as it is sent. */
 export type SentEdit = Parameters<EditsCall>[0]['json']['edits'][number];
 
-/** Result of edits. */
 export type EditAnswer = Awaited<ReturnType<typeof answerOf<Awaited<ReturnType<EditsCall>>>>>;
 
 /** The header of every call about edits: the set they are of. */
 export const ofSet = (set: string | undefined) => ({ 'if-match': etagOf(set) });
 
-/** Undefined: no set was ever live. */
 export async function liveSet(api: ApiClient): Promise<SetView | undefined> {
   return setAnswered(await liveOf(api));
 }
 
 const liveOf = (api: ApiClient) => answeredInProcess(api.limits.$get());
 
-/** Access to the table shows everything. */
 export function setAnswered({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswer): SetView | undefined {
   const { actor = '', why = '', source = '', base } = change;
   if (set === undefined) return undefined;

@@ -47,11 +47,8 @@ import { progressOf, watched } from '../truth/progress.ts';
 import { type ApiClient, apiInProcess } from './api-in-process.ts';
 import { consoleAsked, consoleClient, directorySeen } from './console-client.ts';
 
-/** One table and everything the desk reads and writes in it. */
 export interface BudgetTables extends LedgerAccess {
-  /** Result of the last recount. @default none */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
-  /** Sent threshold alerts. @default none */
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
   /** Recent job ids. @default the newest of the whole ledger */
   readonly recentJobIds?: () => Promise<readonly number[]>;
@@ -59,15 +56,12 @@ export interface BudgetTables extends LedgerAccess {
   readonly reporter?: (topicArn: string, origin: string | undefined) => ReportSender;
 }
 
-/** Context of a command. */
 export interface BudgetContext {
   /** With an administrator's view, because access to the table shows everything. */
   readonly api: ApiClient;
-  /** The same, by the name of an author. */
   readonly apiOf: (name: string) => ApiClient;
   readonly policy: Policy;
   readonly directory: Directory;
-  /** Limits in force until a set is published. */
   readonly packedFile: string;
 }
 
@@ -103,15 +97,11 @@ export async function openBudget(
 }
 
 interface RunnerNames {
-  /** Details of runners. @default none */
   readonly runnerDetails?: RunnerDetails;
 }
 
-/** Delivery of reports to owners. */
 interface ReportFlags {
-  /** The topic of owners, an ARN. */
   readonly topic?: string | undefined;
-  /** The console's address. */
   readonly console?: string | undefined;
 }
 
@@ -136,11 +126,7 @@ export async function withBudget<T>(
   );
 }
 
-/**
- * Opens the API of a console, or of a ledger in this process, for questions about jobs.
- *
- * @param ask - `books` is undefined where a console answers: it knows the groups itself.
- */
+/** For questions about jobs. @param ask - `books` is undefined where a console answers: it knows the groups itself. */
 export async function withApi<T>(
   flags: LedgerFlags & RulesFlags,
   io: TerminalIo,
@@ -152,10 +138,7 @@ export async function withApi<T>(
   return withBooks(flags, io, (books) => ask(books.api, books), open);
 }
 
-/**
- * The same for read-only commands: with published limits and stored groups, unless a file of limits is
- * named. Missing tables are empty.
- */
+/** The same for read-only commands. Missing tables are empty, and a named file of limits replaces the published ones. */
 export async function withBooks<T>(
   flags: LedgerFlags & RulesFlags & AuthorFlags,
   io: TerminalIo,

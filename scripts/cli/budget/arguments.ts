@@ -152,15 +152,11 @@ export function subjectWord(subject: string, directory: Directory): string {
   return (kind === 'project' ? directory.projectById.get(Number(id))?.path : undefined) ?? subject;
 }
 
-/** Selects a limit on the command line. */
 interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
-  /** The caller's word for the subject. */
   readonly word: string;
-  /** `--limit`. */
   readonly id?: string | undefined;
 }
 
-/** Limits on the subject itself. */
 const ownLimits = (subject: string, { api }: Pick<BudgetContext, 'api'>): Promise<readonly OwnLimit[]> =>
   answeredInProcess(api.limits.own.$get({ query: { subject } }));
 

@@ -19,7 +19,6 @@ import { shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import type { countedJobs } from './edits.ts';
 
-/** --json has all. */
 const POOLS_SHOWN = 40;
 
 /** `loosens  acme/payments  money-month  amount  7.50 EUR → 9.00 EUR`; what is new or gone as a whole is one line. */
@@ -51,14 +50,12 @@ export function changeRowsText(
 const nameOf = ({ about, subject, limit, id, whole }: ChangeRow): string =>
   [whole, about, subject, limit, id].join('\n');
 
-/** The strongest of the line. */
 function paintedEffect(line: readonly ChangeRow[], paint: Paint): string {
   const effects = new Set(line.map(({ effect }) => effect));
   if (effects.has('loosens')) return paint.warn('loosens');
   return effects.has('tightens') ? paint.good('tightens') : paint.dim('changes');
 }
 
-/** `7.50 EUR → 9.00 EUR` */
 export const amountDifferenceText = (row: ChangeRow, currency: string): string =>
   `${valueText(row.from, row, currency)} → ${valueText(row.to, row, currency)}`;
 
@@ -86,7 +83,6 @@ export interface OutcomeFormat {
 type Edited = Extract<EditAnswer, { ok: true }>['body'];
 type Refusal = Extract<ApiAnswer<never>, { ok: false }>;
 
-/** Prints the result of edits. @throws {DocumentError} with every problem. */
 export function printOutcome(
   answer: EditAnswer,
   base: string | undefined,

@@ -28,7 +28,6 @@ const DIALECT_FLAGS = {
   ),
 };
 
-/** As the API names them. */
 const dialectOf = ({ delimiter }: { readonly delimiter: string }) => ({
   dialect: delimiter === ';' ? ('semicolon' as const) : ('comma' as const),
 });
@@ -68,7 +67,6 @@ period) are for reading: an import ignores them. For next year's limits, edit th
   },
 });
 
-/** Stands in the log. */
 const NAME_CHARACTERS_MAX = 100;
 
 const budgetImport = command({
@@ -164,12 +162,9 @@ function problemIn(file: string, [line, column]: readonly (string | number)[], m
   return `${file}: ${place}${column === undefined ? '' : `, ${column}`}: ${message}`;
 }
 
-/** Counts of an import. */
 interface ImportFigures {
   readonly rowsRead: number;
-  /** How cells were understood. */
   readonly notes: readonly string[];
-  /** Limits the file does not name. */
   readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
   readonly pruned: boolean;
 }

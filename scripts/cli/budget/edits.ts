@@ -142,7 +142,6 @@ const VALUES: Readonly<Record<LimitField['type'], string>> = {
   percents: '<list>',
 };
 
-/** A flag for each field of a limit. */
 const FIELD_FLAGS: Readonly<Record<string, Flag>> = Object.fromEntries(
   FIELDS.map((field) => {
     const { flag = '', type, choices, help } = field;

@@ -37,7 +37,6 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
 });
 
-/** Forecast with range and past errors; null if unknown. */
 export function forecastJson({ forecast }: BudgetRow): object | null {
   if (forecast === undefined) return null;
   const { atEndAmount, atEndLow, atEndHigh, tested } = forecast;
@@ -49,7 +48,6 @@ export function forecastJson({ forecast }: BudgetRow): object | null {
   };
 }
 
-/** An instant, `lasts`, `used_up`; null if unknown. */
 const runsOutOf = ({ forecast }: BudgetRow): string | null =>
   forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();
 
@@ -59,7 +57,6 @@ const TITLES = [
   ...[right('%'), 'runs out', 'owner'],
 ];
 
-/** The table of `budget ls`. */
 export const standingsText = (
   shown: readonly BudgetRow[],
   { currency, nowMs, columns, paint }: { currency: string; nowMs: number; columns: number; paint: Paint },

@@ -29,7 +29,6 @@ import { forecastJson, limitStandingJson, limitText, standingPath, standingsText
 
 /** Two or three screens; --all and --json have the rest. */
 const ROWS_SHOWN = 100;
-/** One call of many. */
 const PAGE_ROWS = 1_000;
 
 const budgetLs = command({

@@ -11,7 +11,6 @@ export interface CostQuestion {
   readonly batch: number;
   /** Records that one call of the rollup gets. */
   readonly rollupBatch: number;
-  /** Limits that a job counts on. */
   readonly counters: number;
   readonly region: Region;
   readonly relays: number;
@@ -29,7 +28,6 @@ export interface CostLine {
   readonly label: string;
   readonly quantity: number;
   readonly price: PriceName;
-  /** US dollars: quantity × price. */
   readonly usd: number;
 }
 

@@ -3,9 +3,7 @@
 export interface Price {
   /** US dollars, without taxes and discounts. */
   readonly usd: number;
-  /** For this number of units. */
   readonly per: number;
-  /** The billed unit. */
   readonly unit: string;
   readonly source: string;
   /** When it was last compared with a public statement of it. */

@@ -26,7 +26,6 @@ export async function readKept(set: string, table: LimitTable) {
   return { set, ...(await readLimitSet(set, table)) };
 }
 
-/** One set of the history. */
 export type SetView = ReturnType<typeof setShown>;
 
 export const setShown = (
@@ -37,7 +36,6 @@ export const setShown = (
   ...(base !== undefined && { base }),
 });
 
-/** Three lines about one set. @param zone - of the times */
 export function setText({ set, edit, at, actor, why, source }: SetView, zone: string, paint: Paint): string {
   return [
     `set    ${paint.strong(set)}, edit ${edit}`,

@@ -95,7 +95,6 @@ If a limit grows by more than half, another person has to approve it: tollgate b
       if (asked !== undefined)
         return printOutcome(answerOfDesk(asked), base, { currency: policy.currency, json, io });
       const outcome = await publishLimits(yaml.value, change, { table, policy, directory });
-      // The same document was valid a moment ago.
       if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));
       if (outcome.outcome === 'stale') return printStale(base, outcome.live, table, json, io);
       const shown = setShown(outcome.pointer, change);

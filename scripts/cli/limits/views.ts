@@ -13,7 +13,6 @@ import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, rulesFiles } from '../rules-flags.ts';
 import { baseLine, limitsYaml, NOTHING_LIVE, readKept, readLiveSet, setShown, setText } from './live-set.ts';
 
-/** The documents that limits are checked against. */
 export const AGAINST_FLAGS = {
   policy: text('<file>', 'the policy they are used with (default: policies/policy.yaml of this project)'),
   directory: text(

@@ -15,7 +15,6 @@ import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToEdit, withOpened } from '../open-ledger.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
-/** No job waits for it. */
 const TIMEOUT_MS = 15_000;
 
 const directoryShow = command({

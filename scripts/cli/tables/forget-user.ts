@@ -98,7 +98,6 @@ interface ForgetDeps {
   readonly sessions: UserSessions;
   readonly sheets: SheetStore;
   readonly nowMs: number;
-  /** Only says what would be changed. */
   readonly dryRun: boolean;
 }
 

@@ -1,5 +1,5 @@
 /** Files that a user names and that are no documents, read by each command that takes a file, as processes. */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,11 +13,6 @@ const fileOf = (name: string, text: string | Uint8Array): string => {
   writeFileSync(join(dir, name), text);
   return join(dir, name);
 };
-const fifo = (name: string): string => {
-  execFileSync('mkfifo', [join(dir, name)]);
-  return join(dir, name);
-};
-
 /** A command that reads for ever is killed, and has no exit code. */
 const run = (...args: readonly string[]) =>
   new Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>(
@@ -47,7 +42,6 @@ const KINDS: readonly [kind: string, file: string, says: RegExp][] = [
     /latin\.yml: is not UTF-8 text; save/,
   ],
   ['endless', ZERO, /has more than \d+ MiB; expected/],
-  ['a silent pipe', fifo('silent.yml'), /silent\.yml: gave nothing for 10 s; expected/],
   ['unreadable', '/proc/self/mem', /mem: cannot be read: the device fails \(EIO\); check/],
   ['prose', fileOf('prose.yml', 'key: value: other: "\n'.repeat(5_000)), /prose\.yml/],
 ];

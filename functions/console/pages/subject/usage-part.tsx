@@ -28,9 +28,8 @@ import {
   Table,
 } from '../parts/layout.tsx';
 
-/** Use by project and class, and the longest jobs. */
 export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
-  const { topProjects, topJobs, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
+  const { topProjects, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
   const cost = <Row extends { readonly micros: number }>(): Column<Row> => ({
     ...{ head: format.currency, style: 'n' },
@@ -43,44 +42,24 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
   ];
   return (
     <>
-      <div class="two">
-        <Card id="projects" title="Costliest projects">
-          {topProjects.length === 0 ? (
-            <p class="soft">No project is known to have cost anything in these days.</p>
-          ) : (
-            <Table
-              label="Costliest projects"
-              columns={[
-                {
-                  ...{ head: 'Project', isName: true, style: 'path' },
-                  cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
-                },
-                cost<(typeof topProjects)[number]>(),
-              ]}
-              rows={topProjects}
-              foot={foot('Project', otherProjectsMicros, 'Other projects and earlier days')}
-            />
-          )}
-        </Card>
-        <Card id="jobs" title="Longest jobs">
-          {topJobs.length === 0 ? (
-            <p class="soft">No job is remembered yet.</p>
-          ) : (
-            <Table
-              label="Jobs that usually run longest"
-              columns={[
-                {
-                  ...{ head: 'Job', isName: true, style: 'path' },
-                  cell: ({ job, path }) => [job, ' ', soft(path)],
-                },
-                { head: 'Usually', style: 'n', cell: ({ usualSeconds }) => durationText(usualSeconds) },
-                { head: 'Runs', style: 'n', cell: ({ runs }) => runs },
-              ]}
-              rows={topJobs}
-            />
-          )}
-        </Card>
-      </div>
+      <Card id="projects" title="Costliest projects">
+        {topProjects.length === 0 ? (
+          <p class="soft">No project is known to have cost anything in these days.</p>
+        ) : (
+          <Table
+            label="Costliest projects"
+            columns={[
+              {
+                ...{ head: 'Project', isName: true, style: 'path' },
+                cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
+              },
+              cost<(typeof topProjects)[number]>(),
+            ]}
+            rows={topProjects}
+            foot={foot('Project', otherProjectsMicros, 'Other projects and earlier days')}
+          />
+        )}
+      </Card>
       {runnerClasses.length > 0 && (
         <Card id="classes" title="Runner classes">
           <Table
@@ -119,7 +98,6 @@ export function usageSentence(usage: UsageView, format: PageFormat): Markup {
   );
 }
 
-/** Rejected jobs with reasons. */
 export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, format: PageFormat): Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in these days.</p>;
@@ -172,7 +150,6 @@ const SIZES = [
 ] as const;
 const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
-/** Cumulated use against the limit, with the same figures in a table. */
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
