@@ -51,7 +51,6 @@ import { KIND_TAGS } from './parts/tables.tsx';
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
 const ROWS = 50;
 
-/** Every limit the user may see, ranked by trouble. */
 export const budgetsRoutes: PageRoutes = (app, deps) => {
   app.get('/budgets', async (c) => {
     const asked = budgetsAsked(c);

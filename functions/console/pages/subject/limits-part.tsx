@@ -26,7 +26,6 @@ import {
   Table,
 } from '../parts/layout.tsx';
 
-/** Every limit of the subject with its bar, its caps, and the limits above. */
 export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, format: PageFormat): Markup {
   const editLink = (limit: LimitRow): Child =>
     (may.tighten || may.loosen) && (

@@ -46,7 +46,6 @@ import { sendUnknown } from '../problem-page.tsx';
 import { limitsPart } from './limits-part.tsx';
 import { burnUpChart, rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
-/** One group, project or runner class, or the whole GitLab. */
 export const subjectRoutes: PageRoutes = (app, deps) => {
   const show = async (c: PageContext, subject: string | undefined): Promise<Response> => {
     const asked = withoutAbsent({ limit: query(c, 'limit') });

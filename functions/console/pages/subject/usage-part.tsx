@@ -75,7 +75,6 @@ export function usageSentence(usage: UsageView, format: PageFormat): Markup {
   );
 }
 
-/** Rejected jobs with reasons. */
 export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, format: PageFormat): Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in these days.</p>;
@@ -128,7 +127,6 @@ const SIZES = [
 ] as const;
 const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
-/** Cumulated use against the limit, with the same figures in a table. */
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
