@@ -192,7 +192,7 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
   };
 }
 
-export const FREEZE_RULE = 'freezes';
+const FREEZE_RULE = 'freezes';
 
 /**
  * The freezes of the limits document that stop a job, in the order of its subjects. Each acts like a limit of 0: class

@@ -9,19 +9,10 @@ interface UnitText {
   readonly bare: (amount: number, rounding?: Rounding) => string;
   /** `CI budget`. Texts add `of` and its subject. */
   readonly name: string;
-  /** All of it, before its name: `the whole`. */
-  readonly wholly: string;
   /** Its name as a resource, where jobs request it from the cluster: `CPU`. */
   readonly resource?: string;
   /** Advice for a job that is larger than the limit, before `ask for a higher limit`. */
   readonly lower: string;
-  /** Words for a budget, where a budget counts the unit. */
-  readonly budget?: {
-    /** Used without number and subject: `A CI budget`. */
-    readonly unnamed: string;
-    /** With what a job may fit into the rest: `a shorter timeout`. */
-    readonly saver: string;
-  };
   /** Heads a limit in forms and tables: `CI minutes`. */
   readonly heading: string;
   readonly hint: (currency: string) => string;
@@ -38,9 +29,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     amount: (amount, currency) => `${moneyText(amount)} ${currency}`,
     bare: (amount) => moneyText(amount),
     name: 'CI budget',
-    wholly: 'the whole',
     lower: 'Give the job a shorter timeout or a cheaper runner, or',
-    budget: { unnamed: 'A CI budget', saver: 'a cheaper runner or a shorter timeout' },
     heading: 'Money',
     hint: (currency) => `In ${currency}, like 500 or 500.25.`,
     words: ['money'],
@@ -49,9 +38,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     amount: (amount, _currency, rounding) => timeText(amount, rounding),
     bare: (amount, rounding) => timeText(amount, rounding).replace(/ min$/, ''),
     name: 'CI minutes',
-    wholly: 'all',
     lower: 'Give the job a shorter timeout, or',
-    budget: { unnamed: 'A CI minutes quota', saver: 'a shorter timeout' },
     heading: 'CI minutes',
     hint: () => 'In CI minutes.',
     words: ['min', 'minutes'],
@@ -60,7 +47,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     amount: (amount) => (amount === 1 ? '1 job' : `${countText(amount)} jobs`),
     bare: countText,
     name: 'limit of CI jobs at once',
-    wholly: 'the',
     lower: 'You can',
     heading: 'Jobs at once',
     hint: () => 'Jobs that run at the same time.',
@@ -71,7 +57,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     // All three decimal places are shown, so nothing is rounded.
     bare: (amount) => countText(amount / 1_000),
     name: 'CPU limit for running jobs',
-    wholly: 'the',
     resource: 'CPU',
     lower: 'Lower the CPU that its KUBERNETES_* variables ask for, or',
     heading: 'CPU at once',
@@ -83,7 +68,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     // They keep their unit: `512 MiB of 6 GiB`.
     bare: bytesText,
     name: 'memory limit for running jobs',
-    wholly: 'the',
     resource: 'memory',
     lower: 'Lower the memory that its KUBERNETES_* variables ask for, or',
     heading: 'Memory at once',
@@ -94,7 +78,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     amount: (amount) => (amount === 1 ? '1 job start' : `${countText(amount)} job starts`),
     bare: countText,
     name: 'limit of CI job starts',
-    wholly: 'the',
     lower: 'You can',
     heading: 'Job starts',
     hint: () => 'Jobs that may start.',

@@ -75,10 +75,8 @@ export function createRelay(options: RelayOptions): Relay {
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
   let lastAnswerAtMs: number | undefined;
-  let everConnected = false;
   const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
-    if (event.type === 'connected') everConnected = true;
     options.observe(event);
   };
 
@@ -94,7 +92,7 @@ export function createRelay(options: RelayOptions): Relay {
     policy,
     directory: directory.current,
     relays: options.relays ?? 1,
-    isBookedSince: (sinceMs) => unmetered.isBookedSince(sinceMs),
+    isDelivered: () => unmetered.queued === 0,
     changed: (how) => snapshots?.changed(how),
   });
   const forwarder = createForwarder({
@@ -214,7 +212,7 @@ export function createRelay(options: RelayOptions): Relay {
         waitingStreams: streams.waiting,
         busyStreams: streams.busy,
         downMs: streams.downSinceMs === undefined ? undefined : Math.round(nowMs - streams.downSinceMs),
-        everConnected,
+        everConnected: streams.everConnected,
         lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
         schema: { source, hash, placeholder, standing: proof.standing },
         breaker: breaker.state,

@@ -15,7 +15,6 @@ import type { NodeLambda } from './node-lambda.ts';
 interface DecisionExportProps {
   /** 0 to 90. With 0 nothing is written, and existing objects expire within a day. */
   readonly days: number;
-  /** A customer's key of the table. @default keys of S3 */
   readonly keyArn: string | undefined;
 }
 

@@ -26,21 +26,16 @@ import type { Settings } from '../settings/deployment.ts';
 
 interface NodeLambdaProps {
   readonly settings: Settings;
-  /** Folder with the bundles that `npm run bundle` makes. */
   readonly bundlesPath: string;
   /** Folder of the bundle and last part of the function's name: `settle-stream`. */
   readonly name: string;
-  readonly description: string;
   /** Also what its share of a CPU is measured by: 1769 are one vCPU. */
   readonly memoryMiB: number;
   readonly timeout: Duration;
-  /** Concurrency limit. Undefined: the account's rest. */
   readonly concurrencyMax: number | undefined;
-  /** Undefined: outside of any VPC. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] } | undefined;
 }
 
-/** Path in Lambda's unpacked bundle. */
 const RULES_FILE = '/var/task/rules.json';
 
 /** A bundle on Node 24 and arm64, with a log of its own and a role that may write to nothing else. */
@@ -66,7 +61,6 @@ export class NodeLambda extends Construct {
     if (props.network !== undefined) this.#allowNetworkInterfaces();
     this.fn = new LambdaFunction(this, 'Function', {
       functionName: `tollgate-${settings.stage}-${name}`,
-      description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: 'handler.handler',
@@ -108,7 +102,6 @@ export class NodeLambda extends Construct {
     );
   }
 
-  /** An explicit deny overrides any grant. */
   deny(actions: readonly string[], resources: readonly string[], conditions?: Record<string, unknown>): void {
     this.role.addToPolicy(
       new PolicyStatement({
@@ -156,7 +149,6 @@ function bundleIn(bundlesPath: string, name: string): Code {
   return Code.fromAsset(folder);
 }
 
-/** ARN of something of this account and region. */
 export const arnHere = (scope: Construct, service: string, resource: string): string =>
   Stack.of(scope).formatArn({ service, resource });
 

@@ -16,7 +16,6 @@ export interface RelayServiceProps {
   readonly settings: Settings;
   readonly network: RelayNetwork;
   readonly admit: RelayAdmitRoute;
-  /** Takes the heartbeat, if there is a watchdog. */
   readonly table: ITable;
 }
 

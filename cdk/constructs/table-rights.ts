@@ -24,7 +24,6 @@ interface PartitionRight {
 
 /** Rights of one kind of program. No program may change the table itself. */
 interface TableRights {
-  /** Reads of any item, or of all. */
   readonly reads: readonly string[];
   readonly writes: readonly PartitionRight[];
   /** Console only: a program that reads sessions could forge one. */
@@ -85,14 +84,13 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
   const books = [`${instance}#job#*`, `${instance}#counter#*`];
   const announced = `${instance}#announced#*`;
   const limits = [`${instance}${LIMITS_PK_SUFFIX}`, `${instance}${LIMITS_PK_SUFFIX}#*`];
-  // Readers of the rules store period openings and groups missing in the directory.
-  const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`, `${instance}${DIRECTORY_PK_SUFFIX}#wishes`];
+  // Readers of the rules store period openings.
+  const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`];
   const decided = [...books, announced, ...noted];
   const usage = ['usage', 'top', 'rejections', 'estimates'].map((kind) => `${instance}#${kind}#*`);
   return {
     decide: { reads: READ, writes: [{ actions: WRITE, partitions: decided }] },
     settle: { reads: READ, writes: [{ actions: WRITE, partitions: decided }] },
-    /** One inbox item for each webhook. */
     receive: { reads: [], writes: [{ actions: PUT, partitions: [`${instance}@inbox#*`] }] },
     /** A job's share of the usage lies next to its record. Counters, and the snapshot that the log is folded into, are closed to it. */
     rollUp: {
@@ -134,7 +132,6 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     serveConsole: {
       reads: READ,
       writes: [
-        // Sent notices, so that none is sent twice.
         { actions: WRITE, partitions: [...limits, ...sessionPartitions(instance), announced] },
         { actions: ['dynamodb:DeleteItem'], partitions: sessionPartitions(instance) },
       ],
@@ -157,7 +154,6 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
         { actions: PUT, partitions: [`${instance}${REQUEUE_PK_SUFFIX}`] },
       ],
     },
-    /** Read-only. */
     examine: {
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${HEALTH_PK_SUFFIX}`] }],

@@ -17,7 +17,6 @@ const KEY_PENDING = Duration.days(30);
 /** Those on call: every alarm goes here, and to the topics that exist already. */
 export class OperatorsTopic extends Construct {
   readonly topic: Topic;
-  /** ARNs of all topics an alarm notifies. */
   readonly topicArns: readonly string[];
 
   constructor(scope: Construct, id: string, settings: Settings) {
@@ -27,7 +26,6 @@ export class OperatorsTopic extends Construct {
       description: `Tollgate ${settings.stage}: alarms on their way`,
       enableKeyRotation: true,
       pendingWindow: KEY_PENDING,
-      // It protects messages on their way only.
       removalPolicy: RemovalPolicy.DESTROY,
     });
     key.addToResourcePolicy(

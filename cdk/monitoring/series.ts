@@ -19,7 +19,6 @@ export type ProgramName =
 
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p50' | 'p99';
 
-/** The resource of an AWS metric. */
 export type MetricSubject =
   | `function/${ProgramName}`
   | `dead-letters/${'settle-stream' | 'rollup'}`
@@ -110,7 +109,6 @@ export const SERIES = {
   batchJobsMost: own(RELAY_METRIC.batchJobs, 'Maximum'),
   // 1: it answered no run of the whole period.
   gitlabSilentThroughout: own(METRIC_GITLAB_SILENT, 'Minimum'),
-  // Each run says it once.
   sweepRuns: own(METRIC_GITLAB_SILENT, 'SampleCount'),
 
   admitCalls: lambda('admit', 'Invocations'),
@@ -157,7 +155,6 @@ export const SERIES = {
 
 export type SeriesName = keyof typeof SERIES;
 
-/** Returns true for a series, false for a CloudWatch function. */
 const isSeries = (word: string): word is SeriesName => Object.hasOwn(SERIES, word);
 
 /** The series that a formula is made of, each once. Functions are written in capitals, as CloudWatch has them. */

@@ -31,10 +31,7 @@ const ledger = createLedger({
   onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
 });
 const onUnreadable = (): void => metrics.add(METRIC_LIMITS_UNREADABLE, 1);
-/**
- * Read right after the import rather than during it: the parsers and the time zones of ICU cost some 15 ms, which Lambda's
- * wait for the first invocation can hide. Rules that cannot be read end the process, as they would have ended the import.
- */
+/** After the import: parsers and ICU's time zones cost 15 ms, which Lambda's wait for the first call hides. A failure ends the process. */
 const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) => {
   setImmediate(() => {
     import('./lazy-rules.ts')
@@ -46,7 +43,6 @@ const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) =>
 });
 const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
-/** Lambda's entry point; takes events of a function URL, of API Gateway v2 and invocations of that shape. */
 export const handler = onOwnBooks(
   table,
   onFunctionUrl(

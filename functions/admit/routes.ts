@@ -22,7 +22,6 @@ import {
 } from '../core/contract/admissions.ts';
 import { logWith } from '../core/environment/environment.ts';
 
-/** Fields of an HTTP request that the routes use. */
 export interface RouteCall {
   readonly method: string;
   readonly path: string;
@@ -31,7 +30,6 @@ export interface RouteCall {
 
 export interface AdmitResponse {
   readonly status: 200 | 400 | 404 | 413 | 500;
-  /** Becomes JSON. */
   readonly body:
     | AdmissionsResponse
     | UnmeteredResponse
@@ -52,10 +50,7 @@ const UTF8_BYTES_MAX = 3;
 
 export const TOO_LARGE = refused(413, [`body is larger than ${BODY_BYTES_MAX} bytes`]);
 
-/**
- * The admit function's routes without a web framework: making the first `Request` loads all of `fetch`, a fifth of a cold
- * start, and an event of Lambda has the method, the path and the text as they are.
- */
+/** Without a web framework: making the first `Request` loads all of `fetch`, a fifth of a cold start. */
 export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<AdmitResponse> {
   const limitRooms = new LimitRooms(deps);
   async function admissions({ entries, remainingMs, batch, waiting }: Envelope): Promise<AdmissionsResponse> {
@@ -141,7 +136,6 @@ function parseJson(text: string): unknown {
 
 const HAVE_EXPECTED = `expected {"have": {"<part>": "<hash>"}} with at most ${DIRECTORY_NAMES_MAX} parts`;
 
-/** Reads `{have: {name: hash}}`; undefined if it is not that. */
 function parseHave(body: unknown): DirectoryRequest['have'] | undefined {
   const have = isRecord(body) ? body.have : undefined;
   if (!isRecord(have)) return undefined;
@@ -170,7 +164,6 @@ const REMAINING_MS_MAX = 300_000;
 
 const BATCH = /^[\w-]{1,40}$/;
 
-/** Reads `{requests: [1..96], remainingMs, batch?, waiting?}`. Refuses only a broken envelope. */
 function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
   if (!isRecord(body))
     return refuse(['body is not a JSON object; expected {"requests": [...], "remainingMs": …}']);
@@ -208,7 +201,6 @@ function waitingIn({ lines, jobs }: Readonly<Record<string, unknown>>): WaitingT
   };
 }
 
-/** Reads `{answers: [1..96]}`. */
 function parseUnmeteredEnvelope(body: unknown): Parsed<readonly unknown[]> {
   if (!isRecord(body)) return refuse(['body is not a JSON object; expected {"answers": [...]}']);
   const problems = entryProblems('answers', body.answers);
@@ -239,11 +231,7 @@ const show = (value: unknown): string =>
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
-/**
- * Used fields of an event of a function URL, of API Gateway v2, or of an invocation in that shape.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads
- */
+/** @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads */
 export interface FunctionUrlEvent {
   readonly rawPath: string;
   readonly requestContext: { readonly http: { readonly method: string } };
@@ -258,7 +246,6 @@ interface FunctionUrlResponse {
   readonly isBase64Encoded: false;
 }
 
-/** Answers Lambda's events without a framework, which has nothing to route or to stream here. */
 export const onFunctionUrl =
   (answer: (call: RouteCall) => Promise<AdmitResponse>) =>
   async ({

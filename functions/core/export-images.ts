@@ -1,4 +1,3 @@
-/** A batch of the table's stream → one object outside the table. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
@@ -18,28 +17,20 @@ export interface ExportDeps {
 }
 
 export interface ObjectStore {
-  /** Writes an object, again if need be. @throws {Error} it may be written or not. */
   put(name: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface ExportResult {
-  /** Sequence numbers to be delivered again. */
   readonly again: readonly string[];
   readonly lost: number;
 }
 
-/**
- * A bucket that does not answer holds usage and thresholds up no longer than this. After that, what is missing outside the table
- * is counted.
- */
+/** A bucket that does not answer holds usage up no longer than this; after that what is missing is counted. */
 const PATIENCE_MS = 10 * 60_000;
 const NOTHING: ExportResult = { again: [], lost: 0 };
 const compressed = promisify(gzip);
 
-/**
- * A repeated batch writes the same object again. Other cuts of a batch repeat lines, which the version in
- * each item identifies.
- */
+/** A repeated batch writes the same object. Other cuts repeat lines, which the version in each item identifies. */
 export async function exportImages(event: unknown, deps: ExportDeps): Promise<ExportResult> {
   const images = exportedImages(event, deps.instance);
   const [first] = images;
@@ -92,11 +83,6 @@ function isExported(item: Item, instance: string): boolean {
   return false;
 }
 
-/**
- * The new images of a batch that are exported, in order.
- *
- * @param event - as Lambda passes a stream's batch on.
- */
 function exportedImages(event: unknown, instance: string): readonly ExportedImage[] {
   const records = isRecord(event) && Array.isArray(event.Records) ? event.Records : [];
   return records.flatMap((entry: unknown): readonly ExportedImage[] => {
@@ -126,7 +112,6 @@ interface S3ObjectsOptions {
   readonly bucket: string;
   readonly region: string;
   readonly endpoint?: string | undefined;
-  /** @default the process's own, as every AWS client finds them */
   readonly credentials?: ReturnType<typeof defaultProvider>;
 }
 

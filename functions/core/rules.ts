@@ -30,20 +30,17 @@ import type { LimitTable } from './limits/limit-table.ts';
 
 interface RulesInForceDeps {
   readonly table: LimitTable;
-  /** Says how the period before ended, for limits that carry over. */
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly clock: LedgerClock;
   readonly log: Log;
   /** Reads the jobs' groups from the stored directory; never throws. Absent: only the packed directory. */
   readonly directoryFor?: DirectoryFor;
-  /** Called if published limits cannot be read. @default ignored */
   readonly onUnreadable?: (() => void) | undefined;
 }
 
 type DirectoryFor = (jobs: readonly Omit<PlacedJob, 'jobId'>[]) => Promise<Directory | undefined>;
 
 export interface RulesInForce {
-  /** Packed with the code; their limits apply until a set is published. */
   readonly packed: Rules;
   /** The rules for these jobs. @throws {LimitsError} like {@link LimitStore.limitsFor}. */
   readonly rulesFor: (jobs: readonly PlacedJob[]) => Promise<Rules>;
@@ -52,7 +49,6 @@ export interface RulesInForce {
   readonly directoryFor: DirectoryFor;
 }
 
-/** Ids that locate a job. */
 type PlacedJob = Pick<
   AdmissionRequest,
   'jobId' | 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'
@@ -105,7 +101,6 @@ interface Versioned {
   readonly document: unknown;
 }
 
-/** Packed with the code: policy, limits and directory, as documents. */
 export interface RulesFile {
   readonly policy: Versioned;
   readonly limits: Versioned;
@@ -114,12 +109,7 @@ export interface RulesFile {
   readonly zones?: Readonly<Record<string, ZoneTable>>;
 }
 
-/**
- * Reads and compiles the packed rules, once per cold start. The build has compiled each pattern to accept it; here they wait for
- * the first job that needs one.
- *
- * @throws {Error} naming the file and every problem; the function then refuses to start rather than to guess.
- */
+/** Once per cold start. @throws {Error} naming the file and every problem: the function refuses to start rather than to guess */
 export function readRulesFile(file: string): Rules {
   const packed = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
   if (packed.zones !== undefined) knowZones(packed.zones);
@@ -138,14 +128,12 @@ function compiled<T>(parsed: ParseResult<T, DocumentProblem>, file: string, part
   throw new Error(`[config_invalid] ${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
 }
 
-/** The prices that the build packed, as they were written. */
 export function readPackedPrices(file: string): { readonly policyVersion: string; readonly text: string } {
   const { policy } = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
   const { currency, prices } = isRecord(policy.document) ? policy.document : {};
   return { policyVersion: policy.version, text: JSON.stringify({ currency, prices }) };
 }
 
-/** The limits that edits are based on. */
 export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
 
 /** Reads the packed rules, with limits as written. @throws {Error} like {@link readRulesFile} */
@@ -161,10 +149,7 @@ export function readPackedRules(file: string): {
   return { policy, directory, limits: { document: isRecord(written) ? written : {}, limits } };
 }
 
-/**
- * The rules of a deployed function: packed documents, and limits and the directory from the ledger's table.
- * @throws like {@link readRulesFile}
- */
+/** Packed documents, and limits and the directory from the ledger's table. @throws like {@link readRulesFile} */
 export function deployedRules({
   rulesFile,
   table,
@@ -172,12 +157,10 @@ export function deployedRules({
   log,
   onUnreadable,
 }: {
-  /** Path of the packed rules. */
   readonly rulesFile: string;
   readonly table: DynamoLimitTableOptions;
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly log: Log;
-  /** Called if published limits cannot be read. @default ignored */
   readonly onUnreadable?: () => void;
 }): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
   const packed = readRulesFile(rulesFile);

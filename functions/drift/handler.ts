@@ -48,10 +48,7 @@ const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
 const snapshots = dynamoCounterSnapshots(table);
 
-/**
- * Lambda's entry point for the hourly schedule: folds the snapshot of counters, packs sheets, goes on with the recount, and once a day
- * closes the months that are over. Give it 15 minutes.
- */
+/** Hourly: folds the snapshot, packs sheets, goes on with the recount, once a day closes months. Give it 15 minutes. */
 export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
   const failures: unknown[] = [];
@@ -60,7 +57,6 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
   // First, so that the first round of the recount completes the snapshot.
   await attempted(snapshots.fold());
   await attempted(notePrices());
-  // Reports wait for the next run. The recount does not wait for them.
   await packReports(startMs).catch((error: unknown) =>
     consoleLog.warn('sheets not packed', { error: String(error) }),
   );
@@ -70,7 +66,6 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
   return outcome;
 });
 
-/** The first run after a deployment keeps its prices, for those who recompute charges. */
 async function notePrices(): Promise<void> {
   const edition = readPackedPrices(config.rulesFile);
   const outcome = await dynamoPriceEditions(table).noteInForce(edition, systemClock.nowMs());
@@ -136,7 +131,6 @@ async function packReports(startMs: number): Promise<void> {
   if (jobs.days > 0) consoleLog.info('jobs packed', { ...jobs });
 }
 
-/** Prices and groups are read on the days on which there is something to close. */
 async function closeDueMonths(startMs: number): Promise<void> {
   const chain = dynamoStatementChain(table);
   const { lookedAtMs } = await chain.register();

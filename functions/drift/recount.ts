@@ -14,11 +14,7 @@ interface TellDriftDeps {
 /** More lines do not help; `tollgate rebuild` lists all. */
 const LINES_MAX = 20;
 
-/**
- * Reports and stores the result of a recount. It repairs nothing: find the cause of drift first.
- *
- * @param recountedAtMs - Unix ms, start of the recount
- */
+/** Reports and stores the result. It repairs nothing: find the cause of drift first. */
 export async function tellDrift(
   found: Omit<RebuildReport, 'repaired'> & { readonly usage?: UsageLook },
   recountedAtMs: number,
@@ -28,9 +24,7 @@ export async function tellDrift(
   for (const each of drift.slice(0, LINES_MAX)) log.error('counter drifts', fieldsOf(each));
   const report = {
     ...{ records, counters },
-    /** Counters that do not show what their records make. */
     drifting: drift.length,
-    /** Periods that ought to be closed and are not. */
     unclosed,
     /** Differing counters whose records may have expired: the correct amount is unknown. */
     unproven: unproven.length,
@@ -61,18 +55,14 @@ const fieldsOf = ({ key, counter, recount }: Drift) => ({
   fittedRecount: recount.fitted,
 });
 
-/** Some 1 KB each. */
 const ITEMS_MAX = 20_000;
 
 interface VisitWork {
-  /** Records of jobs that were decided or ended since `sinceMs`. */
   readonly mend: (recent: readonly JobRecord[]) => Promise<UsageLook>;
-  /** Ids of jobs whose records name a user and need not any more. */
   readonly replaceUserIds: (jobIds: readonly number[]) => Promise<void>;
   readonly keepCounters: (counters: readonly Counter[]) => Promise<void>;
 }
 
-/** Further work of the recount on the items it reads, some at a time. Times are Unix ms. */
 export function recordVisit(
   { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
   { mend, replaceUserIds, keepCounters }: VisitWork,

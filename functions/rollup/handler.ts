@@ -79,5 +79,4 @@ const deps: RollUpDeps = {
   }),
 };
 
-/** Lambda's entry point for the table's stream; reports failures by item. */
 export const handler = onOwnBooks(table, (event: unknown): Promise<StreamAnswer> => rollUp(event, deps));

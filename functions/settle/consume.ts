@@ -1,4 +1,3 @@
-/** A batch of the table's stream → the hints of webhooks, in the inbox items among it → the ledger. */
 import { isRecord } from '../../policies/document/reading.ts';
 import type { UnmeteredResult } from '../core/contract/admissions.ts';
 import { inboxBody, journalBody } from '../core/ledger/items.ts';
@@ -14,11 +13,7 @@ import {
 } from '../core/truth/webhook-hints.ts';
 import { METRIC_IMPOSSIBLE_ENDS, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 
-/**
- * A batch of a DynamoDB stream with new images, from Lambda.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
- */
+/** @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
 export interface TableStreamEvent {
   readonly Records: readonly TableStreamRecord[];
 }
@@ -37,9 +32,7 @@ export interface TableStreamResponse {
 
 export interface ConsumeDeps extends HintDeps {
   readonly keys: LedgerKeys;
-  /** Charges fallback decisions in the relays' journal; one result each. @default no journal */
   readonly recordJournal?: (answers: readonly unknown[]) => Promise<readonly UnmeteredResult[]>;
-  /** Written once a batch. @default none are kept */
   readonly metrics?: Metrics;
 }
 

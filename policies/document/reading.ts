@@ -235,7 +235,7 @@ export type DocumentPath = readonly (string | number)[];
 const KEY_CHARACTERS_MAX = 60;
 
 /** `rules[2].match.groups[0]`; the document itself is `document`. */
-export function documentPathText(path: DocumentPath): string {
+function documentPathText(path: DocumentPath): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;

@@ -95,12 +95,10 @@ const WHY_CHARACTERS_MIN = 15;
 
 export const groupFrozen: ReasonText<GroupFrozenReason> = {
   headline: (reason, { nowMs }) =>
-    fitted(reason.frozenLabel, (label, detail) => {
-      const { untilMs, zone } = reason;
-      if (untilMs === undefined) return explained(`CI is frozen for now: ${label}`, reason);
-      return detail === 'instant'
-        ? explained(`CI is frozen until ${untilText(untilMs, zone, nowMs)}: ${label}`, reason)
-        : explained(`CI is frozen (opens ${relativeText(nowMs, untilMs)}): ${label}`, reason);
+    fitted(reason.frozenLabel, (label) => {
+      const { untilMs } = reason;
+      const opens = untilMs === undefined ? 'for now' : `(opens ${relativeText(nowMs, untilMs)})`;
+      return explained(`CI is frozen ${opens}: ${label}`, reason);
     }),
   discreetHeadline: () => 'CI is frozen for this job: it may not start now.',
   line: (reason) => {

@@ -32,7 +32,7 @@ interface BreakGlassReview {
   readonly note?: string;
 }
 
-export const BREAK_GLASS_RULE = 'break-glass';
+const BREAK_GLASS_RULE = 'break-glass';
 
 /**
  * Returns the counter of its jobs. A break-glass that counts over its whole span is named by its last day,

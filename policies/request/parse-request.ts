@@ -116,6 +116,8 @@ const FIELDS: Fields<Omit<AdmissionRequest, 'jobId'>> = {
   hiddenVariables: listOf(200, entry),
 };
 
+export const ADMISSION_FIELDS: readonly string[] = ['jobId', ...Object.keys(FIELDS)];
+
 function readFields<Of>(
   input: Readonly<Record<string, unknown>>,
   fields: Fields<Of>,

@@ -1,20 +1,19 @@
 import { STATELESS_TEXTS } from '../kinds/kinds.ts';
 import type { CodedReason, Reason, Violation } from '../reason.ts';
 import { limitLabelOf, limitName } from '../unit-texts.ts';
+import * as limits from './limit-texts.ts';
 import { cutLine, plain } from './plain-text.ts';
 import type { Disclosure, HeadlineContext, ReasonText } from './reason-text.ts';
-import { breakGlass, budgetExhausted } from './reasons/budget.ts';
-import { capacityFull, concurrencyFull, exceedsLimitAlone, softLimit, windowFull } from './reasons/quotas.ts';
-import { controllerError, fieldMissing } from './reasons/system.ts';
+import { controllerError, fieldMissing } from './system-texts.ts';
 
 const OWN_TEXTS = {
-  BUDGET_EXHAUSTED: budgetExhausted,
-  CONCURRENCY_FULL: concurrencyFull,
-  CAPACITY_FULL: capacityFull,
-  WINDOW_FULL: windowFull,
-  SOFT_LIMIT: softLimit,
-  EXCEEDS_LIMIT_ALONE: exceedsLimitAlone,
-  BREAK_GLASS: breakGlass,
+  BUDGET_EXHAUSTED: limits.budgetExhausted,
+  CONCURRENCY_FULL: limits.concurrencyFull,
+  CAPACITY_FULL: limits.capacityFull,
+  WINDOW_FULL: limits.windowFull,
+  SOFT_LIMIT: limits.softLimit,
+  EXCEEDS_LIMIT_ALONE: limits.exceedsLimitAlone,
+  BREAK_GLASS: limits.breakGlass,
   FIELD_MISSING: fieldMissing,
   CONTROLLER_ERROR: controllerError,
 };

@@ -17,7 +17,6 @@ interface Span {
   failed: number;
 }
 
-/** Older calls say nothing about the present. */
 const WINDOW_MS = 10_000;
 const SPAN_MS = 500;
 /** Below this share the retries within a deadline still get most jobs a decision; an open breaker admits them unmetered. */

@@ -24,7 +24,6 @@ interface RequestedJobs {
 interface ReadVerdicts {
   /** One per requested job, in the same order. A missing or malformed decision is `undecided`. */
   readonly verdicts: readonly LedgerVerdict[];
-  /** Jobs without a decision of their own. */
   readonly unmatched: number;
 }
 
@@ -143,7 +142,6 @@ const isDecided = ({ decisionId, shadow, terms }: Entry): boolean =>
 const isRefusal = ({ text, violations }: Entry): boolean =>
   isFilled(text) && isViolations(violations) && violations.length > 0;
 
-/** DynamoDB's own bound on a key. */
 const COUNTER_CHARACTERS_MAX = 2_048;
 
 const isCounterName = (value: unknown): value is string =>

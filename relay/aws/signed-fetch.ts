@@ -19,7 +19,6 @@ interface SigningOptions<Answer> {
   readonly fetch: (url: string, init: RequestInit) => Promise<Answer>;
   readonly credentials: CredentialsProvider;
   readonly region: string;
-  /** The name of the service in signatures: `lambda`, `ssm`, `dynamodb`. */
   readonly service: string;
   readonly nowMs: () => number;
 }

@@ -66,7 +66,6 @@ class Deadlines {
   #run(): void {
     this.#armed = undefined;
     const nowSpan = Math.floor(this.#clock.monotonicMs() / SPAN_MS);
-    // At most the spans of the longest deadline, e.g. 100 for 2 s.
     const due = [...this.#spans.keys()].filter((span) => span <= nowSpan).sort((a, b) => a - b);
     for (const span of due) {
       const runs = this.#spans.get(span);
@@ -100,7 +99,6 @@ interface GroupCommitOptions {
   readonly send: SendBatch;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
-  /** @default lanes without contention */
   readonly lanes?: Lanes;
   /** Runs after the current network read, so its questions share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;

@@ -24,7 +24,6 @@ const LOAD_MS = 250;
 /** A root with this rate and this share of all jobs fills batches alone. At half of both it is quiet again. */
 const BUSY_PER_SECOND = 20;
 const BUSY_SHARE = 1 / 8;
-/** Roots counted in one interval. With more, a relay has no time to count. */
 const COUNTED_MAX = 10_000;
 /** Joined lanes do not compete, so only time can show that they may part. Each new contention doubles the time. */
 const JOINED_MS_MIN = 10_000;
@@ -40,7 +39,6 @@ export interface Lanes {
   noteJob(root: string): void;
   /** Jobs of these roots competed for a counter that several roots share: with each other, or with another relay. */
   noteContended(counter: string, roots: readonly string[]): void;
-  /** Changes when some root may have another lane. */
   readonly version: number;
 }
 

@@ -5,7 +5,7 @@ import {
   type RunnerVariables,
   runnerVariables,
 } from '../../policies/variables/runner-variables.ts';
-import { isTextMap, type WantedField } from '../wire/plan.ts';
+import { isGroup, type WantedField } from '../wire/plan.ts';
 import {
   type Fate,
   isActedOn,
@@ -44,14 +44,12 @@ export interface VariablesField {
   readonly flags: (entry: MessageObject) => VariableFlags;
   /** Returns true if references in the value are not expanded, undefined if the schema lacks the flag. */
   readonly raw: (entry: MessageObject) => boolean | undefined;
-  /** Names and flags, and values on demand. */
   readonly wanted: WantedField;
 }
 
-/** Finds the repeated `{key, value, public, masked, file}` of a schema, or a map of texts. */
+/** Finds the repeated `{key, value, public, masked, file}` of a schema. */
 export function findVariables(desc: DescMessage): VariablesField | undefined {
   const found = resolvePath(desc, 'variables') ?? resolvePath(desc, 'job_info.variables');
-  if (found !== undefined && isTextMap(found.leaf)) return mapOfVariables(found);
   if (found?.leaf.fieldKind !== 'list' || found.leaf.listKind !== 'message') return undefined;
   const entry = found.leaf.message;
   const key = resolvePath(entry, 'key') ?? resolvePath(entry, 'name');
@@ -64,7 +62,6 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   return {
     path: found.path,
     list: found.get,
-    // Without presence a missing key is an empty one.
     key: hasPresence(key.leaf) ? key.get : (message) => key.get(message) ?? '',
     value: (message) => value.get(message) as RawValue,
     flags: (message) => ({ public: isPublic(message), masked: masked(message), file: file(message) }),
@@ -75,17 +72,6 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
     },
   };
 }
-
-/** A map has no flags, so only GitLab's own context leaves the relay. */
-const mapOfVariables = ({ path, fields, get }: ResolvedPath): VariablesField => ({
-  path,
-  list: get,
-  key: (entry) => entry.key ?? '',
-  value: (entry) => entry.value as RawValue,
-  flags: () => ({ public: undefined, masked: undefined, file: undefined }),
-  raw: () => undefined,
-  wanted: { fields },
-});
 
 /** Reads a job's variables. Returns undefined without any, as from a GitLab that does not send them. */
 export function readJobVariables(
@@ -126,7 +112,6 @@ export function readJobVariables(
   return { kept: kept.all(), aliased, contested };
 }
 
-/** Reads a service's own variables. Returns undefined without any. */
 export function readServiceVariables(
   field: VariablesField,
   service: MessageObject,
@@ -202,7 +187,7 @@ export function resolvePath(desc: DescMessage, path: string): ResolvedPath | und
     const field: DescField | undefined = at?.fields.find(
       (candidate) => spelling(candidate.name) === spelling(segment),
     );
-    if (field === undefined) return undefined;
+    if (field === undefined || isGroup(field)) return undefined;
     fields.push(field);
     at = field.fieldKind === 'message' ? field.message : undefined;
   }
@@ -240,7 +225,6 @@ function propertyGetter(field: DescField): Getter {
 /** `FieldPresence.IMPLICIT` of google/protobuf/descriptor.proto: a zero value looks like an unset one. */
 const IMPLICIT = 2;
 
-/** Returns true if the wire distinguishes a zero value from an unset one. */
 export const hasPresence = (field: DescField): boolean => field.presence !== IMPLICIT;
 
 /** `job_info`, `jobInfo` and `JobInfo` are one name. */
@@ -284,7 +268,6 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
   };
 }
 
-/** By name. Values are decoded on demand. */
 type Received = ReadonlyMap<
   string,
   { readonly flags: VariableFlags; readonly variable: () => RunnerVariable }
@@ -314,9 +297,7 @@ function receivedVariable(
 }
 
 interface ComparedVariables {
-  /** The variables that leave the relay, compared ones with the value that the job gets. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Compared ones that are set to a hidden or unknown value. */
   readonly hidden: readonly string[];
 }
 

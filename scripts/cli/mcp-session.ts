@@ -38,8 +38,8 @@ const CallSchema = z.object({
     ),
 });
 
-/** A failure with its JSON-RPC code. */
 class McpError extends Error {
+  /** Of JSON-RPC. */
   readonly code: number;
 
   constructor(code: number, message: string) {

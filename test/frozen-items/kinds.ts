@@ -223,10 +223,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: under('@directory#v1', any),
     read: (place) => directory(place).readChunks([{ version: 'v1', name: 'groups/7' }], WAIT),
   },
-  'directory-wish': {
-    is: at('@directory#wishes', any),
-    read: (place) => directory(place).readWishes(10, WAIT),
-  },
   session: {
     is: under('@sessions#', is('session')),
     read: (place) => dynamoSessionStore(options(place)).read('hash'),
@@ -340,6 +336,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 export const RETIRED: Readonly<Record<string, IsOfKind>> = {
   'ssm-limits-mark': at('@ssm-limits', begins('group/')),
   'ssm-limits-pass': at('@ssm-limits', is('pass')),
+  // Unknown ids that a run of the sync asked GitLab for.
+  'directory-wish': at('@directory#wishes', any),
   // A recount in two passes, once a week.
   'recount-pass': at('@recount', begins('pass')),
   // A second set of sums, compared with the counters every quarter of an hour, and the copies of counters that this kept.
@@ -468,7 +466,6 @@ async function writeDirectory(place: Place): Promise<void> {
   const table = directory(place);
   await table.putChunk({ version: 'v1', name: 'groups/7' }, Buffer.from('groups'), WAIT);
   await table.flip({ edit: 1, manifest: 'm', progress: 'p', live: true, atMs: NOVEMBER_21_MS }, WAIT);
-  await table.putWish({ kind: 'group', id: 123 }, NOVEMBER_21_MS, WAIT);
 }
 
 async function writeOthers(place: Place): Promise<void> {

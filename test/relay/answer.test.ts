@@ -101,11 +101,6 @@ test.each([
   ['nothing but control characters', '\u0000\u001b\u2028 \n'],
   ['too long', 'é'.repeat(50_000)],
   ['cut inside a character', `${'a'.repeat(350)}${'😀'.repeat(50)}`],
-  ['coloured and turned around', '\u001b[31mred\u001b[0m \u202egnihtyna\r\nsecond line'],
-  [
-    'with marks that nobody sees',
-    'acme/pay\u200bments \u200f1.200\u200e \u061c\u2068of\u2069\ufeff \u3164\u2800',
-  ],
   ['nothing but what nobody sees', '\u200b\u200f\u3164\u2800\u00ad'],
 ])('the reason the router is told is plain text, never empty and bounded: %s', async (_, text) => {
   const { ask } = answeringBench({ send: says(rejectedFor(quotaViolation('group/1'), text)) });
@@ -290,7 +285,6 @@ describe('any load', () => {
             deadlineMs: DEADLINE_MS,
             answerWithinMs: ANSWER_WITHIN_MS,
             queuedMax,
-            unreadablePerHour: 2,
           });
           const exchanges: ReturnType<typeof bench.ask>[] = [];
           const startMs = bench.clock.monotonicMs();

@@ -25,7 +25,6 @@ import type { LimitRow } from '../status/model.ts';
 import { aheadOf, testedSpan, usedOn } from '../status/outlook.ts';
 import { refusalsNow } from '../status/risk.ts';
 import { allSubjectLimits, isBudget, limitsInForce } from '../status/subject-limits.ts';
-import { agreementOf } from './agreement.ts';
 import { firstToRunOut, groupRows, meteredOf } from './group-rows.ts';
 import type { BurnUpChart, SubjectQuery, SubjectRights, SubjectView } from './model.ts';
 import { usageView } from './usage.ts';
@@ -71,13 +70,12 @@ export const subjectViewOf =
     const children = subject.startsWith('group/')
       ? (places.childrenOf.get(Number(subject.slice(6))) ?? [])
       : [];
-    const [used, latest, above, history, childRows, recount] = await Promise.all([
+    const [used, latest, above, history, childRows] = await Promise.all([
       usageView(subject, usage, span, directory, reading),
       rejectedJobs(subject, view, reading),
       limitsAbove(subject, view, reading),
       visibleHistory({ subject, max: HISTORY_MAX }, scope, reading),
       groupRows(children.slice(0, CHILDREN_MAX), view, reading),
-      reading.recounts?.read(),
     ]);
     const caps = CAP_KINDS.flatMap((each) => limitsOn(limits, capSubject(subject, each)));
     const pools = reading.pools(limits, directory);
@@ -98,7 +96,6 @@ export const subjectViewOf =
         return note === undefined ? [] : [{ ...note, limit: id }];
       }),
       ...(burnUp !== undefined && { burnUp }),
-      agreements: rows.flatMap((row) => agreementOf(row, { days: usage, zone, nowMs, recount }) ?? []),
       usage: { ...used, rejections: { ...used.rejections, latest } },
       grants: grantRows(havings, nowMs),
       freezes: freezeRows(subject, view),

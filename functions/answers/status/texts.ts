@@ -6,7 +6,6 @@ import { joinedText } from '../../../policies/text/plain-text.ts';
 import { UNIT_OF } from '../../../policies/unit.ts';
 import { amountText, bareAmountText, UNIT_TEXTS } from '../../../policies/unit-texts.ts';
 import type { Oversubscription } from '../../core/limits/edit-model.ts';
-import type { BudgetAgreement } from '../groups/model.ts';
 import type { AlertRow, LimitRow } from './model.ts';
 
 /** `next alert at 90 %`; undefined: no alerts. */
@@ -129,34 +128,3 @@ export function poolText(
   const sum = `${limits(numbered)} below ${numbered === 1 ? 'comes' : 'come'} to ${format(childrenAmount)}, ${compared} the ${format(amount)} here`;
   return unlimited === 0 ? sum : `${sum}, and ${unlimited.toLocaleString('en-US')} more ${be} unlimited`;
 }
-
-/** Compares counter, usage and statement; `fits`: all known figures agree. @param zone - of the recount's time */
-export function agreementText(
-  { unit, counterAmount, usageAmount, cause, records }: BudgetAgreement,
-  currency: string,
-  zone: string,
-): { readonly tone: 'fits' | 'differs'; readonly text: string } {
-  const difference = (amount: number): string =>
-    `${amountText(Math.abs(amount), unit, currency)} ${amount > 0 ? 'more' : 'less'}`;
-  const when = records && instantText(records.recountedAtMs, zone);
-  const usage =
-    cause === undefined
-      ? 'Counter = usage.'
-      : `The counter has ${difference(counterAmount - usageAmount)} than the days of usage: ${CAUSES[cause]}.`;
-  const beyond = records?.counterBeyond;
-  let statement = `Counter = statement (recounted ${when}).`;
-  if (records === undefined)
-    statement = 'Not recounted in this period yet; that takes a day, and a week in a large table.';
-  else if (beyond !== 0)
-    statement = `It had ${beyond === undefined ? 'another amount' : difference(beyond)} than the records that statements are made of (recounted ${when}): see tollgate rebuild.`;
-  if (cause === undefined && beyond === 0)
-    return { tone: 'fits', text: `Counter = usage = statement (recounted ${when}).` };
-  const fits = cause === undefined && records === undefined;
-  return { tone: fits ? 'fits' : 'differs', text: `${usage} ${statement}` };
-}
-
-const CAUSES: Readonly<Record<NonNullable<BudgetAgreement['cause']>, string>> = {
-  other_zone: 'the limit begins its days in another time zone than usage does',
-  not_added_up: 'jobs that were decided just now, or corrections by hand',
-  not_counted: 'jobs from before this limit counted, or from while it was off',
-};

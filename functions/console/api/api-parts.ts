@@ -1,4 +1,3 @@
-/** Shared parts of routes: context, errors, schemas of requests and responses. */
 import { createRoute, type Hook, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Directory } from '../../../policies/directory.ts';
@@ -53,7 +52,6 @@ const DeniedSchema = z
 const some = <Schema extends z.ZodType>(schema: Schema, description: string) =>
   z.array(schema).optional().openapi({ description });
 
-/** The problem and its remedy, as in the sign-in. */
 const ErrorSchema = z
   .object({
     error: z.object({
@@ -87,7 +85,6 @@ export const apiError = (code: string, message: string, remedy: string): ApiErro
   error: { code, message, remedy },
 });
 
-/** Adds the problems with their places. */
 export const withProblems = (
   error: ApiError,
   problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
@@ -119,7 +116,6 @@ export function tooOften(c: ApiContext, retryAfterSeconds: number) {
   return c.json(TOO_OFTEN, 429);
 }
 
-/** Longer lists do not help. */
 const PROBLEMS_MAX = 50;
 
 /** Answers an invalid request with all its problems. */
@@ -143,31 +139,48 @@ export const jsonAnswer = <Schema extends z.ZodType>(schema: Schema, description
   content: { 'application/json': { schema } },
 });
 
-type ErrorTexts = Readonly<Record<number, string>>;
+const ERROR_TEXTS = {
+  403: 'Not with your roles; `denied` says who may',
+  404: 'No such thing, or not in one of your groups',
+  409: 'Decided before, or too many requests are waiting already',
+  412: 'Others changed the limits since `If-Match`; `mine` and `theirs` show both',
+  413: 'Too large',
+  422: 'Cannot be done; `problems` says why',
+  428: '`If-Match` is missing, or something has to be confirmed',
+  429: 'Asked too often; `retry-after` says when again',
+} as const;
+type ErrorStatus = keyof typeof ERROR_TEXTS;
 
-/** The response of a success, and those with an error by status. */
-export const answers = <Schema extends z.ZodType, const Texts extends ErrorTexts = Record<never, string>>(
-  schema: Schema,
-  description: string,
-  texts?: Texts,
-) => ({ 200: jsonAnswer(schema, description), ...errors(texts ?? ({} as Texts)) });
-
-export const errors = <const Texts extends ErrorTexts>(texts: Texts) =>
+/** Responses with an error. */
+export const errors = <Status extends ErrorStatus>(statuses: readonly Status[]) =>
   Object.fromEntries(
-    Object.entries(texts).map(([status, text]) => [status, jsonAnswer(ErrorSchema, text)]),
-  ) as { readonly [Status in keyof Texts]: ReturnType<typeof jsonAnswer<typeof ErrorSchema>> };
+    statuses.map((status) => [status, jsonAnswer(ErrorSchema, ERROR_TEXTS[status])]),
+  ) as Readonly<Record<Status, ReturnType<typeof jsonAnswer<typeof ErrorSchema>>>>;
 
 type Request = NonNullable<RouteConfig['request']>;
 
 const routeBy =
   <const Method extends 'get' | 'post'>(method: Method) =>
-  <Path extends string, R extends Request, Responses extends RouteConfig['responses']>(
+  <
+    Path extends string,
+    Schema extends z.ZodType,
+    R extends Request = Record<never, never>,
+    Status extends ErrorStatus = never,
+  >(
     path: Path,
     summary: string,
-    request: R,
-    responses: Responses,
+    schema: Schema,
+    request: R = {} as R,
+    statuses: readonly Status[] = [],
   ) =>
-    createRoute({ method, path, summary, request, responses });
+    createRoute({
+      method,
+      path,
+      summary,
+      request,
+      responses: { 200: jsonAnswer(schema, 'Done'), ...errors(statuses) },
+    });
+/** `statuses` are those of the errors. */
 export const getRoute = routeBy('get');
 export const postRoute = routeBy('post');
 

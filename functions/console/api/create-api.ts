@@ -116,7 +116,6 @@ export function createApi(deps: ApiDeps) {
   return api;
 }
 
-/** Every route may also answer with other errors: signed out, invalid, or our failure. */
 function documentOf(api: OpenAPIHono<SignInEnv>) {
   const document = api.getOpenAPI31Document({
     openapi: '3.1.0',

@@ -1,13 +1,10 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 
-// Why a connection failed, in words, with what to do about it: one table for the relay, the functions and the commands.
-
 interface NetworkFailure {
   readonly kind: FailureKind;
   readonly cause: string;
   /** The error's code and the address that was dialled; may be empty. */
   readonly detail: string;
-  /** A sentence. Undefined: the cause is unknown. */
   readonly remedy: string | undefined;
 }
 
@@ -97,7 +94,6 @@ export function notReached(what: string, url: string, error: unknown): string {
 
 const CAUSES_MAX = 5;
 
-/** `fetch failed` and errors of several addresses keep the reason inside. */
 function innermost(error: unknown) {
   let reason = error;
   for (let depth = 0; depth < CAUSES_MAX; depth += 1) {

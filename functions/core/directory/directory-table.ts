@@ -26,25 +26,6 @@ export interface DirectoryTable {
    * @throws {DirectoryError} `directory_unavailable`: it may be live or not.
    */
   flip(to: DirectoryPointer, options: ReadOptions): Promise<'flipped' | 'stale'>;
-  /**
-   * Writes down an id that was not found, unless it was written within the last `WISH_AGAIN_MS`.
-   * @throws {DirectoryError} `directory_unavailable`
-   */
-  putWish(wish: DirectoryWish, atMs: number, options: ReadOptions): Promise<void>;
-  /** At most `limit` that were not granted yet. @throws {DirectoryError} `directory_unavailable` */
-  readWishes(limit: number, options: ReadOptions): Promise<readonly DirectoryWish[]>;
-  /** Takes a wish off the list; the same one waits out `WISH_AGAIN_MS` all the same. @throws {DirectoryError} `directory_unavailable` */
-  grantWish(wish: DirectoryWish, options: ReadOptions): Promise<void>;
-}
-
-/** GitLab is asked about one id at most this often. */
-export const WISH_AGAIN_MS = 10 * 60_000;
-/** A wish that no sync came by for is garbage. */
-export const WISH_TTL_MS = 6 * 60 * 60_000;
-
-export interface DirectoryWish {
-  readonly kind: 'group' | 'project';
-  readonly id: number;
 }
 
 export interface ChunkAddress {

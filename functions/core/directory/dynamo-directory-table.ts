@@ -2,17 +2,13 @@
 
 import { chunkPartsOf, joined, PARTS_ATTRIBUTE } from '../limits/dynamo-limit-table.ts';
 import { LimitsError } from '../limits/limit-table.ts';
-import { changeItem, getItem, itemAt, putItem, queryPages } from '../store/calls.ts';
+import { changeItem, getItem, itemAt, putItem } from '../store/calls.ts';
 import { type LedgerKeys, ledgerKeys } from '../store/keys.ts';
 import {
-  absent,
-  any,
   atRev,
   type InstanceTable,
   type Item,
   type ItemTable,
-  numberIs,
-  SK,
   TimeLimit,
   TTL_ATTRIBUTE,
 } from '../store/operation.ts';
@@ -22,18 +18,10 @@ import {
   DirectoryError,
   type DirectoryPointer,
   type DirectoryTable,
-  type DirectoryWish,
   type ReadOptions,
-  WISH_AGAIN_MS,
-  WISH_TTL_MS,
 } from './directory-table.ts';
 
-/** Set once a wish was granted, so that it no longer is one but still keeps the same one away. */
-const GRANTED = 'gr';
 const AT = 'at';
-/** Resolved ids stay among the others until their TTL; the search for open ones reads this many pages. */
-const WISH_PAGES_MAX = 10;
-const WISHES_PER_PAGE = 500;
 
 export class DynamoDirectoryTable implements DirectoryTable {
   readonly #table: ItemTable;
@@ -105,40 +93,6 @@ export class DynamoDirectoryTable implements DirectoryTable {
     return outcome === 'written' ? 'flipped' : 'stale';
   }
 
-  async putWish(wish: DirectoryWish, atMs: number, options: ReadOptions): Promise<void> {
-    const item = itemAt(this.#keys.directoryWish(nameOf(wish)), {
-      [AT]: { N: String(atMs) },
-      [TTL_ATTRIBUTE]: { N: String(Math.ceil((atMs + WISH_TTL_MS) / 1000)) },
-    });
-    const due = any([absent(), numberIs(AT, '<=', atMs - WISH_AGAIN_MS)]);
-    await this.#answered('write a wish to', options, (limit) => putItem(this.#table, item, limit, due));
-  }
-
-  readWishes(limit: number, options: ReadOptions): Promise<readonly DirectoryWish[]> {
-    const ask = {
-      pk: this.#keys.directoryWish('').pk,
-      filter: absent(GRANTED),
-      consistent: false,
-      pageItems: WISHES_PER_PAGE,
-    };
-    return this.#answered('read the wishes of', options, async (time) => {
-      const wishes: DirectoryWish[] = [];
-      let pagesLeft = WISH_PAGES_MAX;
-      for await (const items of queryPages(this.#table, ask, time)) {
-        wishes.push(...items.flatMap((item) => wishOf(item[SK]?.S ?? '') ?? []));
-        pagesLeft -= 1;
-        if (wishes.length >= limit || pagesLeft === 0) break;
-      }
-      return wishes.slice(0, limit);
-    });
-  }
-
-  async grantWish(wish: DirectoryWish, options: ReadOptions): Promise<void> {
-    await this.#answered('grant a wish in', options, (limit) =>
-      changeItem(this.#table, this.#keys.directoryWish(nameOf(wish)), { [GRANTED]: { BOOL: true } }, limit),
-    );
-  }
-
   #answered<T>(
     doing: string,
     { timeoutMs }: ReadOptions,
@@ -156,14 +110,6 @@ export class DynamoDirectoryTable implements DirectoryTable {
       () => call(new TimeLimit(timeoutMs)),
     );
   }
-}
-
-const nameOf = ({ kind, id }: DirectoryWish): string => `${kind}/${id}`;
-
-function wishOf(name: string): DirectoryWish | undefined {
-  const [kind, id] = name.split('/');
-  if (kind !== 'group' && kind !== 'project') return undefined;
-  return Number.isSafeInteger(Number(id)) ? { kind, id: Number(id) } : undefined;
 }
 
 const pointerOf = (item: Item): DirectoryPointer => ({

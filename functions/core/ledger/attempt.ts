@@ -1,4 +1,3 @@
-/** Runs one transaction. Retries after conflicts, throttles and lost responses while there is time. */
 import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { LedgerClock } from '../environment/environment.ts';
@@ -12,15 +11,11 @@ export interface AttemptDeps extends TransactDeps {
 export interface TransactDeps {
   readonly store: Pick<LedgerStore, 'transact'>;
   readonly clock: LedgerClock;
-  /** [0, 1) */
   readonly random: () => number;
   /** A new client request token, at most 36 characters. */
   readonly newToken: () => string;
-  /** Called on every conflict, throttle and timeout, even without time for a retry. @default ignored */
   readonly onRetry?: (() => void) | undefined;
-  /** Called with the writes in conflict, if the table names them. @default ignored */
   readonly onContended?: ((writes: readonly Write[]) => void) | undefined;
-  /** @default every transaction has tries of its own */
   readonly budgets?: RetryBudgets | undefined;
   /** A job waits for it, so it retries sooner after a conflict. Ends of jobs can wait longer. */
   readonly isUrgent?: boolean;
@@ -28,10 +23,7 @@ export interface TransactDeps {
 
 /** Time that a transaction needs. With less it may commit after the deadline: the job is charged, but the fallback answers. */
 export const TRANSACTION_RESERVE_MS = 150;
-/**
- * A transaction takes about 10 ms, tens at p99. Silence for a third of the time left means a dead connection, and leaves
- * time to ask again, which the token makes safe.
- */
+/** A transaction takes about 10 ms. Silence for a third of the time left means a dead connection; the token makes asking again safe. */
 const SILENCE_SHARE = 1 / 3;
 const SILENCE_MS_MIN = 300;
 /** Budgets and deadlines end the retries earlier. This is for tests in which the clock stands still. */
@@ -39,7 +31,6 @@ const TRIES_MAX = 40;
 /** Full jitter over 10, 20, 40 … 200 ms, for a busy table and for background work. */
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 200;
-/** Three silences in one call are an outage. */
 const SILENCES_MAX = 3;
 
 type AttemptResult =
@@ -84,7 +75,6 @@ export async function attempt(
   return { outcome: 'gave_up', cause };
 }
 
-/** Returns the writes in conflict, as far as the table names them. */
 function contendedOf(
   answer: Exclude<Awaited<ReturnType<typeof transact>>, { readonly outcome: 'committed' | 'refused' }>,
   writes: readonly Write[],
@@ -121,10 +111,7 @@ const TRIES_SAVED_MAX = 40;
 const TRIES_PER_COMMIT = 4;
 /** Tries per second and process if nothing commits. */
 const TRIES_PER_SECOND = 25;
-/**
- * A transaction holds its items for about 5 ms, and rivals are few: another relay, and job ends. The first
- * pause lets one pass. Later pauses are shorter, because growing pauses starve the loser.
- */
+/** A transaction holds its items for about 5 ms: the first pause lets one pass. Growing pauses would starve the loser. */
 const RACE_PAUSE_MS_FIRST = 18;
 const RACE_PAUSE_MS_MIN = 4;
 /** Used once half of the saved tries are gone. */
@@ -136,10 +123,7 @@ interface Bucket {
   atMs: number;
 }
 
-/**
- * A bucket of tries for each item that this process has lost a race for. All tries of a process for one item are at most so many
- * for each transaction that commits or is refused, and a few a second: load does not grow with conflicts.
- */
+/** A bucket of tries for each item that lost a race, so that load does not grow with conflicts. */
 export class RetryBudgets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #clock: Pick<LedgerClock, 'monotonicMs'>;
@@ -148,18 +132,12 @@ export class RetryBudgets {
     this.#clock = clock;
   }
 
-  /**
-   * Takes one try per write from its bucket.
-   *
-   * @param tries - tries so far.
-   * @returns the pause before the next try, ms, split into a fixed and a random part.
-   */
+  /** @returns the pause before the next try, ms */
   take(writes: readonly Write[], tries: number): { readonly atLeastMs: number; readonly jitterMs: number } {
     const nowMs = this.#clock.monotonicMs();
     let least = TRIES_SAVED_MAX;
     for (const write of writes) {
       const bucket = this.#filled(itemOf(write), nowMs);
-      // A negative bucket makes the next try wait.
       bucket.tries = Math.max(-TRIES_SAVED_MAX, bucket.tries - 1);
       least = Math.min(least, bucket.tries);
     }

@@ -1,4 +1,3 @@
-/** Checkpoints and results that scheduled programs store between their runs. */
 import { isDeepStrictEqual } from 'node:util';
 import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
@@ -11,7 +10,6 @@ import type { RebuildReport } from './ledger.ts';
 import { numberValue, readNumber, readText, textValue } from './record.ts';
 import { roundMs, type UsageLook } from './recount-round.ts';
 
-/** Checkpoints of the search for bypassed jobs, per runner. They change every minute. */
 export interface SweepMarks {
   /** When the search began, Unix ms: what started earlier ran before we were asked about anything. */
   readonly sinceMs: number;
@@ -27,7 +25,6 @@ export interface RunnerMark {
   readonly passMs: number;
   /** The same of the last deep one, which also looks below `seenTo`. */
   readonly deepMs: number;
-  /** A search that was cut short. */
   readonly going?: RunnerPass;
 }
 
@@ -39,14 +36,10 @@ interface RunnerPass {
   readonly page: string;
 }
 
-/**
- * The last write of two concurrent sweeps wins. Both write only runners they searched, so a checkpoint may
- * step back, which repeats work but skips none.
- */
+/** The last write of two sweeps wins. A checkpoint may step back, which repeats work but skips none. */
 export interface SweepMarkStore {
   /** Returns undefined before the first search. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<SweepMarks | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   write(marks: SweepMarks): Promise<void>;
 }
 
@@ -89,13 +82,9 @@ const BLOCK_RUNNERS_MAX = 1_000;
 const BLOCKS_MAX = 1_000;
 const AT_ONCE = 8;
 
-/**
- * Stores checkpoints: one head item, and one for each thousand runners. A runner's id selects its block, and
- * an unchanged block is not written. The single item of an older version is read and replaced.
- */
+/** One head item, and one for each thousand runners, chosen by the runner's id. */
 export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkStore {
   const keys = ledgerKeys(instance);
-  /** Blocks in the table, as this store last read or wrote them. */
   let known: readonly Runners[] = [];
 
   const failure = unavailable(table);
@@ -155,7 +144,6 @@ function blocksFor({ runners }: SweepMarks): readonly Runners[] {
 /** Runners that are left of a fleet may all have even ids. @see Knuth's multiplicative hashing */
 const spread = (runnerId: number): number => Math.imul(runnerId, 0x9e37_79b1) >>> 12;
 
-/** Returns true if a block did not change since it was read or written. */
 const isSame = (runners: Runners, known: Runners | undefined): boolean =>
   known?.size === runners.size &&
   [...runners].every(([id, mark]) => known.get(id) === mark || isDeepStrictEqual(known.get(id), mark));
@@ -166,7 +154,6 @@ export interface ReportedEnds {
   read(slot: number): Promise<readonly string[]>;
   /** The half hour that is under way: everything before it is done. @throws {LedgerError} `ledger_unavailable` */
   readCheckpoint(): Promise<number | undefined>;
-  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   writeCheckpoint(slot: number): Promise<void>;
 }
 
@@ -198,25 +185,16 @@ export function dynamoReportedEnds({ table, instance }: InstanceTable): Reported
   };
 }
 
-/**
- * A round compares the usage of jobs as young as this, so each job is met at least once after its last change, even by rounds that take
- * some hours more than they should.
- *
- * @param records - that the round before met
- */
+/** Usage of jobs as young as this is compared, so each job is met at least once after its last change. */
 export const mendedMs = (records = Number.POSITIVE_INFINITY): number => roundMs(records) + DAY_MS;
 
 /** Result of the last round of the recount, for pages and the health check. */
 export interface RecountOutcome {
-  /** Unix ms, when it began. */
   readonly recountedAtMs: number;
   /** Counters that do not show what their records make; at most {@link DRIFTING_KEPT_MAX}. */
   readonly drifting: readonly DriftingCounter[];
-  /** Number of drifting counters that are not listed. */
   readonly unlisted: number;
-  /** Records counted. Absent in results of older versions. */
   readonly records?: number;
-  /** Absent: an older version recounted, or one that compares no usage. */
   readonly usage?: UsageLook;
 }
 
@@ -229,7 +207,6 @@ interface DriftingCounter {
 
 export type RecountOutcomes = SingleItem<RecountOutcome>;
 
-/** About 150 bytes each, so an item stays far below its 400 KB. More of them share one cause. */
 const DRIFTING_KEPT_MAX = 500;
 
 /** @param recountedAtMs - Unix ms, when the recount began */
@@ -257,7 +234,6 @@ export const isRecountLate = (
   nowMs: number,
 ): boolean => nowMs - recountedAtMs > 2 * roundMs(records) + DAY_MS;
 
-/** One item, which each recount replaces. */
 export const dynamoRecountOutcomes = ({ table, instance }: InstanceTable): RecountOutcomes =>
   singleItem<RecountOutcome>({
     ...{ table, key: ledgerKeys(instance).recountOutcome, name: 'what the recount found', consistent: false },

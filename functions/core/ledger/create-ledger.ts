@@ -17,15 +17,10 @@ import type { LedgerStore, ReadOptions } from './store.ts';
 
 interface LedgerOptions {
   readonly store: LedgerStore;
-  /** @default the machine's clock */
   readonly clock?: LedgerClock;
-  /** [0, 1), for the jitter between tries. @default Math.random */
   readonly random?: () => number;
-  /** Client request tokens, at most 36 characters. @default randomUUID */
   readonly newToken?: () => string;
-  /** Called on every conflict, throttle and timeout. @default ignored */
   readonly onRetry?: () => void;
-  /** Called if GitLab's duration was impossible and was cut. @default ignored */
   readonly onClampedDuration?: () => void;
 }
 
@@ -151,12 +146,7 @@ async function readRecords(
   }
 }
 
-// Notices that are sent once.
-
-/**
- * Returns one boolean per key: true for the first caller. If the table does not answer, true: a duplicate is
- * better than none.
- */
+/** If the table does not answer, true: a duplicate is better than none. */
 async function announceOnce(
   keys: readonly string[],
   { ttlMs, timeoutMs }: Parameters<Ledger['announceOnce']>[1],
@@ -182,17 +172,10 @@ function toldRatherTwice(error: unknown): true {
   throw error;
 }
 
-// Live jobs in the order of their due time, and the writing of a new one. The due order is the sweep's only cursor.
-
 /** Each round asks the shards that had more for twice as much: five rounds are sixteen times an even share, all of it. */
 const ROUNDS_MAX = 5;
 
-/**
- * Live jobs due before `beforeMs`, oldest first, at most `limit`. Every shard gives its own oldest, at least an even
- * share of `limit`: no shard can hide another. What the index shows late is shown by the next call.
- *
- * @throws {LedgerError} `ledger_unavailable`
- */
+/** Every shard gives at least an even share of `limit`, so no shard can hide another. */
 async function dueJobs(
   beforeMs: number,
   limit: number,
@@ -218,7 +201,6 @@ async function dueJobs(
     .slice(0, limit);
 }
 
-/** A live job gets another due time, and with it another place in the index. Nothing is counted. */
 function postponeMove(record: JobRecord | undefined, dueAtMs: number): Move<EndOutcome> {
   if (record === undefined) return noMove('unknown');
   if (!isLive(record) || record.dueAtMs === dueAtMs) return noMove('unchanged');

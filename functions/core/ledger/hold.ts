@@ -38,16 +38,12 @@ import { unseenOfCohorts, weigh, weighWithGrace } from './weigh.ts';
 
 /** Each failed pass shows every counter that refused. Six failures mean that others write faster than this batch can read. */
 const PASSES_MAX = 6;
-/** A consistent read takes a few milliseconds. */
 const READ_TIMEOUT_MS = 300;
 
 interface Holding extends AttemptDeps {
   readonly lastSeen: SeenCounters;
-  /** On the monotonic clock. */
   readonly deadlineMs: number;
-  /** Counters by name, as this call has seen them. */
   readonly known: Map<string, KnownCounter>;
-  /** Drops jobs that would be rejected by limits that are no longer in force. */
   readonly withoutStale: (weighing: WeighingResult) => Promise<WeighingResult>;
 }
 
@@ -181,7 +177,6 @@ function learnCounter(name: string, seen: KnownCounter, { known, lastSeen }: Hol
   lastSeen.see(name, seen);
 }
 
-/** Reads these counters and the records of the jobs. */
 async function readCounters(
   jobs: readonly HoldJob[],
   wanted: ReadonlySet<string>,
@@ -231,8 +226,6 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
   }
 }
 
-// Jobs that wait for headroom instead of being rejected. They write nothing, and later jobs do not take their place.
-
 /**
  * Drops jobs that may go on waiting, with their outcome. Such a job may hold already, so an unknown record is read first.
  * A rejected job takes no headroom, so the other results stay valid.
@@ -275,8 +268,6 @@ function waitingOutcome(verdict: WeighedVerdict): HoldJob['outcome'] {
   return { outcome: 'waiting', leftMs: leftMsOf(verdict), counters, violations: [first, ...rest] };
 }
 
-// A limit that is no longer in force must not reject.
-
 /** Longer than one read of one item takes. After that the decision stands. */
 const ASK_MS_MAX = 300;
 /** An answer with less time left would come too late to be of use. */
@@ -284,10 +275,7 @@ const ASK_MS_MIN = 20;
 
 const STALE: HoldOutcome = { outcome: 'undecided', cause: 'stale_limits' };
 
-/**
- * Returns a filter that marks jobs as stale if their limits have changed. It asks once per call of hold, before the first
- * rejection.
- */
+/** Marks jobs as stale if their limits have changed. It asks once per call of hold, before the first rejection. */
 function staleFilter(
   limitsAreCurrent: HoldOptions['limitsAreCurrent'],
   leftMs: () => number,
@@ -307,9 +295,6 @@ function staleFilter(
   };
 }
 
-/**
- * Returns true for a rejection that an edit of limits could change. An edit cannot change the modes of security rules. It
- * can change a limit, and how far a rule is rolled out.
- */
+/** An edit of limits could change this rejection. It cannot change the modes of security rules. */
 const hangsOnLimits = ({ violations }: WeighedVerdict): boolean =>
   violations.length > 0 && !violations.some((each) => each.class === 'security');

@@ -13,14 +13,10 @@ import {
 import { signedTable } from '../store/signed-table.ts';
 import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
 
-/**
- * Lists the GitLab instances of a table. The host starts every key, so a different spelling would see an
- * empty table. The register stores the spelling.
- */
+/** The GitLab instances of a table. The host starts every key, so another spelling would see an empty table. */
 export interface InstanceRegister {
   /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
   list(): Promise<readonly KnownInstance[]>;
-  /** Replaces the stored entry of this instance. @throws {LedgerError} `ledger_unavailable` */
   remember(known: KnownInstance): Promise<void>;
 }
 
@@ -55,7 +51,6 @@ async function knownInstances(
 
 export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
 
-/** One item instead of a page. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
 async function isKnownInstance(table: ItemTable, instance: string, timeoutMs: number): Promise<boolean> {
   const known = await answered('read whether these books are ours', unavailable(table), () =>
     getItem(table, registerKey(instance), new TimeLimit(timeoutMs)).catch((error: unknown) => {
@@ -83,7 +78,6 @@ function decode(item: Item): KnownInstance {
   };
 }
 
-/** One item per instance, outside of every instance's own keys. */
 export const dynamoInstanceRegister = ({ table }: Pick<InstanceTable, 'table'>): InstanceRegister => ({
   list: () => knownInstances(table),
   async remember(known) {
@@ -100,11 +94,8 @@ const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) 
     ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
   });
 
-// The table of a deployed program, and the check that its books are of the GitLab that the program serves.
-
 interface DeployedTable {
   readonly table: ItemTable;
-  /** Begins every key, e.g. `gitlab.example.com`. */
   readonly instance: string;
   readonly clock: LedgerClock;
   readonly random: () => number;
@@ -113,11 +104,9 @@ interface DeployedTable {
 interface TableConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
-  /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
 
-/** The table as a deployed function's configuration names it: what every store over it is made of. */
 export const deployedTable = (config: TableConfig, env: Environment): DeployedTable => ({
   table: signedTable(config.ledgerTable, env, config.dynamodbEndpoint),
   instance: config.gitlabInstance,
@@ -125,14 +114,7 @@ export const deployedTable = (config: TableConfig, env: Environment): DeployedTa
   random: Math.random,
 });
 
-/**
- * Refuses a table with data of other GitLab instances and none of this one. After a rename of the host, all
- * keys would start empty: no budget spent, no limit, no hold. An empty table is accepted.
- *
- * @param list - the instances that the table has data of.
- * @returns a check that runs until it has succeeded once.
- * @throws {LedgerError} `foreign_books` with both names and the remedy, `ledger_unavailable`
- */
+/** Refuses a table with data of other instances and none of this one: after a rename all keys would start empty. Checks until it succeeds once. */
 export function ownBooks(
   list: () => Promise<readonly Pick<KnownInstance, 'instance'>[]>,
   instance: string,
@@ -156,15 +138,9 @@ export function ownBooks(
   };
 }
 
-/** The invocation waits for it. */
 const TIMEOUT_MS = 1_000;
 
-/**
- * Wraps a handler so that it runs only on its own GitLab's table. The check starts immediately. A table that
- * does not answer refuses nothing, and the next invocation checks again.
- *
- * @throws {LedgerError} `foreign_books`, on each invocation until it is repaired.
- */
+/** Runs the handler only on its own GitLab's table. A table that does not answer refuses nothing. @throws {LedgerError} `foreign_books` */
 export function onOwnBooks<Args extends readonly unknown[], Answer>(
   { table, instance }: InstanceTable,
   handler: (...args: Args) => Promise<Answer>,

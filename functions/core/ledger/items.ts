@@ -1,5 +1,3 @@
-/** Converts counters and their side items to table items and back. */
-
 import type { Violation } from '../../../policies/reason.ts';
 import { itemAt, putOf } from '../store/calls.ts';
 import {
@@ -128,7 +126,6 @@ export const encodeCounter = (
   });
 };
 
-/** A counter as a reset leaves it. */
 const encodeReset = (write: CounterReset, keys: LedgerKeys): Item => {
   const { key, amounts, rev, drifts, expiresAtSeconds, closeAtMs } = write;
   const counter = { key, ...amounts, rev: rev + 1, ...(drifts && { drifts }) };
@@ -204,8 +201,6 @@ export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   return { kind: 'unknown', sk };
 }
 
-// Converts received webhooks to inbox items. The table's stream hands them to their reader.
-
 export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
   return itemAt(keys.inbox(id, receivedAtMs), {
     b: { S: body },
@@ -258,11 +253,9 @@ function resetUpdate(write: CounterReset, keys: LedgerKeys): UpdateWrite {
 
 const RESET_ATTRIBUTES = [...Object.values(UNCHECKED), DRIFTS, TTL_ATTRIBUTE, DUE_PK, DUE_AT];
 
-/** The item it replaces has this value; undefined: there must be no item. */
 const sameAs = (attribute: string, value: number | undefined): ItemCondition =>
   value === undefined ? absent() : numberIs(attribute, '=', value);
 
-/** At its own rev: the same record in other words. */
 export const rewriteOf = (record: JobRecord, keys: LedgerKeys): PutWrite =>
   putOf(recordItem(record, keys), numberIs(REV, '=', record.rev));
 
@@ -314,7 +307,6 @@ function atMost(attribute: string, max: number | undefined): readonly ItemCondit
   return [max >= 0 ? any([absent(attribute), fits]) : fits];
 }
 
-/** Two keys, the version and a time: DynamoDB removes it when that has passed, hours late at worst. */
 export function announcementItem(announcement: Announcement, keys: LedgerKeys): Item {
   return itemAt(keys.announcement(announcement.key), {
     [TTL_ATTRIBUTE]: { N: String(seconds(announcement.untilMs)) },
@@ -424,14 +416,9 @@ function withReason(violation: Violation, change: (name: string, value: unknown)
     : violation;
 }
 
-// Computes the write units of a transaction, because DynamoDB Local reports a flat figure and a failed
-// transaction reports none.
-//
-// @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes
-// per item)
+/** Write units: DynamoDB Local reports a flat figure. @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html */
 
 interface WriteUnits {
-  /** Every item twice (prepare and commit), per started KB. */
   readonly table: number;
   /** Entries put into or taken out of the due index, which holds keys only: one each. */
   readonly index: number;
@@ -478,10 +465,7 @@ function bytesOf(write: Write, keys: LedgerKeys): number {
   }
 }
 
-/**
- * One to add, one to remove; an entry whose due time does not change costs nothing. A counter is in the index from its
- * first write, which these figures leave out, until the reset that closes its period.
- */
+/** One to add, one to remove; the same due time costs nothing. */
 function indexWrites(write: Write): number {
   if (write.kind === 'reset') return 1;
   if (write.kind !== 'record') return 0;

@@ -1,7 +1,4 @@
-/**
- * The ledger's store on a table in memory, with every fault DynamoDB can have, on demand: for tests, simulations and the
- * bench.
- */
+/** The ledger's store in memory, with every fault DynamoDB can have: for tests, simulations and the bench. */
 import { type LedgerClock, systemClock } from '../environment/environment.ts';
 import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
 import { MemoryTable } from '../store/memory-table.ts';
@@ -21,17 +18,13 @@ import type {
 } from './store.ts';
 
 export interface MemoryStoreOptions {
-  /** The GitLab host, e.g. `gitlab.example.com`. */
   readonly instance: string;
   /** Waits out latencies and ages tokens. Absent: latencies are refused. */
   readonly clock?: LedgerClock;
-  /** Asked once per operation; `undefined` lets it work. */
   readonly fault?: (operation: StoreOperation) => StoreFault | undefined;
   /** Awaited before an operation reaches the table and before its answer leaves, so that a scheduler can order both. */
   readonly schedule?: (step: string) => Promise<unknown>;
-  /** Called synchronously with each applied transaction. */
   readonly onCommit?: (writes: readonly Write[]) => void;
-  /** Called for each item newly received, as the table's stream would say. */
   readonly onReceived?: (item: InboxItem) => void;
 }
 
@@ -140,7 +133,6 @@ export class MemoryStore extends DynamoStore {
     }
   }
 
-  /** Any fault of an operation other than a transaction is a lost answer. */
   async #perhaps<T>(operation: StoreOperation, options: ReadOptions, call: () => Promise<T>): Promise<T> {
     const fault = await this.#faultAt(operation, options);
     if (fault === 'conflict' || fault === 'throttle') throw lost(operation);

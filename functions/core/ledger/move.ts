@@ -42,10 +42,7 @@ export function changesBetween(
   });
 }
 
-/**
- * Corrects a charge to `target` by an entry next to the record; the record's claims stay. The next record
- * has the new sum of corrections and `entries + 1`.
- */
+/** Corrects a charge to `target` by an entry next to the record, whose claims stay. */
 export function correction(
   record: JobRecord,
   target: (claim: RecordClaim) => number,
@@ -102,7 +99,6 @@ function change(
   ];
 }
 
-/** One write per counter. */
 function mergeChanges(changes: readonly CounterChange[]): ReadonlyMap<string, CounterWrite> {
   const merged = new Map<string, CounterWrite>();
   for (const { name, write } of changes) {
@@ -128,8 +124,6 @@ const added = (a: CounterWrite, b: CounterWrite): CounterWrite => ({
   },
 });
 
-// Carries out moves in packs: all of a job's writes or none, on the record as it really is.
-
 export interface MoveDeps extends AttemptDeps {
   readonly lastSeen: SeenCounters;
 }
@@ -143,10 +137,7 @@ export interface MoveWish<Outcome> {
 /** A conflict needs two callers that end the same job at the same time: one pass each, and some spare. */
 const PASSES_MAX = 6;
 
-/**
- * @param records - what is known of the jobs' records; updated to what was written.
- * @returns one outcome per planned change, same order; `undecided` if the table gave no response in time.
- */
+/** @param records - updated to what was written @returns `undecided` if the table gave no response in time */
 export async function makeMoves<Outcome>(
   wishes: readonly MoveWish<Outcome>[],
   records: Map<number, JobRecord>,

@@ -14,7 +14,6 @@ import { agrees, amountsOf, type Recount, recount, sameAmounts, shown } from './
 import { expiring, goesUnclosed, isClosable, isWindow, mayLackRecords } from './retention.ts';
 import type { ClosingStore, CounterReset, StoredItem, Write } from './store.ts';
 
-/** Bounds a table that does not answer; repairs run in the background. */
 const REPAIR_TIMEOUT_MS = 10_000;
 export const READ_TIMEOUT_MS = 5_000;
 
@@ -51,7 +50,6 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   return { ...report, drift: drifted.map((name) => driftOf(name, second)), repaired };
 }
 
-/** Lists counters, by name, that differ in a first pass. A difference may still be a concurrent write. */
 export function findSuspects(
   first: Recount,
   nowMs: number,
@@ -59,7 +57,6 @@ export function findSuspects(
   /** They differ, and what they were made of must still be there. */
   readonly suspects: readonly string[];
   readonly unproven: readonly Drift[];
-  /** They ought to be closed by now. */
   readonly unclosed: readonly string[];
 } {
   const differing = first.names().filter((name) => !agrees(first, name));
@@ -70,10 +67,7 @@ export function findSuspects(
   };
 }
 
-/**
- * Returns true if all records of the counter must still exist and were read. Counters of pipelines expire
- * before their records.
- */
+/** All records of the counter must still exist and were read. Counters of pipelines expire before their records. */
 function isProvable(name: string, pass: Recount, nowMs: number): boolean {
   if (pass.passedOver > 0) return false;
   const key = pass.key(name);
@@ -123,16 +117,10 @@ async function repair(name: string, pass: Recount, deps: AttemptDeps): Promise<b
   return outcome === 'committed';
 }
 
-// Marks that a recount leaves on counters, for closing.
-
-/** The next recount marks the rest. */
 const MARKS_MAX = 20_000;
 const AT_ONCE = 8;
 
-/**
- * @param drifted - counters that drift, by name: they get the mark. Others that have it and agree lose it.
- * @param unclosed - names of counters that ought to be closed by now: they are put in line again.
- */
+/** @param drifted - they get the mark; others that have it and agree lose it @param unclosed - are put in line again */
 export async function markDrift(
   pass: Recount,
   { drifted, unclosed }: { readonly drifted: readonly string[]; readonly unclosed: readonly string[] },
@@ -173,18 +161,12 @@ interface ClosePeriodsDeps extends TransactDeps {
 
 export interface ClosedPeriods {
   readonly closed: number;
-  /** Due, and not closed: live jobs hold on them, or their counters drift. */
   readonly waiting: number;
   /** Changed concurrently, or the table did not answer. The next call retries them. */
   readonly undecided: number;
 }
 
-/**
- * Closes what is due, oldest first.
- *
- * @param deadlineMs - on the monotonic clock; what is not begun by then is left to the next call.
- * @throws {LedgerError} `ledger_unavailable`
- */
+/** Closes what is due, oldest first. @throws {LedgerError} `ledger_unavailable` */
 async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): Promise<ClosedPeriods> {
   const { store, clock } = deps;
   const timeoutMs = READ_TIMEOUT_MS;
@@ -202,7 +184,6 @@ async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): Promise
   return sum;
 }
 
-/** Returns undefined if the counter is gone. */
 async function closePeriod(
   items: readonly StoredItem[],
   deps: ClosePeriodsDeps,
@@ -237,13 +218,10 @@ const resetOf = (counter: Counter, closeAtMs?: number): CounterReset => ({
   ...(closeAtMs !== undefined && { closeAtMs }),
 });
 
-/** Returns a program that closes a page of the periods that are due over a table; see {@link closePeriods}. */
 export const createClosing =
   (options: Omit<ClosePeriodsDeps, 'newToken'>) =>
   (deadlineMs: number): Promise<ClosedPeriods> =>
     closePeriods(deadlineMs, { ...options, newToken: randomUUID });
-
-// Items of a period's partition, as {@link ClosingStore.readPeriod} returns them.
 
 const counterIn = (items: readonly StoredItem[]): Counter | undefined =>
   items.flatMap((item) => (item.kind === 'counter' ? item.counter : []))[0];

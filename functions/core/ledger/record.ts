@@ -24,7 +24,6 @@ export const readNumber = (item: Item, name: string): number => Number(item[name
 export const readLines = (item: Item, name: string): string[] =>
   (item[name]?.L ?? []).map((line) => line.S ?? '');
 
-/** Attribute names of {@link JobFacts}. */
 const FACT_TEXTS = {
   jobName: 'jn',
   projectPath: 'pp',
@@ -62,7 +61,6 @@ export function shortLabel(label: string): string {
     : `${characters.slice(0, LABEL_CHARACTERS_MAX - 1).join('')}…`;
 }
 
-/** Encodes the whole record without a bound; `recordItem` of items.ts keeps it small. */
 export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   const item: ItemValues = {
     ...itemAt(keys.record(record.jobId), {}),

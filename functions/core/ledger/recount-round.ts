@@ -31,9 +31,7 @@ import { driftOf, findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebu
 import { type KeptSums, type Recount, RecountSums, sameAmounts } from './recount.ts';
 import type { LedgerStore, SegmentAsk, SegmentStore } from './store.ts';
 
-/** The progress of a round. */
 export interface RecountRound {
-  /** Unix ms. */
   readonly startedAtMs: number;
   /** The number of records that the round before met. Absent: there was none. */
   readonly lastRecords?: number;
@@ -59,7 +57,6 @@ export interface UsageLook {
 /** The counters whose hash leaves this remainder. */
 interface CounterShare {
   readonly index: number;
-  /** A power of two. */
   readonly of: number;
 }
 
@@ -89,7 +86,6 @@ export interface RecordVisit {
   see(record: JobRecord): void;
   /** @default counters are not shown */
   seeCounter?(counter: Counter): void;
-  /** Returns true if it has enough to work on. */
   isFull(): boolean;
   /** Runs before progress is written down. After a run that was killed the same items may come again. */
   work(): Promise<UsageLook | undefined>;
@@ -101,11 +97,8 @@ interface RecountDeps extends AttemptDeps {
   readonly visit?: RecordVisit;
   /** Gets what a round found, before its end is written down. */
   readonly onOver: (found: Found, round: RecountRound) => Promise<void>;
-  /** @default {@link SEGMENTS} */
   readonly segments?: number;
-  /** @default {@link KEEP_EVERY_MS} */
   readonly keepEveryMs?: number;
-  /** @default {@link COUNTERS_MAX} */
   readonly countersMax?: number;
 }
 
@@ -115,7 +108,6 @@ const SEGMENTS_AT_ONCE = 8;
 const KEEP_EVERY_MS = 180_000;
 /** Some 700 bytes each. */
 const COUNTERS_MAX = 400_000;
-/** More suspects have one cause. */
 const SUSPECTS_MAX = 20_000;
 const COUNTERS_AT_ONCE = 1_000;
 /** With a million jobs a month, whose four million records are kept, reading faster would cost a dollar more. */
@@ -125,7 +117,6 @@ const DAYS_MAX = 7;
 const NO_SUMS: KeptSums = { records: 0, passedOver: 0, lines: [] };
 const ALL: CounterShare = { index: 0, of: 1 };
 
-/** Returns the duration of a round: a day for each two million records, between a day and a week. */
 export const roundMs = (records: number): number =>
   DAY_MS * Math.min(DAYS_MAX, Math.max(1, records / RECORDS_A_DAY));
 
@@ -139,12 +130,7 @@ export function segmentsDue(
   return Math.min(segments.length, Math.ceil(share * segments.length));
 }
 
-/**
- * Reads on in the round under way as far as it is due, or begins the first one. The end of a round begins the next.
- *
- * @param deadlineMs - on the monotonic clock: no page is read after it.
- * @throws {LedgerError} `ledger_unavailable`: the next call goes on.
- */
+/** Reads on as far as the round is due. Its end begins the next. @throws {LedgerError} `ledger_unavailable`: the next call goes on. */
 export async function recountOn(deadlineMs: number, deps: RecountDeps): Promise<'under way' | 'over'> {
   const { rounds, clock } = deps;
   let round = (await rounds.read()) ?? begun(ALL, [], deps);
@@ -183,7 +169,6 @@ const dueSegments = (round: RecountRound, nowMs: number): readonly number[] =>
 
 type RoundRead = Omit<RecountRound, 'sums'> & { readonly sums: RecountSums };
 
-/** Reads segments that are due, page by page, for three minutes at most. */
 async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps): Promise<RoundRead> {
   const { store, clock, visit, keepEveryMs = KEEP_EVERY_MS, countersMax = COUNTERS_MAX } = deps;
   const untilMs = Math.min(deadlineMs, clock.monotonicMs() + keepEveryMs);
@@ -285,7 +270,6 @@ async function judge(
   };
 }
 
-/** Those whose counter still has the `rev` that the round saw. */
 async function unwritten(
   suspects: readonly SuspectCounter[],
   { store }: RecountDeps,
@@ -318,7 +302,6 @@ const FORM_NOW = 1;
 
 interface RoundOptions extends InstanceTable {
   readonly nowMs: () => number;
-  /** @default {@link PART_BYTES_MAX} */
   readonly partBytes?: number;
 }
 

@@ -40,7 +40,6 @@ const startSum = (from: CounterAmounts = NO_AMOUNTS): AmountsSum => ({
   unchecked: { ...from.unchecked },
 });
 
-/** The counter after a write added to it. */
 function plus(amounts: CounterAmounts, add: CounterAmounts): CounterAmounts {
   const sum = startSum(amounts);
   sum.committed += add.committed;
@@ -50,15 +49,11 @@ function plus(amounts: CounterAmounts, add: CounterAmounts): CounterAmounts {
   return sum;
 }
 
-// Computes the amounts of every counter from closing entries, records and correction entries.
-
 export interface Recount {
   readonly records: number;
-  /** The counters as they stand, by name. */
   readonly counters: ReadonlyMap<string, Counter>;
   /** Unreadable items, which may belong to any counter: above 0, the recount proves nothing. */
   readonly passedOver: number;
-  /** Every counter that exists or should. */
   names(): readonly string[];
   key(name: string): CounterKey;
   expected(name: string): CounterAmounts;
@@ -85,7 +80,6 @@ interface LateAmounts {
 }
 
 interface RecountSumsOptions {
-  /** Selects counters by name. @default all */
   readonly counts?: (name: string) => boolean;
 }
 
@@ -100,7 +94,6 @@ export class RecountSums {
     this.#counts = counts;
   }
 
-  /** Counters that it keeps a sum of. */
   get size(): number {
     return this.#lines.size;
   }
@@ -132,7 +125,6 @@ export class RecountSums {
     }
   }
 
-  /** Forgets every counter that is not of interest any more. */
   narrow(counts: (name: string) => boolean): void {
     this.#counts = counts;
     for (const name of this.#lines.keys()) if (!counts(name)) this.#lines.delete(name);
@@ -154,7 +146,6 @@ export class RecountSums {
     };
   }
 
-  /** Everything, as JSON takes it; {@link RecountSums.restored} goes on with it. */
   kept(): KeptSums {
     return { records: this.records, passedOver: this.passedOver, lines: [...this.#lines.values()] };
   }

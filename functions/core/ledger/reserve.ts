@@ -1,4 +1,3 @@
-/** Reserves amounts for a job that is being retried, and finds the reservation for the new job. */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { LedgerError } from '../store/table-failure.ts';
 import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
@@ -21,7 +20,6 @@ import { weigh } from './weigh.ts';
 
 /** A record changes under us only when two callers are at the same job. */
 const PASSES_MAX = 6;
-/** A consistent read takes a few milliseconds. */
 const READ_TIMEOUT_MS = 300;
 /** Retries in one pipeline at the same time. */
 const NAMESAKES_MAX = 25;
@@ -77,11 +75,9 @@ function planOf(
 
 interface HandOverResult {
   readonly outcome: EndOutcome;
-  /** The record of the new job, as it stands. */
   readonly record?: JobRecord;
 }
 
-/** Moves a reservation to the retry of its job, unless that one was already decided. */
 export async function handOver(
   jobId: number,
   newJobId: number,
@@ -116,11 +112,7 @@ export async function handOver(
 
 const pickRecord = (given: { readonly record: JobRecord } | undefined) => given && { record: given.record };
 
-/**
- * Finds the reservation of a job by notes on its counters: each names the rejected job and pipeline. It
- * serves a retry whose admission request comes before its id is known. Counters have such notes only while a
- * retry is under way.
- */
+/** Finds a reservation by the notes on its counters: a retry's admission request may come before its id is known. */
 export async function findReserved(
   jobs: readonly HoldJob[],
   known: KnownCounters,
@@ -177,7 +169,6 @@ async function readKnown(
 
 type ReadDeps = Pick<MoveDeps, 'store' | 'clock'>;
 
-/** Returns undefined if the table does not answer in time. */
 async function readInTime<Found>(
   read: (options: ReadOptions) => Promise<Found>,
   deadlineMs: number,

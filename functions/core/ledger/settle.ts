@@ -21,10 +21,7 @@ import { isClosable } from './retention.ts';
 
 type End = Move<EndOutcome>;
 
-/**
- * The job ended: HELD → SETTLED. A late or different end of a job that ended already becomes a correction entry; of
- * two ends the later counts, whichever arrived first.
- */
+/** HELD → SETTLED. A late or different end becomes a correction entry; of two ends the later counts, in any order of arrival. */
 export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: number): End {
   if (record === undefined) return noMove('unknown');
   const { reportedSeconds: _before, ...known } = record;
@@ -92,10 +89,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   }
 }
 
-/**
- * The first end that names a runner is believed, or the order of two would matter; a final one replaces it. What the question
- * named is not kept twice.
- */
+/** The first end that names a runner is believed, or the order of two would matter; a final one replaces it. */
 function withRunner(facts: JobFacts, { runnerId, final }: JobEnd): JobFacts {
   const known = facts.runnerId ?? facts.asked?.runnerId;
   const isNews = final === true ? runnerId !== known : facts.runnerId === undefined && runnerId !== known;
@@ -109,10 +103,7 @@ const contradicts = ({ outcome, runnerId }: JobEnd, facts: JobFacts): boolean =>
 const differ = <Value>(one: Value | undefined, other: Value | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other;
 
-/**
- * A job is queued once, and is retried as another one: an end that says nothing takes nothing away, and of two that differ the
- * larger counts, or their order would matter.
- */
+/** An end that says nothing takes nothing away, and of two that differ the larger counts, or their order would matter. */
 function withQueue(facts: JobFacts, end: JobEnd): JobFacts {
   const retryCount = larger(facts.retryCount, end.retryCount);
   const queuedSeconds = larger(facts.queuedSeconds, end.queuedSeconds);
@@ -128,7 +119,6 @@ function withOutcome({ outcome: _, ...facts }: JobFacts, { outcome }: JobEnd): J
   return outcome === undefined ? facts : { ...facts, outcome };
 }
 
-/** The job never ran: what it holds goes back. */
 export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
   if (record === undefined) return noMove('unknown');
   // It was never admitted, so it needs no release.
@@ -137,10 +127,7 @@ export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
   return { outcome: 'applied', ...ended(record, { state: 'RELEASED', endedAtMs: nowMs }, () => 0) };
 }
 
-/**
- * Expires a job that GitLab no longer knows: its hold is returned, and if it is charged, an entry charges
- * the same amount.
- */
+/** The hold is returned; if the job is charged, an entry charges the same amount. */
 export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'nothing', nowMs: number): End {
   if (record === undefined) return noMove('unknown');
   if (!isLive(record)) return noMove('unchanged');
@@ -163,10 +150,7 @@ export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'noth
   };
 }
 
-/**
- * Returns true if it expired with its hold charged. The flag decides if it has only in-flight claims or
- * none.
- */
+/** The flag decides if it has only in-flight claims or none. */
 export function isExpiredCharged({ state, claims, flagged }: JobRecord): boolean {
   if (state !== 'EXPIRED') return false;
   const spends = claims.filter(({ unit }) => !isInFlight(unit));
@@ -202,19 +186,12 @@ const bypassed = (record: JobRecord): JobRecord => ({
   claims: record.claims.map((claim) => ({ ...claim, fitted: true, checked: false })),
 });
 
-// Computes the duration of a job, and which of two ends counts. Pure.
-
 /** GitLab's longest timeout is a month. */
 const LONGEST_JOB_SECONDS = 31 * 24 * 3_600;
 
 type RanSeconds = Required<Pick<JobRecord, 'durationSeconds'>> & Pick<JobRecord, 'reportedSeconds'>;
 
-/**
- * Returns whole seconds, rounded up. It cuts impossible values: below 0, and above the timeout that GitLab
- * enforces with its clean-up. An assumed timeout does not cut. The original goes to `reportedSeconds`.
- *
- * @throws {LedgerError} `ledger_misuse`: the duration is not a number.
- */
+/** Cuts below 0 and above the timeout that GitLab enforces. @throws {LedgerError} `ledger_misuse`: not a number */
 function ranSeconds({ jobId, durationSeconds }: JobEnd, facts: JobFacts): RanSeconds {
   if (Number.isNaN(durationSeconds)) {
     throw new LedgerError(
@@ -247,9 +224,6 @@ const isTimeoutAssumed = ({ timeoutAssumed, asked }: JobFacts): boolean =>
 const wholeSeconds = (seconds: number): number =>
   Math.min(Math.max(Math.ceil(seconds), -Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER) + 0;
 
-// Answers given without the ledger, written down afterwards. They ask no bound: the job may be running already.
-
-/** Always charged as unmetered, because no counter was checked. */
 const UNCHECKED: UncheckedCause = 'unmetered';
 
 /**
@@ -349,8 +323,6 @@ const newRecord = (prior: JobRecord | undefined, ask: UnmeteredAsk, decidedAtMs:
   entries: prior?.entries ?? 0,
 });
 
-// A job that ran and was never asked about, charged after the fact. It asks no bound: it has run already.
-
 /**
  * Records a job that ran without an admission request.
  * - no record: SETTLED immediately under generation 1, charged on the request's counters, unchecked `bypass`
@@ -381,16 +353,10 @@ const neverAsked = (ask: BypassAsk, nowMs: number): JobRecord => ({
   entries: 0,
 });
 
-/** Returns its start time by its end; never in the future. */
 const startedAtMs = ({ endedAtMs, durationSeconds }: BypassAsk, nowMs: number): number =>
   Math.min(nowMs, Math.max(0, endedAtMs - Math.max(0, durationSeconds) * 1000));
 
-// Result of a rejection. GitLab obeys only while the controller is `enabled`; in `dry_run` every job runs.
-
-/**
- * We rejected it, and it ran all the same: in dry run, or past us. It is charged unchecked and flagged. A bypass that was
- * never asked about has nothing against it and is not flagged.
- */
+/** In dry run, or past us. A bypass that was never asked about is not flagged. */
 export const ranRejected = ({
   unchecked,
   flagged,
@@ -423,12 +389,7 @@ function mustGiveBack({ prior, names }: HoldJob): boolean {
   );
 }
 
-/**
- * Returns charges of expired jobs in a transaction of its own, because it is rare. A job whose charge could
- * not be returned in time is undecided.
- *
- * @returns the names of the changed counters, whose known amounts are stale.
- */
+/** In a transaction of its own, because it is rare. @returns names of the changed counters, whose known amounts are stale */
 export async function giveBackCharges(
   jobs: readonly HoldJob[],
   deadlineMs: number,

@@ -19,7 +19,14 @@ import {
   requireUser,
   safeReturnTo,
 } from './require-user.ts';
-import { newId, ownSessions, type RandomBytes, SESSION_MS, Sessions, secretHashOf } from './sessions.ts';
+import {
+  createSessions,
+  newId,
+  ownSessions,
+  type RandomBytes,
+  SESSION_MS,
+  secretHashOf,
+} from './sessions.ts';
 
 /**
  * A pending sign-in: `state` ties GitLab's answer to our question, the verifier (PKCE) proves that the code returns from the same
@@ -34,9 +41,6 @@ type PendingSignIn = z.infer<typeof PendingSchema>;
 const PENDING_SECONDS = 10 * 60;
 /** Tabs of one browser; their cookies come with every request, and all headers together must stay below 10 KB. */
 const TABS_MAX = 5;
-const KEY_USE = 'tollgate pending sign-in';
-const KEY_BYTES = 32;
-const NAME_CHARACTERS = 16;
 const SEALED = /^[\w.-]{1,4000}$/;
 
 /**
@@ -52,10 +56,9 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
   // Lax, not Strict: the way back from GitLab starts on another site.
   const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
   const key = async (): Promise<Uint8Array> =>
-    new Uint8Array(hkdfSync('sha256', await clientSecret(), '', KEY_USE, KEY_BYTES));
-  const nameOf = (state: string): string => `${prefix}${secretHashOf(state).slice(0, NAME_CHARACTERS)}`;
+    new Uint8Array(hkdfSync('sha256', await clientSecret(), '', 'tollgate pending sign-in', 32));
+  const nameOf = (state: string): string => `${prefix}${secretHashOf(state).slice(0, 16)}`;
   return {
-    /** Gives it to the browser for ten minutes. */
     async keep(c: Context, pending: PendingSignIn): Promise<void> {
       const sealed = await new EncryptJWT({ ...pending })
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
@@ -84,8 +87,6 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
   };
 }
 
-const DEVICE_CODE = /^[\w.~-]{1,500}$/;
-
 export interface SignInOptions {
   /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
@@ -113,10 +114,6 @@ export interface SignInOptions {
   readonly signInLimit?: RateLimit;
   /** @default 600 a minute in one session */
   readonly sessionLimit?: RateLimit;
-  /** For cookies that open no session. @default 300 a minute from one address */
-  readonly strangerLimit?: RateLimit;
-  /** For jobs that ask by their own token. @default 60 a minute of one project */
-  readonly jobLimit?: RateLimit;
 }
 
 export interface SignIn {
@@ -126,16 +123,10 @@ export interface SignIn {
   readonly requireUser: MiddlewareHandler<SignInEnv>;
 }
 
-const MINUTE_MS = 60_000;
 /** A person needs one; an office behind one address a few. */
 const SIGN_INS_PER_MINUTE = 30;
 /** Ten a second: more than a page needs, less than what hurts. */
 const REQUESTS_PER_MINUTE = 600;
-/**
- * Covers an office that returns from lunch with a few tabs each. A browser sends an expired cookie once,
- * because it is cleared.
- */
-const STRANGERS_PER_MINUTE = 300;
 /** A job asks once. */
 const JOBS_PER_MINUTE = 60;
 
@@ -150,21 +141,17 @@ export function createSignIn(options: SignInOptions): SignIn {
   const { clock, random, sessions: store, log, render = plainPage } = options;
   const { origin, secure } = ownAddress(options.redirectUrl);
   const gitlab = gitlabSignIn(options);
-  const sessions = new Sessions({ store, roles: options.roles, clock, random });
-  const perMinute = (max: number): RateLimit => rateLimit({ max, windowMs: MINUTE_MS, clock });
-  const {
-    signInLimit = perMinute(SIGN_INS_PER_MINUTE),
-    sessionLimit = perMinute(REQUESTS_PER_MINUTE),
-    strangerLimit = perMinute(STRANGERS_PER_MINUTE),
-    jobLimit = perMinute(JOBS_PER_MINUTE),
-  } = options;
+  const sessions = createSessions(store, options.roles, clock, random);
+  const perMinute = (max: number): RateLimit => rateLimit({ max, windowMs: 60_000, clock });
+  const { signInLimit = perMinute(SIGN_INS_PER_MINUTE), sessionLimit = perMinute(REQUESTS_PER_MINUTE) } =
+    options;
   const readJob = jobTokenReader({ issuer: options.issuer, audience: origin, fetch: options.fetch, clock });
   const sessionCookie = idCookie('tollgate-session', secure);
   const pendings = pendingSignIns(options.clientSecret, clock, secure);
   const refuse = refusals(render);
   const guard = requireUser({
-    ...{ sessions, sessionCookie, sessionLimit, strangerLimit, readJob, jobLimit, origin, refuse, log },
-    addressOf: options.addressOf,
+    ...{ sessions, sessionCookie, sessionLimit, readJob, origin, refuse, log },
+    jobLimit: perMinute(JOBS_PER_MINUTE),
   });
 
   const routes = new Hono<SignInEnv>();
@@ -203,7 +190,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   routes.post('/signin/device/session', async (c) => {
     const body: { readonly deviceCode?: unknown } | null = await c.req.json().catch(() => null);
     const deviceCode = body?.deviceCode;
-    if (typeof deviceCode !== 'string' || !DEVICE_CODE.test(deviceCode))
+    if (typeof deviceCode !== 'string' || !/^[\w.~-]{1,500}$/.test(deviceCode))
       throw new SignInError('sign_in_invalid', 'This is no code of a device.', 'Run tollgate login again.');
     const answer = await device().ask(deviceCode);
     if ('wait' in answer) return c.json(answer, 202);

@@ -1,18 +1,7 @@
 import { z } from 'zod';
-import { changeItem, deleteItem, getItem, itemAt, putItem, queryAll, scanPages } from '../store/calls.ts';
+import { changeItem, deleteItem, getItem, itemAt, putItem, queryAll } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import {
-  all,
-  begins,
-  type InstanceTable,
-  type Item,
-  keyOf,
-  numberIs,
-  PK,
-  SK,
-  TimeLimit,
-  TTL_ATTRIBUTE,
-} from '../store/operation.ts';
+import { type InstanceTable, type Item, keyOf, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
 import { answered, type TableFailure, unavailable } from '../store/table-failure.ts';
 import { type Session, type SessionChange, type SessionStore, SignInError } from './model.ts';
 
@@ -86,10 +75,8 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
     create: (idHash, session) =>
       tried('write', async (limit) => {
         const ttl = { N: String(Math.ceil(session.endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
-        const { [USER_ID]: user, [ENDS_AT]: end } = sessionAttributes(session);
         const mine = {
-          ...(user && { [USER_ID]: user }),
-          ...(end && { [ENDS_AT]: end }),
+          ...{ [USER_ID]: whole(session.userId), [ENDS_AT]: whole(session.endsAtMs) },
           [TTL_ATTRIBUTE]: ttl,
         };
         // Noted first: no session is open that its user cannot find.
@@ -137,30 +124,23 @@ const failure: TableFailure = (doing, _, error) =>
     'Try again in a minute.',
   );
 
-/** Lists sessions by user, including old ones without an index entry: it reads the whole table. */
-export interface UserSessions {
+const FORGET_TIMEOUT_MS = 10_000;
+
+export type UserSessions = ReturnType<typeof dynamoUserSessions>;
+
+export const dynamoUserSessions = ({ table, instance }: InstanceTable) => ({
   /** Ends all of a user's sessions, or only counts them. @throws {LedgerError} `ledger_unavailable` */
-  end(userId: number, options: { readonly dryRun: boolean }): Promise<number>;
-}
-
-const SCAN_TIMEOUT_MS = 10_000;
-const SESSION_SK = 'session';
-
-export const dynamoUserSessions = ({ table, instance }: InstanceTable): UserSessions => ({
-  end: (userId, { dryRun }) =>
+  end: (userId: number, { dryRun }: { readonly dryRun: boolean }): Promise<number> =>
     answered('look for sessions and end them', unavailable(table), async () => {
-      const filter = all([begins(PK, ledgerKeys(instance).sessionPrefix), numberIs(USER_ID, '=', userId)]);
-      let ended = 0;
-      for await (const items of scanPages(
-        table,
-        { filter, attributes: [PK, SK], consistent: true },
-        SCAN_TIMEOUT_MS,
-      )) {
-        // Index entries of the user are deleted as well.
-        ended += items.filter((item) => keyOf(item).sk === SESSION_SK).length;
-        if (dryRun) continue;
-        for (const item of items) await deleteItem(table, keyOf(item), new TimeLimit(SCAN_TIMEOUT_MS));
+      const keys = ledgerKeys(instance);
+      const limit = new TimeLimit(FORGET_TIMEOUT_MS);
+      const { pk } = keys.sessionOfUser(userId, '');
+      const noted = (await queryAll(table, { pk, consistent: true }, limit)).map(keyOf);
+      // The index entry names the user, so it goes as well, and last.
+      for (const key of dryRun ? [] : noted) {
+        await deleteItem(table, keys.session(key.sk), limit);
+        await deleteItem(table, key, limit);
       }
-      return ended;
+      return noted.length;
     }),
 });

@@ -98,7 +98,6 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
   };
 }
 
-/** Converts memberships to roles. */
 export function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Roles {
   const { adminGroupId, financeGroupId, ownersFrom = 'maintainer', viewersFrom = 'developer' } = settings;
   const atLeast = (level: number): number[] =>
@@ -118,8 +117,6 @@ export function rolesBy(memberships: readonly Membership[], settings: RoleSettin
 function membershipOf(entry: unknown): Membership | undefined {
   if (!isRecord(entry) || entry.source_type !== 'Namespace') return undefined;
   const { source_id: groupId, access_level: level } = entry;
-  return isId(groupId) && typeof level === 'number' ? { groupId, level } : undefined;
+  const isId = typeof groupId === 'number' && Number.isSafeInteger(groupId) && groupId > 0;
+  return isId && typeof level === 'number' ? { groupId, level } : undefined;
 }
-
-const isId = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0;

@@ -12,7 +12,7 @@ interface JobTokensDeps {
   readonly clock: { nowMs(): number };
 }
 
-/** Below GitLab's own address; never one that a token names. */
+/** Never an address that a token names. */
 const KEYS_PATH = '/oauth/discovery/keys';
 /** A user waits, and a slot is occupied. */
 const TIMEOUT_MS = 2_000;
@@ -104,14 +104,24 @@ export function jobTokenReader(deps: JobTokensDeps): JobTokenReader {
       ...{ clockTolerance: TOLERANCE_SECONDS, maxTokenAge: AGE_SECONDS_MAX },
       currentDate: new Date(clock.nowMs()),
     }).catch((error: unknown) => {
-      if (error instanceof GitLabKeysError || error instanceof errors.JWKSTimeout) throw noKeys();
+      if (error instanceof GitLabKeysError || error instanceof errors.JWKSTimeout)
+        throw new SignInError(
+          'gitlab_unavailable',
+          'GitLab does not say which keys it signs with.',
+          'Try again in a minute; if that does not help, whoever runs Tollgate checks that it reaches GitLab.',
+        );
       throw invalid(faultOf(error, audience));
     });
     const claims = ClaimsSchema.safeParse(payload);
     if (!claims.success) throw invalid('does not say in which project its job runs');
     const { job_project_id: projectId, project_id: ofCode, job_id: jobId } = claims.data;
     // A fork's code could read the figures of the project that runs it.
-    if (projectId !== ofCode) throw ofFork();
+    if (projectId !== ofCode)
+      throw new SignInError(
+        'job_of_fork',
+        'The job runs the code of a fork, and is told nothing of the project it runs in.',
+        'Run the pipeline in the fork, or ask without the console.',
+      );
     return jobUser(projectId, jobId);
   };
 }
@@ -147,18 +157,4 @@ const invalid = (what: string): SignInError =>
     'job_token_invalid',
     `The job’s id_token ${what}.`,
     'Write `id_tokens:` into the job, with the address of this console as `aud`.',
-  );
-
-const ofFork = (): SignInError =>
-  new SignInError(
-    'job_of_fork',
-    'The job runs the code of a fork, and is told nothing of the project it runs in.',
-    'Run the pipeline in the fork, or ask without the console.',
-  );
-
-const noKeys = (): SignInError =>
-  new SignInError(
-    'gitlab_unavailable',
-    'GitLab does not say which keys it signs with.',
-    'Try again in a minute; if that does not help, whoever runs Tollgate checks that it reaches GitLab.',
   );

@@ -1,8 +1,4 @@
-/**
- * A table in memory, for tests, simulations and local runs, with DynamoDB's operations, conditions and
- * results. It answers immediately, so nothing conflicts or is throttled. Stored bytes are never shared with
- * callers.
- */
+/** DynamoDB's operations in memory. Nothing conflicts or is throttled; stored bytes are never shared with callers. */
 
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Key } from './keys.ts';
@@ -31,11 +27,8 @@ export class MemoryTable implements ItemTable {
 
   constructor(
     options: {
-      /** Ages the tokens of transactions. @default they are never too old */
       readonly nowMs?: () => number;
-      /** Called synchronously with each applied write, in order: a stream or a journal. */
       readonly onWritten?: (changes: readonly ItemChange[]) => void;
-      /** Items per page of a scan. @default 1000 */
       readonly scanPageItems?: number;
     } = {},
   ) {
@@ -51,7 +44,6 @@ export class MemoryTable implements ItemTable {
     return this.#items.page(0, Number.POSITIVE_INFINITY).items;
   }
 
-  /** Deletes what DynamoDB's TTL would have deleted by then. */
   collectGarbage(nowMs: number): void {
     for (const item of this.items()) {
       const expiresAtSeconds = item[TTL_ATTRIBUTE]?.N;
@@ -76,7 +68,6 @@ const TOKENS_MAX = 1000;
 
 class MemoryItems implements KeptItems {
   readonly #partitions: Partitions = new Map();
-  /** By the index's partition, and then by both keys of the table. */
   readonly #due: Partitions = new Map();
   /** In the order of `at`, so that a scan continues after deletions. */
   readonly #inOrder = new Map<number, Entry>();

@@ -57,7 +57,6 @@ export async function countRecords(
 interface ApplyDeps {
   readonly store: RollupStore;
   readonly clock: Pick<LedgerClock, 'sleep'>;
-  /** [0, 1) */
   readonly random: () => number;
   readonly placeOf: (record: JobRecord) => ContributionPlace;
   /** Keep one per process. @default each call names runners afresh */
@@ -66,17 +65,13 @@ interface ApplyDeps {
 
 interface ApplyReport {
   readonly changes: readonly UsageChange[];
-  /** Jobs that could not be counted in time: to be delivered again. */
   readonly failedJobIds: ReadonlySet<number>;
 }
 
 /** Shards meet on the root's and the instance's items only, for some milliseconds: six lost races are no accident. */
 const PASSES_MAX = 6;
 const PAUSE_MS_MAX = 200;
-/**
- * Garbage collection must take the record first: a record that is written once more without its contribution would be
- * counted again. It is some days late at times.
- */
+/** Garbage collection, some days late at times, must take the record first: without its contribution it would be counted again. */
 const AFTER_RECORD_SECONDS = 8 * 86_400;
 
 export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
@@ -107,7 +102,6 @@ function newest(records: readonly JobRecord[]): readonly JobRecord[] {
   return [...byJob.values()];
 }
 
-/** @returns the records that are to be tried again. */
 async function applyOnce(
   records: readonly JobRecord[],
   changes: UsageChange[],
@@ -197,21 +191,13 @@ function expiry(record: JobRecord): number | undefined {
 export interface UsageRebuild {
   readonly records: number;
   readonly changed: number;
-  /** Jobs that could not be counted in time: run it again. */
   readonly failed: number;
-  /** Items that a newer program wrote, in a kind or form not known here. */
   readonly passedOver: number;
 }
 
-/** As many as a stream's batch. */
 const BATCH_RECORDS = 100;
 
-/**
- * Counts every record once more: what the stream never delivered is added, everything else stays. It may run while the
- * stream does, since both go the same way. Usage of days whose records garbage collection has taken stays as it is.
- *
- * @param items - of the ledger's `scan()`.
- */
+/** Adds what the stream never delivered. It may run while the stream does, since both go the same way. */
 export async function rebuildUsage(
   items: AsyncIterable<StoredItem> | Iterable<StoredItem>,
   deps: CountRecordsDeps,

@@ -46,7 +46,6 @@ export interface CounterSnapshot {
 }
 
 export interface CounterSnapshots {
-  /** Undefined: there is none, or its parts are not all there. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<CounterSnapshot | undefined>;
   /** Appends counters to the log. Doing it twice changes nothing. @throws {LedgerError} `ledger_unavailable` */
   append(counters: readonly Counter[], batch: string): Promise<void>;
@@ -90,7 +89,6 @@ type Head = Omit<CounterSnapshot, 'counters'> & PartsPlace;
 interface Kept {
   readonly rev: number;
   readonly place: PartsPlace;
-  /** The content of its parts. */
   readonly text: string;
   readonly snapshot: CounterSnapshot | undefined;
 }
@@ -105,9 +103,7 @@ export const isInSnapshot = (key: CounterKey): boolean =>
   !isPipelineCounter(key) && !isWindow(key) && !goesUnclosed(key);
 
 interface SnapshotOptions extends InstanceTable, BatchGetDeps {
-  /** @default {@link COUNTERS_MAX} */
   readonly countersMax?: number;
-  /** @default {@link PART_BYTES_MAX} */
   readonly partBytes?: number;
 }
 

@@ -1,8 +1,4 @@
-/**
- * Lists that usage keeps next to its counts: the projects that cost most, the jobs rejected last, and run histories for
- * estimates. Each is bounded, and applying a change twice changes nothing. Failures are logged and left out, because these
- * lists are no part of any charge.
- */
+/** Lists next to usage: dearest projects, latest rejections, run histories. Failures are logged: no charge depends on them. */
 import { type JobRun, withRuns } from '../../../policies/run-history.ts';
 import type { Log } from '../environment/environment.ts';
 import type { Consistency } from '../ledger/store.ts';
@@ -18,10 +14,7 @@ export interface ListDeps {
 
 const TRIES_MAX = 3;
 
-/**
- * Calls `work` with what is left until nothing is. The first read may be stale and costs half; a try after a refused write
- * reads consistently.
- */
+/** The first read may be stale and costs half; a try after a refused write reads consistently. */
 async function withTries<Key, Value>(
   what: string,
   all: ReadonlyMap<Key, Value>,
@@ -55,11 +48,7 @@ interface ChangedList {
   readonly projectIds: ReadonlySet<number>;
 }
 
-/**
- * Puts the totals of projects that changed into the lists of the groups above them. They are totals, not differences. A
- * project that fell off a list comes back with its next job; until then the end of the list may be wrong, its totals are
- * right.
- */
+/** Totals, not differences. A project that fell off a list comes back with its next job. */
 export const updateTopProjects = (
   changes: readonly UsageChange[],
   { store, log }: Pick<ListDeps, 'store' | 'log'>,
@@ -95,7 +84,6 @@ export const updateTopProjects = (
     return left;
   });
 
-/** Highest cost first, without projects that cost nothing. */
 function withTotals(top: TopProjects, totals: TopProjects['projects']): TopProjects {
   const all = new Map([...top.projects, ...totals].map(({ projectId, micros }) => [projectId, micros]));
   const projects = [...all]
@@ -129,7 +117,6 @@ const REJECTIONS_MAX = 50;
 
 type RejectedJob = LatestRejections['jobs'][number];
 
-/** Puts rejected jobs into the lists of their groups, project and the instance. */
 export const noteRejections = (
   changes: readonly UsageChange[],
   {
@@ -169,10 +156,7 @@ function rejectedBySubject(changes: readonly UsageChange[]): ReadonlyMap<string,
   return bySubject;
 }
 
-/**
- * Adds settled jobs to the run histories of their projects, from which admission estimates. A run is learned at most once,
- * when its settlement is first counted; a lost one is one of twenty.
- */
+/** A run is learned at most once, when its settlement is first counted; a lost one is one of twenty. */
 export const learnRuns = (changes: readonly UsageChange[], { store, clock, log }: ListDeps): Promise<void> =>
   withTries('runs not learned', runsByProject(changes), log, async (runs, consistency) => {
     const left = new Map<number, readonly JobRun[]>();

@@ -12,17 +12,13 @@ import { LedgerError } from '../store/table-failure.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
 import { type CounterSnapshots, isInSnapshot } from './counter-snapshot.ts';
 
-/**
- * Unreadable items are retried this long, because during a deployment newer items meet older programs. Then
- * they are skipped, and the recount counts them.
- */
+/** During a deployment newer items meet older programs. After this they are skipped, and the recount counts them. */
 const UNREADABLE_PATIENCE_MS = 10 * 60_000;
 
 export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
   /** Sends threshold alerts. Never throws; returns how many counters still wait. @default none */
   readonly tellThresholds?: (counters: readonly Counter[]) => Promise<number>;
-  /** Takes the counters that changed. @default there is no snapshot */
   readonly snapshots?: Pick<CounterSnapshots, 'append'>;
   readonly metrics?: Metrics;
   /** Keeps a batch's decisions outside the table; never throws. @default they are in the table alone */
@@ -80,7 +76,6 @@ async function appendCounters(
   }
 }
 
-/** Records and counters of a batch, in order. */
 interface Images {
   readonly records: { readonly sequence: string; readonly record: JobRecord }[];
   readonly counters: { readonly sequence: string; readonly counter: Counter }[];
@@ -88,12 +83,7 @@ interface Images {
   readonly unreadable: { readonly sequence: string; readonly writtenAtMs: number }[];
 }
 
-/**
- * Reads the records and counters of this instance. What garbage collection removed, and what others keep in the table, is
- * left out: the event source filters most of it already.
- *
- * @param event - as Lambda passes it on: `{Records: [{eventName, dynamodb: {SequenceNumber, NewImage, …}}]}`.
- */
+/** What garbage collection removed, and what others keep in the table, is left out. */
 function readImages(event: unknown, keys: LedgerKeys): Images {
   const images: Images = { records: [], counters: [], unreadable: [] };
   const all = fieldOf(event, 'Records');
@@ -102,7 +92,6 @@ function readImages(event: unknown, keys: LedgerKeys): Images {
     const sequence = fieldOf(change, 'SequenceNumber');
     const image = fieldOf(change, 'NewImage');
     if (typeof sequence !== 'string' || !isRecord(image)) continue;
-    // The shape of attribute values is DynamoDB's own.
     const item = image as Item;
     if (!isOurs(item, keys)) continue;
     try {
@@ -130,11 +119,7 @@ const fieldOf = (value: unknown, name: string): unknown => (isRecord(value) ? va
 /** Counters with unsent alerts; any more wait until they change again. */
 const WAITING_MAX = 2_000;
 
-/**
- * Sends threshold alerts independently of the counting of records: a failing topic does not delay usage.
- * Unsent alerts go out with a later batch. Alerts are about levels, so only the last state of a counter is
- * kept; if the process ends, the counter's next change sends it.
- */
+/** A failing topic does not delay usage: unsent alerts go out with a later batch. Only a counter's last state is kept. */
 export function thresholdTeller(
   alert: (counters: readonly Counter[]) => Promise<unknown>,
   log: Log,

@@ -37,30 +37,24 @@ export type RollupStore = Pick<DynamoRollupStore, keyof DynamoRollupStore>;
 export interface RollupWrites {
   readonly contributions: readonly {
     readonly after: Contribution;
-    /** The counted `rev`; absent: nothing is counted yet. */
     readonly replacesRev?: number;
     /** When garbage collection may take it, Unix seconds; absent: never. */
     readonly expiresAtSeconds?: number;
   }[];
-  /** Each `delta` is added to what is there. */
   readonly usage: readonly { readonly key: UsageKey; readonly delta: UsageTally }[];
 }
 
 /** The jobs of a subject that were rejected last; what there is to say about them is in their records. */
 export interface LatestRejections {
   readonly subject: string;
-  /** Latest first. */
   readonly jobs: readonly { readonly jobId: number; readonly atMs: number }[];
   /** 0: there is no item yet. */
   readonly rev: number;
 }
 
-/** The projects of a subject and day that cost most. */
 export interface TopProjects {
   readonly key: UsageKey;
-  /** Most first. */
   readonly projects: readonly { readonly projectId: number; readonly micros: number }[];
-  /** 0: there is no item yet. */
   readonly rev: number;
 }
 
@@ -69,7 +63,6 @@ export interface TopProjects {
 export function rollupKeys(instance: string) {
   const key = (path: string): Key => ({ pk: `${instance}#${path}`, sk: ROLLUP_SK });
   return {
-    /** Next to the job's record. */
     contribution: (jobId: number): Key => key(`job#${jobId}`),
     usage: ({ subject, day }: UsageKey): Key => key(`usage#${escapePart(subject)}|${day}`),
     top: ({ subject, day }: UsageKey): Key => key(`top#${escapePart(subject)}|${day}`),
@@ -85,7 +78,6 @@ const USAGE_DAYS = 762;
 const REJECTIONS_DAYS = 120;
 const DAY_SECONDS = 86_400;
 
-/** Unix seconds. */
 export const usageExpiresAtSeconds = ({ day }: UsageKey): number =>
   Date.parse(`${day}T00:00:00Z`) / 1000 + USAGE_DAYS * DAY_SECONDS;
 
@@ -161,16 +153,11 @@ const decodeRejections = (subject: string, item: Item | undefined): LatestReject
   rev: Number(item?.[REV]?.N ?? 0),
 });
 
-// The rollup in the ledger's table. Lost races and throttles are values; everything else is `ledger_unavailable`.
-
 /** The rollup runs in the background; a batch has minutes. */
 const READ_TIMEOUT_MS = 3_000;
 const WRITE_TIMEOUT_MS = 3_000;
 
-/**
- * The rollup in the ledger's table. Eventual reads cost half; a write after a stale read is refused. Every method throws
- * `ledger_unavailable` if the table does not answer.
- */
+/** Eventual reads cost half; a write after a stale read is refused. @throws {LedgerError} `ledger_unavailable` */
 export class DynamoRollupStore {
   readonly #deps: BatchGetDeps & InstanceTable;
   readonly #keys: ReturnType<typeof rollupKeys>;

@@ -4,7 +4,6 @@ import { createConsoleRead } from '../../../functions/answers/create-console-rea
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
-import type { RunnerDetails } from '../../../functions/core/gitlab/kept-answers.ts';
 import {
   dynamoRecountOutcomes,
   dynamoSweepMarks,
@@ -103,11 +102,6 @@ export async function openBudget(
   };
 }
 
-interface RunnerNames {
-  /** Details of runners. @default none */
-  readonly runnerDetails?: RunnerDetails;
-}
-
 /** Delivery of reports to owners. */
 interface ReportFlags {
   /** The topic of owners, an ARN. */
@@ -121,14 +115,13 @@ export async function withBudget<T>(
   flags: LedgerFlags & RulesFlags & ReportFlags & WhoFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
-  details: RunnerNames = {},
 ): Promise<T> {
   const files = readFiles(flags, io);
   // The report's --console is for its links.
   const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
   if (console !== undefined) return ask(await overConsole(console, files, flags, io));
   return withOpened(openBudget, { ...flags, console: undefined }, io, async (tables) =>
-    ask(await contextOn(tables, files, { ...flags, ...details }, io)),
+    ask(await contextOn(tables, files, flags, io)),
   );
 }
 
@@ -206,7 +199,7 @@ async function overConsole(
 async function contextOn(
   tables: BudgetTables,
   { paths, policy, directory: named }: ApiFiles,
-  { topic, console: origin, runnerDetails }: ReportFlags & RunnerNames,
+  { topic, console: origin }: ReportFlags,
   io: TerminalIo,
 ): Promise<BudgetContext> {
   const { store, recounts, alerts, gitlabUrl, sheets, requeue } = tables;
@@ -237,7 +230,7 @@ async function contextOn(
     compareEdit: compareAll(books.jobs),
     usage,
     books,
-    ...withoutAbsent({ recounts, alerts, runnerDetails, sheets, requeue, gitlabUrl }),
+    ...withoutAbsent({ recounts, alerts, sheets, requeue, gitlabUrl }),
     places: async () => placesOf(directory),
     zone,
     clock,

@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import type { OwnLimit } from '../../../functions/answers/limits/budgets-model.ts';
 import { isSubject } from '../../../functions/answers/limits/edits.ts';
-import { type Directory, pathKey } from '../../../policies/directory.ts';
+import { type Directory, findGroup, pathKey } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';
 import { capOf, capWords } from '../../../policies/limits/cap.ts';
@@ -98,7 +98,7 @@ export function readRights({ as }: WhoFlags, directory: Directory): Rights {
   const [, word] = /^owner:(.+)$/.exec(as) ?? [];
   if (word === undefined)
     throw new UsageError(`--as "${as}": expected admin, finance, owner:<group> or viewer`);
-  const group = directory.groupByPath.get(pathKey(word)) ?? directory.groupById.get(Number(word));
+  const group = findGroup(word, directory);
   if (group === undefined) throw new UsageError(`--as "${as}": the directory knows no group ${word}`);
   return [{ role: 'owner', groups: [group.id] }];
 }

@@ -39,8 +39,6 @@ function orFailure<T>(answer: AdminAnswer<T>): T {
   if (answer.ok) return answer.value;
   const { code, says, remedy } = answer.refusal;
   const isRefused = code === 'unauthorised' || code === 'forbidden';
-  throw new GitLabError(
-    isRefused ? 'gitlab_refused' : code === 'unavailable' ? 'gitlab_unavailable' : 'gitlab_unreadable',
-    `${says}; ${remedy}`,
-  );
+  const failure = code === 'unavailable' ? 'gitlab_unavailable' : 'gitlab_unreadable';
+  throw new GitLabError(isRefused ? 'gitlab_refused' : failure, `${says}; ${remedy}`);
 }

@@ -16,41 +16,47 @@ import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget, readTls, type TlsMaterial } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
-import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';
+import { dumpWire } from '../../../relay/wire/inspect.ts';
 import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { readPolicy } from '../../policy/read-documents.ts';
-import { type DoctorFinding, note, ok, problem, skipped } from './finding.ts';
 import type { DoctorOptions } from './options.ts';
-import { checkQuestion, checkRules, checkSchemaFields } from './question.ts';
+import {
+  checkQuestion,
+  checkRules,
+  checkSchemaFields,
+  type DoctorFinding,
+  note,
+  ok,
+  problem,
+  SYNC,
+  skipped,
+} from './question.ts';
 
 const POLICY = fileURLToPath(new URL('../../../policies/policy.yaml', import.meta.url));
 
-type Found = (...findings: readonly DoctorFinding[]) => void;
-
 /**
  * Runs checks in order and reports each finding immediately; checks that depend on a failed one are skipped.
- * Returns all findings, and the question's shape, see {@link formatDump}, if one came.
+ * Returns the question’s shape, see {@link dumpWire}, if one came.
  */
 export async function examine(
   options: DoctorOptions,
-  tell: (finding: DoctorFinding) => void,
-): Promise<{ readonly findings: readonly DoctorFinding[]; readonly shape: string | undefined }> {
-  const findings: DoctorFinding[] = [];
-  const found: Found = (...more) => {
-    for (const finding of more) {
-      findings.push(finding);
-      tell(finding);
-    }
-  };
+  found: (finding: DoctorFinding) => void,
+): Promise<string | undefined> {
   const parts = readParts(options, found);
-  if (parts === undefined) return { findings, shape: undefined };
+  if (parts === undefined) return undefined;
   const { schema, policy, target, tls } = parts;
-  found(...checkSchemaFields(schema), ...checkRules(policy, schema.question, Date.now()));
   const network = await checkNetwork(target, tls);
-  found(...network);
-  const isReached = network.every((finding) => finding.outcome !== 'problem');
-  return { findings, shape: isReached ? await speak(options, parts, found) : undefined };
+  for (const finding of [
+    ...checkSchemaFields(schema),
+    ...checkRules(policy, schema.question, Date.now()),
+    ...network,
+  ])
+    found(finding);
+  if (network.some(({ outcome }) => outcome === 'problem')) return undefined;
+  return await speak(options, parts, found);
 }
+
+type Found = Parameters<typeof examine>[1];
 
 /** Reads everything that needs no network, and reports all errors. */
 function readParts(options: DoctorOptions, found: Found) {
@@ -106,10 +112,10 @@ function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFi
 /** Two machines that name the same hash have the same descriptors. */
 function describeSchema(schema: WireSchema): DoctorFinding {
   const detail = `${schemaTitle(schema)}, ${schema.admitJobPath}`;
-  return schema.placeholder
-    ? note('schema', detail, 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto')
-    : ok('schema', detail);
+  return schema.placeholder ? note('schema', detail, SYNC) : ok('schema', detail);
 }
+
+const WAIT_MS = 60_000;
 
 async function speak(
   options: DoctorOptions,
@@ -119,11 +125,11 @@ async function speak(
   const router = createRouter({
     ...{ target, schema, token, tls: tlsFiles, version: VERSION },
     userAgent: `tollgate-doctor/${VERSION}`,
-    ...withoutAbsent({ socketDir: options['socket-dir'] }),
   });
   try {
     found(await checkRegister(router));
-    const admission = await waitForQuestion(router, options.wait);
+    const { wait: waitMs = WAIT_MS } = options;
+    const admission = await waitForQuestion(router, waitMs);
     if (admission.kind === 'refused') {
       found(problem('admit job', `status ${admission.code}: ${admission.details}`, admission.remedy));
       return undefined;
@@ -131,26 +137,23 @@ async function speak(
     found(ok('admit job', 'the router lets a stream wait'));
     if (admission.kind === 'accepted') {
       const remedy = 'start a pipeline on a runner in the scope of this controller, and use a longer --wait';
-      const none = note('question', `none within ${options.wait / 1_000} s`, remedy);
-      found(options.wait === 0 ? skipped('question', 'not waited for') : none);
+      const none = note('question', `none within ${waitMs / 1_000} s`, remedy);
+      found(waitMs === 0 ? skipped('question', 'not waited for') : none);
       return undefined;
     }
-    found(ok('question', `${admission.bytes.length} bytes`), ...checkQuestion(schema, admission.bytes));
+    found(ok('question', `${admission.bytes.length} bytes`));
+    for (const finding of checkQuestion(schema, admission.bytes)) found(finding);
     const code = await admission.answer(encodeAdmitted(schema));
-    const sent =
-      'sent as admitted, and the router ended the stream well; compare job_router_admission_control_requests_total{result="admitted"}';
     found(
       code === STATUS.OK
-        ? ok('answer', sent)
+        ? ok('answer', 'sent as admitted, and the router ended the stream well')
         : problem('answer', `the router ended the stream with status ${code}`, remedyOfStatus(code)),
     );
-    return formatDump(dumpWire(admission.bytes, options.show.map(exactly)));
+    return dumpWire(admission.bytes);
   } finally {
     router.close();
   }
 }
-
-const exactly = (text: string): RegExp => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
 
 const CONNECT_MS_MAX = 5_000;
 
@@ -213,7 +216,7 @@ async function checkRegister(router: Router): Promise<DoctorFinding> {
 }
 
 type Admission =
-  /** The stream was accepted and a question came; `answer` sends the answer and resolves when the stream has ended. */
+  /** `answer` resolves when the stream has ended. */
   | { readonly kind: 'question'; readonly bytes: Uint8Array; answer(bytes: Uint8Array): Promise<number> }
   | { readonly kind: 'accepted' }
   | {

@@ -1,4 +1,4 @@
-import { type Directory, pathKey } from '../../../policies/directory.ts';
+import { type Directory, findGroup, findProject } from '../../../policies/directory.ts';
 import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
@@ -88,19 +88,11 @@ function whereabouts({ project, group }: PlaceFlags, directory: Directory): Requ
     return { projectId: known.id, projectPath: known.path, ...groupPlace(known.groupId, directory) };
   // A project of today is not in the directory yet, and a group is enough for its limits.
   const [, parent] = /^(.+)\/[^/]+$/.exec(project) ?? [];
-  const its = parent === undefined ? undefined : directory.groupByPath.get(pathKey(parent));
+  const its = parent === undefined ? undefined : findGroup(parent, directory);
   if (its === undefined)
     throw notInDirectory(`--project ${project}`, project, directory.projectByPath.keys());
   return { projectPath: project, ...groupPlace(its.id, directory) };
 }
-
-const isId = (value: unknown): boolean => /^\d{1,15}$/.test(String(value));
-
-export const findGroup = (value: unknown, { groupById, groupByPath }: Directory) =>
-  isId(value) ? groupById.get(Number(value)) : groupByPath.get(pathKey(String(value)));
-
-export const findProject = (value: unknown, { projectById, projectByPath }: Directory) =>
-  isId(value) ? projectById.get(Number(value)) : projectByPath.get(pathKey(String(value)));
 
 export const groupPlace = (
   namespaceId: number,

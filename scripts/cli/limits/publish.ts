@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { parsedJson } from '../../../functions/core/gitlab/rest-call.ts';
+import { changeRows } from '../../../functions/core/limits/change-rows.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import type { ChangeRow } from '../../../functions/core/limits/limit-changes.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { publishLimits, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import { queryAll } from '../../../functions/core/store/calls.ts';
@@ -18,14 +20,11 @@ import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts'
 import { command, print } from '../../terminal/define-command.ts';
 import { required, text, toggle, word } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { firstRows } from '../../terminal/table.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
 import { readActor, readReason, WHO_FLAGS } from '../budget/arguments.ts';
-import { printOutcome } from '../budget/change-text.ts';
+import { changeRowsText, printOutcome } from '../budget/change-text.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openTableAccess, openToEdit, withOpened } from '../open-ledger.ts';
-import { limitChanges } from '../policy/diff/diff-limits.ts';
-import type { PolicyChange } from '../policy/diff/values.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, rulesFiles } from '../rules-flags.ts';
 import { baseIn, livePointer, readSetHistory, setShown, setText } from './live-set.ts';
@@ -81,14 +80,14 @@ If a limit grows by more than half, another person has to approve it: tollgate b
       const before = live && parseLimits((await readLimitSet(live.set, table)).document, live.set, policy);
       // Undefined: no set is live, or this policy cannot read it.
       const changes = before?.ok
-        ? limitChanges({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
+        ? changeRows({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
         : undefined;
       if (flags['dry-run'])
         return print(
           io,
           flags,
           { outcome: 'dry_run', base: base ?? null, changes },
-          () => `${changesText(changes, io)}Nothing was written.\n`,
+          () => `${changesText(changes, policy, io)}Nothing was written.\n`,
         );
       const change = {
         ...{ actor, why, source: `file ${basename(file)}`, atMs: io.nowMs() },
@@ -109,7 +108,7 @@ If a limit grows by more than half, another person has to approve it: tollgate b
         flags,
         { outcome: 'live', ...shown, changes },
         () =>
-          `${changesText(changes, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
+          `${changesText(changes, policy, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
       );
     });
   },
@@ -139,11 +138,14 @@ async function requestApproval(
   return desk.apply(edits, { actor, why, source, base, confirmed: true, rights: [{ role: 'admin' }] });
 }
 
-function changesText(changes: readonly PolicyChange[] | undefined, io: Pick<TerminalIo, 'columns'>): string {
-  if (changes === undefined) return 'No set is live that these could be compared with.\n';
-  if (changes.length === 0) return 'No limit differs from the live set.\n';
-  const rows = changes.map(({ effect, at, what }) => [effect, printable(at), printable(what)]);
-  return firstRows([{}, {}, {}], rows, { width: io.columns, dim: (text) => text });
+function changesText(
+  rows: readonly ChangeRow[] | undefined,
+  { currency }: Policy,
+  io: Pick<TerminalIo, 'columns' | 'colours'>,
+): string {
+  if (rows === undefined) return 'No set is live that these could be compared with.\n';
+  if (rows.length === 0) return 'No limit differs from the live set.\n';
+  return changeRowsText(rows, currency, io.columns, paintWhen(io.colours));
 }
 
 async function printStale(

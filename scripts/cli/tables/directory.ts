@@ -8,7 +8,8 @@ import {
   type Directory,
   type DirectoryGroup,
   type DirectoryProject,
-  pathKey,
+  findGroup,
+  findProject,
 } from '../../../policies/directory.ts';
 import { EXIT, type ExitCode, standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
@@ -80,11 +81,10 @@ function figuresText(known: ReturnType<typeof figures>): string {
 }
 
 /** A group, a project, or one of each, with the groups above it, root first. */
-function find(word: string, { groupById, groupByPath, projectById, projectByPath, chainById }: Directory) {
-  const id = /^\d{1,15}$/.test(word) ? Number(word) : undefined;
-  const key = pathKey(word);
-  const group = id === undefined ? groupByPath.get(key) : groupById.get(id);
-  const project = id === undefined ? projectByPath.get(key) : projectById.get(id);
+function find(word: string, directory: Directory) {
+  const { chainById } = directory;
+  const group = findGroup(word, directory);
+  const project = findProject(word, directory);
   const chainOf = (groupId: number) =>
     (chainById.get(groupId) ?? []).map((each) => ({ id: each.id, path: each.path }));
   const found = (kind: string, { id, path, visibility }: DirectoryGroup | DirectoryProject) => ({

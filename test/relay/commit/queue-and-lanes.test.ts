@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BATCH_BYTES_MAX } from '../../../functions/core/contract/admissions.ts';
-import {
-  type BatchJob,
-  createBatchJob,
-  FairQueue,
-  requestRootOf,
-  takeBatch,
-} from '../../../relay/commit/fair-queue.ts';
+import { type BatchJob, createBatchJob, FairQueue, takeBatch } from '../../../relay/commit/fair-queue.ts';
 import { createLanes, type Lanes } from '../../../relay/commit/lanes.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { range } from '../../support/relay/commit-bench.ts';
@@ -113,16 +107,6 @@ describe('the next batch', () => {
     const waiting = roots('1', ...range(10_001, 10_004).map(String));
     const taken = ids(takeBatch(queue, waiting, NOW_MS).jobs);
     expect(taken.slice(1, 5)).toEqual(range(10_001, 10_004));
-  });
-
-  test.each([
-    [{ rootNamespaceId: 5, projectPath: 'acme/a' }, '5'],
-    [{ projectPath: 'Acme/sub/a' }, 'acme'],
-    [{ projectPath: 'lonely' }, 'lonely'],
-    [{ projectId: 7 }, 'project/7'],
-    [{}, 'unknown'],
-  ])('the root of %o is %s', (parts, root) => {
-    expect(requestRootOf({ jobId: 1, ...parts })).toBe(root);
   });
 });
 

@@ -153,7 +153,7 @@ const ADMINISTRATION: readonly (readonly string[])[] = [
   ['gitlab', 'status', '--secrets', NOTHING],
   ['gitlab', 'rotate-token', '--secrets', NOTHING],
   ['gitlab', 'rotate-webhook-key', '--webhook-url', 'https://hooks.example.com', '--secrets', NOTHING],
-  ['gitlab', 'teardown', '--yes', '--confirm', 'HOST', '--secrets', NOTHING],
+  ['gitlab', 'teardown', '--confirm', 'HOST', '--secrets', NOTHING],
   ['gitlab', 'canary', '--project', 'platform/canary'],
   ['controller', 'status', '--controller', '1'],
 ];

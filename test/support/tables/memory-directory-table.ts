@@ -21,7 +21,7 @@ class StoredDirectory extends DynamoDirectoryTable {
   get stored(): readonly string[] {
     return this.#items.items().flatMap((item) => {
       const { pk, sk } = keyOf(item);
-      const isChunk = pk.startsWith(CHUNKS) && pk !== `${CHUNKS}wishes` && sk.endsWith('#000');
+      const isChunk = pk.startsWith(CHUNKS) && sk.endsWith('#000');
       return isChunk ? [`${pk.slice(CHUNKS.length)} ${sk.slice(0, sk.lastIndexOf('#'))}`] : [];
     });
   }

@@ -202,19 +202,6 @@ test('ten times as much is asked for once it was confirmed, and saved when someb
   expect(await amount()).toBe(5_000_000_000);
 });
 
-test('a new limit over one that is there opens that one, with the mode it has', async () => {
-  const { edit, edits } = await house();
-  const form = '/edit?kind=set&subject=group/101';
-  const sent = { unit: 'money', per: 'month', mode: 'shadow', amount: '600' };
-  const opened = await edit({ ...sent, step: 'preview' }, { form });
-  expect(opened.text).toContain('There is such a limit already');
-  expect(fieldsOf(opened.text)).toMatchObject({ limit: 'money-month', amount: '600', 'was.mode': 'enforce' });
-  expect(opened.text).toContain('<option value="enforce" selected="">');
-  // Nor does a form that was sent at once, without a look at what it does.
-  expect((await edit(sent, { form })).text).toContain('There is such a limit');
-  expect(await edits()).toBe(1);
-});
-
 test('a limit that would no longer reject jobs is asked for only when it was confirmed', async () => {
   const { edit, edits } = await house();
   const shown = await edit({ mode: 'shadow', step: 'preview' });
@@ -248,19 +235,6 @@ test('an owner who may not loosen their own limit is told who may', async () => 
   expect((await edit({ amount: '600' }, { who: 'owner' })).text).toContain(
     'to loosen it you must be of finance or an administrator',
   );
-});
-
-test('what a pool is given away as is told in numbers only where there are some', async () => {
-  const { get, apply } = await house();
-  const note = async () =>
-    /<strong>Money per month is a pool:<\/strong> ([^<]*?) Whoever/.exec(
-      (await get('/groups/101')).text,
-    )?.[1];
-  const cards = { kind: 'set', subject: 'group/104', limit: 'money-month' } as const;
-  await apply([{ ...cards, amount: 'unlimited' }]);
-  expect(await note()).toBe('1 limit below is unlimited, above the 500.00 EUR here.');
-  await apply([{ ...cards, amount: 800 }]);
-  expect(await note()).toBe('1 limit below comes to 800.00 EUR, more than the 500.00 EUR here.');
 });
 
 test.each(['/groups/100', '/?under=100'])(
@@ -336,7 +310,7 @@ const ASKED = {
 
 test('what a viewer asks for is granted by finance, and counted on every page until then', async () => {
   const { get, post, as, read } = await house();
-  expect((await as('viewer').post('/ask', { ...ASKED, amount: '' })).text).toContain('Say how much more.');
+  expect((await as('viewer').post('/ask', { ...ASKED, amount: '' })).text).toContain('Fill this in.');
   expect((await as('viewer').post('/ask', ASKED)).status).toBe(303);
   expect((await get('/')).text).toContain('>Requests <span class="count">1<');
   expect((await as('viewer').get('/')).text).toContain('>Requests</a>');
@@ -481,10 +455,7 @@ test('a rejected job is explained to whoever sees its group, with a request fill
   await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
   const { text } = await as('viewer').get('/jobs/4');
   expect(text).toContain('BUDGET_EXHAUSTED');
-  // What decided, and the way on; what had nothing to say is folded away.
-  const [, mattered = '', folded = ''] = /id="rules">(.*?)<details>(.*?)<\/details>/s.exec(text) ?? [];
-  expect(mattered.split('<th scope="row"').length - 1).toBe(1);
-  expect(folded).toMatch(/^<summary>\d+ other rules? with nothing against it/);
+  expect(text).toMatch(/\d+ rules? with nothing against it/);
   expect(text).toMatch(/name="amount"[^>]* value="1\.00"/);
   expect((await as('viewer of another subtree').get('/jobs/4')).status).toBe(404);
 });
@@ -526,7 +497,7 @@ test('a limit for each pipeline is made in the form, stands on the page of its g
   expect((await get('/')).text, 'it has no bar among budgets').not.toContain('each/pipeline');
 });
 
-test('a closed month is read, downloaded and mailed as it was closed', async () => {
+test('a closed month is read and downloaded as it was closed', async () => {
   const { as, chain, get: financeGet } = await house();
   const { get } = as('viewer');
   expect((await get('/statements')).text).toContain('No month was closed yet');
@@ -538,8 +509,6 @@ test('a closed month is read, downloaded and mailed as it was closed', async () 
   const page = (await get('/statements/2026-09?group=101')).text;
   expect(page).toContain('September 2026, acme/payments');
   expect(page).toContain('Due: 7.03 EUR');
-  const [, mail = ''] = /href="(mailto:[^"]+)"/.exec(page) ?? [];
-  expect(decodeURIComponent(mail)).toContain('https://budget.example.com/statements/2026-09?group=101');
   const csv = (await get('/statements/2026-09/statement.csv?group=101')).text;
   expect(csv).toContain('"statement 1, 2 corrections"');
   for (const path of ['2026-10', '2026-09/other.csv'])

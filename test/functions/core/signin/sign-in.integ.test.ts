@@ -400,41 +400,6 @@ test('a session that asks too often is told to wait; others are not', async () =
   expect(await me(desk, quiet)).toMatchObject({ id: USERS.mara.id });
 });
 
-test('cookies that open nothing cost so many reads per address; who is signed in behind it goes on', async () => {
-  const store = memorySessionStore();
-  let reads = 0;
-  const sessions = {
-    ...store,
-    read: (idHash: string) => {
-      reads += 1;
-      return store.read(idHash);
-    },
-  };
-  let nowMs = 0;
-  let address = 'office';
-  const strangerLimit = rateLimit({ max: 3, windowMs: MINUTE_MS, clock: { nowMs: () => nowMs } });
-  const desk = await newDesk({ sessions, strangerLimit, addressOf: () => address });
-  const browser = await signIn(desk, USERS.fin);
-  let made = 0;
-  const madeUp = async (): Promise<number> => {
-    made += 1;
-    const cookie = `tollgate-session=${String(made).padStart(43, 'x')}`;
-    return (await fetch(`${desk.url}/api/me`, { headers: { cookie } })).status;
-  };
-  expect([await madeUp(), await madeUp(), await madeUp(), await madeUp()]).toEqual([401, 401, 401, 429]);
-  const before = reads;
-  for (let count = 0; count < 20; count += 1) await madeUp();
-  expect(reads).toBe(before);
-  expect(await me(desk, browser)).toMatchObject({ id: USERS.fin.id });
-  // A request without any cookie reads nothing, and so no rate limit refuses it.
-  expect((await fetch(`${desk.url}/api/me`)).status).toBe(401);
-  address = 'elsewhere';
-  expect(await madeUp()).toBe(401);
-  address = 'office';
-  nowMs = MINUTE_MS;
-  expect(await madeUp()).toBe(401);
-});
-
 test('without a session a page leads to the sign-in, a form and a call get 401', async () => {
   const desk = await newDesk();
   const browser = newBrowser();

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parseSchema } from '../../../../relay/wire/schema.ts';
 import { examine } from '../../../../scripts/cli/doctor/examine.ts';
-import { type DoctorFinding, formatFinding } from '../../../../scripts/cli/doctor/finding.ts';
 import { type DoctorOptions, readDoctorOptions } from '../../../../scripts/cli/doctor/options.ts';
+import type { DoctorFinding } from '../../../../scripts/cli/doctor/question.ts';
 import type { LocalRouterOptions } from '../../../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../../../scripts/local/router/schemas.ts';
 import { cert, key } from '../../../../scripts/proof/bench/self-signed.ts';
@@ -65,16 +65,17 @@ const withOptions = (router: string, more: Partial<DoctorOptions> = {}): DoctorO
 const outcomes = (findings: readonly DoctorFinding[]) =>
   Object.fromEntries(findings.map(({ check, outcome }) => [check, outcome]));
 
+async function examinedBy(options: DoctorOptions) {
+  const findings: DoctorFinding[] = [];
+  const shape = await examine(options, (finding) => void findings.push(finding));
+  return { findings, shape };
+}
+
 /** Lets the router ask about a job, and examines what arrives. */
-async function examined(
-  asked: object,
-  options: Partial<LocalRouterOptions> = {},
-  more: Partial<DoctorOptions> = {},
-  ws = false,
-) {
+async function examined(asked: object, options: Partial<LocalRouterOptions> = {}, ws = false) {
   const router = await aRouter(options);
   const answer = router.admit(asked as never);
-  const found = await examine(withOptions((ws ? router.wsUrl : router.grpcUrl) ?? '', more), () => {});
+  const found = await examinedBy(withOptions((ws ? router.wsUrl : router.grpcUrl) ?? ''));
   return { ...found, answer: await answer };
 }
 
@@ -82,7 +83,7 @@ test.each([false, true])(
   'a good installation (WebSocket: %s) gets a clean bill, its one question is admitted, and no value is shown',
   async (ws) => {
     const controllers = [{ id: 1, tokens: ['glrct-doctor'], state: 'enabled' }] as const;
-    const { findings, shape, answer } = await examined(job, { controllers }, { show: ['acme/app'] }, ws);
+    const { findings, shape, answer } = await examined(job, { controllers }, ws);
     expect(findings.filter(({ outcome }) => outcome === 'problem')).toEqual([]);
     const ok = Object.fromEntries(
       [
@@ -93,7 +94,6 @@ test.each([false, true])(
         'question',
         'explained',
         'job id',
-        'image',
         'timeout',
         'answer',
       ].map((check) => [check, 'ok']),
@@ -101,9 +101,8 @@ test.each([false, true])(
     expect(outcomes(findings)).toMatchObject(ok);
     expect(answer).toEqual({ result: 'admitted' });
     expect(shape).toContain('7 message');
-    const printed = `${findings.map(formatFinding).join('\n')}\n${shape}`;
-    expect(printed).not.toMatch(/glpat|glrct-doctor|SECRET_TOKEN|4711|node:24/);
-    expect(shape).toContain('"acme/app"');
+    const printed = `${JSON.stringify(findings)}\n${shape}`;
+    expect(printed).not.toMatch(/glpat|glrct-doctor|SECRET_TOKEN|4711|node:24|acme/);
   },
 );
 
@@ -131,10 +130,10 @@ test('a newer router is noted with the fields the schema does not know, one with
 
 test('a refused token is found at registration and at the stream; no question in time is a note', async () => {
   const router = await aRouter({ controllers: [{ id: 1, tokens: ['glrct-other'], state: 'enabled' }] });
-  const { findings } = await examine(withOptions(router.grpcUrl ?? ''), () => {});
+  const { findings } = await examinedBy(withOptions(router.grpcUrl ?? ''));
   expect(outcomes(findings)).toMatchObject({ register: 'problem', 'admit job': 'problem' });
   const idle = await aRouter();
-  const waited = await examine(withOptions(idle.grpcUrl ?? '', { wait: 1_000 }), () => {});
+  const waited = await examinedBy(withOptions(idle.grpcUrl ?? '', { wait: 1_000 }));
   expect(outcomes(waited.findings)).toMatchObject({ 'admit job': 'ok', question: 'note' });
 });
 
@@ -157,7 +156,7 @@ test('a private authority is found by TLS alone, and trusted by TOLLGATE_CA_FILE
 test('mistakes that need no network are all named before the first connection', async () => {
   const absent = join(dir, 'absent');
   const wrong = { 'token-file': absent, proto: absent, policy: absent, 'cert-file': 'x' };
-  const { findings } = await examine(withOptions('https://kas', wrong), () => {});
+  const { findings } = await examinedBy(withOptions('https://kas', wrong));
   expect(outcomes(findings)).toEqual(
     Object.fromEntries(
       ['router', 'token', 'schema', 'policy', 'tls files'].map((check) => [check, 'problem']),
@@ -166,7 +165,7 @@ test('mistakes that need no network are all named before the first connection', 
 });
 
 test('the token does not travel unencrypted to another host unless that is said', async () => {
-  const { findings } = await examine(withOptions('ws://kas.example.invalid'), () => {});
+  const { findings } = await examinedBy(withOptions('ws://kas.example.invalid'));
   expect(findings[0]).toMatchObject({
     ...{ check: 'router', outcome: 'problem', remedy: expect.stringContaining('wss://') },
   });

@@ -66,7 +66,7 @@ async function openConsole({ isConfigured = true } = {}) {
     sessions: memorySessionStore(),
     roles: gitlabRoles({ adminGroupId: 7, financeGroupId: 8 }, rest),
     addressOf: () => 'somewhere',
-    signInLimit: { take: () => undefined, wait: () => undefined },
+    signInLimit: { take: () => undefined },
   });
   app = createConsoleApp({ desk, read, signIn, policy, directory: async () => directory, clock, log });
 

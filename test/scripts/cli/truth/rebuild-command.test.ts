@@ -75,7 +75,7 @@ test('--usage counts what usage lacks, touches no counter, and finds nothing the
   const openToRepair: OpenLedger = async (flags, opening) => ({ ...(await open(flags, opening)), usage });
   const run = (...args: string[]) => runCommand('rebuild', args, { ...io, ...surrounded({ openToRepair }) });
   expect(await run('--usage', '--zone', 'Europe/Berlin')).toBe(EXIT.ok);
-  expect(told.out).toContain('2 jobs were missing and are counted now.\n2 job records looked at\n');
+  expect(told.out).toContain('2 job records looked at.\n2 were missing and are counted now.\n');
   expect(await run('--usage', '--json')).toBe(EXIT.ok);
   expect(told.out).toContain('"records":2,"changed":0,"failed":0');
   expect(usage.usage().size).toBeGreaterThan(0);
@@ -85,7 +85,6 @@ test('--usage counts what usage lacks, touches no counter, and finds nothing the
 
 test('--usage and --repair are two things', async () => {
   await expect(run(await house(false), ['--usage', '--repair'])).rejects.toThrow(UsageError);
-  await expect(run(await house(false), ['--zone', 'UTC'])).rejects.toThrow(UsageError);
 });
 
 test('without a terminal --repair wants --yes', async () => {
