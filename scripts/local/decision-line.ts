@@ -25,7 +25,6 @@ const cells = (progress: string, job: string, group: string, cost: string): stri
 
 export const decisionHeader = `${cells('', 'job', 'group', 'cost')}decision`;
 
-/** One decision on one line, with the limit that made it. @param columns of the terminal; `Infinity` for files. */
 export function decisionLine(
   answered: AnsweredEvent,
   progress: string,

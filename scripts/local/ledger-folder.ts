@@ -1,4 +1,3 @@
-/** The ledger folder of `npm start`: the table's file, its notes, and its lock. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +10,6 @@ import { isBusy, SqliteTable } from './sqlite-table.ts';
 const TABLE_FILE = 'ledger.sqlite';
 const LOCK_FILE = 'npm-start.sqlite';
 
-/** Below the project's folder. @param root - with a slash at its end */
 export const ledgerFolder = (root: string): string => `${root}.tollgate/ledger`;
 
 export function openKept(dataDir: string): SqliteTable | undefined {
@@ -19,7 +17,6 @@ export function openKept(dataDir: string): SqliteTable | undefined {
   return existsSync(file) ? new SqliteTable({ file, makes: false, nowMs: systemClock.nowMs }) : undefined;
 }
 
-/** The ledger for `npm start`, alone of its kind until it lets go. */
 interface OwnLedger {
   readonly table: SqliteTable;
   close(): void;
@@ -68,7 +65,6 @@ function locked(dataDir: string): DatabaseSync {
       throw new UsageError(
         `${dataDir} is in use: another npm start runs here. Let it end first, or say --memory`,
       );
-    // SQLite has codes of its own.
     const isSqlite = codeOf(error) === 'ERR_SQLITE_ERROR' && error instanceof Error;
     const cause = isSqlite ? `${error.message}; check the rights of the folder` : systemCause(error);
     throw new UsageError(`${dataDir}: cannot keep a ledger: ${cause}, or say --memory`);
@@ -103,7 +99,6 @@ interface LedgerNote {
   /** Speed relative to ours while that program runs. Afterwards the clock stands until ours has caught up. */
   readonly pace: number;
   readonly pid: number;
-  /** Job ids up to this one are taken. */
   readonly jobId: number;
 }
 

@@ -37,7 +37,6 @@ export interface LocalLedger {
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
   readonly chain: StatementChain;
-  /** Results of comparing counters with their jobs. */
   readonly recounts: RecountOutcomes;
   readonly sheets: SheetStore;
   /** The table's stream from now on. After the signal it yields what is already written, then ends. */
@@ -57,14 +56,8 @@ interface LedgerPlace {
   readonly clock: LedgerClock;
 }
 
-/** Time between two looks at the changes of other programs. */
 const STREAM_PAUSE_MS = 200;
 
-/**
- * Opens the file in `dataDir`, or a ledger in memory.
- *
- * @throws {UsageError} if another `npm start` uses that folder.
- */
 export async function openLocalLedger({ whose, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
   const { table, close } = dataDir === undefined ? inMemory() : openOwn(dataDir, fresh);
   try {

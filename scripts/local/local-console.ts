@@ -26,10 +26,8 @@ import { PAST_RUNNERS } from './past-month.ts';
 interface LocalConsoleOptions {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
-  /** The limits of the file: in force until a set is published, and the base of the first edit. */
   readonly limits: LimitSet;
   readonly limitsDocument: LimitsDocument;
-  /** IANA zone of the days of usage. */
   readonly zone: string;
   /** The jobs' clock. Sessions use the machine's. */
   readonly clock: { nowMs(): number };

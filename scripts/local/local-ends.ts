@@ -117,7 +117,6 @@ export async function openLocalEnds(
     gitlabUrl: rest.url,
     play: played.play,
     living: played.living,
-    /** Waits, for a bounded time, until every job has ended in GitLab and then in the ledger. */
     async finish(): Promise<void> {
       await until(() => played.living() === 0, LIVING_MS_MAX);
       await played.gitlab.hooksIdle();
@@ -159,11 +158,9 @@ function counting(ledger: Ledger, onSettled: (count: number) => void): Ledger {
   };
 }
 
-/** A batch that fails more often is left to the sweep. */
 const TRIES_MAX = 3;
 const RETRY_MS = 200;
 
-/** Settles the jobs whose ends arrive in the table's stream, as Lambda runs the stream program. */
 function readInbox(
   stream: AsyncIterable<readonly TableStreamRecord[]>,
   deps: ConsumeDeps & { readonly pause: (delayMs: number) => Promise<void> },
@@ -212,7 +209,6 @@ function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: strin
     }
     isBusy = false;
   };
-  /** Sweeps once more, after a sweep that is under way. */
   const once = (): Promise<void> => {
     last = last.then(run);
     return last;
@@ -229,7 +225,6 @@ function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: strin
   };
 }
 
-/** Ends of the pilot's jobs are settled together, as behind webhooks. */
 const FLUSH_EVERY_MS = 100;
 
 /**

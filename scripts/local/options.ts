@@ -6,7 +6,6 @@ import { parseInput, text, toggle, whole } from '../terminal/flags.ts';
 export interface StartOptions {
   readonly router: string | undefined;
   readonly tokenFile: string | undefined;
-  /** The GitLab behind the router. */
   readonly gitlabUrl: string | undefined;
   readonly protoFile: string | undefined;
   readonly allowPlaintextRouter: boolean;
@@ -14,7 +13,6 @@ export interface StartOptions {
   readonly jobs: number | undefined;
   readonly rate: number;
   readonly json: boolean;
-  /** The console stays after the jobs. */
   readonly console: boolean;
   readonly memory: boolean;
   readonly fresh: boolean;
@@ -60,7 +58,6 @@ Output
 
 Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
 
-/** @throws {UsageError} naming the flag, the value and the expected one. */
 export function parseOptions(args: readonly string[], root: string): StartOptions | 'help' {
   if (args.includes('--help') || args.includes('-h')) return 'help';
   const [word, off] = [text('<text>', ''), toggle('')];

@@ -40,7 +40,6 @@ export interface PastMonthOptions extends CountUsageDeps {
 export const PAST_DAYS = 30;
 /** Hours at which jobs ask: few jobs together, because a group may have few slots. */
 const WAVE_HOURS = [9, 14] as const;
-/** Days counted together: about a hundred jobs, as many as a stream's batch. */
 const DAYS_AT_ONCE = 6;
 const DEADLINE_MS = 30_000;
 const TIMEOUT_MS = 10_000;
@@ -181,7 +180,6 @@ interface PastJob {
   readonly request: AdmissionRequest & Required<Pick<AdmissionRequest, Known>>;
   readonly runsSeconds: number;
   readonly outcome: RanOutcome;
-  /** Earlier runs of the same job. */
   readonly retryCount: number;
   readonly queuedSeconds: number;
   /** The job runs without a decision, because its runner bypasses the router. */
@@ -192,13 +190,11 @@ interface PastJob {
 const JOBS_A_DAY = 24;
 const WORKING_DAYS = 21;
 const PROJECTS_MAX = 20;
-/** Ids of a day's jobs. */
 const IDS_A_DAY = 500;
 /** Share of a budget that the made-up month uses: a run then finds room and exhausts it. */
 const BUDGET_SHARE = 0.25;
 /** Average cost of a job at the prices of policies/policy.yaml. */
 const USUAL_MICROS = 210_000;
-/** Bounds on the factor between these jobs and the usual ones. */
 const SCALE = { least: 0.05, most: 3 } as const;
 const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   small: [],
@@ -222,7 +218,6 @@ export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
   [2031, { description: 'linux-large-1', version: '18.11.2' }],
 ]);
 
-/** One project in three has its own runners: one always bypasses the router, and one sometimes. */
 function runnerOf({ runnerClass }: JobKind, place: number, index: number) {
   const ofItsOwn = place % 3 === 2;
   const turn = Math.floor(index / 2) % 4;
@@ -240,7 +235,6 @@ export const firstJobId = (day: number): number => day * IDS_A_DAY;
 const pastProjects = ({ projectById }: Directory): readonly DirectoryProject[] =>
   [...projectById.values()].slice(0, PROJECTS_MAX);
 
-/** @param scales - how much longer the jobs of a project are than usual ones, by its id. */
 function jobsOfDay(
   day: number,
   directory: Directory,
@@ -248,7 +242,6 @@ function jobsOfDay(
 ): readonly PastJob[] {
   const projects = pastProjects(directory);
   const random = seededRandom(day);
-  // At least one: the first job marks the day as loaded.
   const count = Math.max(1, Math.round((JOBS_A_DAY * weightOfDay(day)) / Math.max(...WEEKDAY_WEIGHTS)));
   const jobs: PastJob[] = [];
   for (let pipeline = 0; jobs.length < count; pipeline += 1) {

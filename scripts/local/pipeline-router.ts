@@ -22,7 +22,6 @@ import type { AdmissionResult } from './router/admission.ts';
 import { startLocalRouter } from './router/local-router.ts';
 import type { JobQuestion } from './router/messages.ts';
 
-/** A short pipeline runs several times, as in real groups, until a budget is exhausted. */
 const JOBS_MIN = 160;
 
 type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
@@ -32,21 +31,11 @@ const TOKEN = 'glrct-local-not-a-secret';
 const ANSWER_SECONDS = 0.5;
 const OPEN_MIN = 8;
 
-/**
- * Returns the file of the pipeline to replay: the given one, or the sample.
- *
- * @throws {UsageError} if the given one does not exist, or is a folder without a pipeline.
- */
 export const choosePipeline = (asked: string | undefined, root: string): string =>
   asked === undefined
     ? resolve(root, 'scripts/local/pipelines/web-shop')
     : pipelineFile(asked, process.cwd()).file;
 
-/**
- * Starts a job router on loopback that sends the jobs of a pipeline to its controller.
- *
- * @param firstJobId - the first id of jobs, and of pipelines.
- */
 export async function openLocalRouter(
   options: StartOptions,
   pipelinePath: string,
@@ -63,7 +52,6 @@ export async function openLocalRouter(
   let asked = 0;
   const total = options.jobs ?? Math.max(JOBS_MIN, pipeline.jobs.length);
   return {
-    // As GitLab offers it.
     url: router.wsUrl ?? '',
     token: TOKEN,
     facts: pipelineFacts(relative(process.cwd(), pipelinePath), pipeline),
@@ -112,7 +100,6 @@ function pipelineFacts(
   };
 }
 
-/** Sends requests at a steady rate, several at the same time; resolves when all are decided. */
 async function replay<Q>(
   questions: Iterable<Q>,
   ratePerSecond: number,
@@ -138,10 +125,6 @@ async function replay<Q>(
 
 const TIMEOUT_SECONDS = 3_600;
 
-/**
- * Yields `count` admission requests of a pipeline's jobs, again and again in the pipeline's order, each in a random project.
- * The jobs of one pass in one project share a pipeline.
- */
 export function* pipelineQuestions(
   jobs: readonly PipelineJob[],
   projects: readonly PipelineProject[],

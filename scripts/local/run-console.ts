@@ -25,7 +25,6 @@ import {
 } from './past-month.ts';
 import type { Screen } from './screen.ts';
 
-/** Returns undefined for the pilot and with --json, where the console is not used. */
 export async function startRunConsole(
   options: StartOptions,
   rules: Rules,
@@ -33,7 +32,6 @@ export async function startRunConsole(
   { trouble: onTrouble, mailed: onMail, note }: Pick<Screen, 'trouble' | 'mailed' | 'note'>,
 ) {
   if (options.router !== undefined || options.json) return undefined;
-  // A run without the console does not wait for its modules.
   const { startLocalConsole } = await import('./local-console.ts');
   const { policy, limits, directory } = rules;
   const { value } = readYaml(options.limitsFile);
@@ -52,13 +50,11 @@ export async function startRunConsole(
   let counter: ReturnType<typeof startUsageCounter> | undefined;
   return {
     url: served.url,
-    /** Resolves when all jobs are counted in the usage that it shows. */
     counted: async (): Promise<void> => counter?.idle(),
     async stop(): Promise<void> {
       await served.stop();
       await counter?.stop();
     },
-    /** Loads the month before today into the ledger and shows it. @returns facts for people. */
     async open(
       ledger: LocalLedger,
       rulesFor: RulesInForce['rulesFor'],
@@ -99,7 +95,6 @@ async function pastMonth({
     if (jobs === 0) return { month: `made-up jobs ${days}, there already` };
     return { month: `${jobs} made-up jobs ${days}, for the console's pages; they count in the limits` };
   } catch (error) {
-    // The jobs run without it.
     options.onTrouble(`the made-up month is not whole (${String(error)}); the next start goes on with it`);
     return {};
   }
@@ -119,7 +114,6 @@ interface Nightly {
   readonly onTrouble: (text: string) => void;
 }
 
-/** Each nightly program gets this long; the next start continues. */
 const WORK_MS_MAX = 2_000;
 const READ_TIMEOUT_MS = 5_000;
 

@@ -29,7 +29,6 @@ const IDS_RESERVED = 10_000_000;
 
 const FIGURES_EVERY_MS = 2_000;
 
-/** Starts everything, runs until the pipeline ends or `stop` aborts, and stops everything again. */
 export async function run(
   options: StartOptions,
   rules: Rules,
@@ -49,7 +48,6 @@ export async function run(
     openLocalLedger({ whose: whoseJobs(options), dataDir, fresh, clock }),
     startRunConsole(options, rules, fast, screen),
   ]);
-  // Commands in other terminals use the ledger's time.
   const note = (pace: number, jobId: number): void => {
     if (dataDir === undefined) return;
     const { instance } = ledger;
@@ -100,7 +98,6 @@ export async function run(
   const startedMs = performance.now();
   let shown = -1;
   const figures = repeat(FIGURES_EVERY_MS, async () => {
-    // A pilot may wait for hours, and its log must not grow meanwhile.
     if (decided === shown) return;
     shown = decided;
     screen.figures({
@@ -168,7 +165,6 @@ function localFacts({
   };
 }
 
-/** Calls `work` at intervals, never twice at the same time. The next call repeats a failed one. */
 function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
   let busy: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -231,7 +227,6 @@ function newRelay(
   });
 }
 
-/** Errors about settings name the flags instead. */
 function inFlags<T>(read: () => T): T {
   try {
     return read();

@@ -9,10 +9,8 @@ import { type AnsweredEvent, decisionHeader, decisionLine } from './decision-lin
 import { type LimitSummary, renderSummary, type Summary } from './summary.ts';
 
 export interface Figures {
-  /** Since the first admission request, real ms. */
   readonly elapsedMs: number;
   readonly decided: number;
-  /** Jobs that run, or wait for their decision. */
   readonly running: number;
   readonly limits: readonly LimitSummary[];
 }
@@ -57,7 +55,6 @@ function decisionFields(decision: AnsweredEvent['decision']) {
 
 const COLUMNS = 80;
 
-/** For people: a line per decision, a line of figures now and then, and tables at the end. */
 export function terminalScreen(
   out: NodeJS.WriteStream,
   currency: string,

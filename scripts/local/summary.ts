@@ -25,7 +25,6 @@ interface GroupTally {
   readonly rejectedBy: Record<string, number>;
 }
 
-/** The decisions of a run, by group. */
 export class DecisionTally {
   readonly #groups = new Map<string, GroupTally>();
   readonly #latenciesMs: number[] = [];
@@ -45,7 +44,6 @@ export class DecisionTally {
     }
   }
 
-  /** @param ends - settlement of the local GitLab's jobs; absent with a real GitLab */
   summary(limits: readonly LimitSummary[], ends: EndsSummary | undefined) {
     const sorted = this.#latenciesMs.toSorted((a, b) => a - b);
     const at = (share: number): number => Math.round((quantile(sorted, share) || 0) * 10) / 10;
@@ -92,7 +90,6 @@ export async function limitFigures(
           unit: limit.unit,
           mode: limit.mode,
         },
-        /** `2026-11`, or `now`. */
         period: keys[index]?.period ?? '',
         ...{ spent: settled, held: (counter?.committed ?? 0) - settled },
         limitAmount: limitAt(limit, nowMs).amount,
@@ -101,14 +98,12 @@ export async function limitFigures(
   });
 }
 
-/** Counters are named `group/101`; people know `acme/payments`. */
 function labelOf(subject: string, directory: Directory | undefined): string {
   const [kind, id] = subject.split('/');
   const place = { group: directory?.groupById, project: directory?.projectById }[kind ?? ''];
   return place?.get(Number(id))?.path ?? subject;
 }
 
-/** @param columns of the terminal; `Infinity` for files */
 export function renderSummary(summary: Summary, currency: string, columns: number): string {
   const { groups, limits, ends, latencyMs } = summary;
   const amountOf = (unit: Unit, amount: number | 'unlimited' = 'unlimited'): string =>

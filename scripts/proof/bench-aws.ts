@@ -24,7 +24,6 @@ Exit codes: 0 done, 1 failed, 3 wrong usage`;
 const INSTANCE = 'bench.example.com';
 const IN_FLIGHT = 64;
 const FOR_MS = 20_000;
-/** A new table and its connections answer the first requests slowly. */
 const WARM_UP_MS = 5_000;
 const SIDES = { 'one transaction per job': 0, 'group commit, one relay': 1, 'group commit, two relays': 2 };
 const clock = { ...systemRelayClock, sleep: systemClock.sleep };

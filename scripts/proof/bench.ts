@@ -1,5 +1,3 @@
-/** `npm run bench`: every promised figure, measured here. See USAGE. */
-
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

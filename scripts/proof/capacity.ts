@@ -1,5 +1,3 @@
-/** `npm run capacity`: jobs a second against p99, undecided, units and cost, and what breaks first. See USAGE. */
-
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -20,7 +18,6 @@ const PER_SECOND = [100, 250, 500, 1_000, 2_000, 3_000, 5_000, 8_000] as const;
 /** A curve is followed until more than this share is undecided, and holds below the other one. */
 const UNDECIDED_BROKEN = 0.05;
 const UNDECIDED_HELD = 0.001;
-/** The table shows latency and cost of each curve at this rate, in jobs a second. */
 const SHOWN_PER_SECOND = 1_000;
 /** Fewer conflicts per job mean that the lane waits for its own transactions. */
 const CONFLICTS_FEW = 1;
@@ -61,7 +58,6 @@ const curveOf = ({ roots, relays, isShared }: LoadPoint): string =>
     relays === 'naive' ? 'a transaction per job' : relays === 1 ? '1 relay' : `${relays} relays`
   }, ${isShared ? 'own and shared limits' : 'own limits'}`;
 
-/** Names the cause that stops a curve, from its last point. */
 export function breaksBy(points: readonly LoadOutcome[]): string {
   const last = points.at(-1);
   if (last === undefined || last.undecidedShare <= UNDECIDED_HELD) return 'holds';
@@ -112,6 +108,5 @@ ${rows.join('\n')}
 `;
 }
 
-// Also when scripts/pinned.mjs runs it.
 if (process.argv[1] === fileURLToPath(import.meta.url))
   await runProgram(main, 'npm run capacity -- --help', (error) => error instanceof TypeError);

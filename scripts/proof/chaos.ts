@@ -1,5 +1,3 @@
-/** `npm run chaos`: relays and functions as processes, killed and restarted while jobs are asked. See USAGE. */
-
 import { parseArgs } from 'node:util';
 import { runProgram } from '../terminal/program.ts';
 import { chaosHolds, chaosText, runChaos } from './chaos/run.ts';

@@ -1,5 +1,3 @@
-/** `npm run rehearse`: a whole deployment on an AWS emulator, from bootstrap to destroy, with the real CDK command line. */
-
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,30 +5,25 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pythonTools } from '../build/python-tools.ts';
 import { writeRenumbered } from '../local/router/schemas.ts';
-import { parseInput, text } from '../terminal/flags.ts';
+import { parseInput } from '../terminal/flags.ts';
 import { runProgram } from '../terminal/program.ts';
 import { COURSE } from './rehearse/course.ts';
 import { awsEnvFor, type RehearsalPlace } from './rehearse/deployed.ts';
 import { startEmulator } from './rehearse/emulator.ts';
 import { runSteps } from './rehearse/step.ts';
-import { rehearseUpgrade } from './rehearse/upgrade.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const REHEARSAL_MS_MAX = 20 * 60_000;
 const BUNDLE_MS_MAX = 180_000;
 
-const HELP = `npm run rehearse -- [--since <ref>]
+const HELP = `npm run rehearse
 
 Deploys Tollgate to an AWS emulator on this machine (moto, in .tollgate/venv, installed once from PyPI) with the real CDK
 command line: bootstrap, deploy, update, destroy. In between the deployed names are used: parameters, the table, the
 functions' own code and environment, the relay's bundle before a job router with other field numbers than the placeholder's,
-the console's sign-in. At the end the functions of an older version and of this one work on one table.
+the console's sign-in.
 The emulator checks no rights, calls no function by a URL, stream or schedule, starts no container, and measures nothing.
-Needs Python 3.10 or newer with venv, git, and Java for the last step; no account, no Docker.
-
-  --since <ref>  the older version that must get on with this one; the newest tag, or the commit before the last
-
-– in the output means: not possible here, for the reason given.
+Needs Python 3.10 or newer with venv; no account, no Docker.
 
 Exit codes: 0 all of it went as it should, 1 something did not, 3 wrong usage`;
 
@@ -39,7 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const { since } = parseInput(args, { since: text('<ref>', '') }, {}).flags;
+  parseInput(args, {}, {});
   const programs = pythonTools({ root, onInstall: (what) => console.log(`Installing ${what} …`) });
   mkdirSync(join(root, '.tollgate'), { recursive: true });
   const folder = mkdtempSync(join(root, '.tollgate', 'rehearsal-'));
@@ -63,11 +56,7 @@ async function main(args: readonly string[]): Promise<number> {
   const place: RehearsalPlace = {
     ...{ emulator, folder, descriptors, python, awsEnv: awsEnvFor(emulator.endpoint, folder) },
   };
-  const upgrade = {
-    name: 'an older version and this one keep the same books, both ways',
-    run: () => rehearseUpgrade({ root, folder, since }),
-  };
-  const passed = await runSteps([...COURSE, upgrade], place, console.log);
+  const passed = await runSteps(COURSE, place, console.log);
   clearTimeout(overdue);
   if (!passed) for (const crash of emulator.crashes()) console.log(`  the emulator broke: ${crash}`);
   return stop(passed ? 0 : 1);

@@ -1,5 +1,3 @@
-/** The relay as a process, for programs that test it from outside. */
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,7 +12,6 @@ const LINES_KEPT = 30;
 const CONNECT_MS_MAX = 30_000;
 const POLL_MS = 50;
 
-/** Resolves with true once the condition holds, with false if it does not in time. */
 export async function until(
   condition: () => Promise<boolean> | boolean,
   withinMs = 10_000,
@@ -44,7 +41,6 @@ export interface RelaySettings {
   readonly onLine?: (line: string) => void;
 }
 
-/** Counts by the relay: name in `/metrics`, its label, and name in the CloudWatch lines. */
 const COUNTS = {
   questions: [names.METRIC_QUESTIONS, '', names.RELAY_METRIC.questions],
   admitted: [names.METRIC_DECISIONS, 'outcome="admitted"', names.RELAY_METRIC.admitted],
@@ -100,11 +96,9 @@ export async function startRelay(settings: RelaySettings) {
   return {
     counts: async () => {
       const text = await metrics();
-      // `unheard`: responses that did not reach the router.
       const unheard = sumOf(text, names.METRIC_UNHEARD);
       return { ...countsBy(([name, label]) => sumOf(text, name, label)), unheard };
     },
-    /** Reads one gauge of `/metrics`; 0 before it was set. */
     gauge: async (name: string): Promise<number> => sumOf(await metrics(), name),
     health,
     connected: async (): Promise<void> => {
@@ -113,7 +107,6 @@ export async function startRelay(settings: RelaySettings) {
     },
     /** Counts from the CloudWatch lines, complete once the relay has ended. */
     written: () => countsBy(([, , { name }]) => sums[name] ?? 0),
-    /** User and system time so far; undefined where the system does not report it. */
     cpuMs: (): number | undefined => cpuMsOf(child.pid ?? 0),
     drain: async (): Promise<number | null> => {
       child.kill('SIGTERM');
@@ -132,7 +125,6 @@ function environmentOf(settings: RelaySettings, healthPort: number): NodeJS.Proc
   const { router } = settings;
   return {
     PATH: process.env.PATH,
-    // A relay that is killed leaves its socket's folder there.
     TMPDIR: dirname(settings.tokenFile),
     [names.ENV_ROUTER_URL]: router.url,
     [names.ENV_ROUTER_TOKEN_FILE]: settings.tokenFile,

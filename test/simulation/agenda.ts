@@ -1,6 +1,5 @@
 /** Work by time, earliest first; equal times in the order they were added. */
 export class Agenda<T> {
-  /** Latest first, so that the next entry is at the end. */
   readonly #entries: { readonly atMs: number; readonly value: T }[] = [];
 
   get nextMs(): number {

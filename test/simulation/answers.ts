@@ -25,9 +25,7 @@ interface AnswersOptions extends BirthDeps {
 /** The place of a job in a relay's wait queues. */
 export interface ExpectedTurn {
   readonly waitedMs: number;
-  /** It is admitted or rejected now. */
   readonly isLast: boolean;
-  /** Counters that other jobs wait for, or that it may not take from yet. */
   readonly awaited: ReadonlySet<string>;
 }
 
@@ -44,7 +42,6 @@ export interface Prediction {
   readonly isRepeated: boolean;
   readonly refusedBy: readonly string[];
   readonly fitted: readonly boolean[];
-  /** How long it may wait. 0: it is decided now. */
   readonly waitMs: number;
 }
 
@@ -102,7 +99,6 @@ export class ExpectedAnswers {
     });
   }
 
-  /** Holds also while other programs are at the same jobs and counters. */
   check({ jobId }: TrueJob, outcome: HoldOutcome, asked: Asked, nowMs: number): void {
     if (outcome.outcome === 'waiting') {
       const isUnwritten = this.#options.books.records.get(jobId) === asked.records.get(jobId);
@@ -143,7 +139,6 @@ export class ExpectedAnswers {
     );
   }
 
-  /** Holds where nothing came between. */
   checkExactly(job: TrueJob, outcome: HoldOutcome, expected: Prediction | undefined): void {
     if (expected === undefined) {
       must(outcome.outcome !== 'undecided', `nothing disturbed job ${job.jobId}, and it is undecided`);

@@ -1,4 +1,3 @@
-/** After the last sweep: nothing is held, and what is charged is what GitLab ran. */
 import type { Counter, JobRecord } from '../../functions/core/ledger/ledger.ts';
 import { counterName } from '../../policies/claim.ts';
 import { ranSeconds, type TrueJob } from './gitlab.ts';
@@ -7,10 +6,6 @@ import type { World } from './world.ts';
 
 const PROBLEMS_MAX = 5;
 
-/**
- * @param heard - jobs whose end settlement has read
- * @returns the first problems: jobs in another state than GitLab's, other charges, what is held or drifts
- */
 export async function audit(
   world: World,
   heard: ReadonlySet<number> = new Set(),

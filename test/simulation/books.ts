@@ -22,13 +22,11 @@ interface BooksOptions extends BirthDeps {
   readonly onRecord: (record: JobRecord) => void;
 }
 
-/** committed, fitted, settled, and the unchecked parts of committed by cause. */
 type Amounts = readonly number[];
 
 const CAUSES: readonly UncheckedCause[] = ['exempt', 'unmetered', 'bypass'];
 const NOTHING: Amounts = [0, 0, 0, 0, 0, 0];
 
-/** One admission request of a relay, and the books when it was sent. */
 export interface OpenCall {
   readonly id: number;
   readonly commit: number;
@@ -40,9 +38,7 @@ export class Books {
   readonly records = new Map<number, JobRecord>();
   readonly entries = new Map<number, CorrectionEntry[]>();
   readonly due = new Map<number, number>();
-  /** By the writes to the counters. */
   readonly counters = new Map<string, Amounts>();
-  /** By the records and entries. */
   readonly #sums = new Map<string, Amounts>();
   readonly births = new Map<string, Birth>();
   /** The commit since which a job may run by its record. */
@@ -190,7 +186,6 @@ export class Books {
     this.births.set(`${jobId}/${generation}`, { ...birth, ask });
   }
 
-  /** A retry that was not asked about has the reservation of the rejected job. */
   #handedOver(record: JobRecord, writes: readonly Write[]): void {
     const { jobId, state } = record;
     const [from] = writes.flatMap((write) =>
@@ -331,7 +326,6 @@ export class Books {
       must(charge === 0, `job ${jobId} still pays ${charge} on ${name}`);
   }
 
-  /** Only GitLab ends a job. */
   #isAsGitLabReports({ jobId, state, generation, durationSeconds }: JobRecord): void {
     const job = this.#options.gitlab.byId(jobId);
     const ran = ranSeconds(job);

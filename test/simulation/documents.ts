@@ -8,7 +8,6 @@ import { type CountedUnit, groupChainOf, type RuleSet, type WrittenLimit } from 
 
 export interface Company {
   readonly names: ReadonlyMap<number, string>;
-  /** Runner classes; a tag of the same name makes a job one of the class. */
   readonly classes: readonly string[];
   readonly estimateSeconds: number;
 }
@@ -97,7 +96,6 @@ const KEY: Readonly<Record<CountedUnit, string>> = {
   jobs: 'jobs',
 };
 
-/** `group/101` → `{ group: 101 }`, `runner-class/large` → `{ runner_class: large }`. */
 function onOf(subject: string): Record<string, number | string> | string {
   if (subject === 'instance') return subject;
   const [kind = '', name = ''] = subject.split('/');
@@ -112,7 +110,6 @@ function written(amount: WrittenLimit['amount'], unit: CountedUnit | undefined):
 
 const instant = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 16)}+00:00`;
 
-/** 61 300 → `0.061300` */
 const decimal = (micros: number): string =>
   `${Math.floor(micros / MICROS)}.${String(micros % MICROS).padStart(6, '0')}`;
 

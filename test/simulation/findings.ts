@@ -1,6 +1,5 @@
 /** Counts the comparisons with the rulebook and keeps what differs. */
 
-/** The comparisons, each counted as often as it happens. */
 export const COMPARED = {
   answers: 'answers: admitted or rejected, and by which limits',
   claims: 'claims of a decision: counter, amount, whether it asks',

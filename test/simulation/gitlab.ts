@@ -19,7 +19,6 @@ export interface JobPlan extends AskedJob {
   readonly pipelineId: number;
   readonly runnerId: number;
   readonly withoutRunner?: boolean;
-  /** A version of GitLab that leaves out the duration. */
   readonly withoutDuration?: boolean;
 }
 
@@ -30,13 +29,9 @@ export interface TrueJob extends JobPlan {
   startedAtMs?: number;
   finishedAtMs?: number;
   failureReason?: string;
-  /** Deleted with its project: GitLab answers 404. */
   removed: boolean;
-  /** GitLab retries a job once. */
   retried: boolean;
-  /** The groups of its project when the job was asked about. */
   readonly askedIn: Set<number>;
-  /** Fallback answers, by the relays' clocks. */
   readonly fallback: { readonly answered: 'admitted' | 'rejected'; readonly atMs: number }[];
 }
 
@@ -60,7 +55,6 @@ interface GitLabOptions {
   };
   readonly runnerIds: readonly number[];
   readonly jobsPerPage: number;
-  /** Called with each webhook that GitLab sends. */
   readonly onHook: (job: TrueJob, truth: JobTruth) => void;
 }
 
@@ -124,7 +118,6 @@ export class SimulatedGitLab {
     this.#changed(job);
   }
 
-  /** The router rejects the job: it shows as running for a moment. */
   refuse(job: TrueJob, fromMs: number, untilMs: number): void {
     job.startedAtMs = fromMs;
     job.failureReason = REJECTED_BY_ROUTER;
@@ -143,7 +136,6 @@ export class SimulatedGitLab {
       change();
   }
 
-  /** @param step - awaited before GitLab looks and before its answer arrives */
   api(step: () => Promise<void>): GitLab {
     const answer = async <T>(look: () => T, isForAdministrators: boolean): Promise<T> => {
       await step();
@@ -238,7 +230,6 @@ const runningLists = ({ projectId, runnerId }: TrueJob): readonly string[] => [
   `runners/${runnerId} running`,
 ];
 
-/** Root first. */
 export const groupIdsOf = (
   projectId: number,
   { groupOf, parentOf }: Pick<RuleSet, 'groupOf' | 'parentOf'>,

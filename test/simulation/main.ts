@@ -1,4 +1,3 @@
-/** `npm run simulate`: a month of CI in virtual time, and the books against the truth. See USAGE. */
 import { parseArgs } from 'node:util';
 import { drawWorkload } from './month/draw.ts';
 import { simulateMonth } from './month/month.ts';

@@ -19,7 +19,6 @@ const but = <T extends object>(original: T, other: Partial<T>): T =>
     },
   });
 
-/** Every admission asks something else. */
 const asking = (change: (ask: HoldAsk) => HoldAsk): Partial<Parts> => ({
   ledger: (ledger) => ({
     ...ledger,
@@ -75,7 +74,6 @@ function withoutExemptions(rules: Rules): Rules {
   return { ...rules, policy: { ...rules.policy, rules: asked, ruleIndex: ruleIndexOf(asked) } };
 }
 
-/** Each group of the record becomes the one at the same depth above the job's group now. */
 function onPresentParents(record: JobRecord, { directory }: Rules): JobRecord {
   const { groupId, groupIds = [] } = record.facts;
   const present = directory?.chainById.get(groupId ?? 0) ?? [];
@@ -99,7 +97,6 @@ const otherQueue = (change: (options: WaitQueueOptions) => WaitQueueOptions): Pa
   waiting: (options) => new WaitQueue(change(options)),
 });
 
-/** Other parts for records that are held, by the rules of now. */
 function holdsByRulesOfNow(change: (record: JobRecord, rules: Rules, nowMs: number) => JobRecord) {
   let rules: Rules | undefined;
   let nowMs = () => 0;

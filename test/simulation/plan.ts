@@ -12,7 +12,6 @@ interface PlannedJob {
   readonly runnerClass: string;
   readonly runnerId: number;
   readonly timeoutSeconds: number;
-  /** It runs whatever the router answers: the controller is in dry run, or was never asked. */
   readonly runsAnyway: boolean;
   readonly withoutDuration: boolean;
 }
@@ -86,15 +85,11 @@ export const FIRST_RULES: RuleSet = {
   groupOf: byId({ 1001: 103, 1002: 104, 1003: 101, 1004: 200 }),
 };
 
-/** Weights of what a plan has more of. */
 export interface Flavour {
   readonly together: number;
   readonly edits: number;
-  /** GitLab away, and removed projects. */
   readonly outages: number;
-  /** Each kind of fault, among 8 operations that work. */
   readonly faults: number;
-  /** Deaths of a program, among 6 calls that end. */
   readonly deaths: number;
 }
 
@@ -269,7 +264,6 @@ export function plans(flavour: Flavour): fc.Arbitrary<Plan> {
 const MINUTE_MS = 60_000;
 type Edit = Extract<Action, { do: 'price' | 'limit' | 'grant' | 'move' }>;
 
-/** The set of rules after an edit; undefined: it would change nothing. */
 export function edited(action: Edit, before: RuleSet, nowMs: number): RuleSet | undefined {
   const { prices, limits, grants, parentOf, groupOf } = before;
   const minuteMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;

@@ -17,11 +17,8 @@ import { dayIn } from './rulebook/rule-set.ts';
 import { onlyUnavailable, PROCESSES, type ProcessName, World } from './world.ts';
 
 const MINUTE_MS = 60_000;
-/** Longer than any timeout and the grace after it. */
 const EVERYTHING_DUE_MS = 2 * DAY_MS + HOUR_MS;
-/** A table without faults needs a few rounds. */
 const ROUNDS_MAX = 20;
-/** GitLab gives up a job that no runner takes. */
 const WAITS_MS_MAX = 5 * DAY_MS;
 const ROUTER_MS = 200;
 
@@ -60,7 +57,6 @@ class Simulation {
   }
 
   async safety(): Promise<void> {
-    // From here on the search for jobs without admission looks: older jobs are not its own.
     await this.#all([() => this.#sweep('sweep 0', null)]);
     this.#faults.push(...this.#plan.faults);
     for (const action of this.#plan.actions) {
@@ -218,7 +214,6 @@ class Simulation {
     process.dieAfter(Number.POSITIVE_INFINITY);
   }
 
-  /** Ids are given when a job first matters. */
   #job(index: number): TrueJob {
     const at = index % this.#plan.jobs.length;
     const known = this.#jobs.get(at);
@@ -226,7 +221,6 @@ class Simulation {
     if (known !== undefined) return known;
     must(plan !== undefined, 'a plan has at least one job');
     const jobId = this.world.gitlab.jobs.size + 1;
-    // Only retries of a job have its name in its pipeline, as in GitLab.
     const jobName = `unit ${Math.floor(jobId / 3)}`;
     return this.#create(at, { ...plan, jobName, pipelineId: 5_000 + (jobId % 3), jobId });
   }
@@ -313,7 +307,6 @@ class Simulation {
     this.world.gitlab.end(job, how, this.world.clock.nowMs());
   }
 
-  /** As the requeue does it: reserve, ask GitLab for the retry, hand over. */
   async #retry({ job: index, keptMinutes, dieAfter }: Extract<Action, { do: 'retry' }>): Promise<void> {
     const job = this.#job(index);
     await this.#within('requeue', dieAfter, async (process) => {
@@ -400,7 +393,6 @@ class Simulation {
   }
 }
 
-/** To 2 s before the next day or month begins in the company's zone. */
 function millisecondsOf(by: number | 'day' | 'month', nowMs: number): number {
   if (typeof by === 'number') return by * 1000;
   const part = (atMs: number): string => dayIn(ZONE, atMs).slice(0, by === 'day' ? 10 : 7);

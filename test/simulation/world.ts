@@ -64,9 +64,7 @@ export interface WorldOptions {
 
 export interface AdmitCall {
   readonly leftMs: number;
-  /** Absent: the relay keeps no job waiting. */
   readonly terms?: WaitingTerms;
-  /** The expected place of a job in the relay's wait queues. */
   readonly turnOf?: (jobId: number) => ExpectedTurn;
 }
 
@@ -157,7 +155,6 @@ export class World {
     this.gitlab.catchUp();
   }
 
-  /** Number of the set of rules in force. */
   get ruleSetNumber(): number {
     const { ruleSets } = this;
     const before = this.#position;
@@ -254,7 +251,6 @@ export class World {
     });
   }
 
-  /** @returns undefined if the table did not answer: the next run goes on */
   sweep(process: Process): Promise<SweepReport | undefined> {
     const settling = this.decideDeps(process);
     return sweep({
@@ -283,7 +279,6 @@ export class World {
   }
 }
 
-/** With less time a call may end undecided. */
 const ENOUGH_MS = 2_000;
 const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
 

@@ -145,11 +145,6 @@ function aboutText(
   ].join(', ');
 }
 
-/**
- * Builds the run from flags, for rules and for names of images and environments.
- *
- * @throws {UsageError} for an invalid variable or input.
- */
 function readRun(flags: ValuesOf<typeof FLAGS>, place: RequestPlace): KnownRun {
   const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;
   const given = Object.fromEntries(flags.variable.map((text) => variableOf(text)));

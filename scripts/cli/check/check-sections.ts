@@ -90,7 +90,6 @@ const LEFT_UNREAD = '; what is left of them needs --console or --ledger';
 const NAMES_SHOWN = 24;
 const JOBS_SHOWN = 6;
 
-/** Each thing once, with the names of its jobs; the one that most jobs have first. */
 function byJobs(
   checks: readonly JobCheck[],
   thingsOf: (check: JobCheck) => readonly string[],
@@ -121,7 +120,6 @@ function findingEntry(
   ];
 }
 
-/** Cost of an entry's jobs, if it changed; largest change first. */
 function costChanges(check: PipelineCheck, before: PipelineCheck): readonly string[] {
   const [then, now] = [before, check].map(({ jobs }) => {
     const costs = new Map<string, number>();
@@ -174,7 +172,6 @@ function leftEntries(
   ];
 }
 
-/** The same alone; empty if there is nothing to say. */
 export function leftSection(
   now: CheckedPipeline,
   whole: boolean,
@@ -256,7 +253,6 @@ function code(text: string): string {
   return `\`${shortenedName(line, CODE_COLUMNS_MAX)}\``;
 }
 
-/** `4 jobs, about 9.00 EUR a run; 2 would be rejected; 1 not sure`. */
 function summaryText(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
@@ -285,7 +281,6 @@ function summaryText(
     .join('; ');
 }
 
-/** So that the verdict stays visible on a narrow terminal. */
 const NAME_COLUMNS_MIN = 28;
 
 function jobRows(
@@ -313,7 +308,6 @@ function jobRows(
   });
 }
 
-/** Violated, undecided and shadow rules; whether own rules decide, and whether all was read. */
 function whyOf({
   job,
   rejects,

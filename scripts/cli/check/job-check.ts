@@ -27,7 +27,6 @@ export interface JobCheck {
   /** `ok`: no rule is against it, and all that it rests on was read; what is left of its limits is not known here. */
   readonly verdict: 'rejected' | 'not sure' | 'ok';
   readonly rejects: readonly Violation[];
-  /** Modes `shadow` and `warn`: recorded, the job runs. */
   readonly watched: readonly Violation[];
   readonly untold: readonly UndecidedRule[];
   readonly asks: readonly LimitAsk[];
@@ -75,7 +74,6 @@ const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Viola
         (job.notRead === undefined && !isToldByGitLab(each.reason.field))),
   );
 
-/** The user may be exempt. */
 const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
 
 function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
@@ -122,7 +120,6 @@ export function checkForms(
   const watched = unique(checks.flatMap((each) => each.watched));
   const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
   if (checks.every(({ verdict }) => verdict === 'rejected')) return { ...first, ...shared, rejects, untold };
-  // Some forms are rejected and others are not.
   const needs = [...new Set(forms.flatMap(({ unsetVariables = {} }) => doubtsIn('tags', unsetVariables)))];
   const ofSomeForms = rejects.map((violation) => ({
     rule: violation.rule,
@@ -140,7 +137,6 @@ export function checkForms(
   };
 }
 
-/** An unknown tag may belong to any runner class. */
 const onOtherClasses = (
   form: ExpandedJob,
   classes: readonly Pick<RunnerClass, 'tags'>[],
@@ -161,7 +157,6 @@ const unique = <T extends object>(list: readonly T[]): readonly T[] => [
 export interface RequestOptions {
   readonly place: RequestPlace;
   readonly variables: VariableAllowlist;
-  /** The project's own timeout, for jobs that set none; absent: not known. */
   readonly projectTimeoutSeconds?: number;
   /** GitLab's id of the job is not known: any whole number from 1. */
   readonly jobId: number;

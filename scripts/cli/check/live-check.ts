@@ -13,13 +13,11 @@ import type { RulesFlags } from '../rules-flags.ts';
 import { pipelineRequestOf, type RequestOptions } from './job-check.ts';
 import type { PipelineCheck } from './pipeline-check.ts';
 
-/** The decisions of a console or a ledger about the jobs of a file, in their order. */
 export interface LiveCheck extends CheckedPipeline {
   readonly decidedBy: 'console' | 'ledger';
 }
 
 interface LiveStep {
-  /** Absent if neither a console nor a ledger was asked, or it failed. */
   readonly now?: LiveCheck;
   readonly code: ExitCode;
 }

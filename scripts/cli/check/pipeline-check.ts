@@ -9,7 +9,6 @@ import { checkForms, type JobCheck, type RequestOptions } from './job-check.ts';
 
 export interface PipelineCheck {
   readonly jobs: readonly JobCheck[];
-  /** In all jobs together, if every one runs as long as estimated. */
   readonly costMicros: number;
   readonly currency: string;
   readonly limits: readonly RunAsk[];
@@ -50,7 +49,6 @@ export const unreadBy = (job: ExpandedJob): readonly string[] => [
 export const countOf = ({ jobs }: PipelineCheck, verdict: JobCheck['verdict']): number =>
   jobs.filter((each) => each.verdict === verdict).length;
 
-/** Claims of one run on one limit, by estimated durations. */
 interface RunAsk extends LimitAsk {
   readonly jobs: number;
   /** Returned amounts count for the largest stage only, because stages run in sequence. */
@@ -77,7 +75,6 @@ function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
   });
 }
 
-/** One thing several jobs have in common. */
 export interface PipelineFinding {
   readonly rule: string;
   readonly mode: Mode;

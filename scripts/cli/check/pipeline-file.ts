@@ -11,7 +11,6 @@ interface PipelineFile {
 
 const NAME = '.gitlab-ci.yml';
 
-/** @throws {UsageError} if there is no such file, or no pipeline in the folder. */
 export function pipelineFile(asked: string | undefined, cwd: string): PipelineFile {
   const path = resolve(cwd, asked ?? '.');
   if (!existsSync(path)) throw new UsageError(`${asked}: no such file or folder`);

@@ -138,7 +138,6 @@ export async function noteStep(
   const baseUrl = given('CI_SERVER_URL');
   const projectId = given('CI_MERGE_REQUEST_PROJECT_ID');
   const mergeRequestIid = given('CI_MERGE_REQUEST_IID');
-  // A run of a newer pipeline has the last word.
   const version = Number(given('CI_PIPELINE_ID'));
   try {
     checkBaseUrl(baseUrl);

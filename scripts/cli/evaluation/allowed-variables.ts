@@ -22,11 +22,6 @@ interface AllowedVariables {
 /** Values from files and flags are public; project settings are unknown here. */
 const PUBLIC: VariableFlags = { public: true, masked: false, file: false };
 
-/**
- * Returns variables that the relay would pass to the rules.
- *
- * @param raw - names whose values are not expanded.
- */
 export function allowedVariables(
   variables: Variables,
   allowlist: VariableAllowlist,

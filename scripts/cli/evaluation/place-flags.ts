@@ -13,7 +13,6 @@ import { notInDirectory } from './unknown-place.ts';
 
 const ID_MAX = 999_999_999_999_999;
 
-/** Flags for facts that no file has: user and place. */
 export const PLACE_FLAGS = {
   project: text('<id | path>', 'the project, as in the directory; a new one by its path'),
   group: text('<id | path>', 'its group, if the project itself does not matter'),
@@ -61,12 +60,6 @@ export const readPlaceFlags = (flags: PlaceFlags, directory: Directory): Request
   ...readRunFlags(flags),
 });
 
-/**
- * Returns the project or group of the flags for the API of a ledger. A project that the directory does not know yet is
- * placed by its group.
- *
- * @throws {UsageError} without a project and a group.
- */
 export function placeInLedger(flags: PlaceFlags, directory: Directory) {
   const { projectId, namespaceId } = readPlaceFlags(flags, directory);
   if (projectId === undefined && namespaceId === undefined)
@@ -107,7 +100,6 @@ export const groupPlace = (
 ): Pick<RequestPlace, 'namespaceId' | 'rootNamespaceId'> =>
   withoutAbsent({ namespaceId, rootNamespaceId: chainById.get(namespaceId)?.[0]?.id });
 
-/** @throws {UsageError} if the prices in force at the instant have no such class. */
 export function classNamed(name: string, policy: Policy, nowMs: number): RunnerClass {
   const { version, classes } = pricesAt(policy.prices, nowMs);
   const runnerClass = classes.find((each) => each.name === name);

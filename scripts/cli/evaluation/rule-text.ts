@@ -14,7 +14,6 @@ import { table } from '../../terminal/table.ts';
 export const codedReasonText = (reason: Reason, currency: string): string =>
   `[${reason.code}] ${reasonLine(reason, currency)}`;
 
-/** A rule's result for people: a word, its colour, and why or what it asks; one entry a line. */
 function ruleTextOf(
   result: RuleResult,
   currency: string,
@@ -54,7 +53,6 @@ function ruleTextOf(
   }
 }
 
-/** Every rule with its mode, what became of it and why; a rule with more to say takes more lines. */
 export function ruleTable(
   results: readonly RuleResult[],
   currency: string,
@@ -96,7 +94,6 @@ export const violationLine = ({ mode, code, text }: DisclosedViolation): string 
 
 export const ruleJson = ({ claims: _, ...result }: RuleResult): object => result;
 
-/** The flag that sets a field, for `cannot tell: needs …`. */
 const FLAGS: Readonly<Record<string, string>> = {
   projectId: '--project',
   projectPath: '--project',
@@ -139,7 +136,6 @@ export function limitAskOf(claim: LimitClaim) {
   // Only a claim's refusal knows its limit by name; an empty counter's has the same facts.
   const facts = claim.refusal({ committed: 0, settled: 0 });
   const { limit, subject } = counter;
-  /** `group acme/payments`. */
   const subjectLabel = 'subjectLabel' in facts ? facts.subjectLabel : subject;
   /** `November 2026`; absent for what is given back when the job ends. */
   const periodLabel = 'periodLabel' in facts ? facts.periodLabel : undefined;

@@ -12,7 +12,6 @@ export function notInDirectory(asked: string, text: string, known: Iterable<stri
 /** Asks jobs about a group, and remembers whether any was of it. */
 interface AskedGroup<Job> {
   readonly counts: (job: Job) => boolean;
-  /** Call it once all jobs were asked about. @throws {UsageError} neither the directory nor a job knows the group. */
   readonly check: () => void;
 }
 

@@ -11,7 +11,6 @@ const UNITS: readonly (readonly [name: RegExp, seconds: number])[] = [
 const CHARACTERS_MAX = 100;
 const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/g;
 
-/** Reads a GitLab duration (`1h 30m`, `60 minutes`, `3600`) as whole seconds; undefined if it is none. */
 export function parseDuration(text: string | number): number | undefined {
   if (String(text).length > CHARACTERS_MAX) return undefined;
   const words = String(text)

@@ -5,7 +5,6 @@ import { knownValuesIn } from './rules.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
-/** Values for `$[[ inputs.name ]]`, of the types that the file declares. */
 export type InputValues = ReadonlyMap<string, unknown>;
 
 export interface InputArguments {
@@ -94,7 +93,6 @@ const refused = (file: string, what: string): PipelineError =>
 const notTold = (file: string, what: string): PipelineError =>
   new PipelineError('not_told', `${file}: ${what}`);
 
-/** GitLab's own bounds. */
 const FUNCTIONS_MAX = 3;
 const BLOCKS_MAX = 10_000;
 const CHARACTERS_MAX = 2_097_152;

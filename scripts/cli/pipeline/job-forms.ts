@@ -20,7 +20,6 @@ import { isMap, type YamlMap } from './yaml-map.ts';
 export interface JobForms {
   readonly name: string;
   readonly definedAs: string;
-  /** Different from each other; none if it never runs. */
   readonly forms: readonly ExpandedJob[];
   /** It runs, however the conditions fall out. */
   readonly alwaysRuns: boolean;
@@ -43,7 +42,6 @@ export interface JobSurroundings {
 
 const VALUES_PER_JOB = 100;
 
-/** The jobs of one entry of the file, each with what its rules may make of it. */
 export function formsOf(written: JobEntry, around: JobSurroundings): readonly JobForms[] {
   const { name, entry } = written;
   const { about, inherited, given } = around;

@@ -54,7 +54,6 @@ export function jobVariables(
 
 type Variable = ReturnType<typeof variable>;
 
-/** One entry of the wire message's `variables`. */
 const variable = (
   key: string,
   value: string,
@@ -83,7 +82,6 @@ export interface PipelineRun {
   readonly userId: number;
 }
 
-/** People who start pipelines; few enough that the same ones come again. */
 const USERS = 24;
 const SOURCES = ['push', 'push', 'merge_request_event', 'schedule', 'web'] as const;
 

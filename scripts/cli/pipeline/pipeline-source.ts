@@ -19,14 +19,8 @@ export function sourceReader(lookUp: KnownLookup, notes: ReadingNotes): ReadSour
   };
 }
 
-/** GitLab reads no more of one file. */
 const DOCUMENTS_MAX = 2;
 
-/**
- * Reads a file of a pipeline: its header, the inputs put into the rest, and the rest as YAML.
- *
- * @throws {PipelineError} for inputs that GitLab refuses, and files that come to too much.
- */
 function readPipelineFile(
   text: string,
   file: string,

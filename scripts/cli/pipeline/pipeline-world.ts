@@ -35,7 +35,6 @@ interface PipelineFiles {
   readonly notes: ReadingNotes;
 }
 
-/** Top-level keys that are not jobs. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   'after_script before_script cache default image include services spec stages types variables workflow'.split(
     ' ',
@@ -128,11 +127,9 @@ function jobsIn(
   };
 }
 
-/** Unread parts that a job depends on, including keywords for all jobs. */
 const restsOn = ({ definedAs }: JobForms, unread: UnreadNotes): readonly string[] =>
   unread.of([definedAs, ...KEYWORDS]);
 
-/** Notes about what is not in a job that may run. */
 function notesElsewhere(unread: UnreadNotes, jobs: readonly JobForms[]): readonly string[] {
   const told = new Set(jobs.filter(({ forms }) => forms.length > 0).map(({ definedAs }) => definedAs));
   return unread

@@ -25,7 +25,6 @@ const JOB_KEYS: ReadonlySet<string> = new Set(
 
 const DEFAULT_STAGES = ['build', 'test', 'deploy'];
 
-/** The stages in their order, of a pipeline with these `stages:`. */
 export function stagesOf(written: unknown): readonly string[] {
   const named = Array.isArray(written) && written.length > 0 ? written.flat().map(String) : DEFAULT_STAGES;
   return ['.pre', ...named.filter((stage) => stage !== '.pre' && stage !== '.post'), '.post'];
@@ -72,7 +71,6 @@ export function refuseWrongJobs(
 
 export const NO_PIPELINE = 'GitLab creates no pipeline';
 
-/** The jobs of this pipeline that `needs` or `dependencies` name and that must be in it. */
 const jobsIn = (needs: unknown): readonly string[] =>
   [needs].flat(Number.POSITIVE_INFINITY).flatMap((each) => {
     if (typeof each === 'string') return each.includes('$[[') ? [] : [each];

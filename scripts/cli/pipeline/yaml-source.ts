@@ -23,19 +23,12 @@ export interface YamlSource {
 }
 
 export interface ReadingNotes {
-  /** Possible differences from GitLab; each with its place. */
   readonly problems: string[];
   readonly budget: WorkBudget;
 }
 
 const EMPTY: YamlSource = { map: {}, lines: new Map() };
 
-/**
- * Reads one document of a file.
- *
- * @param linesBefore - how many lines of the file stand before it.
- * @throws {PipelineError} for text that is no YAML or no mapping, is too deep, or stands for too many values.
- */
 export function parseYamlSource(
   text: string,
   file: string,
@@ -83,14 +76,12 @@ function parsed(text: string, file: string, lineCounter: LineCounter): Document 
     });
     return 'empty' in documents ? undefined : documents[0];
   } catch (error) {
-    // The library recurses into every level.
     if (error instanceof RangeError)
       throw new PipelineError('too_large', `${file}: too many mappings and lists inside each other`);
     throw error;
   }
 }
 
-/** The library's first line, with the line counted from the top of the file. */
 const shifted = (message: string, linesBefore: number): string =>
   (message.split('\n')[0] ?? '')
     .replace(/:$/, '')
@@ -205,7 +196,6 @@ const isMergeKey = (node: Node | null): boolean =>
 const DATE =
   /^(?:\d{4}-(?:1[012]|0?\d)-(?:[12]\d|3[01]|0?\d)|-?\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?)$/;
 
-/** @throws {PipelineError} `refused` for a date without quotes. */
 function scalarOf(node: Scalar, placeOf: (node: Node) => string): unknown {
   const isPlain = node.type === undefined || node.type === Scalar.PLAIN;
   const isText = !isPlain || node.tag === 'tag:yaml.org,2002:str';

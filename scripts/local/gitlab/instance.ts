@@ -3,17 +3,13 @@ import type { LocalGroup } from './places.ts';
 import { runnerOf } from './runners.ts';
 import type { GitLabState } from './state.ts';
 
-/** The set-up of an instance, where it differs from one with every feature. */
 export interface InstanceSettings {
   readonly licence?: 'ultimate' | 'premium' | 'none';
-  /** True if the token is an administrator's. @default true */
   readonly administrator?: boolean;
   readonly scopes?: readonly string[];
-  /** Day on which the token expires, e.g. `2027-01-01`. @default none */
   readonly expiresAt?: string;
   readonly groups?: readonly LocalGroup[];
   readonly applicationSettings?: Readonly<Record<string, unknown>>;
-  /** @default all three flags of the job router are on */
   readonly flags?: Readonly<Record<string, 'on' | 'off' | 'conditional'>>;
   readonly routerUrl?: string | null;
   /** Disables webhooks after repeated failures; off by default on Self-Managed. @default false */
@@ -22,7 +18,6 @@ export interface InstanceSettings {
 
 /** Older builds do not know the last one. */
 const ROUTER_FLAGS = ['job_router', 'job_router_instance_runners', 'job_router_admission_control'] as const;
-/** Runners call it with their own token. */
 export const DISCOVERY_PATH = '/runners/router/discovery';
 const ROUTER_URL = 'wss://kas.gitlab.localhost';
 

@@ -27,8 +27,8 @@ import {
   type GitLabVersion,
   GroupHookBook,
   type HookMessage,
-  HookSender,
   hookRequester,
+  hookSender,
   uuidFrom,
 } from './webhooks.ts';
 
@@ -38,14 +38,10 @@ export interface LocalGitLabOptions {
   readonly wireClock?: Pick<WallClock, 'nowMs'>;
   readonly random: () => number;
   readonly token: string;
-  /** Group paths by the group's token, with the role Developer. @default none */
   readonly groupTokens?: ReadonlyMap<string, string>;
-  /** Returns the webhook of a project's top-level group. @default none is sent */
   readonly hookFor?: (projectPath: string) => { readonly url: string; readonly signingToken: string };
   readonly version?: GitLabVersion;
-  /** Sends deliveries; an app's own `fetch` needs no socket. @default fetch */
   readonly deliver?: (request: Request) => Promise<Response>;
-  /** In bodies and in `X-Gitlab-Instance`. @default 'http://gitlab.localhost' */
   readonly instanceUrl?: string;
   readonly hookFaults?: HookFaultShares;
   readonly controllers?: readonly LocalController[];
@@ -59,14 +55,12 @@ interface JobCourse {
   readonly ending?: JobEnding;
 }
 
-/** A rejected job shows as running for about this long. */
 const REJECTED_MS = 90;
 
 const NO_HOOK_FAULTS: HookFaultShares = { lose: 0, repeat: 0 };
 
 export type LocalGitLab = ReturnType<typeof createLocalGitLab>;
 
-/** A stand-in for GitLab: its jobs, the REST API, and the webhooks about jobs. */
 export function createLocalGitLab(options: LocalGitLabOptions) {
   const { version = '19.4', random, administration: settings = {}, projects = [] } = options;
   const { instanceUrl = 'http://gitlab.localhost', deliver = fetch } = options;
@@ -77,7 +71,7 @@ export function createLocalGitLab(options: LocalGitLabOptions) {
   const places = new PlaceBook(settings.groups);
   for (const project of projects) places.putProject(project);
   const send = hookTransport(options, instanceUrl, wireNowMs);
-  const hooks = new HookSender(send ?? (async () => {}), options.hookFaults ?? NO_HOOK_FAULTS, clock, random);
+  const hooks = hookSender(send ?? (async () => {}), options.hookFaults ?? NO_HOOK_FAULTS, clock, random);
   const groupHooks = new GroupHookBook(
     { places, random, instanceUrl, version, settings },
     wireNowMs,
@@ -122,13 +116,11 @@ export function createLocalGitLab(options: LocalGitLabOptions) {
 
   return {
     ...life,
-    /** Fails a job as the job router does after a rejection: it runs for an instant. */
     reject(jobId: number, runner: LocalRunner): void {
       life.start(jobId, runner);
       const rejected = { status: 'failed', failureReason: REJECTED_BY_ROUTER } as const;
       clock.after(REJECTED_MS, () => endIfRunning(jobId, rejected));
     },
-    /** Starts and ends the job on the clock, unless something else ended it before. */
     play(jobId: number, { runner, runsMs, ending = { status: 'success' } }: JobCourse): void {
       clock.after(0, () => {
         if (jobs.job(jobId)?.status !== 'pending') return;
@@ -146,25 +138,19 @@ export function createLocalGitLab(options: LocalGitLabOptions) {
     },
     controller: (id: number) => state.controllers.get(id),
     controllerTokens: state.controllerTokens,
-    /** Webhooks that administrators set up. They are sent without faults. */
     groupHooks,
-    /** GitLab as a job router on this machine sees it. */
     routerSide: routerSideOf(state),
     places,
     job: (jobId: number): Readonly<LocalJob> | undefined => jobs.job(jobId),
     jobs: (): Iterable<Readonly<LocalJob>> => jobs.jobs(),
     faults,
     counters: { hooks: hooks.counters, rest: state.rest },
-    /** The REST API without a socket; any host in the address will do. */
     fetch: (async (input, init) => {
       const request = new Request(input, init);
       return Promise.race([rest.fetch(request), rejectedOnAbort(request.signal)]);
     }) satisfies typeof fetch,
-    /** Serves the REST API on loopback. @param port - @default any free one */
     listen: (port?: number) => serveOnLoopback(rest, port),
-    /** Resolves when no webhook is under way or due later. */
     hooksIdle: () => hooks.idle(),
-    /** Cancels everything that is due later. */
     stop: () => clock.stop(),
   };
 }
@@ -225,7 +211,6 @@ const SPREAD = 0.2;
 const FAILS_SHARE = 0.05;
 const CANCELED_SHARE = 0.02;
 
-/** Duration and ending of a job that runs. */
 function jobCourse(
   name: string,
   timeoutSeconds: number,
@@ -264,7 +249,6 @@ const Question = z.object({
   variables: z.array(z.object({ key: z.string(), value: z.string() })).default([]),
 });
 
-/** Returns the job and the runner of an admission request. @throws {z.ZodError} naming a field that is missing */
 function jobFromQuestion(question: JobQuestion) {
   const { id, job_info: info, git_info: git, runner_info: runner, variables } = Question.parse(question);
   const environment = variables.find(({ key }) => key === 'CI_ENVIRONMENT_NAME')?.value;

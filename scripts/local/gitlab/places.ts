@@ -6,7 +6,6 @@ import type { GitLabState } from './state.ts';
 export interface LocalGroup {
   readonly id: number;
   readonly parentId?: number;
-  /** The last part of its full path. */
   readonly path: string;
   readonly visibility?: string;
 }
@@ -24,14 +23,12 @@ interface LocalProject {
 export class PlaceBook {
   readonly groups: Map<number, LocalGroup>;
   readonly projects = new Map<number, LocalProject>();
-  /** Personal namespaces: user name by id. */
   readonly users = new Map<number, string>();
 
   constructor(groups: readonly LocalGroup[] = []) {
     this.groups = new Map(groups.map((group) => [group.id, group]));
   }
 
-  /** Adds a project at a full path, with the groups that are missing on the way. */
   putProject({ id, path, defaultBranch }: { id: number; path: string; defaultBranch?: string }): void {
     const slugs = path.split('/');
     const own = slugs.pop() ?? '';

@@ -95,7 +95,6 @@ function jobRoutes(app: Hono, { jobs, clock, instanceUrl, groupTokens, create, f
   });
 }
 
-/** The same job without its outcome, one run later. */
 function retryOf(job: LocalJob, id: number): NewJob {
   const { status: _s, createdAtMs: _c, queuedAtMs: _q, startedAtMs: _t, finishedAtMs: _f, ...rest } = job;
   const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...asked } = rest;
@@ -120,12 +119,6 @@ export interface LocalNote {
 export const NOTE_USER_ID = 1;
 const LIST = '/projects/:projectId/merge_requests/:iid/notes';
 
-/**
- * Notes of merge requests. Only the author may change one.
- *
- * @param notes - holds all notes.
- * @see https://docs.gitlab.com/api/notes/#merge-requests
- */
 export function noteRoutes(app: Hono, notes: LocalNote[]): void {
   let lastId = 0;
   const entity = ({ id, body, authorId }: LocalNote): object => ({ id, body, author: { id: authorId } });

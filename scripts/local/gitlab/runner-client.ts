@@ -20,7 +20,6 @@ interface RoutedOptions {
   readonly controllers?: readonly Omit<LocalController, 'id'>[];
 }
 
-/** Starts a GitLab with its job router, which applies the controllers that were made over REST, by their scopes. */
 export async function startRoutedGitLab(options: RoutedOptions) {
   const { token, runners, projects, version = '19.4', controllers = [], ...timeouts } = options;
   let routerUrl: string | null = null;
@@ -58,7 +57,6 @@ interface RunnerOptions {
 }
 
 interface RunnerOutcome {
-  /** Undefined: there was no job. */
   readonly jobId: number | undefined;
   readonly way: 'router' | 'gitlab';
 }
@@ -94,7 +92,6 @@ export function createRunnerClient({ gitlabUrl, token, fetch, usesRouter = true 
     return data && dialRouter(data.server_url, token);
   }
 
-  /** Requests a job from GitLab: no controller decides about it. */
   async function askGitLab(): Promise<RunnerOutcome> {
     const answer = await call('POST', '/jobs/request', JSON.stringify(request));
     if (answer.status === 201) return run(await answer.json(), 'gitlab');
@@ -128,7 +125,6 @@ export function createRunnerClient({ gitlabUrl, token, fetch, usesRouter = true 
 type GetJobOutcome =
   | { readonly kind: 'job'; readonly payload: unknown }
   | { readonly kind: 'none' }
-  /** Out of reach, without GetJob, or answered with an error. */
   | { readonly kind: 'failed' };
 
 /** A runner's connection to the router. `grpc://` only. @throws {RelayError} for an invalid address. */

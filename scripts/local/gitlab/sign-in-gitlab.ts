@@ -31,11 +31,9 @@ interface GitLabMembership {
 }
 
 export interface SignInGitLab {
-  /** Issuer of the ID tokens and root of the REST API, `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The application for terminals. */
   readonly deviceClientId: string;
   readonly token: string;
   readonly users: Map<number, GitLabUser>;
@@ -50,7 +48,6 @@ interface SignInGitLabOptions {
   readonly idTokenTtlSeconds?: number;
   /** Forgets the last sign-in, so that one browser can sign in as several users. @default false */
   readonly asksEachTime?: boolean;
-  /** For codes of devices. @default the machine's clock */
   readonly nowMs?: () => number;
 }
 
@@ -118,7 +115,6 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
   return gitlab;
 }
 
-/** `GET /users/:id` and `GET /users/:id/memberships`, as an administrator sees them. */
 function userRoutes(app: Hono, gitlab: SignInGitLab): void {
   const route = (path: string, answer: (c: Context, user: GitLabUser) => Response) =>
     app.get(`/api/v4/users/:id${path}`, (c) => {
@@ -244,7 +240,6 @@ const refused = (code: string): Error => new errors.CustomOIDCProviderError(code
 const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><title>GitLab</title><h1>${title}</h1>${body}`;
 
-/** Adds the device grant to the provider, and its pages to the app. */
 function deviceGrant(app: Hono, provider: Provider, { url, users }: SignInGitLab, nowMs: () => number): void {
   const devices = new Map<string, Device>();
 
@@ -276,7 +271,6 @@ function deviceGrant(app: Hono, provider: Provider, { url, users }: SignInGitLab
     return c.html(page(title, 'Go back to the terminal.'));
   });
 
-  /** Returns the user who allowed the device, once. @throws {Error} of the grant */
   const redeem = (code: string): number => {
     const device = devices.get(code);
     if (device === undefined) throw refused('invalid_grant');
@@ -306,7 +300,6 @@ function deviceGrant(app: Hono, provider: Provider, { url, users }: SignInGitLab
   provider.registerGrantType(DEVICE_GRANT, grantTokens, 'device_code');
 }
 
-/** Ids of groups outside of any directory here. */
 const ADMINS = 7;
 const FINANCE = 8;
 const DEVELOPER = 30;

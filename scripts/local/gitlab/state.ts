@@ -15,7 +15,6 @@ export interface GitLabState extends JobLife {
   readonly groupTokens: ReadonlyMap<string, string>;
   readonly settings: InstanceSettings;
   readonly faults: LocalGitLabFaults;
-  /** REST calls that arrived, refused ones included. */
   readonly rest: { calls: number };
   readonly jobs: JobBook;
   readonly jobTokens: Map<number, string>;
@@ -28,11 +27,8 @@ export interface GitLabState extends JobLife {
 }
 
 export interface JobLife {
-  /** Creates a pending job. @throws {Error} if its id is taken */
   create(job: NewJob): Readonly<LocalJob>;
-  /** Starts a job on a runner. @throws {Error} if the job does not exist or has ended */
   start(jobId: number, runner: LocalRunner): void;
-  /** Ends a job. @throws {Error} if the job does not exist or has ended */
   end(jobId: number, ending: JobEnding): void;
 }
 
@@ -122,7 +118,6 @@ export class JobBook {
     }
   }
 
-  /** Removes a job as if its project had been deleted. */
   forget(jobId: number): void {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
@@ -174,7 +169,6 @@ export class JobBook {
   }
 }
 
-/** The lists that show a job. */
 const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
   `projects/${projectId}`,
   ...(runner === undefined ? [] : [`runners/${runner.id}` as const]),
@@ -183,20 +177,16 @@ const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
 /** Shares in [0, 1] of webhook deliveries that go wrong, each drawn on its own. */
 export interface HookFaultShares {
   readonly lose: number;
-  /** Sent again under the same `webhook-id`, after a delay. */
   readonly repeat: number;
 }
 
-/** A response of the REST API instead of the real one. `stall` never answers. */
 type RestFault = { readonly status: number; readonly retryAfterSeconds?: number } | 'stall';
 
 /** Faults of the REST API, switchable while it runs. All are off at the start. */
 export class LocalGitLabFaults {
-  /** Answers 405 to `pagination=keyset` on runner jobs, as older versions do. */
   refuseKeyset = false;
   #rest: { fault: RestFault; left: number }[] = [];
 
-  /** Answers the next `calls` REST calls this way. `Infinity` lasts until `clear`. */
   answerRest(fault: RestFault, calls = 1): void {
     this.#rest.push({ fault, left: calls });
   }
@@ -206,7 +196,6 @@ export class LocalGitLabFaults {
     this.#rest = [];
   }
 
-  /** Returns the fault of this REST call, and uses it up. */
   takeRest(): RestFault | undefined {
     const [first] = this.#rest;
     if (first === undefined) return undefined;

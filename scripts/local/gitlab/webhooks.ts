@@ -15,7 +15,6 @@ export type GitLabVersion = '18.9' | '18.11' | '19.4';
 
 export type HookBody = Readonly<Record<string, unknown>>;
 
-/** One delivery; a repeat has the same id and body, and its own time. */
 export interface HookMessage {
   readonly webhookId: string;
   readonly body: HookBody;
@@ -23,19 +22,12 @@ export interface HookMessage {
 
 /** A webhook may have both secrets, as during a migration. */
 interface HookSecrets {
-  /** `whsec_` and a key in base64: signs every delivery. */
   readonly signingToken?: string;
-  /** Sent unchanged in `X-Gitlab-Token`. */
   readonly secretToken?: string;
 }
 
 const signsWebhooks = (version: GitLabVersion): boolean => Number.parseInt(version, 10) >= 19;
 
-/**
- * Makes the requests of one webhook, with the headers of that version.
- *
- * @throws {Error} for a signing token before 19.0.
- */
 export function hookRequester(
   hookUrl: string,
   instanceUrl: string,
@@ -78,66 +70,45 @@ const TIMEOUT_MS = 10_000;
 const REPEATED_AFTER_MS_MAX = 120_000;
 
 /** Sends job webhooks as GitLab does: immediately, without retries, and with the given shares of faults. */
-export class HookSender {
-  readonly counters = { events: 0, lost: 0 };
-  readonly #send: (message: HookMessage) => Promise<void>;
-  readonly #shares: HookFaultShares;
-  readonly #clock: WallClock;
-  readonly #random: () => number;
-  #open = 0;
-  #waiting: (() => void)[] = [];
-
-  constructor(
-    send: (message: HookMessage) => Promise<void>,
-    shares: HookFaultShares,
-    clock: WallClock,
-    random: () => number,
-  ) {
-    this.#send = send;
-    this.#shares = shares;
-    this.#clock = clock;
-    this.#random = random;
-  }
-
-  tell(body: HookBody): void {
-    const random = this.#random;
-    const message: HookMessage = { webhookId: uuidFrom(random), body };
-    this.counters.events += 1;
-    if (random() < this.#shares.lose) {
-      this.counters.lost += 1;
-      return;
-    }
-    void this.#post(message);
-    if (random() >= this.#shares.repeat) return;
-    this.#open += 1;
-    this.#clock.after(Math.ceil(random() * REPEATED_AFTER_MS_MAX), () => {
-      void this.#post(message);
-      this.#close();
-    });
-  }
-
-  /** Resolves when no delivery is under way or due later. */
-  idle(): Promise<void> {
-    return this.#open === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  async #post(message: HookMessage): Promise<void> {
-    this.#open += 1;
-    await this.#send(message).catch(() => {});
-    this.#close();
-  }
-
-  #close(): void {
-    this.#open -= 1;
-    if (this.#open === 0) for (const resolve of this.#waiting.splice(0)) resolve();
-  }
+export function hookSender(
+  send: (message: HookMessage) => Promise<void>,
+  shares: HookFaultShares,
+  clock: WallClock,
+  random: () => number,
+) {
+  const counters = { events: 0, lost: 0 };
+  const open = new Set<Promise<void>>();
+  const underWay = (work: Promise<void>): void => {
+    const done = work.catch(() => {}).finally(() => open.delete(done));
+    open.add(done);
+  };
+  return {
+    counters,
+    tell(body: HookBody): void {
+      const message: HookMessage = { webhookId: uuidFrom(random), body };
+      counters.events += 1;
+      if (random() < shares.lose) {
+        counters.lost += 1;
+        return;
+      }
+      underWay(send(message));
+      if (random() >= shares.repeat) return;
+      const due = new Promise<void>((resolve) =>
+        clock.after(Math.ceil(random() * REPEATED_AFTER_MS_MAX), resolve),
+      );
+      underWay(due.then(() => send(message)));
+    },
+    /** Resolves when no delivery is under way or due later. */
+    async idle(): Promise<void> {
+      while (open.size > 0) await Promise.all(open);
+    },
+  };
 }
 
 interface LocalHook {
   readonly id: number;
   readonly groupId: number;
   readonly uuid: string;
-  /** The fields its owner set: url, name, job_events … */
   setting: Readonly<Record<string, unknown>>;
   token?: string;
   signingToken?: string;
@@ -146,7 +117,6 @@ interface LocalHook {
   events: LocalHookEvent[];
 }
 
-/** One delivery, as `…/events` lists it. */
 interface LocalHookEvent {
   readonly id: number;
   readonly url: string;
@@ -156,15 +126,12 @@ interface LocalHookEvent {
 
 /** GitLab disables a webhook for a minute at the fourth failure in a row, then twice as long each time. */
 const FAILURES_ALLOWED = 3;
-/** At this many failures GitLab disables it for good. */
 const FAILURES_MAX = 40;
 const DISABLED_MS = 60_000;
 const DISABLED_MS_MAX = 86_400_000;
 const EVENTS_KEPT = 200;
-/** A Standard Webhooks key has 32 bytes. */
 const SIGNING_KEY_BYTES = 32;
 
-/** Webhooks of groups: stores them, sends job events to them, and disables those that fail. */
 export class GroupHookBook {
   readonly #hooks = new Map<number, LocalHook>();
   readonly #state: Pick<GitLabState, 'places' | 'random' | 'instanceUrl' | 'version' | 'settings'>;
@@ -173,7 +140,6 @@ export class GroupHookBook {
   #made = 0;
   #events = 0;
 
-  /** @param nowMs - dates deliveries: receivers compare the date with the real time. */
   constructor(
     state: Pick<GitLabState, 'places' | 'random' | 'instanceUrl' | 'version' | 'settings'>,
     nowMs: () => number,
@@ -210,7 +176,6 @@ export class GroupHookBook {
     this.#hooks.delete(hook.id);
   }
 
-  /** Sends a job event to each enabled webhook of the groups above the project. */
   async tell(projectPath: string, body: () => HookBody): Promise<void> {
     for (const hook of this.#hooks.values())
       if (
@@ -221,7 +186,6 @@ export class GroupHookBook {
         await this.send(hook, body(), uuidFrom(this.#state.random));
   }
 
-  /** Sends one delivery. A success enables the webhook again. */
   async send(hook: LocalHook, body: HookBody, webhookId: string): Promise<LocalHookEvent> {
     const { instanceUrl, version } = this.#state;
     const url = String(hook.setting.url);

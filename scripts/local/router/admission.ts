@@ -6,7 +6,6 @@ import type { AdmitStream } from './admit-service.ts';
 
 export interface AdmissionResult {
   readonly result: JobResult;
-  /** The message for the job page when rejected, the failure when failed. */
   readonly reason?: string;
   readonly controllerId?: number;
 }
@@ -19,7 +18,6 @@ interface AdmissionParts {
   readonly runnerId?: number | undefined;
 }
 
-/** GitLab's own words when no controller is connected. */
 const NOT_FOUND = { result: 'lost', reason: 'Agent connection not found' } as const;
 
 /**
@@ -43,7 +41,6 @@ export async function admitJob(question: Uint8Array, parts: AdmissionParts): Pro
   return done({ result: applicable.length === 0 ? 'disabled' : 'admitted' });
 }
 
-/** Jobs that may wait for a stream at the same time; more would test this machine's memory. */
 const FINDERS_MAX = 100_000;
 
 /**
@@ -76,7 +73,6 @@ export class WaitingStreams<Stream> {
     if (place >= 0) this.#streams.splice(place, 1);
   }
 
-  /** Returns an idle stream, now or within `timeoutMs`; undefined if none came. */
   take(timeoutMs: number): Promise<Stream | undefined> {
     const place = Math.floor(this.#random() * this.#streams.length);
     const [stream] = this.#streams.splice(place, 1);
@@ -98,7 +94,6 @@ export class WaitingStreams<Stream> {
   }
 }
 
-/** A runner controller. One without a scope in GitLab is `disabled` here. */
 export interface RegisteredController {
   readonly id: number;
   /** Active tokens. GitLab allows several, so that a token is changed without a gap. */
@@ -123,7 +118,6 @@ export class Controllers {
     this.#byId = new Map(controllers.map((controller) => [controller.id, controller]));
   }
 
-  /** In the order of their requests. @param runnerId - absent: a runner in every scope */
   applicable(runnerId?: number): RegisteredController[] {
     return this.#all().filter(
       ({ state, runnerIds }) =>
@@ -136,7 +130,6 @@ export class Controllers {
     return [...this.#byId.values(), ...this.#live()];
   }
 
-  /** Changes a controller. New tokens replace the old ones immediately; open streams live on. */
   change(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {
     const controller = this.#byId.get(id);
     if (controller === undefined)
@@ -144,7 +137,6 @@ export class Controllers {
     this.#byId.set(id, { ...controller, ...change });
   }
 
-  /** Returns the controller that calls, or the refusal. A disabled controller may still connect. */
   identify(metadata: Metadata): RegisteredController | CallRefusal {
     if (metadata.get('gitlab-agent-type')[0] !== 'runnerc')
       return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
@@ -167,21 +159,16 @@ export const unauthenticated = (details: string): CallRefusal => ({
   details,
 });
 
-/** The router's counters. `job_router_…` has the name and labels of GitLab's own metric. */
 export const newCounters = () => ({
   /** One per job. `disabled`: no controller applied, and the job goes through. */
   job_router_admission_control_total: { admitted: 0, rejected: 0, failed: 0, disabled: 0 },
-  /** `refused`: calls that failed before they became streams. */
   streams: { opened: 0, refused: 0, asked: 0 },
   connections: { opened: 0 },
   violations: {
-    /** Not exactly one variant, an empty or overlong reason, or bytes that do not parse. */
     invalid_answer: 0,
     answer_before_question: 0,
     second_answer: 0,
-    /** Half-closed without an answer. */
     closed_unanswered: 0,
-    /** Answered and left its side open. */
     not_half_closed: 0,
     text_frame: 0,
     wrong_subprotocol: 0,
@@ -200,7 +187,6 @@ export interface AwaitedCondition {
 
 const TIMEOUT_MS = 120_000;
 
-/** Waits for conditions without sleeping: every change calls `look`. */
 export class ConditionWaiters {
   readonly #pending = new Set<() => void>();
 

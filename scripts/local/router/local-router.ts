@@ -31,7 +31,6 @@ import {
 export interface LocalRouterOptions {
   readonly schema?: WireSchema;
   readonly controllers: readonly RegisteredController[];
-  /** Adds its controllers, and gives its jobs to runners. @default none */
   readonly gitlab?: RouterGitLab;
   readonly host?: string;
   /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */
@@ -51,7 +50,6 @@ export interface LocalRouterOptions {
 
 interface AskOptions {
   readonly bytes?: Uint8Array;
-  /** Appended to this question: unknown or oversized fields. */
   readonly append?: Uint8Array;
   readonly runnerId?: number;
 }
@@ -151,23 +149,18 @@ export async function startLocalRouter(options: LocalRouterOptions) {
     wsUrl: ws?.url,
     schema,
     counters,
-    /** Instances that are registered. Presence only: routing looks at open streams. */
     registrations: {
       present: () => [...registered].map(([instanceId, controllerId]) => ({ instanceId, controllerId })),
     },
     faults,
-    /** Sends one job to every applicable controller. @throws {Error} only for a job it cannot encode. */
     admit,
-    /** The bytes that `admit` would send, for encoding before a measurement. */
     encode,
     waitingStreams: (id?: number): number =>
       id === undefined ? sum([...pools.values()].map((pool) => pool.size)) : streamsOf(id).size,
     connections: () => sum(listeners.map((listener) => listener.connections())),
-    /** Resolves when `holds` is true, checked after every change; rejects after `timeoutMs`. */
     until: (holds: () => boolean, condition?: AwaitedCondition) => conditions.until(holds, condition),
     changeController: (id: number, change: Partial<Omit<RegisteredController, 'id'>>) =>
       controllers.change(id, change),
-    /** Resets every TCP connection and returns their number. */
     resetConnections: () => sum(listeners.map((listener) => listener.reset())),
     async stopListening() {
       await Promise.all(listeners.map((listener) => listener.stop()));

@@ -63,7 +63,6 @@ function varyMessage(message: DescriptorProto, variant: SchemaVariant): void {
   for (const nested of message.nestedType) varyMessage(nested, variant);
 }
 
-/** Above every number in use, below the reserved range of 19 000. */
 const ADDED_FROM = 900;
 
 export function renumberedField(number: number, message: string): number {
@@ -91,7 +90,6 @@ export function writeRenumbered(file: string): string {
   return path;
 }
 
-// Also when scripts/pinned.mjs runs it.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [file] = process.argv.slice(2);
   if (file === undefined) {

@@ -10,7 +10,6 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 const BUDGET = 900_000_000;
 const JOBS_MAX = 1_000_000_000;
 
-/** Ids of the n-th root group, of a subgroup and of its project. */
 export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
 
 const placesOf = (roots: number) => Array.from({ length: roots }, (_, index) => benchPlace(index));
@@ -33,7 +32,6 @@ const limitsOf = (roots: number, isShared: boolean) => ({
   ],
 });
 
-/** A policy with one runner class, and the two rules that switch on limits of money and of jobs at the same time. */
 export const policyDocument = (moreRules: readonly unknown[] = []) => ({
   currency: 'USD',
   prices: {

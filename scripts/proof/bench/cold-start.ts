@@ -82,7 +82,6 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
     const { calls, connections } = table.counts;
     const rounds: { readonly ours: Start; readonly floor: Start }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      // The order changes, so that a machine that speeds up or slows down favours neither.
       const first = await start(round % 2 === 0 ? admit.file : client.file);
       const second = await start(round % 2 === 0 ? client.file : admit.file);
       rounds.push(round % 2 === 0 ? { ours: first, floor: second } : { ours: second, floor: first });

@@ -1,4 +1,3 @@
-/** Group commit against one transaction per job and against a store off the shelf, and latency under scheduled load. */
 import { RateLimiterDynamo } from 'rate-limiter-flexible';
 import { VirtualTime } from '../../local/clock.ts';
 import { logNormal, seededRandom } from '../../local/random.ts';
@@ -38,7 +37,6 @@ export async function contentionFigures(): Promise<readonly Figure[]> {
   ];
 }
 
-/** @param theirs - the other side's write units per job. */
 const overOther = (
   name: string,
   grouped: Modelled,
@@ -113,9 +111,7 @@ export async function openLoopFigures(): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** The limits of a job of the bench: of its root, its group and its project. */
 const LEVELS = ['root', 'group', 'project'] as const;
-/** The SDK's defaults: three tries, and pauses that begin with at most 50 ms. */
 const TRIES_MAX = 3;
 const PAUSE_MS = 50;
 
@@ -130,7 +126,6 @@ export function rateLimiterRival(
   random: () => number,
 ): {
   readonly ask: Ask;
-  /** `units`: one for each write, also for one that a condition refuses. */
   readonly counts: { units: number; throttles: number };
 } {
   const counts = { units: 0, throttles: 0 };
@@ -163,7 +158,6 @@ interface RivalUpdate {
   readonly ExpressionAttributeValues: Readonly<Record<string, { readonly N: string }>>;
 }
 
-/** Single updates never conflict, but an item takes a limited number of write units a second. */
 function modelledUpdates(
   time: ModelTime,
   random: () => number,

@@ -11,7 +11,6 @@ export function countingStore(
   onTransaction?: (writes: readonly Write[]) => void,
 ) {
   const keys = ledgerKeys(instance);
-  /** Write units by formula, failed transactions included. */
   const counts = { transactions: 0, refused: 0, conflicts: 0, throttles: 0, tableUnits: 0, indexUnits: 0 };
   const transact: LedgerStore['transact'] = async (writes, options) => {
     counts.transactions += 1;
@@ -28,7 +27,6 @@ export function countingStore(
   return { ...storeWith(store, { transact }), counts };
 }
 
-/** A store with some methods of its own. */
 export const storeWith = (store: LedgerStore, own: Partial<LedgerStore>): LedgerStore => ({
   transact: (writes, options) => store.transact(writes, options),
   readCounters: (wanted, options) => store.readCounters(wanted, options),

@@ -1,4 +1,3 @@
-/** The parts of the bench. Each is measured in its own process: `measurePart('memory')`. */
 import { fileURLToPath } from 'node:url';
 import { type Figure, median, reached } from './figure.ts';
 import { startProcess } from './processes.ts';
@@ -26,7 +25,6 @@ export async function measurePart(name: string): Promise<readonly Figure[]> {
   }
 }
 
-/** Odd, so that the median is a measured value. */
 const TRIES = 3;
 const isMissedRatio = (figure: Figure): boolean => figure.kind === 'ratio' && !reached(figure);
 

@@ -15,9 +15,7 @@ import { encodeAdmitted, loadSchema, type WireSchema } from '../../../relay/wire
 import { benchPlace, benchRules } from './bench-rules.ts';
 import { median } from './figure.ts';
 
-/** The relay's container has the same young generation. */
 const FLAGS = ['--expose-gc', '--max-semi-space-size=16'];
-/** Longer than the longest part on a slow machine: a process that hangs must not hang the bench. */
 const ANSWER_MS_MAX = 600_000;
 const STREAMS = 128;
 
@@ -48,7 +46,6 @@ export function startProcess(
   };
   return {
     next,
-    /** Sends a command and waits for its answer, one at a time. */
     send: <T>(command: object | string): Promise<T> => {
       child.send(command);
       return next();
@@ -60,7 +57,6 @@ export function startProcess(
   };
 }
 
-/** Controllers of the bench's router, by id: enough for all sides of a comparison to stay connected. */
 export const BENCH_TOKENS = {
   1: 'glrct-bench-1',
   2: 'glrct-bench-2',
@@ -138,7 +134,6 @@ const CONTEXT_VARIABLES = [
   'CI_JOB_STAGE',
 ];
 
-/** An admission request of a real job's size, about 1.8 KB with 30 variables. */
 export const benchQuestion = (jobId: number, { root, group, project } = benchPlace(0)) => ({
   id: jobId,
   job_info: {
@@ -251,7 +246,6 @@ async function startInlineRelay(): Promise<Served> {
   const schema = loadSchema();
   const rules = benchRules(1);
   const router = benchRouter(env.BENCH_ROUTER ?? '', schema, env.BENCH_TOKEN);
-  // The tunnel keeps its socket in a temporary folder.
   process.once('exit', () => router.close());
   createRelay({
     router,

@@ -33,7 +33,6 @@ import {
 const PER_SECOND = 20;
 const FAULT_MS = { min: 1_200, spread: 1_800 };
 const CALM_MS = { min: 500, spread: 1_000 };
-/** Shorter than the estimate of the policy. */
 const RUN_MS = { min: 500, spread: 2_500 };
 /** After a fault of three seconds a decision is delivered within this: a second to gather, then three retries. */
 const DELIVERED_MS_MAX = 15_000;
@@ -48,7 +47,6 @@ interface AskedJob {
   readonly result: string;
 }
 
-/** Yields all faults in random order, then all again in another order. */
 export function* drawFaults(random: () => number): Generator<string> {
   for (;;) {
     const order = Object.keys(FAULTS).map((name) => ({ name, at: random() }));
@@ -83,7 +81,6 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
       const queued = scene.relays.map((relay) => relay.running()?.gauge(METRIC_UNMETERED_QUEUED) ?? 0);
       return (await Promise.all(queued)).every((count) => count === 0) && stream.taken() >= asked.length;
     }, QUIET_MS_MAX);
-    // Journal items may still be on their way.
     await pause(1_000);
 
     const ledger = createLedger({ store });
@@ -156,7 +153,6 @@ export function chaosText({ promises, faults, ...counts }: ChaosResult): string 
   ].join('\n');
 }
 
-/** Requests jobs that run and end as in GitLab, at a constant rate. */
 function startLoad({ router }: ChaosScene, store: DynamoStore, random: () => number) {
   const asked: AskedJob[] = [];
   const open: Promise<void>[] = [];
@@ -192,7 +188,6 @@ function startLoad({ router }: ChaosScene, store: DynamoStore, random: () => num
   };
 }
 
-/** The job outcome as GitLab's REST API reports it once the job is over. */
 function outcomeOf({ jobId, projectId, result }: AskedJob): JobTruth {
   const nowMs = Date.now();
   const job = { jobId, projectId, projectPath: pathOfProject(projectId), finishedAtMs: nowMs };
@@ -259,7 +254,6 @@ async function readStream({ endpoint, settle }: ChaosScene) {
     const limit = chaosLimitOf(key.subject);
     if (limit !== undefined && checked > limit) over.push(`${key.subject}: ${checked} of ${limit}`);
   };
-  /** Returns the number of records before the first failed one. */
   const settled = async (batch: readonly TableStreamRecord[]): Promise<number> => {
     const answer = await settle
       .running()

@@ -28,7 +28,6 @@ export const CHAOS_PROJECTS = [2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008];
 export const rootOf = (project: number): number => ROOTS[project % ROOTS.length] ?? POOR_ROOT;
 export const pathOfProject = (project: number): string => `root-${rootOf(project)}/project-${project}`;
 
-/** The limit of a counter, by its subject; undefined if it has none. */
 export function chaosLimitOf(subject: string): number | undefined {
   if (subject === 'instance') return SHARED_CAP;
   if (subject === `group/${POOR_ROOT}`) return 4_000_000;
@@ -82,7 +81,6 @@ interface Process {
   kill(): Promise<void>;
 }
 
-/** A process that is killed with SIGKILL and started again. */
 async function restartable<Running extends Process>(start: () => Promise<Running>) {
   const killedAtMs: number[] = [];
   let running: Running | undefined = await start();
@@ -104,7 +102,6 @@ async function restartable<Running extends Process>(start: () => Promise<Running
 
 export type ChaosScene = Awaited<ReturnType<typeof openScene>>;
 
-/** @param onLine - called with every line of every relay, and the relay's index. */
 export async function openScene(random: () => number, onLine: (line: string, relay: number) => void) {
   const ends: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
@@ -123,7 +120,6 @@ async function openParts(
   onLine: (line: string, relay: number) => void,
   ends: (() => unknown)[],
 ) {
-  // Packages are found only from below the project's folder.
   const bundles = join(root, '.tollgate', 'chaos');
   mkdirSync(bundles, { recursive: true });
   const folder = mkdtempSync(join(bundles, 'run-'));
@@ -162,7 +158,6 @@ async function openParts(
   };
   const admit = await startFunction('admit');
   const settle = await startFunction('settle/stream');
-  // The function's process may change; the address stays.
   const admitUrl = await serveFunctionUrl({
     invoke: async (event) => {
       const running = admit.running();

@@ -192,7 +192,6 @@ export const COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   },
 ];
 
-/** Runs `npm run destroy` with a GitLab whose controller has this state. */
 async function destroyWhile(place: deployed.RehearsalPlace, state: string, withState: boolean) {
   const told: string[] = [];
   const controllers = createRunnerControllers({
@@ -295,7 +294,6 @@ async function rehearseRelay(place: deployed.RehearsalPlace): Promise<string> {
   const relay = startRelayBundle(RELAY_BUNDLE, {
     ...place.awsEnv,
     ...told,
-    // It is killed at the end and leaves its socket's folder there.
     TMPDIR: place.folder,
     [names.ENV_AWS_SSM_ENDPOINT]: place.emulator.endpoint,
     [names.ENV_PROTO_FILE]: descriptors,

@@ -23,7 +23,6 @@ const CALL_MS_MAX = 15_000;
 
 export interface RehearsalPlace {
   readonly emulator: Emulator;
-  /** Below the project's folder, so that its packages are found. */
   readonly folder: string;
   /** Stand in for a GitLab's descriptors; their numbers differ from the placeholder's. */
   readonly descriptors: string;
@@ -31,7 +30,6 @@ export interface RehearsalPlace {
   readonly awsEnv: Readonly<Record<string, string>>;
 }
 
-/** The emulator accepts any credentials. */
 export const awsEnvFor = (endpoint: string, home: string): Readonly<Record<string, string>> => ({
   PATH: process.env.PATH ?? '',
   HOME: home,
@@ -86,7 +84,6 @@ async function environmentOf(place: RehearsalPlace, name: string): Promise<Texts
   throw new Error(`${functionName(name)} has no environment (HTTP ${response.status})`);
 }
 
-/** Key of a function's code in the bucket of assets, as the deployed template has it. */
 function codeKeyOf(place: RehearsalPlace, name: string): string {
   const file = join(place.folder, 'cdk.out', `${SERVICE_STACK}.template.json`);
   type Resource = { readonly Properties?: { FunctionName?: string; Code?: { S3Key: string } } };
@@ -115,7 +112,6 @@ export async function startDeployed(
   return hostBundle({ folder, env: { ...place.awsEnv, ...Object.fromEntries(unpacked), ...instead } });
 }
 
-/** Starts a deployed function, runs `use` and ends it. */
 export async function withDeployed<T>(
   place: RehearsalPlace,
   name: string,
@@ -130,7 +126,6 @@ export async function withDeployed<T>(
   }
 }
 
-/** Returns its folder; a function that is started again has one already. */
 async function unpackedCode(place: RehearsalPlace, name: string): Promise<string> {
   const key = codeKeyOf(place, name);
   const response = await call(
@@ -190,7 +185,6 @@ export async function relayEnvironmentOf(place: RehearsalPlace): Promise<Texts> 
   return Object.fromEntries(environment.map(({ name, value }) => [name, value]));
 }
 
-/** An item that no change may touch. */
 export const NOTE = { pk: { S: 'rehearsal@note' }, sk: { S: 'note' } };
 
 const connection = ({ emulator }: RehearsalPlace) => ({
@@ -221,7 +215,6 @@ const CDK_MS_MAX = 240_000;
 
 export async function cdk(place: RehearsalPlace, ...args: readonly string[]): Promise<CdkRun> {
   const out = join(place.folder, 'cdk.out');
-  // Destroying needs no synthesis.
   const [verb] = args;
   const from =
     verb === 'destroy'

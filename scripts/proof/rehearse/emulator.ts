@@ -35,7 +35,6 @@ export async function startEmulator(python: string) {
   return {
     /** By this name it finds templates in its own buckets. */
     endpoint: `http://localhost:${port}`,
-    /** Calls that broke it; their results are not reliable. */
     crashes: (): readonly string[] => crashes,
     stop: () => end(child),
   };
@@ -55,7 +54,6 @@ async function untilItAnswers(port: number, child: ChildProcess): Promise<void> 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
-  // It ends when its stdin is closed.
   child.stdin?.end();
   const killer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
   await exited;

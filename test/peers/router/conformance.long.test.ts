@@ -55,15 +55,6 @@ phase('counts responses as unheard if the connection is reset before they are re
   expectRight(await router.ask({ count: 100, inFlight: 8, firstJobId: 2000, verdicts: ['admit', 'image'] }));
 });
 
-phase('opens new streams while the router ends none of the answered ones', async (scene) => {
-  const flags = ['-hold-ends', '-find', '8s'];
-  const { router, relay } = await scene.started({ transport: 'grpc', flags });
-  const load = { count: 1400, inFlight: 100, firstJobId: 1000 } as const;
-  expectRight(await router.ask({ ...load, verdicts: ['admit', 'image'] }));
-  await router.act('release');
-  await expectSameCounts(router, relay, { unheard: 'any' });
-});
-
 /** Legal messages, decided like any other. */
 const ODD = ['unknown-fields', 'groups', 'job-info-twice', 'long-varint', 'contradicting-variables', 'plain'];
 
@@ -99,18 +90,4 @@ phase('notices a silent connection by its pings and reconnects', async (scene) =
   await router.act('freeze');
   expect(await router.waits(4, NOTICED_MS)).toBe(true);
   expectRight(await router.ask({ count: 50, inFlight: 8, firstJobId: 1000, verdicts: ['admit', 'image'] }));
-});
-
-/** Longer than a minute with jitter, shorter than the three minutes between registrations. */
-const REGISTERED_AGAIN_MS = 90_000;
-
-phase('registers again although waiting streams fill the connection', async (scene) => {
-  // The first registration fails. Then waiting streams take all 20 streams of the connection.
-  const flags = ['-streams', '20', '-refusals', '1'];
-  const { router, relay } = await scene.started({ transport: 'ws', flags });
-  expectRight(await router.ask({ count: 400, inFlight: 100, firstJobId: 1000, verdicts: ['admit'] }));
-  expect(await router.waits(20)).toBe(true);
-  const isRegistered = async (): Promise<boolean> => ((await router.report()).registered ?? 0) >= 2;
-  expect(await until(isRegistered, REGISTERED_AGAIN_MS)).toBe(true);
-  await expectSameCounts(router, relay);
 });

@@ -25,7 +25,6 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs `npm start` without npm. */
 const start = (...args: readonly string[]): Promise<Ended> =>
   promisify(execFile)(process.execPath, [START, ...args], { timeout: 240_000 }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -49,16 +48,12 @@ test('--json prints one object per decision and a summary that adds up, and no s
   expect(stdout).not.toContain(NOT_A_SECRET);
 });
 
-/** A run that is watched, and perhaps interrupted. */
 interface Watched {
-  /** All it printed so far, once `wanted` is in it. */
   until(wanted: RegExp): Promise<string>;
   interrupt(): void;
-  /** All it printed, and its exit code. */
   ended(): Promise<{ readonly code: number | null; readonly text: string }>;
 }
 
-/** Whatever becomes of the test, the run does not stay. */
 async function watching<T>(
   args: readonly string[],
   use: (run: Watched) => Promise<T>,

@@ -46,7 +46,6 @@ interface DrawnProject {
   readonly medianSeconds: ReadonlyMap<string, number>;
 }
 
-/** A job and its outcome, if it is let go on. */
 export interface MonthJob extends JobPlan {
   readonly project: DrawnProject;
   readonly askedAtMs: number;
@@ -55,9 +54,7 @@ export interface MonthJob extends JobPlan {
   readonly queueMs: number;
   readonly durationSeconds: number;
   readonly outcome: 'runs' | 'bypass' | 'routerFailure' | 'canceledBeforeStart' | 'vanished';
-  /** Delivery times of webhooks of its end, ms after the end. Empty: lost. */
   readonly endDelaysMs: readonly number[];
-  /** Delivery of "running", ms after the end. */
   readonly lateRunningMs?: number;
 }
 
@@ -114,7 +111,6 @@ function below(
 const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** 1 November 2026, counted from 1970: the month begins an hour before it does in UTC. */
 const FIRST_DAY = Math.ceil(MONTH_START_MS / DAY_MS);
 
 function drawJobs(
@@ -193,7 +189,6 @@ function drawAskedAgain(askedAtMs: number, random: () => number): number | undef
   return isQuiet ? againMs : undefined;
 }
 
-/** Requests of an outage come within an hour after it, in the same order. */
 function afterOutage(atMs: number): number {
   if (atMs < OUTAGE.fromMs || atMs >= OUTAGE.untilMs) return atMs;
   const share = (atMs - OUTAGE.fromMs) / (OUTAGE.untilMs - OUTAGE.fromMs);

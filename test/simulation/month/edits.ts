@@ -60,7 +60,6 @@ function some<T>(all: readonly T[], share: number, random: () => number): readon
   ).flat();
 }
 
-/** On a weekday between nine and five, in whole minutes, and not around an outage. */
 function someTime(random: () => number): number {
   for (;;) {
     const day = 2 + Math.floor(random() * 27);
@@ -100,7 +99,6 @@ function resized(
   return { atMs: someTime(random), change };
 }
 
-/** And afterwards as it was. */
 function forAWhile(
   subject: string,
   amount: 0 | 'unlimited',

@@ -1,4 +1,3 @@
-/** One month: requests, ends, losses and sweeps in the order of their time. */
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
 import type { StoreFault, StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
@@ -35,7 +34,6 @@ export interface MonthOptions {
   /** With `history`, the product's own, the table's stream is rolled up as well. */
   readonly estimate: EstimateBasis;
   readonly parts?: Partial<Parts>;
-  /** Ends after so many days. @default all, and one more in which everything ends */
   readonly days?: number;
   readonly stopsAtFinding?: boolean;
 }
@@ -44,9 +42,7 @@ export type MonthResult = Awaited<ReturnType<typeof simulateMonth>>;
 
 /** Requests that arrive within this share a batch, as in the relay. */
 const BATCH_MS = 250;
-/** Webhooks gather in the stream for so long. */
 const STREAM_WINDOW_MS = 5_000;
-/** A job that the router rejects shows as running for a moment. */
 const REFUSED_MS = 200;
 /** The sweep finds a job without admission by then, however long GitLab and the table were away. */
 const FOUND_WITHIN_MS = 8 * HOUR_MS;
@@ -67,7 +63,6 @@ class Month {
   /** Later requests of jobs whose first answer is lost. */
   readonly #again = new Agenda<Question>();
   readonly #hooks = new Agenda<JobTruth>();
-  /** `bypass`: jobs that never asked and were charged. `unchanged`: webhooks that changed nothing. */
   readonly #count = { admitted: 0, rejected: 0, askedAgain: 0, bypass: 0, unchanged: 0 };
   readonly #sweeps = { silent: 0, healed: 0, due: 0, unadmitted: 0 };
   readonly #random: () => number;
@@ -170,7 +165,6 @@ class Month {
     }
   }
 
-  /** Requests before a time, by root group: a relay sends those of one together. */
   async #ask(untilMs: number): Promise<void> {
     const { clock, gitlab } = this.#world;
     const arriving: Question[] = [];
@@ -224,7 +218,6 @@ class Month {
     return plan;
   }
 
-  /** GitLab lets the job go on now. Webhooks have whole seconds, so jobs start at whole seconds. */
   #start(job: TrueJob): void {
     const { gitlab, clock } = this.#world;
     const { queueMs, durationSeconds, outcome } = this.#plan(job);

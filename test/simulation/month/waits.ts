@@ -1,4 +1,3 @@
-/** Compares waiting jobs at each relay with the rulebook: how long they wait, in which order, and for what. */
 import { LINES_MAX, type WaitingTerms } from '../../../functions/core/contract/admissions.ts';
 import { WAITING_OF_ROOT_MAX } from '../../../relay/wait-queue.ts';
 import type { ExpectedTurn } from '../answers.ts';
@@ -38,7 +37,6 @@ export class ExpectedWaits {
       const until = new Date(job.untilMs).toISOString();
       must(!isLast || nowMs >= job.untilMs, `job ${jobId} is asked about last, and may wait until ${until}`);
     });
-    // A relay's clock has parts of milliseconds.
     const isSame = Math.abs(nowMs - job.sinceMs - waitedMs) <= 1;
     return { waitedMs: isSame ? waitedMs : nowMs - job.sinceMs, isLast, awaited };
   }

@@ -20,14 +20,12 @@ export interface AskedJob {
 }
 
 export interface ExpectedClaim {
-  /** `group/101|money-month|2026-11`. */
   readonly counter: string;
   readonly unit: CountedUnit;
   readonly amount: number;
   /** The highest amount that the counter may show afterwards; absent: the job is exempt and does not ask. */
   readonly bound?: number;
   readonly mode: 'enforce' | 'shadow';
-  /** How long a job that this claim refuses may wait. Absent: it may not wait. */
   readonly waitMs?: number;
 }
 
@@ -55,7 +53,6 @@ export class AskedClaims {
     }
   }
 
-  /** @param groupId - the group of the job's project when it asked */
   of(job: AskedJob, groupId: number, atMs: number, estimateSeconds: number): ExpectedAsk {
     const { prices, byMinute, parentOf, exemptions } = this.#ruleSet;
     const groupIds = groupChainOf(groupId, parentOf);
@@ -101,14 +98,12 @@ export class AskedClaims {
   }
 }
 
-/** The sums that decide: settled and held; `fitted` leaves out amounts that a shadow limit would have refused. */
 export interface Sums {
   readonly committed: number;
   readonly fitted: number;
 }
 
 interface ExpectedVerdict {
-  /** The enforced counters without room for the job. Empty: it is admitted. */
   readonly refusedBy: readonly string[];
   /** For each claim, if it counts in `fitted` once the job is admitted. */
   readonly fitted: readonly boolean[];

@@ -7,18 +7,14 @@ export interface DecidedJob {
   readonly ask: ExpectedAsk;
   readonly state: 'HELD' | 'RUNNING' | 'SETTLED' | 'RELEASED' | 'EXPIRED' | 'REJECTED' | 'RESERVED';
   readonly decidedAtMs: number;
-  /** Rejected, even if it ran all the same. */
   readonly wasRejected: boolean;
   readonly ranSeconds: number;
-  /** Expired, and charged with its hold. */
   readonly isChargedUnknown: boolean;
-  /** Why the decision asked no limit. */
   readonly uncheckedBy: 'exempt' | 'unmetered' | 'bypass' | undefined;
 }
 
 export const REJECTION_STANDS_MS = 60_000;
 
-/** The amount that a run uses of a counter, at the price of the admission. */
 export function usedBy(unit: CountedUnit, seconds: number, ask: ExpectedAsk): number {
   switch (unit) {
     case 'micros':

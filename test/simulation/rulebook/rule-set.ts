@@ -11,13 +11,10 @@ export interface WrittenLimit {
   readonly subject: string;
   readonly id: string;
   readonly unit: CountedUnit;
-  /** Absent: jobs at the same time. */
   readonly per?: 'hour' | 'day' | 'week' | 'month' | 'year' | 'once';
   readonly zone: string;
-  /** `MM-DD`: the first day of the fiscal year. */
   readonly fiscalStart?: string;
   readonly mode: 'enforce' | 'shadow';
-  /** Whole units; seconds come in whole minutes. */
   readonly amount: number | 'unlimited';
   /** Whole seconds that a job may wait. Absent: it is rejected immediately. */
   readonly waitSeconds?: number;
@@ -27,7 +24,6 @@ export interface WrittenGrant {
   readonly subject: string;
   readonly limit: string;
   readonly amount: number;
-  /** Unix ms, half-open. */
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -39,7 +35,6 @@ export interface PriceVersion {
 }
 
 export interface RuleSet {
-  /** In force from this instant, Unix ms, until the next set of rules. */
   readonly fromMs: number;
   readonly limits: readonly WrittenLimit[];
   readonly grants: readonly WrittenGrant[];
@@ -56,7 +51,6 @@ export interface RuleSet {
   readonly groupOf: ReadonlyMap<number, number>;
 }
 
-/** Root first, the group itself last. */
 export function groupChainOf(groupId: number, parentOf: RuleSet['parentOf']): readonly number[] {
   const chain = [groupId];
   for (let id = parentOf.get(groupId); id !== undefined; id = parentOf.get(id)) chain.unshift(id);
@@ -127,7 +121,6 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /** By zone and quarter of an hour: formatting is slow, and a month has some thousands of quarters. */
 const days = new Map<string, string>();
 
-/** `2026-11-21` */
 export function dayIn(zone: string, atMs: number): string {
   const quarter = Math.floor(atMs / QUARTER_MS);
   const key = `${zone} ${quarter}`;
