@@ -18,14 +18,13 @@ import { placementOf } from '../../policies/placement.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { HandOutDirectory, Rules } from './admission/judge.ts';
 import { DirectoryStore } from './directory/directory-store.ts';
-import { DynamoDirectoryTable } from './directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from './directory/directory-table.ts';
 import { directoryHandOut } from './directory/hand-out.ts';
 import type { LedgerClock, Log } from './environment/environment.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { DynamoLimitTable, type DynamoLimitTableOptions } from './limits/dynamo-limit-table.ts';
 import type { LiveLimits } from './limits/edit-model.ts';
 import { LimitStore } from './limits/limit-store.ts';
-import type { LimitTable } from './limits/limit-table.ts';
+import { DynamoLimitTable, type DynamoLimitTableOptions, type LimitTable } from './limits/limit-table.ts';
 
 interface RulesInForceDeps {
   readonly table: LimitTable;

@@ -3,7 +3,7 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/period.ts';
 import { runnerClassNames } from '../../policies/price.ts';
 import { readWholeDirectory } from '../core/directory/directory-part.ts';
-import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from '../core/directory/directory-table.ts';
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readDriftConfig } from '../core/environment/settings.ts';
 import {
@@ -16,7 +16,7 @@ import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
 import { dynamoRecountRounds, recountOn } from '../core/ledger/recount-round.ts';
 import { dynamoPseudonymKeys, replaceUserIds } from '../core/ledger/user-ids.ts';
-import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { readLimitSet } from '../core/limits/publish-limits.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { readPackedPrices, readPackedRules } from '../core/rules.ts';

@@ -1,5 +1,4 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type SingleItem, singleItem } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
 import type { InstanceTable } from '../store/operation.ts';
@@ -94,34 +93,23 @@ export interface CanaryOutcome {
   readonly descriptors: string;
   readonly gitlabVersion: string;
   readonly runnerId: number;
-  /** Absent: this GitLab was never made to wait. */
-  readonly patience?: RouterPatience;
-}
-
-export interface RouterPatience {
-  readonly waitedMs: number;
-  /** True if GitLab gave up then; else it took the answer, and may have waited longer. */
-  readonly gaveUp: boolean;
 }
 
 /** One item, replaced by each canary run. Only the operator's command may write it. */
 export const dynamoCanaryOutcomes = ({ table, instance }: InstanceTable): SingleItem<CanaryOutcome> =>
   singleItem<CanaryOutcome>({
     ...{ table, key: ledgerKeys(instance).canaryOutcome, name: 'what the canary found', consistent: false },
-    encode: ({ checkedAtMs, admitted, rejected, descriptors, gitlabVersion, runnerId, patience }) => ({
+    encode: ({ checkedAtMs, admitted, rejected, descriptors, gitlabVersion, runnerId }) => ({
       ...{ at: numberValue(checkedAtMs), ad: textValue(admitted), re: textValue(rejected) },
       ...{ dh: textValue(descriptors), gv: textValue(gitlabVersion), ru: numberValue(runnerId) },
-      ...(patience && { wm: numberValue(patience.waitedMs), gu: { BOOL: patience.gaveUp } }),
     }),
     decode: (item) => {
       const armIn = (name: string) => ARM_OUTCOMES.find((each) => each === item[name]?.S);
       const [admitted, rejected] = [armIn('ad'), armIn('re')];
       if (admitted === undefined || rejected === undefined) return undefined;
-      const waited = { waitedMs: readNumber(item, 'wm'), gaveUp: item.gu?.BOOL === true };
       return {
         ...{ checkedAtMs: readNumber(item, 'at'), admitted, rejected, runnerId: readNumber(item, 'ru') },
         ...{ descriptors: readText(item, 'dh'), gitlabVersion: readText(item, 'gv') },
-        ...withoutAbsent({ patience: item.wm === undefined ? undefined : waited }),
       };
     },
   });

@@ -164,7 +164,6 @@ export function ledgerKeys(instance: string) {
     directoryPointer: at(DIRECTORY_PK_SUFFIX, 'pointer'),
     directoryChunk: (version: string, chunk: string, number: number): Key =>
       at(`${DIRECTORY_PK_SUFFIX}#${version}`, `${chunk}#${digits(number, PART_DIGITS)}`),
-    directoryWish: (wish: string): Key => at(`${DIRECTORY_PK_SUFFIX}#wishes`, wish),
 
     pseudonymKey: (year: number): Key => at(PSEUDONYMS_PK_SUFFIX, String(year)),
     session: (idHash: string): Key => at(`${SESSIONS_PK_SUFFIX}#${idHash}`, 'session'),

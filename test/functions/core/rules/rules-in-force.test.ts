@@ -120,7 +120,7 @@ test('a period that begins with a debt larger than its limit says so', async () 
     overdrawn: 3 * MICROS,
   });
   expect(decision?.outcome === 'rejected' && decision.text.split('\n')[0]).toBe(
-    'CI jobs of group acme/payments are blocked: an overdraft of 3.00 EUR takes the whole CI budget for December 2026.',
+    'CI jobs of group acme/payments are blocked: CI budget 0.00 EUR for December 2026, after an overdraft of 3.00 EUR.',
   );
 });
 
