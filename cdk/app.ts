@@ -8,9 +8,7 @@ import { deployments } from './tollgate.config.ts';
 const bundlesPath = fileURLToPath(new URL('../dist', import.meta.url));
 const app = new App();
 try {
-  // The CDK command line says where its caller's deployments go.
-  const callersRegion = process.env.CDK_DEFAULT_REGION;
-  addDeployments(app, readDeployments(deployments, app.node.getAllContext(), callersRegion), bundlesPath);
+  addDeployments(app, readDeployments(deployments, app.node.getAllContext()), bundlesPath);
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   // Print the list without a stack trace: it is for the editor of the file.

@@ -54,7 +54,7 @@ const CUT_MS = 7_000;
 const CUT_GRACE_MS = 250;
 
 export interface StreamPoolOptions {
-  readonly router: Pick<Router, 'admitJob' | 'tokenReplaced'>;
+  readonly router: Pick<Router, 'admitJob'>;
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   readonly clock: RelayClock;
@@ -90,7 +90,7 @@ class Pool implements StreamOwner {
   #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(options: StreamPoolOptions) {
-    const { clock, random, observe, router, sizes = POOL_SIZES } = options;
+    const { clock, random, observe, sizes = POOL_SIZES } = options;
     this.#options = options;
     this.#sizes = sizes;
     this.#wanted = sizes.start;
@@ -99,7 +99,6 @@ class Pool implements StreamOwner {
     this.#timers = new Timers(clock);
     this.#connection = new Connection({
       ...{ clock, random, observe },
-      tokenReplaced: () => router.tokenReplaced(),
       mayOpen: (now) => (now ? this.#refill() : this.#refillSoon()),
     });
   }

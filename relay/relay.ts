@@ -12,7 +12,7 @@ import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback, statelessCheck } from './fallback/fallback.ts';
 import { Headroom, type KeptHeadrooms } from './fallback/headroom.ts';
-import { HeadroomSnapshots } from './fallback/headroom-snapshot.ts';
+import { createHeadroomSnapshots } from './fallback/headroom-snapshot.ts';
 import { createLiveDirectory, groupsAbove } from './fallback/live-directory.ts';
 import { createUnmetered } from './fallback/unmetered.ts';
 import type { RelayStatus } from './monitoring/health.ts';
@@ -88,7 +88,7 @@ export function createRelay(options: RelayOptions) {
     directory: directory.current,
     relays: options.relays ?? 1,
     isDelivered: () => unmetered.queued === 0,
-    changed: (how) => snapshots?.changed(how),
+    taken: () => snapshots?.taken(),
   });
   const forwarder = createForwarder({
     ...service,
@@ -122,7 +122,7 @@ export function createRelay(options: RelayOptions) {
     observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
   const snapshots =
     options.headroom &&
-    new HeadroomSnapshots({ ...options.headroom, clock, headroom, failed: notWritten('headroom') });
+    createHeadroomSnapshots({ ...options.headroom, clock, headroom, failed: notWritten('headroom') });
   const unmetered = createUnmetered({
     post: forwarder.postUnmetered,
     writeJournal: options.writeJournal,

@@ -36,8 +36,7 @@ const REGIONS_WITHOUT_FUNCTION_URLS: ReadonlySet<string> = new Set([
   'il-central-1',
   'me-central-1',
 ]);
-export const hasFunctionUrls = (region: string): boolean => !REGIONS_WITHOUT_FUNCTION_URLS.has(region);
-export const NO_FUNCTION_URLS =
+const NO_FUNCTION_URLS =
   'Lambda has no Function URLs there, so that GitLab would have no address for its webhooks; choose another region';
 
 /** A text that fits. `expected` ends the sentence "expected …" of the error. */
@@ -285,7 +284,7 @@ const deployment = section({
   /** @default account and region of the deploying user */
   account: text(/^\d{12}$/, 'the 12 digits of an account, in quotes').optional(),
   region: text(/^[a-z]{2,4}(-[a-z]+)+-\d+$/, 'a region such as eu-central-1')
-    .refine(hasFunctionUrls, { error: NO_FUNCTION_URLS })
+    .refine((region) => !REGIONS_WITHOUT_FUNCTION_URLS.has(region), { error: NO_FUNCTION_URLS })
     .optional(),
   gitlab,
   /** `invoke` where the relay's subnets reach Lambda's API but no public addresses. */

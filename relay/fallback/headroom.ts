@@ -60,10 +60,9 @@ interface HeadroomOptions {
   readonly relays: number;
   /** Returns true if no fallback decision waits for delivery, so a report includes them all. */
   readonly isDelivered: () => boolean;
-  readonly changed?: (how: HeadroomChange) => void;
+  /** Runs when a job was decided from it. */
+  readonly taken?: () => void;
 }
-
-export type HeadroomChange = 'reported' | 'given' | 'refused';
 
 export class Headroom {
   readonly #options: HeadroomOptions;
@@ -75,7 +74,7 @@ export class Headroom {
   }
 
   report(rooms: readonly LimitRoom[]): void {
-    const { policy, clock, isDelivered, changed } = this.#options;
+    const { policy, clock, isDelivered } = this.#options;
     if (policy === undefined || rooms.length === 0) return;
     const toldAtMs = clock.nowMs();
     const staysSpent = !isDelivered();
@@ -87,7 +86,6 @@ export class Headroom {
         spent: staysSpent ? (this.#same({ room })?.spent ?? 0) : 0,
       });
     }
-    changed?.('reported');
   }
 
   /** Returns what the next relay must know. The limits reported last come last, as do the jobs. */
@@ -110,7 +108,7 @@ export class Headroom {
   take(
     request: AdmissionRequest,
   ): { readonly violations: readonly [Violation, ...Violation[]]; readonly text: string } | undefined {
-    const { policy, clock, directory, changed } = this.#options;
+    const { policy, clock, directory, taken } = this.#options;
     if (policy === undefined || this.#bySubject.size === 0 || this.#given.has(request.jobId))
       return undefined;
     const nowMs = clock.nowMs();
@@ -120,14 +118,13 @@ export class Headroom {
     });
     const claims = this.#claimsOf(job);
     for (const { limit } of claims) renew(limit, nowMs);
+    taken?.();
     const [first, ...rest] = claims.filter((claim) => !this.#fits(claim));
     if (first === undefined) {
       keepLatest(this.#given, request.jobId, true, GIVEN_MAX);
       for (const { limit, asked } of claims) limit.spent += asked;
-      changed?.('given');
       return undefined;
     }
-    changed?.('refused');
     const isDisclosed = disclosureFor(job.placement, policy.disclose) !== 'none';
     return {
       violations: [violationOf(first), ...rest.map(violationOf)],

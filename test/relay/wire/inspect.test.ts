@@ -24,7 +24,7 @@ describe('dump', () => {
         '  2 text 10 B text 10',
         '  7 text 8 B path 8',
         '7 message 30 B',
-        '  1 text 28 B path with tag 28',
+        '  1 text 28 B path 28',
       ].join('\n'),
     );
   });
