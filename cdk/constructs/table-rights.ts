@@ -90,8 +90,8 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
   const books = own('#job#*', '#counter#*');
   const announced = `${instance}#announced#*`;
   const limits = own(LIMITS_PK_SUFFIX, `${LIMITS_PK_SUFFIX}#*`);
-  // Readers of the rules store period openings and groups missing in the directory.
-  const noted = own(`${LIMITS_PK_SUFFIX}#opening#*`, `${DIRECTORY_PK_SUFFIX}#wishes`);
+  // Readers of the rules store period openings.
+  const noted = own(`${LIMITS_PK_SUFFIX}#opening#*`);
   const decided = [...books, announced, ...noted];
   const usage = own('#usage#*', '#top#*', '#rejections#*', '#estimates#*');
   const sessions = sessionPartitions(instance);

@@ -29,7 +29,6 @@ const PARTITIONS = {
   'request for more': keys.limitRequest('r-1').pk,
   'directory pointer': keys.directoryPointer.pk,
   'directory chunk': keys.directoryChunk('v1', 'groups/7', 0).pk,
-  'directory wish': keys.directoryWish('group/1').pk,
   'sweep marks': keys.sweepMarks.pk,
   'controller scope': keys.controllerScope.pk,
   'outcome of the recount': keys.recountOutcome.pk,
@@ -59,13 +58,7 @@ const PARTITIONS = {
 } as const;
 type Item = keyof typeof PARTITIONS;
 
-const BOOKS: readonly Item[] = [
-  'record',
-  'counter',
-  'announced mark',
-  'opening of a period',
-  'directory wish',
-];
+const BOOKS: readonly Item[] = ['record', 'counter', 'announced mark', 'opening of a period'];
 const LIMITS: readonly Item[] = [
   ...(['limits pointer', 'limits chunk', 'opening of a period', 'change log', 'request for more'] as const),
 ];
@@ -82,14 +75,14 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   SettleStreamProgram: BOOKS,
   RollupProgram: [
     ...(['log of counters', 'threshold alerts'] as const),
-    ...(['record', 'opening of a period', 'directory wish'] as const),
+    ...(['record', 'opening of a period'] as const),
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
   SweepProgram: [...BOOKS, 'job that failed', 'sweep marks', 'controller scope', 'register of instances'],
-  DirectorySyncProgram: ['directory pointer', 'directory chunk', 'directory wish'],
+  DirectorySyncProgram: ['directory pointer', 'directory chunk'],
   SsmLimitsProgram: [...LIMITS, 'imported parameters'],
   NoticesProgram: ['notices cursor', 'forecast alerts'],
-  RequeueProgram: ['record', 'counter', 'opening of a period', 'directory wish', 'list of retries'],
+  RequeueProgram: ['record', 'counter', 'opening of a period', 'list of retries'],
   ConsoleProgram: [...LIMITS, 'session', 'session of a user', 'announced mark'],
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
