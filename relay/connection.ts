@@ -41,7 +41,6 @@ export interface StreamOwner {
   ended(stream: Stream, last: StreamState, end: RouterFailure): void;
 }
 
-/** One AdmitJob call: carries one question to the answering core and its answer back. */
 export class Stream implements AdmitCallListener {
   readonly #owner: StreamOwner;
   #state: StreamState;
@@ -49,7 +48,6 @@ export class Stream implements AdmitCallListener {
   #cancelled = false;
   #question: Question | undefined;
   #delivered: ((heard: boolean, refusal?: string) => void) | undefined;
-  /** Its question was beyond the message limit. */
   tooLarge = false;
   answered: RouterAnswer['outcome'] | undefined;
 

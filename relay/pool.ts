@@ -37,7 +37,6 @@ export const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
 
 /** Questions that come a while apart must not undo in a moment what a burst has shown. */
 const SHRINK_EVERY_MS = 30_000;
-/** Interval for finding streams that are stuck in one state. */
 const SWEEP_EVERY_MS = 1_000;
 /** Spreads the reopening of streams that ended together. A person does not notice 50 ms. */
 const REOPEN_MS_MAX = 50;
@@ -145,7 +144,6 @@ class Pool implements StreamOwner {
     const { state, downSinceMs, everConnected } = this.#connection;
     return {
       ...{ state, everConnected, waiting, busy: this.#in.deciding, wanted: this.#wanted },
-      /** Streams that the router accepted, with a question or without. */
       open: waiting + this.#in.deciding + this.#in.answered,
       downSinceMs,
     };

@@ -26,7 +26,16 @@ import { WaitQueue } from './wait-queue.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
-interface RelayOptions {
+export type Relay = ReturnType<typeof createRelay>;
+
+/**
+ * A container has 10 s to stop. The router may ask for 3 s more. Those questions are decided by 6 s, else by the fallback.
+ * Streams are cut at 7 s, and 2 s are for delivering fallback decisions.
+ */
+const DECIDE_MS_MAX = 6_000;
+const FLUSH_MS_MAX = 2_000;
+
+export function createRelay(options: {
   readonly router: Router;
   readonly schema: WireSchema;
   /** The admit function and how to call it: `fetch`, or `inlineFetch` with `INLINE_URL`. */
@@ -54,18 +63,7 @@ interface RelayOptions {
   readonly leaveWaitingMs?: number;
   /** The status of the schema before the first question. @default 'earned' */
   readonly schemaTrust?: SchemaTrust;
-}
-
-export type Relay = ReturnType<typeof createRelay>;
-
-/**
- * A container has 10 s to stop. The router may ask for 3 s more. Those questions are decided by 6 s, else by the fallback.
- * Streams are cut at 7 s, and 2 s are for delivering fallback decisions.
- */
-const DECIDE_MS_MAX = 6_000;
-const FLUSH_MS_MAX = 2_000;
-
-export function createRelay(options: RelayOptions) {
+}) {
   const { router, schema, policy } = options;
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;

@@ -260,7 +260,6 @@ const console = section({
     isOrigin,
     'an https:// address without a path or a "/" at the end, such as https://budget.example.com',
   ),
-  /** Id of the application registered in GitLab. */
   clientId: clientId(),
   /** Id of a second, non-confidential application for `tollgate login`. @default no sign-in from terminals */
   deviceClientId: clientId().optional(),
@@ -321,7 +320,6 @@ const deployment = section({
     /** URL of cdk/RUNBOOK.md in your repository, for links from alarms. @default none */
     runbookUrl: httpsUrl().optional(),
   }).prefault({}),
-  /** @default no console */
   console: console.optional(),
   notices: section({
     /** Minutes between runs; each sends an owner at most one message. Threshold alerts are separate. 0: no notices. */
@@ -336,9 +334,7 @@ const deployment = section({
   watchdog: flag().default(false),
   /** The watchdog also disarms after the first job that was admitted here and that GitLab failed all the same. */
   disarmAfterFailedJob: flag().default(false),
-  /** Custom metrics in CloudWatch. */
   metrics: flag().default(true),
-  /** Traces in X-Ray. */
   traces: flag().default(false),
 });
 

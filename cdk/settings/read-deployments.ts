@@ -5,7 +5,6 @@ import { type Context, OVERRIDES, overridden, STAGE_KEY, unknownKeys } from './o
 const FILE = 'cdk/tollgate.config.ts';
 
 export interface Mistake {
-  /** Its path: `relay.memoryMiB`. */
   readonly setting: string;
   readonly value: unknown;
   /** `tollgate.config.ts, stage "prod"`, `-c relayMemoryMiB`. */
@@ -13,7 +12,6 @@ export interface Mistake {
   readonly remedy: string;
 }
 
-/** Lists every mistake of all deployments in one error. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly mistakes: readonly Mistake[];

@@ -70,7 +70,6 @@ export function readContended(body: unknown, jobIds: readonly number[]): readonl
     );
 }
 
-/** Reads `{room: [...]}`: the headroom of limits. Skips malformed entries. */
 export function readHeadroom(body: unknown): readonly LimitRoom[] {
   const rooms = isRecord(body) ? body.room : undefined;
   return Array.isArray(rooms) ? rooms.slice(0, ROOMS_MAX).filter(isHeadroom) : [];

@@ -102,7 +102,6 @@ function functionUrlEvent(request: {
   };
 }
 
-/** Reads the response that the handler returned. Undefined if the payload is not one. */
 function responseOf(payload: string): Response | undefined {
   let result: unknown;
   try {

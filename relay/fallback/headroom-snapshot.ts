@@ -46,7 +46,6 @@ export function headroomTable(
 ) {
   const { table, instance, relayId, nowMs } = options;
   const pk = `${instance}${ROOMS_PK_SUFFIX}`;
-  // Sorted by the start of the relay.
   const sk = `${new Date(nowMs()).toISOString()}#${relayId}`;
 
   async function read(): Promise<readonly KeptHeadrooms[]> {
@@ -79,7 +78,6 @@ export function headroomTable(
   return { read, write };
 }
 
-/** Keeps the limits reported last, as many as an item holds. */
 async function packed(kept: KeptHeadrooms): Promise<Buffer> {
   for (let { rooms, given } = kept; ; ) {
     const bytes = await gzip(JSON.stringify({ version: TEXT_VERSION, rooms, given }));
@@ -107,7 +105,6 @@ async function unpacked(item: unknown, nowMs: number): Promise<KeptHeadrooms> {
 const isOurs = ({ [VERSION_ATTRIBUTE]: version }: Readonly<Record<string, unknown>>): boolean =>
   version === undefined || (isRecord(version) && version.N === ITEM_VERSION);
 
-/** Leaves out single entries that are unreadable or too old. */
 function keptIn(text: unknown, nowMs: number): KeptHeadrooms {
   if (!isRecord(text) || text.version !== TEXT_VERSION) return NONE;
   const { rooms, given } = text;

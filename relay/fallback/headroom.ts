@@ -27,7 +27,6 @@ export interface KeptHeadroom {
   readonly room: LimitRoom;
   readonly toldAtMs: number;
   left: number;
-  /** Unix ms. The limit starts again then. */
   resetsAtMs?: number;
   /** Given by this relay to jobs that the ledger does not know. */
   spent: number;
@@ -60,7 +59,6 @@ interface HeadroomOptions {
   readonly relays: number;
   /** Returns true if no fallback decision waits for delivery, so a report includes them all. */
   readonly isDelivered: () => boolean;
-  /** Runs when a job was decided from it. */
   readonly taken?: () => void;
 }
 

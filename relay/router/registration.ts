@@ -54,7 +54,6 @@ export function startRegistration({ router, clock, random, observe }: Registrati
   };
 }
 
-/** Returns a positive int64, new with every start, which distinguishes two relays of one token. */
 export const randomInstanceId = (): bigint => randomBytes(8).readBigUInt64BE() >> 1n || 1n;
 
 function failureOf(error: unknown): RouterFailure {

@@ -27,7 +27,6 @@ interface ChannelNumbers {
   readonly messageBytesMax?: number;
   /** @default 25 s; a router closes connections that ping more often than every 20 s */
   readonly keepaliveMs?: number;
-  /** Time for the router to answer a ping. @default 5 s */
   readonly keepaliveTimeoutMs?: number;
   readonly reconnectMsMax?: number;
 }
@@ -77,11 +76,8 @@ export interface RouterOptions extends ChannelNumbers {
   readonly schema: WireSchema;
   readonly token: TokenSource;
   readonly tls?: TlsFiles;
-  /** `tollgate/0.1.0` */
   readonly userAgent: string;
   readonly version?: string;
-  /** Writable folder for the tunnel's socket, ws and wss only. @default the system's temporary folder */
-  readonly socketDir?: string;
 }
 
 /**
@@ -116,7 +112,6 @@ class GrpcRouter implements Router {
         tls: this.#tls,
         messageBytesMax: options.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
         failed: (failure) => this.#dialFailed(failure),
-        ...(options.socketDir === undefined ? {} : { socketDir: options.socketDir }),
       });
     }
     this.#client = this.#newClient();
@@ -305,7 +300,6 @@ class GrpcAdmitCall implements AdmitCall {
     if (!this.#ended) this.#listener.onWaiting();
   }
 
-  /** Ends a call that will not get a connection. */
   fail(code: number, details: string, remedy: string | undefined): void {
     if (this.#ended) return;
     this.#ended = true;

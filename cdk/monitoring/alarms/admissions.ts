@@ -19,7 +19,6 @@ const relayMissing = (relays: number): AlarmRow => ({
   periods: 3,
 });
 
-/** GitLab's requests get correct decisions in time. */
 export const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput): readonly AlarmRow[] => [
   {
     name: 'RelayDisconnected',
@@ -68,7 +67,6 @@ export const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput):
   },
 ];
 
-/** Inputs of decisions: limits and the group directory. */
 export const ruleAlarms: readonly AlarmRow[] = [
   {
     name: 'LimitsUnreadable',

@@ -5,7 +5,6 @@ const UNREADABLE_SHARE_MAX = 5;
 /** Fewer per hour are exceptions, whatever their share, on a site with few requests. */
 const UNREADABLE_MIN = 3;
 
-/** Requests are readable and processing does not fail. */
 export const readingAlarms: readonly AlarmRow[] = [
   {
     name: 'SchemaSuspect',

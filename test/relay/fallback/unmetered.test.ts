@@ -118,21 +118,6 @@ test.each(['before', 'during'] as const)(
   },
 );
 
-test('fault 5: on stop a service that is down is asked until the time is up; what is left is lost by name', async () => {
-  const { unmetered, posts, clock, pass, losses, sum } = bench(() => UNREACHABLE);
-  for (const jobId of numbers(1, 150)) unmetered.add(anAnswer(jobId));
-  const flushed = unmetered.flush(2_000);
-  for (let step = 0; step < 20; step += 1) await pass(100);
-  await flushed;
-  expect(posts.length).toBeGreaterThan(4);
-  expect(sum('dropped')).toBe(150);
-  expect(losses()).toMatchObject([{ why: 'stopping' }]);
-  expect(losses()[0]?.jobIds, 'as many as a line has room for').toHaveLength(100);
-  unmetered.add(anAnswer(151));
-  expect(losses().at(-1), 'what comes after the stop').toEqual({ why: 'stopping', jobIds: [151] });
-  expect([unmetered.queued, clock.timers]).toEqual([0, 0]);
-});
-
 test.each([{ content: false }, { content: true }])(
   'a service that refuses everything (content: $content) is left alone with growing pauses, and all is told when it takes them',
   async ({ content }) => {
