@@ -1,4 +1,3 @@
-/** Entry point of the CDK command line: makes stacks from the deployments of `tollgate.config.ts`. */
 import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { addDeployments } from './add-deployments.ts';

@@ -44,7 +44,6 @@ export function createRelay(options: {
   /** Absent: no variables except the context, no identity from variables, no security rules in the fallback. */
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
-  /** From question to answer for a job that waits for headroom. @default `deadlineMs` */
   readonly answerWithinMs?: number;
   readonly fallback: 'admit' | 'reject';
   /** The number of relays, which share the headroom while the ledger is out of reach. @default 1 */
@@ -61,7 +60,6 @@ export function createRelay(options: {
   readonly poolSizes?: PoolSizes;
   /** A relay that stops leaves its waiting streams to the router this long. @default 3 s */
   readonly leaveWaitingMs?: number;
-  /** The status of the schema before the first question. @default 'earned' */
   readonly schemaTrust?: SchemaTrust;
 }) {
   const { router, schema, policy } = options;

@@ -288,11 +288,9 @@ function programRows(
 /** Parameters right below it have limits: `/tollgate/prod/limits`. */
 const limitsPath = ({ stage }: Settings): string => `/tollgate/${stage}/limits`;
 
-/** Builds the functions of a deployment from their rows, then what only one of them has. */
 export class Programs {
   readonly all: Readonly<Partial<Record<ProgramName, NodeLambda>>>;
   readonly admit: NodeLambda;
-  /** Readers of the table's stream by the name of their program. */
   readonly readers: Readonly<Record<string, StreamConsumer>>;
   /** Begins the addresses of webhooks: the number of the top-level group follows. */
   readonly webhookUrl: string;

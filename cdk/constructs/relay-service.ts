@@ -37,7 +37,6 @@ export class RelayService extends Construct {
   readonly cluster: Cluster;
   readonly service: FargateService;
   readonly container: ContainerDefinition;
-  /** The decision log. */
   readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: RelayServiceProps) {
@@ -131,7 +130,6 @@ export class RelayService extends Construct {
 /** Addresses of the task's credentials and the task itself: never through a proxy. */
 const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
-/** The image's working folder. */
 const APP_FOLDER = '/app';
 
 /** Environment of a relay: names of secrets, never values. */

@@ -69,7 +69,6 @@ export class ThresholdsTopic extends Construct {
     });
   }
 
-  /** Lets `program` notify owners and passes the topic and the base of links. */
   grantPublish(program: NodeLambda): void {
     program.fn.addEnvironment(ENV_THRESHOLDS_TOPIC, this.topic.topicArn);
     if (this.#consoleUrl !== undefined) program.fn.addEnvironment(ENV_CONSOLE_URL, this.#consoleUrl);
@@ -77,7 +76,6 @@ export class ThresholdsTopic extends Construct {
   }
 }
 
-/** Section of the runbook. */
 export const DEPLOYMENT_FAILED = 'A deployment of the relays failed';
 
 /**

@@ -28,7 +28,6 @@ export type AdmitAnswer =
       readonly cause: 'unreachable' | 'deadline' | 'malformed';
       readonly error: RelayError;
     }
-  /** 429: the service works and asks for fewer calls. */
   | { readonly kind: 'throttled'; readonly error: RelayError }
   /** 3xx or 4xx: a retry gets the same answer. */
   | { readonly kind: 'refused'; readonly status: number; readonly error: RelayError };

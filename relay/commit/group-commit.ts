@@ -24,7 +24,6 @@ import { createLanes, type Lanes } from './lanes.ts';
 /** Deadlines within the same span share one timer and run at its start: early, never late. */
 const SPAN_MS = 20;
 
-/** Runs functions at their deadlines, with one timer for all instead of one per question. */
 class Deadlines {
   readonly #clock: RelayClock;
   readonly #spans = new Map<number, Set<() => void>>();
@@ -120,7 +119,6 @@ export function createGroupCommit(options: {
   /** Runs after the current network read, so its questions share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
   readonly queuedMax?: number;
-  /** @default batches have no id */
   readonly newBatchId?: () => string;
 }) {
   const { clock, lanes: plan = createLanes(clock) } = options;

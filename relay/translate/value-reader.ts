@@ -47,7 +47,6 @@ export function valueReader(
       return isBoolean(field)
         ? (raw) => (raw === true || (raw === false && hasPresence(field)) ? raw : undefined)
         : undefined;
-    // These are read from variables only.
     case 'digest':
     case 'bot':
       return undefined;
@@ -195,7 +194,6 @@ function serviceReader(desc: DescMessage) {
   }
 }
 
-/** Returns the first of these paths that the schema has with a suitable type. */
 function firstOf(
   desc: DescMessage,
   paths: readonly string[],

@@ -10,7 +10,6 @@ import { parseSchema } from './schema.ts';
 
 export interface DeployableDescriptors {
   readonly bytes: Uint8Array;
-  /** Hash of `bytes`, 64 hex digits. */
   readonly sha256: string;
   /**
    * In `DESCRIPTORS_FOLDER` of bundle and image. The name is the hash, so an image can hold the descriptors of several
@@ -52,7 +51,6 @@ export interface DescriptorsLock {
   readonly sha256: string;
   /** For readers: a tag of GitLab's repository, a folder, an archive or a file. */
   readonly source: string;
-  /** The hash of the source archive or file. */
   readonly sourceSha256?: string;
 }
 

@@ -18,7 +18,6 @@ export function explain(desc: DescMessage, bytes: Uint8Array) {
   return {
     unknown: pass.unknown,
     contradicted: pass.contradicted,
-    /** Bytes of known fields, tags included. */
     knownBytes: bytes.length - pass.unknownBytes,
     totalBytes: bytes.length,
   };

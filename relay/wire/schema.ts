@@ -37,7 +37,6 @@ export function encodeAdmitted(schema: AnswerSchema): Uint8Array {
   return toBinary(schema.answer, variantOf(schema, 'admitted', undefined));
 }
 
-/** Throws as {@link encodeAdmitted}. */
 export function encodeRejected(schema: AnswerSchema, reason: string): Uint8Array {
   return toBinary(schema.answer, variantOf(schema, 'rejected', reason));
 }
@@ -71,7 +70,6 @@ function variantOf(schema: AnswerSchema, name: VariantName, reason: string | und
   return answer.message;
 }
 
-/** Finds the field of a variant, and for `rejected` the field of its reason. */
 function variantFields(schema: AnswerSchema, name: VariantName) {
   const field = schema.answer.fields.find((candidate) => candidate.name === name);
   if (field?.fieldKind !== 'message')
@@ -96,7 +94,6 @@ export interface WireSchema {
   readonly registerRequest: DescMessage | undefined;
   readonly registerResponse: DescMessage | undefined;
   readonly source: string;
-  /** {@link descriptorsHash} of the set. */
   readonly hash: string;
   /** The field numbers are guesses of this repository. They match its local router only. */
   readonly placeholder: boolean;
