@@ -41,7 +41,6 @@ export function forecastBand(
   });
 }
 
-/** Relative errors of past forecasts over one day, two days and so on, as far as enough are known. */
 function pastErrors(history: History, daysMax: number, end: number): readonly ForecastBand[] {
   const { first, amounts } = history;
   const byDays: number[][] = Array.from({ length: daysMax }, () => []);
@@ -70,7 +69,6 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at));
 }
 
-/** Days of a month after which its end is forecast. */
 const FORECAST_AFTER = [7, 14, 21];
 
 export type ForecastProof = NonNullable<ReturnType<typeof proveForecasts>>;
@@ -100,9 +98,7 @@ export function proveForecasts(history: History) {
   return {
     forecasts,
     months: new Set(forecasts.map(({ year, month }) => year * 12 + month)).size,
-    /** Mean error as a share of the month's real use. */
     error: errors.reduce((sum, error) => sum + error, 0) / errors.length,
-    /** Share of the outcomes that the band held; undefined: none had a band. */
     inside: banded.length === 0 ? undefined : banded.filter(Boolean).length / banded.length,
   };
 }

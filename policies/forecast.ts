@@ -3,11 +3,9 @@ import { type CalendarDay, calendarDay, dayIn, dayNumber, dayStartMs } from './l
 
 /** Whole weeks, so that quiet weekends count as often as in the days to come. */
 export const HISTORY_DAYS = 28;
-/** Nine months of past forecasts are compared with real use. */
 export const TESTED_DAYS = 39 * 7;
 /** Past forecasts with fewer days of history are not counted. */
 const KNOWN_DAYS_MIN = 14;
-/** The longest period is a year. */
 const DAYS_MAX = 367;
 
 /** `lasts`: until the period ends, or for a year if it does not end. */
@@ -16,7 +14,6 @@ export type Forecast =
   | { readonly outcome: 'lasts' };
 
 export interface RunOutQuestion {
-  /** The last weeks, in any order. A missing day used nothing. */
   readonly usage: readonly DailyUsage[];
   /** The limit minus settled and held amounts, whole units. */
   readonly left: number;
@@ -31,9 +28,7 @@ export interface DailyUsage {
   readonly amount: number;
 }
 
-/** Complete days, from the first with use on. */
 export interface History {
-  /** `dayNumber` of the first. */
   readonly first: number;
   readonly amounts: readonly number[];
 }
@@ -49,7 +44,6 @@ export function runOut({ usage, left, nowMs, untilMs, zone }: RunOutQuestion): F
   let remaining = left;
   let startMs = dayStartMs(zone, calendarDay(today));
   for (let day = today; day < today + DAYS_MAX && startMs < untilMs; day += 1) {
-    // Days have 23 to 25 hours.
     const endMs = dayStartMs(zone, calendarDay(day + 1));
     const fromMs = Math.max(startMs, nowMs);
     const used = perDay * ((endMs - fromMs) / (endMs - startMs));
@@ -63,7 +57,6 @@ export function runOut({ usage, left, nowMs, untilMs, zone }: RunOutQuestion): F
   return { outcome: 'lasts' };
 }
 
-/** Expected use of a day after the history; not whole. */
 export function dailyRate({ amounts }: History): number {
   const last = amounts.slice(-HISTORY_DAYS);
   return last.reduce((sum, amount) => sum + amount, 0) / last.length;

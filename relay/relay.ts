@@ -56,12 +56,7 @@ interface RelayOptions {
   readonly schemaTrust?: SchemaTrust;
 }
 
-export interface Relay {
-  start(): void;
-  /** Opens no more streams, answers open questions and delivers fallback decisions. Takes at most 10 s. */
-  stop(): Promise<void>;
-  status(): RelayStatus;
-}
+export type Relay = ReturnType<typeof createRelay>;
 
 /**
  * A container has 10 s to stop. The router may ask for 3 s more. Those questions are decided by 6 s, else by the fallback.
@@ -70,7 +65,7 @@ export interface Relay {
 const DECIDE_MS_MAX = 6_000;
 const FLUSH_MS_MAX = 2_000;
 
-export function createRelay(options: RelayOptions): Relay {
+export function createRelay(options: RelayOptions) {
   const { router, schema, policy } = options;
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
@@ -191,7 +186,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
 
   return {
-    start: () => {
+    start: (): void => {
       observeSchema(proof.standing);
       observe({ type: 'fields', missing: fields.missing });
       directory.start();
@@ -199,11 +194,12 @@ export function createRelay(options: RelayOptions): Relay {
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },
-    stop: () => {
+    /** Opens no more streams, answers open questions and delivers fallback decisions. Takes at most 10 s. */
+    stop: (): Promise<void> => {
       stopped ??= stop();
       return stopped;
     },
-    status: () => {
+    status: (): RelayStatus => {
       const streams = pool.status();
       const nowMs = clock.monotonicMs();
       return {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type ISubnet, type IVpc, Peer, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
-import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Effect, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -23,6 +23,7 @@ import {
   ENV_RULES_FILE,
 } from '../../functions/names.ts';
 import type { Settings } from '../settings/deployment.ts';
+import { allow, statement } from './statements.ts';
 
 interface NodeLambdaProps {
   readonly settings: Settings;
@@ -87,30 +88,12 @@ export class NodeLambda extends Construct {
    * Grants actions on named resources. A `*` needs a comment with its reason, and an entry in the test's
    * list.
    */
-  allow(
-    actions: readonly string[],
-    resources: readonly string[],
-    conditions?: Record<string, unknown>,
-  ): void {
-    this.role.addToPolicy(
-      new PolicyStatement({
-        effect: Effect.ALLOW,
-        actions: [...actions],
-        resources: [...resources],
-        ...(conditions !== undefined && { conditions }),
-      }),
-    );
+  allow(...rights: Parameters<typeof allow>): void {
+    this.role.addToPolicy(allow(...rights));
   }
 
-  deny(actions: readonly string[], resources: readonly string[], conditions?: Record<string, unknown>): void {
-    this.role.addToPolicy(
-      new PolicyStatement({
-        effect: Effect.DENY,
-        actions: [...actions],
-        resources: [...resources],
-        ...(conditions !== undefined && { conditions }),
-      }),
-    );
+  deny(...rights: Parameters<typeof allow>): void {
+    this.role.addToPolicy(statement(Effect.DENY, ...rights));
   }
 
   /** Lambda needs all of them, because interfaces have no name before they are created. */

@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -11,6 +11,7 @@ import { webhooksAtOnce } from '../settings/webhooks-at-once.ts';
 import type { DecisionExport } from './decision-export.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
 import { arnHere, grantGitLabRoute, grantSecret, NodeLambda } from './node-lambda.ts';
+import { allowKey } from './statements.ts';
 import { StreamConsumer, type StreamReading } from './stream-consumer.ts';
 import type { LedgerUse } from './table-rights.ts';
 import type { OperatorsTopic, ThresholdsTopic } from './topics.ts';
@@ -407,9 +408,9 @@ function grantWatchdog(program: NodeLambda, { settings, ledger: { table }, opera
   program.fn.addEnvironment(names.ENV_PAGE_TOPIC, topicArn);
   program.allow(['sns:Publish'], [topicArn]);
   if (masterKey !== undefined)
-    program.allow(['kms:Decrypt', 'kms:GenerateDataKey'], [masterKey.keyArn], {
-      StringEquals: { 'kms:ViaService': `sns.${Stack.of(program).region}.amazonaws.com` },
-    });
+    program.role.addToPolicy(
+      allowKey(program, 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'], masterKey.keyArn),
+    );
   const allow = (actions: readonly string[], suffix: string): void =>
     program.allow(actions, [table.tableArn], {
       'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`${settings.gitlab.instance}${suffix}`] },

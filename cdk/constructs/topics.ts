@@ -10,6 +10,7 @@ import { ENV_CONSOLE_URL, ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts'
 import { runbookPlace } from '../monitoring/runbook.ts';
 import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
+import { allow, allowKey } from './statements.ts';
 
 /** A deleted key makes the topic useless, so there is time to think. */
 const KEY_PENDING = Duration.days(30);
@@ -127,18 +128,9 @@ export class RelayDeployments extends Construct {
   /** A role of this rule's own, rather than a topic that every rule of the account may publish to. */
   #publisher({ topicArn, masterKey }: ITopic): Role {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('events.amazonaws.com') });
-    role.addToPolicy(new PolicyStatement({ actions: ['sns:Publish'], resources: [topicArn] }));
-    if (masterKey !== undefined) {
-      role.addToPolicy(
-        new PolicyStatement({
-          actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-          resources: [masterKey.keyArn],
-          conditions: {
-            StringEquals: { 'kms:ViaService': `sns.${Stack.of(this).region}.amazonaws.com` },
-          },
-        }),
-      );
-    }
+    role.addToPolicy(allow(['sns:Publish'], [topicArn]));
+    if (masterKey !== undefined)
+      role.addToPolicy(allowKey(this, 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'], masterKey.keyArn));
     return role;
   }
 }

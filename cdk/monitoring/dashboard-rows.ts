@@ -127,7 +127,7 @@ const relays = (watched: AlarmInput): Row => ({
   panels: [
     graph('Open streams', {
       ...{ alarm: 'RelayDisconnected', right: { reconnects: 'Reconnects' } },
-      lines: { streamsFewest: 'Streams of the relay with the fewest' },
+      lines: { streamsOpen: 'Streams of the relay with the fewest' },
     }),
     ...ownGraphs(answerAlarms(watched)),
     graph('Jobs per batch', { lines: { batchJobs: 'Average', batchJobsMost: 'Largest' } }),
@@ -141,7 +141,7 @@ const reading: Row = {
   panels: [
     ...ownGraphs(readingAlarms),
     graph('Questions that could not be read', {
-      ...{ alarm: 'UnreadableQuestions', right: { unreadable: 'Questions' } },
+      ...{ alarm: 'UnreadableQuestions', right: { unreadableQuestions: 'Questions' } },
     }),
   ],
 };
@@ -151,7 +151,7 @@ const withoutTheLedger: Row = {
   says: 'Answers that a relay gave by itself, and why it had to.',
   panels: [
     graph('Fallback answers', {
-      ...{ alarm: 'FallbackShare', right: { fallbacks: 'Answers without the ledger' } },
+      ...{ alarm: 'FallbackShare', right: { fallbackAnswers: 'Answers without the ledger' } },
     }),
     graph('Fallback answers the ledger must still hear of', {
       ...{ alarm: 'FallbackAnswersLost', right: { unmeteredQueued: 'Waiting' } },
@@ -178,7 +178,7 @@ const endsOfJobs: Row = {
       },
     }),
     graph('Settlement lag and readers of the stream', {
-      ...{ alarm: 'StreamBehind', lines: { settlementLag: 'From end to charge, p99' } },
+      ...{ alarm: 'StreamBehind', lines: { settlementLagSeconds: 'From end to charge, p99' } },
     }),
     ...ownGraphs(endsOfJobsAlarms),
     graph('Errors of the other functions', {

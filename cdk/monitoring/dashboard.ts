@@ -31,8 +31,8 @@ const NUMBERS: readonly GraphLine[] = [
   { formula: 'streamsMost', label: 'Streams' },
   { formula: 'questions', label: 'Questions' },
   { formula: 'rejected', label: 'Rejected' },
-  { formula: 'fallbacks', label: 'Without the ledger' },
-  { formula: 'latencyP99', label: 'p99, ms' },
+  { formula: 'fallbackAnswers', label: 'Without the ledger' },
+  { formula: 'answerLatencyMs', label: 'p99, ms' },
   { formula: 'liveHolds', label: 'Live holds' },
 ];
 const NUMBERS_PERIOD_MINUTES = 5;

@@ -2,12 +2,11 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { isRecord } from '../../policies/document/reading.ts';
 import { LIMITS_PK_SUFFIX, PK, SK } from '../names.ts';
 import { NodeSha256 } from './contract/network.ts';
 import type { LedgerClock, Log } from './environment/environment.ts';
 import { CLOSING_SK, ENTRY_SK_PREFIX, RECORD_SK } from './store/keys.ts';
-import type { AttributeValue, Item } from './store/operation.ts';
+import type { Item, TableStreamEvent } from './store/operation.ts';
 
 export interface ExportDeps {
   readonly instance: string;
@@ -31,7 +30,7 @@ const NOTHING: ExportResult = { again: [], lost: 0 };
 const compressed = promisify(gzip);
 
 /** A repeated batch writes the same object. Other cuts repeat lines, which the version in each item identifies. */
-export async function exportImages(event: unknown, deps: ExportDeps): Promise<ExportResult> {
+export async function exportImages(event: TableStreamEvent, deps: ExportDeps): Promise<ExportResult> {
   const images = exportedImages(event, deps.instance);
   const [first] = images;
   if (first === undefined) return NOTHING;
@@ -83,17 +82,15 @@ function isExported(item: Item, instance: string): boolean {
   return false;
 }
 
-function exportedImages(event: unknown, instance: string): readonly ExportedImage[] {
-  const records = isRecord(event) && Array.isArray(event.Records) ? event.Records : [];
-  return records.flatMap((entry: unknown): readonly ExportedImage[] => {
-    const change = isRecord(entry) ? entry.dynamodb : undefined;
-    if (!isRecord(change) || !isRecord(change.NewImage)) return [];
-    const { [ASKED]: _asked, ...item } = change.NewImage as Record<string, AttributeValue>;
+function exportedImages({ Records }: TableStreamEvent, instance: string): readonly ExportedImage[] {
+  return Records.flatMap(({ dynamodb }) => {
+    if (dynamodb?.NewImage === undefined) return [];
+    const { [ASKED]: _asked, ...item } = dynamodb.NewImage;
     if (!isExported(item, instance)) return [];
-    const { ApproximateCreationDateTime: seconds, SequenceNumber: sequence } = change;
-    const writtenAtMs = typeof seconds === 'number' ? seconds * 1000 : 0;
+    const { ApproximateCreationDateTime: at, SequenceNumber: sequence = '' } = dynamodb;
+    const writtenAtMs = typeof at === 'number' ? at * 1000 : 0;
     const line = JSON.stringify({ at: writtenAtMs, item: withTextBytes(item) });
-    return [{ sequence: typeof sequence === 'string' ? sequence : '', writtenAtMs, line }];
+    return [{ sequence, writtenAtMs, line }];
   });
 }
 

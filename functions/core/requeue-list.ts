@@ -37,11 +37,7 @@ export interface RequeueList {
   readonly rev: number;
 }
 
-export interface RequeueLists {
-  read(groupId: number): Promise<RequeueList>;
-  /** @returns the new list; undefined: a concurrent write. @throws {LedgerError} `ledger_unavailable` */
-  write(list: RequeueList): Promise<RequeueList | undefined>;
-}
+export type RequeueLists = ReturnType<typeof dynamoRequeueLists>;
 
 /** Some 60 KB. */
 const ENTRIES_MAX = 200;
@@ -49,11 +45,11 @@ const TIMEOUT_MS = 3_000;
 const REV = 'rv';
 const ENTRIES = 'en';
 
-export function dynamoRequeueLists({ table, instance }: InstanceTable): RequeueLists {
+export function dynamoRequeueLists({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   return {
-    async read(groupId) {
+    async read(groupId: number): Promise<RequeueList> {
       const key = keys.requeueList(groupId);
       const item = await answered('read a list of retries', failure, () =>
         getItem(table, key, new TimeLimit(TIMEOUT_MS)),
@@ -61,7 +57,8 @@ export function dynamoRequeueLists({ table, instance }: InstanceTable): RequeueL
       const entries = JSON.parse(item?.[ENTRIES]?.S ?? '[]') as readonly RequeueEntry[];
       return { groupId, entries, rev: Number(item?.[REV]?.N ?? 0) };
     },
-    async write(list) {
+    /** @returns the new list; undefined: a concurrent write. @throws {LedgerError} `ledger_unavailable` */
+    async write(list: RequeueList): Promise<RequeueList | undefined> {
       const sorted = list.entries.toSorted((a, b) => a.rejectedAtMs - b.rejectedAtMs || a.jobId - b.jobId);
       const entries = sorted.slice(-ENTRIES_MAX);
       const rev = list.rev + 1;

@@ -26,12 +26,6 @@ interface CloseMonthsDeps extends DraftTerms {
   readonly log: Log;
 }
 
-interface ClosedMonths {
-  readonly closed: number;
-  readonly left: number;
-  readonly failed: number;
-}
-
 const AT_ONCE = 16;
 const TRIES_MAX = 5;
 
@@ -40,7 +34,7 @@ export const areMonthsDue = (lookedAtMs: number, nowMs: number): boolean =>
   Math.floor(lookedAtMs / DAY_MS) < Math.floor(nowMs / DAY_MS);
 
 /** @param deadlineMs - what is not begun by then is left to the next run @throws {LedgerError} */
-export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps): Promise<ClosedMonths> {
+export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps) {
   const { chain, clock, log } = deps;
   const nowMs = clock.nowMs();
   const register = await chain.register();

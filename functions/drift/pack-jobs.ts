@@ -27,11 +27,6 @@ interface PackJobsDeps extends RecordReader {
   readonly bounds?: Pick<CountBounds, 'idsMax' | 'recordsMax'>;
 }
 
-interface PackedJobs {
-  readonly days: number;
-  readonly records: number;
-}
-
 /** Jobs that are decided by one day and settle by the third night are in it. */
 const DAYS_BACK = 3;
 /** Some 3 KB each in memory. */
@@ -44,7 +39,7 @@ const MERGE_REQUEST = /^refs\/merge-requests\/(\d+)\//;
 export async function packJobs(
   deadlineMs: number,
   { sheets, zone, clock, daysBack = DAYS_BACK, bounds = BOUNDS, readRecords, recentJobIds }: PackJobsDeps,
-): Promise<PackedJobs> {
+) {
   const nowMs = clock.nowMs();
   const now = today(zone, nowMs);
   const last = dayText(now - 1);

@@ -30,11 +30,6 @@ interface PackedSubjects {
   readonly classNames: readonly string[];
 }
 
-interface PackedSheets {
-  readonly days: number;
-  readonly left: number;
-}
-
 const KINDS = ['group', 'project', 'class'] as const satisfies readonly SheetKind[];
 /** Usage is kept for two years and a month. */
 const MONTHS = 25;
@@ -44,7 +39,7 @@ const FRESH_MS = HOUR_MS / 2;
 const STALE_MS = DAY_MS;
 
 /** Every run looks at this month, the one before, and one of the others in turn. @throws {LedgerError} */
-export async function packSheets(deadlineMs: number, deps: PackSheetsDeps): Promise<PackedSheets> {
+export async function packSheets(deadlineMs: number, deps: PackSheetsDeps) {
   const { clock, zone, sheets } = deps;
   const nowMs = clock.nowMs();
   const now = today(zone, nowMs);

@@ -28,7 +28,6 @@ export interface RequeueDeps {
   readonly log: Log;
 }
 
-/** Five seconds each at worst; the run has 90 s. */
 const RETRIES_PER_RUN_MAX = 12;
 /** Reservation of a retried job without an admission request; then other jobs may use the slot. */
 const KEPT_MS = 5 * 60_000;

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
-import type { LedgerClock, Log } from '../core/environment/environment.ts';
+import { errorName, type LedgerClock, type Log } from '../core/environment/environment.ts';
 import { isTerminal } from '../core/gitlab/gitlab.ts';
 import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-reader.ts';
 import type { InboxItem, InboxStore } from '../core/ledger/store.ts';
@@ -103,11 +103,11 @@ async function receivedOnce(
   return answer;
 }
 
-const respond = (
-  c: Context,
-  outcome: JobsResponse['outcome'],
-  status: 200 | 401 | 413 | 500 | 503,
-): Response => c.json({ outcome } satisfies JobsResponse, status);
+/** `dropped`: another event, a running job, or an unreadable one. `refused`: neither a signature nor a token of ours. */
+type JobsOutcome = 'received' | 'repeated' | 'dropped' | 'refused' | 'too_large' | 'failed';
+
+const respond = (c: Context, outcome: JobsOutcome, status: 200 | 401 | 413 | 500 | 503): Response =>
+  c.json({ outcome }, status);
 
 const headersOf = (c: Context): SignedHeaders => ({
   id: c.req.header('webhook-id'),
@@ -129,7 +129,7 @@ async function senderOf(
     if (legacyTokens === undefined || headers.token === undefined) return 'unknown';
     return hasWebhookToken(headers, await legacyTokens(), groupId, log) ? 'token' : 'unknown';
   } catch (error) {
-    log.error('webhook secrets unreadable', { error: error instanceof Error ? error.name : typeof error });
+    log.error('webhook secrets unreadable', { error: errorName(error) });
     return 'unchecked';
   }
 }
@@ -157,15 +157,3 @@ export const HOOK_BODY_BYTES_MAX = 1024 * 1024;
 type DeliveryProof = 'signature' | 'token';
 
 export const PROOF_HEADER = 'x-tollgate-proof';
-
-interface JobsResponse {
-  readonly outcome:
-    | 'received'
-    | 'repeated'
-    /** Irrelevant: another event, a running job, or an unreadable event. */
-    | 'dropped'
-    /** 401: neither a signature nor a token of ours. */
-    | 'refused'
-    | 'too_large'
-    | 'failed';
-}

@@ -120,7 +120,6 @@ async function lookAt(
   return true;
 }
 
-/** GitLab lists a hundred runners a page: ten thousand runners. */
 const PAGES_MAX = 100;
 
 /**
@@ -163,7 +162,6 @@ const VISIT_EVERY_MS = 4.5 * MINUTE_MS;
 
 type Pass = Pick<NonNullable<RunnerMark['going']>, 'startMs' | 'deep'>;
 
-/** Each runner's deep searches start at another time, to spread the load. */
 function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
   const phaseMs = (((runnerId * 2_654_435_761) % 2 ** 32) / 2 ** 32) * DEEP_EVERY_MS;
   const round = (atMs: number): number => Math.floor((atMs + phaseMs) / DEEP_EVERY_MS);
@@ -185,7 +183,6 @@ const isVisitDue = (
 const isNewSince = (truth: JobTruth, { seenTo, passMs }: RunnerMark): boolean =>
   truth.jobId > seenTo || beganMs(truth) >= passMs - OVERLAP_MS;
 
-/** True if this search must judge it. */
 const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): boolean =>
   isNewSince(truth, mark) || (deep && beganMs(truth) >= mark.deepMs - OVERLAP_MS);
 
@@ -193,7 +190,6 @@ const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): boolean =
 const beganMs = ({ startedAtMs, finishedAtMs }: JobTruth): number =>
   startedAtMs ?? finishedAtMs ?? Number.NEGATIVE_INFINITY;
 
-/** True if later pages are not needed. */
 function isThrough(
   jobs: readonly JobTruth[],
   mark: RunnerMark,

@@ -14,13 +14,10 @@ export interface SweepTally {
   settled: number;
   released: number;
   expired: number;
-  /** Ids of admitted jobs that the router failed and that were released. */
   admittedYetFailed: number[];
   postponed: number;
   corrected: number;
-  /** Already settled, usually by the webhook. */
   unchanged: number;
-  /** The table gave no answer: the next run comes back to them. */
   undecided: number;
   /** Holds without a project's id, which no runner's list showed: GitLab cannot be asked about them. */
   unaskable: number;
@@ -44,7 +41,6 @@ export interface SweepTally {
   gitlabError?: string;
   /** GitLab does not answer or does not want to: nothing was freed for it, and the run ended early. */
   gitlabSilent: boolean;
-  /** Time or calls ran out before the work: the next run goes on. */
   cutShort: boolean;
 }
 

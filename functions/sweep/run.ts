@@ -30,7 +30,6 @@ export interface SweepRun {
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
   readonly reported: ReportedEnds | undefined;
-  /** Undefined: every job is to be asked about. */
   readonly scope: ControllerScope | undefined;
   readonly memory: SweepMemory;
   readonly tally: SweepTally;
@@ -49,13 +48,10 @@ export interface SweepMemory {
   /** When GitLab last said that a live job is not over; who waits longest is asked about first. */
   readonly lookedAtMs: Map<number, number>;
   readonly runnerOf: Map<number, number>;
-  /** When the search for bypass last visited a runner. */
   readonly visits: Map<number, number>;
   /** Jobs the search need not look at again, and since when: they were admitted, or are over and charged. */
   readonly seenAtMs: Map<number, number>;
-  /** GitLab wants to be left alone until then, Unix ms. */
   quietUntilMs: number;
-  /** When it last looked for periods to close, Unix ms. */
   closedAtMs: number;
   /** Progress in one half hour of reported ends: ids of compared jobs, and the pages with which GitLab's lists go on. */
   confirming: { readonly slot: number; readonly done: Set<number>; readonly pages: Map<JobList, string> };

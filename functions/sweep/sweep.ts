@@ -26,14 +26,12 @@ export interface SweepDeps {
   readonly gitlab: GitLab;
   readonly ledger: SweepLedger;
   readonly marks: SweepMarkStore;
-  /** Reported job ends. @default none is confirmed */
   readonly reported?: ReportedEnds;
   readonly chargeBypass: ChargeBypass;
   readonly closePeriods?: ClosePeriods;
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;
   readonly scope?: ControllerScope | undefined;
-  /** Decides if a job that GitLab no longer knows is charged its hold. */
   readonly chargeUnknown: 'hold' | 'nothing';
   /** @default 50 000: the schedule comes every minute. Calls under way at its end still end. */
   readonly runMs?: number;
@@ -154,7 +152,6 @@ type ClosePeriods = (deadlineMs: number) => Promise<ClosedPeriods>;
 
 /** Periods end once a day at most, and have weeks to be closed. */
 const EVERY_MS = 10 * 60_000;
-/** Some thousand periods; the next time goes on. */
 const PAGES_MAX = 10;
 
 /**

@@ -1,4 +1,3 @@
-/** Heartbeats of relays and the watchdog's state, next to the ledger. */
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { queryPage, singleItem } from '../core/store/calls.ts';
 import { dynamoYetFailed, type YetFailedMark } from '../core/store/health-items.ts';
@@ -9,7 +8,6 @@ import { HEARTBEAT_AT } from '../names.ts';
 
 /** Every method throws `ledger_unavailable` if the table does not answer. A write may or may not have happened then. */
 export interface WatchTable {
-  /** Returns when any relay last sent a heartbeat, Unix ms. */
   newestBeatMs(): Promise<number | undefined>;
   /** Undefined: none, or such a job does not disarm. */
   latestYetFailed(): Promise<YetFailedMark | undefined>;
@@ -22,7 +20,6 @@ export interface WatchdogMark {
   readonly heardAtMs: number;
   /** The controller was disarmed in the silence after this time: the same as `heardAtMs` while that silence lasts. */
   readonly disarmedForMs?: number;
-  /** Last page to on-call about this silence, Unix ms. */
   readonly pagedAtMs?: number;
   /** The job that failed although admitted, by when it was found, Unix ms: it was acted on, or needed no act. */
   readonly yetFailedMs?: number;

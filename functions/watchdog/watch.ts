@@ -21,7 +21,6 @@ const NEWS_MS = 900_000;
 const PROVEN_FOR_MS = 3_600_000;
 
 export type WatchOutcome =
-  /** A relay has been heard within the last two minutes. */
   | 'relay_heard'
   /** Likewise, but GitLab refuses the token that the watchdog would need without one. */
   | 'token_refused'
@@ -44,7 +43,6 @@ interface WatchDeps {
   readonly notify: Notifier;
   readonly clock: { nowMs(): number };
   readonly log: Log;
-  /** The GitLab host, for the page. */
   readonly instance: string;
 }
 
@@ -64,13 +62,11 @@ export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
   // A relay's clock may be ahead, by no more than a signature may be: the beat was taken by AWS.
   if (clock.nowMs() - heardAtMs > SILENT_MS) return actOnSilence({ ...mark, heardAtMs }, deps);
   const isRemembered = mark !== undefined && heardAtMs - mark.heardAtMs < REMEMBER_EVERY_MS;
-  // State of the last silence must not affect the next.
   if (!isRemembered || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined)
     await table.writeMark({ heardAtMs, ...withoutAbsent({ yetFailedMs: mark?.yetFailedMs }) });
   return (await deps.proveToken()) === 'refused' ? 'token_refused' : 'relay_heard';
 }
 
-/** @param mayDisarm - false: only asks for the state */
 async function disarm(
   mayDisarm: boolean,
   { controller, log }: WatchDeps,
@@ -169,7 +165,6 @@ async function page(
   });
 }
 
-/** Pages on-call about a silence, at most every 15 min. */
 async function pageSilence(what: keyof typeof PAGES, mark: WatchdogMark, deps: WatchDeps): Promise<void> {
   const { heardAtMs, pagedAtMs = Number.NEGATIVE_INFINITY } = mark;
   const nowMs = deps.clock.nowMs();

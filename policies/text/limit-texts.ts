@@ -1,4 +1,3 @@
-/** Texts of limits: one sentence for each cause. */
 import type { LimitFacts } from '../limits/limit.ts';
 import type { CodedReason } from '../reason.ts';
 import { unitRow } from '../unit.ts';
@@ -57,7 +56,6 @@ export const budgetExhausted: ReasonText<CodedReason<'BUDGET_EXHAUSTED'>> = {
   faultless: true,
 };
 
-/** `500.00 EUR for November 2026, after an overdraft of 120.00 EUR`. */
 const wholeText = (
   facts: Pick<LimitFacts, 'limitAmount' | 'unit' | 'periodLabel' | 'overdrawn'>,
   currency: string,

@@ -19,10 +19,8 @@ const EMOJI_JOINERS = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200d
 export const visible = (text: string, instead: string): string =>
   text.replace(EMOJI_JOINERS, '').replace(INVISIBLE, instead);
 
-/** Text that is to stand within a line: line breaks are among what cannot be seen. */
 export const plain = (text: string): string => visible(text, ' ');
 
-/** The same of a text with lines. */
 export const plainLines = (text: string, instead = ' '): string =>
   text
     .split(/\r?\n/)
@@ -56,11 +54,9 @@ export function fitted(subjectLabel: string, line: (label: string) => string): s
   return cutLine(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, kept))));
 }
 
-/** Returns the first line that fits. Pass the most detailed one first. */
 export const firstFitting = (...lines: readonly [string, ...string[]]): string =>
   lines.find(fits) ?? cutLine(lines.at(-1) ?? lines[0]);
 
-/** The end goes if it must. */
 export const cutLine = (line: string): string =>
   plain(fits(line) ? line : `${line.slice(0, HEADLINE_CHARACTERS_MAX - 1)}…`);
 

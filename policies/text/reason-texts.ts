@@ -25,7 +25,6 @@ export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<Coded
 /** The texts for a reason. They are methods, whose parameters TypeScript compares loosely: give them this reason only. */
 export const textsFor = (reason: Reason): ReasonText<Reason> => REASON_TEXTS[reason.code];
 
-/** The first line: what stopped the job, complete on its own, at most `HEADLINE_CHARACTERS_MAX`. */
 export const headline = (reason: Reason, context: HeadlineContext): string =>
   cutLine(textsFor(reason).headline(reason, context));
 
@@ -34,7 +33,6 @@ export const discreetHeadline = (reason: Reason): string => {
   return cutLine(texts.discreetHeadline?.(reason) ?? texts.headline(reason, { currency: '', nowMs: 0 }));
 };
 
-/** One reason with its numbers, for the lines under the first. */
 export const reasonLine = (reason: Reason, currency: string): string =>
   plain(textsFor(reason).line(reason, currency));
 
@@ -54,7 +52,6 @@ const HARDNESS: Readonly<Partial<Record<Reason['code'], number>>> = {
   BUDGET_EXHAUSTED: 3,
   WINDOW_FULL: 3,
   CONTROLLER_ERROR: 2,
-  // These open when other jobs end.
   CAPACITY_FULL: 1,
   CONCURRENCY_FULL: 1,
   SOFT_LIMIT: 0,

@@ -6,7 +6,6 @@ import type { ReasonText } from './reason-text.ts';
 const FIELD_CHARACTERS_MAX = 40;
 const SHOW_IT = 'show this message to the team that runs CI.';
 
-/** Changes to the job that provide the field. */
 const FIELD_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['image', 'Name an image in the job.'],
   ['pullPolicies', 'Name a pull policy in the job (image:pull_policy).'],

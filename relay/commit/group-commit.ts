@@ -107,12 +107,7 @@ interface GroupCommitOptions {
   readonly newBatchId?: () => string;
 }
 
-export interface GroupCommit {
-  /** Resolves by `deadlineMs` (monotonic), never rejects. */
-  decide(request: AdmissionRequest, deadlineMs: number, sent?: SentListener): Promise<LedgerVerdict>;
-  readonly open: number;
-  close(): void;
-}
+export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 interface Lane {
   readonly name: string;
@@ -129,7 +124,7 @@ interface Batch {
   readonly forgetDeadline: () => void;
 }
 
-export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+export function createGroupCommit(options: GroupCommitOptions) {
   const { clock, lanes: plan = createLanes(clock) } = options;
   const jobs = new Map<number, BatchJob>();
   const lanes = new Map<string, Lane>();
@@ -137,6 +132,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const deadlines = new Deadlines(clock);
   let version = plan.version;
 
+  /** Resolves by `deadlineMs` (monotonic), never rejects. */
   function decide(
     request: AdmissionRequest,
     deadlineMs: number,
@@ -285,10 +281,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   return {
     decide,
-    get open() {
+    get open(): number {
       return jobs.size;
     },
-    close: () => {
+    close: (): void => {
       for (const job of [...jobs.values()]) {
         queue.remove(job);
         answer(job, undecided('stopping'));

@@ -121,7 +121,7 @@ const ANSWERED: Readonly<Record<number, string>> = {
 
 export const remedyOfStatus = (code: number): string | undefined => ANSWERED[code];
 
-export function remedyOfNetwork(error: unknown): string | undefined {
+function remedyOfNetwork(error: unknown): string | undefined {
   const { kind, cause, remedy } = connectionFailure(error);
   return remedy === undefined ? undefined : `${cause}. ${OF_ROUTERS[kind] ?? remedy}`;
 }

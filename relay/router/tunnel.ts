@@ -42,16 +42,10 @@ interface TunnelOptions {
   readonly failed: (failure: RouterFailure) => void;
 }
 
-export interface Tunnel {
-  readonly address: string;
-  failure(): RouterFailure | undefined;
-  /** Allows the next dial after a failure, because a call wants a connection. */
-  want(): void;
-  close(): void;
-}
+export type Tunnel = ReturnType<typeof openTunnel>;
 
 /** @throws {RelayError} `config_invalid`: no socket can be made in `socketDir`. */
-export function openTunnel(options: TunnelOptions): Tunnel {
+export function openTunnel(options: TunnelOptions) {
   const { url } = options;
   const { dir, path } = privateSocketPath(options.socketDir ?? tmpdir());
   const sockets = new Set<Socket>();
@@ -100,13 +94,14 @@ export function openTunnel(options: TunnelOptions): Tunnel {
 
   return {
     address: `unix:${path}`,
-    failure: () => failure,
-    want() {
+    failure: (): RouterFailure | undefined => failure,
+    /** Allows the next dial after a failure, because a call wants a connection. */
+    want(): void {
       holds = false;
       for (const socket of held) dialFor(socket);
       held.clear();
     },
-    close() {
+    close(): void {
       server.close();
       for (const socket of held) socket.destroy();
       // grpc-js closes the others once it has flushed them.

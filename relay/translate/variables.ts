@@ -36,19 +36,10 @@ export type ValueForPod = (variable: {
   readonly raw: boolean | undefined;
 }) => string | undefined;
 
-export interface VariablesField {
-  readonly path: string;
-  readonly list: (message: MessageObject) => unknown;
-  readonly key: (entry: MessageObject) => unknown;
-  readonly value: (entry: MessageObject) => RawValue;
-  readonly flags: (entry: MessageObject) => VariableFlags;
-  /** Returns true if references in the value are not expanded, undefined if the schema lacks the flag. */
-  readonly raw: (entry: MessageObject) => boolean | undefined;
-  readonly wanted: WantedField;
-}
+export type VariablesField = NonNullable<ReturnType<typeof findVariables>>;
 
 /** Finds the repeated `{key, value, public, masked, file}` of a schema. */
-export function findVariables(desc: DescMessage): VariablesField | undefined {
+export function findVariables(desc: DescMessage) {
   const found = resolvePath(desc, 'variables') ?? resolvePath(desc, 'job_info.variables');
   if (found?.leaf.fieldKind !== 'list' || found.leaf.listKind !== 'message') return undefined;
   const entry = found.leaf.message;
@@ -62,14 +53,19 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
   return {
     path: found.path,
     list: found.get,
-    key: hasPresence(key.leaf) ? key.get : (message) => key.get(message) ?? '',
-    value: (message) => value.get(message) as RawValue,
-    flags: (message) => ({ public: isPublic(message), masked: masked(message), file: file(message) }),
+    key: hasPresence(key.leaf) ? key.get : (message: MessageObject): unknown => key.get(message) ?? '',
+    value: (message: MessageObject) => value.get(message) as RawValue,
+    flags: (message: MessageObject): VariableFlags => ({
+      public: isPublic(message),
+      masked: masked(message),
+      file: file(message),
+    }),
+    /** Returns true if references in the value are not expanded, undefined if the schema lacks the flag. */
     raw,
     wanted: {
       fields: found.fields,
       within: [...eager.map(({ fields }) => ({ fields })), { fields: value.fields, lazy: true }],
-    },
+    } satisfies WantedField,
   };
 }
 
@@ -230,21 +226,11 @@ export const hasPresence = (field: DescField): boolean => field.presence !== IMP
 /** `job_info`, `jobInfo` and `JobInfo` are one name. */
 const spelling = (name: string): string => name.replaceAll('_', '').toLowerCase();
 
-/** Expands references in a job as the runner will, with the job's own variables. These stay in the relay. */
-interface Resolution {
-  readonly resolve: RunnerVariables['resolve'];
-  readonly valueForPod: ValueForPod;
-  /** Returns the variable as the job gets it: the last one of that name. */
-  readonly received: (name: string) => ReceivedVariable | undefined;
-}
-
-interface ReceivedVariable {
-  readonly flags: VariableFlags;
-  readonly value: string | undefined;
-}
-
-/** Reads the variables of a question on the first reference, because most jobs have none. */
-export function resolutionOf(field: VariablesField | undefined, question: MessageObject): Resolution {
+/**
+ * Expands references in a job as the runner will, with the job's own variables. These stay in the relay. They are read on the first
+ * reference, because most jobs have none.
+ */
+export function resolutionOf(field: VariablesField | undefined, question: MessageObject) {
   let read: { readonly variables: Received; readonly runner: RunnerVariables } | undefined;
   const known = () => {
     if (read === undefined) {
@@ -254,13 +240,15 @@ export function resolutionOf(field: VariablesField | undefined, question: Messag
     return read;
   };
   return {
-    resolve: (text, passes) => (text.includes('$') ? known().runner.resolve(text, passes) : text),
-    received(name) {
+    resolve: ((text, passes) =>
+      text.includes('$') ? known().runner.resolve(text, passes) : text) as Resolve,
+    /** Returns the variable as the job gets it: the last one of that name. */
+    received(name: string) {
       const { runner, variables } = known();
       const entry = variables.get(name);
       return entry && { flags: entry.flags, value: runner.valueFor(name) };
     },
-    valueForPod(variable) {
+    valueForPod(variable: Parameters<ValueForPod>[0]) {
       const { runner, variables } = known();
       const refersToKnown = (variable.value.match(/\w+/g) ?? []).some((name) => variables.has(name));
       return runner.resolveOwn(variable) ?? (refersToKnown ? undefined : variable.value);
@@ -296,11 +284,6 @@ function receivedVariable(
   return { value: typeof value === 'string' ? value : undefined, raw: field.raw(entry) };
 }
 
-interface ComparedVariables {
-  readonly variables: Readonly<Record<string, string>>;
-  readonly hidden: readonly string[];
-}
-
 const NONE: readonly string[] = [];
 
 /**
@@ -312,10 +295,10 @@ const NONE: readonly string[] = [];
 export function withCompared(
   kept: ReadonlyMap<string, string>,
   names: readonly string[],
-  received: (name: string) => ReceivedVariable | undefined,
+  received: ReturnType<typeof resolutionOf>['received'],
   fateOf: (name: string, flags: VariableFlags) => Fate,
   contested: ReadonlySet<string>,
-): ComparedVariables {
+) {
   if (names.length === 0) return { variables: Object.fromEntries(kept), hidden: NONE };
   const variables = new Map(kept);
   const hidden: string[] = [];

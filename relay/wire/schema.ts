@@ -171,11 +171,12 @@ export function parseSchema(bytes: Uint8Array, source: string): WireSchema {
     );
   }
   const register = findMethod(registry, 'AgentRegistrar', 'Register');
+  const unregister = findMethod(registry, 'AgentRegistrar', 'Unregister');
   const hash = descriptorsHash(bytes);
   const schema: WireSchema = {
     admitJobPath: methodPath(admitJob),
     registerPath: register && methodPath(register),
-    unregisterPath: mapDefined(findMethod(registry, 'AgentRegistrar', 'Unregister'), methodPath),
+    unregisterPath: unregister && methodPath(unregister),
     question: admitJob.output,
     answer: admitJob.input,
     registerRequest: register?.input,
@@ -209,9 +210,6 @@ function findMethod(registry: FileRegistry, service: string, method: string): De
 const lastPart = (typeName: string): string => typeName.slice(typeName.lastIndexOf('.') + 1);
 
 const methodPath = (method: DescMethod): string => `/${method.parent.typeName}/${method.name}`;
-
-const mapDefined = <T, R>(value: T | undefined, map: (value: T) => R): R | undefined =>
-  value === undefined ? undefined : map(value);
 
 const schemaError = (source: string, problem: string, cause?: unknown): RelayError =>
   new RelayError('schema_invalid', `${source} ${problem}`, { cause });

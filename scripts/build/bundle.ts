@@ -74,7 +74,6 @@ export interface Bundle {
   readonly bytes: number;
 }
 
-/** Some packages are CommonJS and call `require` for Node's own modules. */
 const REQUIRE_BANNER =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
@@ -92,10 +91,8 @@ const OPTIONS: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** Builds the admit function; modules loaded later are in chunks. */
 export const bundleAdmit = (outfile: string): Promise<Bundle> => bundleFunction('admit', outfile);
 
-/** Builds a function from its folder's `handler.ts`. */
 export async function bundleFunction(name: FunctionName, outfile: string): Promise<Bundle> {
   const { metafile } = await build({
     ...OPTIONS,
@@ -175,7 +172,6 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** @returns its size. */
 async function bundleInto(
   name: string,
   file: string,
@@ -235,7 +231,6 @@ function readNamed(file: string): DeployableDescriptors {
   }
 }
 
-// Also when scripts/pinned.mjs runs it.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     process.exit(await main(process.argv.slice(2)));

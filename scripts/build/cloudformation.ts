@@ -2,7 +2,6 @@
 export interface CloudFormationDeps {
   /** `https://cloudformation.eu-central-1.amazonaws.com` */
   readonly endpoint: string;
-  /** Signs for CloudFormation. */
   readonly signedFetch: (url: string, init: RequestInit) => Promise<Response>;
 }
 
@@ -27,7 +26,6 @@ async function callCloudFormation(
   throw new Error(`CloudFormation, ${action} of ${parameters.StackName}: ${message}`);
 }
 
-/** Status of a stack; `undefined`: none. */
 export type StackStatus = (stackName: string) => Promise<string | undefined>;
 
 export const stackStatus =
@@ -38,7 +36,6 @@ export const stackStatus =
     return status === 'DELETE_COMPLETE' ? undefined : status;
   };
 
-/** CloudFormation's termination protection of a stack. */
 export interface StackProtection {
   /** @returns false where there is no such stack. @throws {Error} with CloudFormation's own words. */
   set(stackName: string, isProtected: boolean): Promise<boolean>;
@@ -51,6 +48,5 @@ export const stackProtection = (deps: CloudFormationDeps): StackProtection => ({
   },
 });
 
-/** China's partition has a domain of its own. */
 export const cloudFormationEndpoint = (region: string, override: string | undefined): string =>
   override ?? `https://cloudformation.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;

@@ -79,7 +79,6 @@ export async function askWhetherArmed(
   }
 }
 
-/** Why nothing is destroyed, and the one command that changes it. @param gitlabUrl `https://gitlab.example.com` */
 function refusalText(armed: Exclude<ArmedState, { kind: 'disarmed' }>, gitlabUrl: string): string {
   const disarm = (id: string): string =>
     `npx tollgate controller dry-run --gitlab ${gitlabUrl} --token-file <file> --controller ${id}`;

@@ -70,7 +70,6 @@ async function ask(
   return askWhetherArmed(createRunnerControllers(calls), options.controller ?? gitlab.controllerId);
 }
 
-/** Uses the credentials and the region that the SDK finds. */
 async function openProtection(): Promise<StackProtection> {
   const { region: readRegion, credentials } = new SSMClient({}).config;
   const region = await readRegion();

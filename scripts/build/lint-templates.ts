@@ -34,7 +34,6 @@ async function main(folders: readonly string[]): Promise<number> {
   return status === 0 ? 0 : 1;
 }
 
-/** The three settings that the tests of cdk/ are written against. */
 async function synthesizedFolders(): Promise<readonly string[]> {
   const { DEFAULTS, PRIVATE, SEVERAL, synthesize } = await import('../../test/cdk/synthesized.ts');
   return [DEFAULTS, PRIVATE, SEVERAL].map((settings) => synthesize(settings).app.synth().directory);

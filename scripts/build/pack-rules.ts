@@ -45,7 +45,6 @@ export function packRules({
   };
 }
 
-/** Values of `zone` keys at any depth. */
 function zonesIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, each]) =>

@@ -7,7 +7,6 @@ export interface PreflightDeps {
   readonly status: StackStatus;
   readonly protection: StackProtection;
   readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
-  /** Unreserved Lambda concurrency of the account and region. */
   readonly unreservedConcurrency: () => Promise<number>;
   readonly tell: (text: string) => void;
 }
@@ -89,7 +88,6 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
   ];
 }
 
-/** Concurrency that Lambda keeps for functions without a reservation. */
 const UNRESERVED_MIN = 100;
 /** As cdk/constructs reserve it, besides the webhooks: the console's pages, and one run at a time of each program by the clock. */
 const CONSOLE = 10;

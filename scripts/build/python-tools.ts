@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
-/** Some 60 packages; a slow line takes minutes. */
 const INSTALL_MS_MAX = 600_000;
 
 /**

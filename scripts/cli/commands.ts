@@ -115,12 +115,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(() => import('./limits/views.ts'), {
     'limits show': 'Shows which limits are live, who made them so, when and why; or the document itself',
-    'limits sets': 'Lists the last sets of limits, newest first',
     'limits check': 'Checks the live limits against the policy here, before it is deployed',
   }),
   ...rows(() => import('./limits/publish.ts'), {
     'limits publish': 'Makes a limits document live, whole or not at all, without a deploy',
-    'limits retired': 'Lists plans and saved views that are left in the table and ignored',
   }),
   ...rows(() => import('./tables/directory.ts'), {
     'directory show': 'Shows the groups and projects that Tollgate knows, and the groups above one',

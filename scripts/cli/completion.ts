@@ -1,4 +1,3 @@
-/** Shell completion, made from the table of commands. */
 import { type CommandEntry, UsageError } from '../terminal/command.ts';
 import { command, print } from '../terminal/define-command.ts';
 import { word } from '../terminal/flags.ts';
@@ -54,7 +53,6 @@ function steps(
     .toSorted((a, b) => b.at.split(' ').length - a.at.split(' ').length || Number(b.at > a.at) - 1);
 }
 
-/** For bash and zsh: a case for each beginning of a command line without flags. */
 const cases = (commands: readonly CompletedCommand[], reply: (words: string) => string): string =>
   steps(commands)
     .map(({ at, next }) => `    '${at}'${at === '' ? '' : ` | '${at} '*`}) ${reply(next.join(' '))} ;;`)

@@ -126,7 +126,6 @@ const post = (
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
 
-/** @throws {Error} with what the console says. */
 async function answerOfSignIn(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) return body;
@@ -168,7 +167,6 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Opens an address in the local browser. @returns false if there is none */
 export const openBrowser = (address: string): Promise<boolean> =>
   new Promise((resolve) => {
     const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];

@@ -39,7 +39,6 @@ needed: it uses the session of tollgate login.`,
 
 export const standardInput = (): NodeJS.ReadableStream => process.stdin;
 
-/** Sent to clients. */
 const SERVER_VERSION = '1';
 
 /** A command's call, without its output on the terminal. */
@@ -86,7 +85,6 @@ export function mcpTools(
 ): readonly McpTool[] {
   const answered = async (args: readonly string[]): Promise<ToolAnswer> => {
     const { code, out, err } = await call(args);
-    // A rejection is an answer.
     const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
     return { text: isError ? `${err}${out}`.trim() : out.trim(), isError };
   };

@@ -6,7 +6,6 @@ import { setTimeout } from 'node:timers/promises';
 const POLL_MS = 200;
 /** An owner that has not written its name by then died in between. */
 const NAMELESS_MS_MAX = 5_000;
-/** A slow line takes minutes for all packages. */
 const WAIT_MS_MAX = 15 * 60_000;
 
 function create(path, text) {

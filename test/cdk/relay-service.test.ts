@@ -86,7 +86,7 @@ test('a relay may call admit by its URL, read its token, write its journal and s
     },
     {
       Action: ['dynamodb:PutItem', 'dynamodb:Query'],
-      Condition: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['gitlab.example.com@rooms'] } },
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['gitlab.example.com@rooms'] } },
     },
   ]);
   expect(statements).toHaveLength(5);

@@ -1,7 +1,7 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import { type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoHealthLook } from '../../functions/answers/health/read-health.ts';
-import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
 import { dynamoRecountOutcomes, dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../functions/core/ledger/controller.ts';
@@ -12,7 +12,7 @@ import { journalBody } from '../../functions/core/ledger/items.ts';
 import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
 import { dynamoRecountRounds } from '../../functions/core/ledger/recount-round.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
-import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../functions/core/limits/limit-table.ts';
 import { withOpenings } from '../../functions/core/limits/period-openings.ts';
 import { loggedChangeOf, publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
 import { dynamoRequeueLists } from '../../functions/core/requeue-list.ts';
@@ -482,14 +482,14 @@ async function writeOthers(place: Place): Promise<void> {
   });
   const amounts = { committed: 7, fitted: 7, settled: 5, unchecked: { exempt: 0, unmetered: 1, bypass: 0 } };
   await recountRounds(place).write({
-    ...{ startedAtMs: NOVEMBER_21_MS, lastRecords: 7, share: { index: 0, of: 2 } },
+    ...{ startedAtMs: NOVEMBER_21_MS, lastRecords: 7 },
     segments: [{ done: true }, { done: false, from: { pk: { S: 'pk' }, sk: { S: 'sk' } } }],
     sums: {
       ...{ records: 3, passedOver: 0 },
       lines: [
         {
-          ...{ key: OPENED, counter: { key: OPENED, ...amounts, rev: 4 }, closing: undefined },
-          ...{ held: amounts, early: amounts, late: [{ atMs: NOVEMBER_21_MS, amounts }], adjusted: -2 },
+          ...{ key: OPENED, counter: { key: OPENED, ...amounts, rev: 4 } },
+          ...{ held: amounts, late: [{ atMs: NOVEMBER_21_MS, amounts }] },
         },
       ],
     },

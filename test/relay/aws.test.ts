@@ -31,11 +31,6 @@ describe('SSM', () => {
         }),
       name: 'AccessDenied',
     },
-    {
-      response: () => Response.json({ __type: 'not a name <not-a-secret>' }, { status: 500 }),
-      name: 'Error',
-    },
-    { response: () => new Response('not-a-secret'), name: 'Error' },
     { response: () => Response.json({ Parameter: { Value: 7 } }), name: 'Error' },
     { response: () => new Response('x'.repeat(65 * 1024)), name: 'Error' },
   ])('what is no answer fails as $name, and is not quoted', async ({ response, name }) => {

@@ -24,7 +24,7 @@ const relayMissing = ({ relays }: AlarmInput): AlarmRow => ({
   says: `Fewer than ${relays} relays hold streams: the next one that fails takes admissions with it.`,
   // A relay without a stream is none, however alive. One value a relay and minute, so five for each in a period.
   // None with a stream anywhere is RelayDisconnected alone.
-  formula: `IF(streamsMost < 1, ${relays}, IF(streamsFewest < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
+  formula: `IF(streamsMost < 1, ${relays}, IF(streamsOpen < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
   label: 'Relays with streams',
   graph: true,
   periodMinutes: 5,
@@ -40,7 +40,7 @@ const fallbackShare = ({ failurePolicy }: AlarmInput): AlarmRow => ({
     failurePolicy === 'admit'
       ? `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs run past their limits.`
       : `More than ${FALLBACK_SHARE_MAX} % of the answers came without the ledger: jobs fail by our own fault.`,
-  formula: 'IF(questions > 0, 100 * fallbacks / questions, 0)',
+  formula: 'IF(questions > 0, 100 * fallbackAnswers / questions, 0)',
   label: 'Answers without the ledger, % of questions',
   periodMinutes: 1,
   breach: ['above', FALLBACK_SHARE_MAX],
@@ -52,7 +52,7 @@ const fallbackShare = ({ failurePolicy }: AlarmInput): AlarmRow => ({
 const latencyNearDeadline = ({ deadlineMs }: AlarmInput): AlarmRow => ({
   name: 'LatencyNearDeadline',
   says: `One answer in a hundred takes more than ${LATENCY_SHARE_MAX * 100} % of the ${deadlineMs} ms it may take.`,
-  formula: 'latencyP99',
+  formula: 'answerLatencyMs',
   label: 'p99',
   periodMinutes: 5,
   breach: ['above', deadlineMs * LATENCY_SHARE_MAX],
@@ -113,7 +113,7 @@ export const ruleAlarms: readonly AlarmRow[] = [
     name: 'DirectoryStale',
     says: 'The groups of GitLab have not been listed to their end for two hours: groups that moved keep their old limits.',
     // A GitLab that answered no sweep for an hour lists no groups, either: that is SweepFailing alone.
-    formula: 'IF(FILL(gitlabSilentThroughout, 0) > 0, 0, directoryAge)',
+    formula: 'IF(FILL(gitlabSilentThroughout, 0) > 0, 0, directoryAgeSeconds)',
     label: 'Since all groups were listed, seconds',
     graph: 'Age of the directory',
     periodMinutes: 60,
@@ -125,7 +125,7 @@ export const ruleAlarms: readonly AlarmRow[] = [
     name: 'RelayDirectoryStale',
     says: 'A relay has not received the list of groups for half an hour: after an hour its fallback cannot tell rules by group.',
     // A relay's directory is never newer than the table's; DirectoryStale reports an old table.
-    formula: 'IF(FILL(directoryAge, 3600) > 1800, 0, relayDirectoryAge)',
+    formula: 'IF(FILL(directoryAgeSeconds, 3600) > 1800, 0, relayDirectoryAgeSeconds)',
     label: 'Age of the oldest list of groups in a relay, seconds',
     graph: 'Age of the directory in relays',
     // Two listings in it, so that the clock's own jitter leaves none empty.

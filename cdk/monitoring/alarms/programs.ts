@@ -32,7 +32,7 @@ const unreadableQuestions: AlarmRow = {
   name: 'UnreadableQuestions',
   says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
   // SchemaSuspect already reports a bad schema, which makes most requests unreadable.
-  formula: `IF(schemaSuspect < 1 && unreadable >= ${UNREADABLE_MIN}, 100 * unreadable / questions, 0)`,
+  formula: `IF(schemaSuspect < 1 && unreadableQuestions >= ${UNREADABLE_MIN}, 100 * unreadableQuestions / questions, 0)`,
   label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
   periodMinutes: 60,
   breach: ['above', UNREADABLE_SHARE_MAX],
@@ -42,7 +42,7 @@ const rejectionsWithheld: AlarmRow = {
   name: 'RejectionsWithheld',
   says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
   // SchemaSuspect already reports a bad schema, which withholds all rejections.
-  formula: 'IF(schemaSuspect > 0, 0, withheld)',
+  formula: 'IF(schemaSuspect > 0, 0, rejectionsWithheld)',
   label: 'Rejections withheld',
   graph: true,
   periodMinutes: 15,
@@ -82,7 +82,7 @@ const truth: readonly AlarmRow[] = [
   {
     name: 'SweepFailing',
     says: 'The sweep has not run, or GitLab has not answered it, for a quarter of an hour: leaked holds stay.',
-    formula: 'gitlabSilent',
+    formula: 'gitLabSilent',
     label: 'GitLab did not answer the sweep',
     periodMinutes: 5,
     periods: 3,
@@ -92,7 +92,7 @@ const truth: readonly AlarmRow[] = [
   {
     name: 'HoldsOverdue',
     says: 'A hold that ought to have ended is half an hour overdue: a budget shows more held than there is.',
-    formula: 'oldestDue',
+    formula: 'oldestDueAgeSeconds',
     label: 'Age of the oldest overdue hold, seconds',
     periodMinutes: 10,
     breach: ['above', 1_800],
@@ -177,9 +177,9 @@ export const endsOfJobsAlarms: readonly AlarmRow[] = [
     formula: [
       // The rollup reads each settlement within about a minute; settlements without rollup calls mean that it
       // is not running.
-      `IF(FILL(settlementLag, -1) > -1 && FILL(rollupCalls, 0) < 1, ${UNREAD_SECONDS},`,
+      `IF(FILL(settlementLagSeconds, -1) > -1 && FILL(rollupCalls, 0) < 1, ${UNREAD_SECONDS},`,
       // Each is written only while there is something to read. Ages come in milliseconds.
-      'MAX([FILL(settlementLag, 0), FILL(settleAge, 0) / 1000, FILL(rollupAge, 0) / 1000]))',
+      'MAX([FILL(settlementLagSeconds, 0), FILL(settleAge, 0) / 1000, FILL(rollupAge, 0) / 1000]))',
     ].join(' '),
     label: 'Seconds behind',
     periodMinutes: 5,

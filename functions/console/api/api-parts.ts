@@ -19,15 +19,11 @@ export interface ApiDeps {
   readonly desk: LimitsDesk;
   readonly read: ConsoleReader;
   readonly policy: Policy;
-  /** Names the groups of a file. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly clock: { nowMs(): number };
-  /** The console's address; absent: unknown. */
   readonly origin?: string;
-  /** Sends owners the shadow report; absent: not possible here. */
   readonly tellOwner?: ReportSender;
   readonly log: Log;
-  /** Source in the change log. @default 'api' */
   readonly source?: string;
   /** Receives errors answered with 500 or 503, for a caller in the same process. @default only the log, without a message */
   readonly onFailure?: (error: Error) => void;
@@ -118,7 +114,6 @@ export function tooOften(c: ApiContext, retryAfterSeconds: number) {
 
 const PROBLEMS_MAX = 50;
 
-/** Answers an invalid request with all its problems. */
 export const invalidHook: Hook<unknown, SignInEnv, string, Response | undefined> = (result, c) => {
   if (result.success) return undefined;
   const problems = result.error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
@@ -151,7 +146,6 @@ const ERROR_TEXTS = {
 } as const;
 type ErrorStatus = keyof typeof ERROR_TEXTS;
 
-/** Responses with an error. */
 export const errors = <Status extends ErrorStatus>(statuses: readonly Status[]) =>
   Object.fromEntries(
     statuses.map((status) => [status, jsonAnswer(ErrorSchema, ERROR_TEXTS[status])]),
@@ -180,7 +174,6 @@ const routeBy =
       request,
       responses: { 200: jsonAnswer(schema, 'Done'), ...errors(statuses) },
     });
-/** `statuses` are those of the errors. */
 export const getRoute = routeBy('get');
 export const postRoute = routeBy('post');
 
@@ -192,7 +185,6 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
 export const text = (max: number) => z.string().max(max);
 export const whole = z.coerce.number().int();
 export const upTo = (max: number) => whole.min(1).max(max).optional();
-/** `group/101` */
 export const subject = text(255).openapi({
   example: 'group/101',
   description: '`instance`, `group/101`, `project/7`, `runner-class/large`',
@@ -208,7 +200,6 @@ export const baseHeader = z.object({
   'if-match': z.string().max(100).optional().openapi({ example: '"b1946ac92492d2347c6235b4"' }),
 });
 
-/** Cursor of a list or count. */
 export const cursor = z
   .string()
   .max(100)
@@ -217,9 +208,7 @@ export const cursor = z
 
 type Present<Shape> = { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
 
-/** Drops undefined values. */
 export const present = <Shape extends object>(asked: Shape) => withoutAbsent(asked) as Present<Shape>;
 
-/** Responds with 404 to undefined. */
 export const found = <View extends object>(c: ApiContext, view: View | undefined) =>
   view === undefined ? c.json(NOT_THERE, 404) : c.json(view, 200);

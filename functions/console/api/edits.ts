@@ -172,7 +172,6 @@ export const VerdictSchema = z
 
 type EditShape = z.infer<typeof EditSchema>;
 export type EditsShape = readonly EditShape[];
-/** Becomes an edit that restores the document before the last edit. */
 type UndoShape = Extract<EditShape, { kind: 'undo' }>;
 
 /** JSON has no `undefined`, so absent fields are really absent. */
@@ -184,7 +183,6 @@ function editOf(edit: Exclude<EditShape, UndoShape>): LimitEdit {
 
 const IF_MATCH = /^"([^"]{1,80})"$/;
 
-/** Base set of edits; `missing`: not given. */
 export function baseOf(header: string | undefined): { readonly base: string | undefined } | 'missing' {
   const set = IF_MATCH.exec(header ?? '')?.[1];
   if (set === undefined) return 'missing';

@@ -1,4 +1,3 @@
-/** Limits, their edits, and their file for spreadsheets. Every change goes through the desk, and needs its base set. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
@@ -137,10 +136,7 @@ const glasses = getRoute('/breakglass', 'Break-glasses and their use', list(Brea
 
 /** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
-const csvFormat = {
-  dialect: z.enum(['comma', 'semicolon']).default('comma'),
-  decimal: z.enum(['.', ',']).optional().openapi({ description: 'Left out: as usual with the dialect.' }),
-};
+const csvFormat = { dialect: z.enum(['comma', 'semicolon']).default('comma') };
 const csv = { 'text/csv': { schema: z.string() } };
 const yes = z.literal('yes').optional();
 
@@ -319,13 +315,8 @@ export function limitRoutes({ desk, read, policy, directory, clock, source }: Ap
     });
 }
 
-function dialectOf(asked: {
-  readonly dialect: 'comma' | 'semicolon';
-  readonly decimal?: CsvDialect['decimal'] | undefined;
-}): CsvDialect {
-  const usual = asked.dialect === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
-  return { ...usual, decimal: asked.decimal ?? usual.decimal };
-}
+const dialectOf = ({ dialect }: { readonly dialect: 'comma' | 'semicolon' }): CsvDialect =>
+  dialect === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
 
 const otherVersion = (version: string, matched: string): CsvProblem => ({
   line: 0,

@@ -5,7 +5,6 @@ import { doneText, formatOf, type PageRoutes, send } from './page-deps.ts';
 import { distance, edge, number, type PageFormat, pageCount } from './parts/amounts.tsx';
 import { address, button, Done, Facts, type Markup, Plain, soft, subjectLink } from './parts/layout.tsx';
 
-/** Break-glasses of all visible groups. */
 export const breakGlassRoutes: PageRoutes = (app, deps) => {
   app.get('/break-glass', async (c) =>
     send(c, breakGlassPage(await deps.read.breakGlasses(c.var.user), doneText(c), formatOf(c, deps))),

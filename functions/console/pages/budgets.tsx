@@ -51,7 +51,6 @@ import { KIND_TAGS } from './parts/tables.tsx';
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
 const ROWS = 50;
 
-/** Every limit the user may see, ranked by trouble. */
 export const budgetsRoutes: PageRoutes = (app, deps) => {
   app.get('/budgets', async (c) => {
     const asked = budgetsAsked(c);
@@ -144,12 +143,12 @@ const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
   ),
 ];
 
-function nameCell(row: BudgetRow, { currency }: PageFormat): Markup {
+function nameCell(row: BudgetRow): Markup {
   const { subject, path, id, each } = row;
   const isCap = each !== undefined;
   const kind = isCap ? undefined : KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   const href = subjectHref(subject);
-  const last = isCap ? undefined : lastAlertOf(row, currency);
+  const last = isCap ? undefined : lastAlertOf(row);
   const facts = [
     isCap ? `${limitWords(row)} of ${capWords(each)}` : limitWords(row),
     row.period?.label,

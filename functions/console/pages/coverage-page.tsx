@@ -26,7 +26,6 @@ const DAYS = 7;
 const RUNNERS = 60;
 const GROUPS_SHOWN = 60;
 
-/** Which jobs GitLab asked about, and which runners pass by. */
 export const coverageRoutes: PageRoutes = (app, deps) => {
   app.get('/coverage', async (c) => {
     const days = SPANS.find((each) => each === queryNumber(c, 'days')) ?? DAYS;

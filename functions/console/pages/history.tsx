@@ -34,7 +34,6 @@ import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem
 const ENTRIES = 30;
 const WHY_CHARACTERS_MAX = 500;
 
-/** The log of edits, one edit with all its differences, and taking the last one back. */
 export const historyRoutes: PageRoutes = (app, deps) => {
   const { desk, read } = deps;
   const editOf = (c: PageContext): number => readWholeNumber(c.req.param('edit')) ?? 0;

@@ -101,11 +101,9 @@ interface Draft {
   readonly base: string | undefined;
   readonly totals: readonly TotalChange[];
   readonly unnamed: number;
-  /** Interpretations of the file's format, if it varies. */
   readonly notes: readonly string[];
 }
 
-/** Reads an uploaded file as one edit of the live limits. */
 async function drafted(
   deps: PagesDeps,
   { bytes }: Upload,
@@ -139,7 +137,6 @@ const AGAIN = {
   hint: 'Download the file as it is now, make your changes in it, and upload it again.',
 } as const;
 
-/** Shows what a file does, or does it. */
 async function taken(c: PageContext, deps: PagesDeps, upload: Upload, values: Values): Promise<Response> {
   const { user } = c.var;
   const format = formatOf(c, deps);

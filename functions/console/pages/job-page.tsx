@@ -13,7 +13,6 @@ import { formatOf, type PageContext, type PageRoutes, query, send } from './page
 import { distance, instant, modeTag, type PageFormat, pageAmount, pageCount } from './parts/amounts.tsx';
 import {
   Card,
-  type Column,
   Facts,
   joined,
   type Markup,
@@ -146,10 +145,9 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
             ['Ended', job.endedAtMs === undefined ? undefined : instant(job.endedAtMs, format)],
           ]}
         />
-        {job.notRecorded.length > 0 && soft('Not known: ', joined(job.notRecorded, '; '))}
       </Card>
       <Card id="terms" title="Expected cost">
-        {termsTable(job, format)}
+        {termsFacts(job, format)}
       </Card>
     </div>
     {job.rejectionText !== undefined && (
@@ -166,27 +164,23 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
   </>
 );
 
-function termsTable({ atDecision, now, currency }: JobExplanation, format: PageFormat): Markup {
-  const rows: readonly (readonly [string, (terms: ExplainedTerms) => string])[] = [
-    ['Runner class', ({ runnerClass }) => runnerClass],
-    ['Estimate', ({ estimateSeconds }) => durationText(estimateSeconds)],
-    ['Price per minute', ({ microsPerMinute }) => amountText(microsPerMinute, 'micros', currency)],
-    ['Cost', ({ costMicros }) => pageAmount(costMicros, 'micros', format)],
-    ['Prices', ({ priceVersion }) => priceVersion],
-    ['Policy', ({ policyVersion }) => policyVersion],
+/** Estimate and price of the decision; those of now where they differ. */
+function termsFacts({ atDecision, now, currency }: JobExplanation, format: PageFormat): Markup {
+  const texts = (terms: ExplainedTerms): readonly (readonly [string, string])[] => [
+    ['Runner class', terms.runnerClass],
+    ['Estimate', durationText(terms.estimateSeconds)],
+    ['Price per minute', amountText(terms.microsPerMinute, 'micros', currency)],
+    ['Cost', pageAmount(terms.costMicros, 'micros', format)],
+    ['Prices', terms.priceVersion],
+    ['Policy', terms.policyVersion],
   ];
-  const column = (head: string, terms: ExplainedTerms): Column<(typeof rows)[number]> => ({
-    ...{ head, cell: ([, text]) => text(terms) },
-  });
+  const later = new Map(now && texts(now));
   return (
-    <Table
-      label="Expected cost then and now"
-      columns={[
-        { head: 'What', isName: true, cell: ([name]) => name },
-        column('Then', atDecision),
-        ...(now === undefined ? [] : [column('Now', now)]),
-      ]}
-      rows={rows}
+    <Facts
+      of={texts(atDecision).map(([name, text]) => {
+        const other = later.get(name);
+        return [name, other === undefined || other === text ? text : `${text}, now ${other}`];
+      })}
     />
   );
 }
@@ -252,7 +246,6 @@ function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): M
   );
 }
 
-/** Rules with a result, then or now. */
 function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
   const mattered = rules.filter(hasResult);
   const silent = rules.length - mattered.length;

@@ -5,7 +5,6 @@ import { formatOf, type PageRoutes, readValues, send } from './page-deps.ts';
 import { distance, type PageFormat } from './parts/amounts.tsx';
 import { Card, DO, hidden, List, type Markup, PostForm, Table } from './parts/layout.tsx';
 
-/** The user, the user's rights and sessions. */
 export const meRoutes: PageRoutes = (app, deps) => {
   const { read, sessions, log } = deps;
   app.get('/me', async (c) => {

@@ -39,7 +39,6 @@ import {
 import { groupTable } from './parts/tables.tsx';
 import { sendUnknown } from './problem-page.tsx';
 
-/** All visible budgets, flat or by level. */
 export const overviewRoutes: PageRoutes = (app, deps) => {
   app.get('/', async (c) => {
     const asked = overviewAsked(c);

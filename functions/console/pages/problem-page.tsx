@@ -13,7 +13,6 @@ export interface Problem {
   readonly title: string;
   readonly sentence: Child;
   readonly remedy: Child;
-  /** Page to go on to. @default the budgets */
   readonly link?: readonly [href: string, text: string];
 }
 
@@ -58,7 +57,6 @@ export const sendUnknown = (c: PageContext) =>
     404,
   );
 
-/** Lists refused changes with the missing right. */
 const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): Problem => ({
   title: 'Not yours to change',
   sentence: (

@@ -23,7 +23,6 @@ export interface JobPageProps {
   readonly job: JobExplanation;
   /** Its page in GitLab or, where that is not known, here. */
   readonly link: string;
-  /** Requests made because of it. */
   readonly requests: readonly RequestRow[];
 }
 

@@ -33,7 +33,7 @@ import {
   soft,
 } from './parts/layout.tsx';
 import { sendProblem, sendUnknown } from './problem-page.tsx';
-import { hourMap, KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
+import { KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
 
 /** A line of both tables is about a kilobyte: a page stays below 100 KB. */
 const ROWS = 40;
@@ -41,7 +41,6 @@ const FILE_ROWS = 1_000;
 /** A response has at most 6 MB. */
 const FILE_LINES_MAX = 9_000;
 
-/** A report, its rows as CSV, and all groups as CSV. */
 export const reportPageRoutes: PageRoutes = (app, deps) => {
   const { read } = deps;
 
@@ -103,7 +102,6 @@ function refused(c: PageContext, answer: Exclude<SpendAnswer, { outcome: 'report
   return sendProblem(c, { title: 'No report', sentence, remedy: 'Go back and correct it.' }, 422);
 }
 
-/** Spend of a period. */
 const reportPage = (asked: SpendQuery, answer: SpendAnswer, format: PageFormat): Markup => {
   const report = answer.outcome === 'reported' ? answer.report : undefined;
   return (
@@ -190,7 +188,6 @@ function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
 function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat): Markup {
   const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
-  // Files say the same as the page.
   const file = (name: string, text: string): Markup =>
     button(address(`/reports/${name}.csv`, sameQuery(asked)), text);
   return (
@@ -208,7 +205,7 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat)
       ) : (
         <>
           <Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
-            {by === 'hour' ? hourMap(report, format) : spendTable(asked, report)}
+            {spendTable(asked, report)}
             <p class="actions">
               {file('spend', 'These rows as CSV')}
               {!subject.startsWith('project/') && file('groups', 'All groups as CSV')}

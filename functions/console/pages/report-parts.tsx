@@ -10,16 +10,7 @@ import {
   type SpendRow,
 } from '../../answers/report/model.ts';
 import { meanQueuedSeconds, queueText, retriesText } from '../../answers/report/spend-text.ts';
-import {
-  Bar,
-  bare,
-  number,
-  type PageFormat,
-  pageAmount,
-  pageCount,
-  percent,
-  shortDayLabel,
-} from './parts/amounts.tsx';
+import { Bar, bare, number, percent, shortDayLabel } from './parts/amounts.tsx';
 import { address, Card, type Column, type Markup, pathMarkup, soft, Table } from './parts/layout.tsx';
 import { monthText } from './statements.tsx';
 
@@ -28,70 +19,10 @@ export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
   ...{ ...JOB_KEY_TEXTS, day: 'day', month: 'month' },
 };
 
-/** Query of the same report. */
 export const sameQuery = ({ period, from, to, group, project, by, compare }: SpendQuery) => ({
   ...{ period, from, to, group, project, by },
   compare: compare === false ? 'no' : undefined,
 });
-
-const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
-/** Sizes of the squares: the classes `heat1` to `heat9`. */
-const SIZES = 9;
-
-/** A line for each weekday, and in each hour a square as large as what was spent in it. */
-export function hourMap({ rows, other, zone }: SpendReport, format: PageFormat): Markup {
-  const byName = new Map(rows.map((row) => [row.name, row]));
-  const most = Math.max(1, ...rows.map(({ micros }) => micros));
-  const costText = ({ micros, jobs }: Pick<SpendFigures, 'micros' | 'jobs'>): string =>
-    `${pageAmount(micros, 'micros', format)}, ${pageCount(jobs, 'job')}`;
-  const hourCell = (name: string): Markup => {
-    const row = byName.get(name);
-    if (row === undefined || row.micros <= 0) return <td />;
-    // The area says how much, so the side grows with the root.
-    const size = Math.max(1, Math.round(Math.sqrt(row.micros / most) * SIZES));
-    return (
-      <td class={`heat${size}`} title={`${name}: ${costText(row)}`}>
-        <span>{COMPACT.format(row.micros / 1_000_000)}</span>
-      </td>
-    );
-  };
-  return (
-    <>
-      <div class="scroll" role="group" aria-label="Spent by hour of the week" tabindex={0}>
-        <table class="heat">
-          <caption class="hidden">
-            Spent, {format.currency}, by weekday and hour, {zone}
-          </caption>
-          <thead>
-            <tr>
-              <td />
-              {HOURS.map((hour, index) => (
-                <th scope="col">
-                  <span class={index % 6 === 0 ? undefined : 'wide'}>{hour}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {WEEKDAYS.map((day) => (
-              <tr>
-                <th scope="row">{day}</th>
-                {HOURS.map((hour) => hourCell(`${day} ${hour}:00`))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <p class="soft">
-        By the hour in which a job was decided, {zone}.
-        {other.jobs !== 0 && ` ${other.label}: ${costText(other)}.`}
-      </p>
-    </>
-  );
-}
-
-const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -104,12 +35,17 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
     `Spent by ${KEY_TEXTS[by]}`,
     report,
     (row) => linkedName(row, asked, report),
-    [
-      {
-        ...{ head: 'Share', style: 'bar-cell' },
-        cell: ({ micros, heldMicros }) => <Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />,
-      },
-    ],
+    // The 168 hours of a week would make a page of more than 100 KB.
+    by === 'hour'
+      ? []
+      : [
+          {
+            ...{ head: 'Share', style: 'bar-cell' },
+            cell: ({ micros, heldMicros }) => (
+              <Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />
+            ),
+          },
+        ],
     [
       { head: 'Spent', style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
       ...(before === undefined
@@ -130,7 +66,6 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
 
 type FigureRow = SpendFigures & Pick<SpendRow, 'before'>;
 
-/** Rows with figures, and below them the others and all together. */
 function reportTable(
   label: string,
   { by }: SpendReport,
@@ -162,7 +97,6 @@ function reportTable(
   );
 }
 
-/** Label of a row. */
 function rowName({ name }: SpendRow, by: SpendKey): Markup | string {
   if (by === 'day') return shortDayLabel(name);
   if (by === 'month') return monthText(name);
@@ -209,7 +143,6 @@ const WASTE: readonly Column<FigureRow>[] = [
   },
 ];
 
-/** Retries and queue times. */
 export function wasteCard(report: SpendReport): Markup {
   const { by, rows, other, total } = report;
   const shown = {

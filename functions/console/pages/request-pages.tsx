@@ -248,7 +248,6 @@ interface DecideShown {
   readonly preview:
     | ValidPreview
     | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] };
-  /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;
   /** `note`, and `link`: the signed link of the visit. */
   readonly values: Values;

@@ -27,7 +27,6 @@ const problem = (title: string, sentence: string, remedy: string): Problem => ({
   ...{ title, sentence, remedy, link: ['/requests', 'To the requests'] },
 });
 
-/** Faults of a signed link, with their status. */
 const FAULTS = {
   altered: [403, 'This link does not work', 'It is not as it was sent, or it is about another request.'],
   another: [403, 'This link is not yours', 'It was sent to finance, and you are not of finance.'],
@@ -75,7 +74,6 @@ async function faultOf(
   }
 }
 
-/** Requests for more, and decisions about them. */
 export const requestPageRoutes: PageRoutes = (app, deps) => {
   const { desk, read } = deps;
 

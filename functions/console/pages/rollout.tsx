@@ -47,7 +47,6 @@ import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem
 
 const ROWS = 50;
 
-/** The path to enforcing, group by group. */
 export const rolloutPageRoutes: PageRoutes = (app, deps) => {
   const { read, log } = deps;
 
@@ -130,7 +129,6 @@ const notMoved = (missing: readonly string[]): Problem =>
     'Wait for what is missing, or go on all the same: the log will say what it was.',
   );
 
-/** Results of sending a report. */
 export const REPORT_DONE: Readonly<Record<string, string>> = {
   sent: 'The report is sent to the owner, and written down.',
   'told-before': 'The owner got the report within the last hour; that is written down.',

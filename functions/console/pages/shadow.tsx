@@ -61,7 +61,6 @@ interface ShadowShown {
   readonly canTell: boolean;
 }
 
-/** Violations in shadow mode. */
 function shadowPage(shown: ShadowShown, done: string | undefined, format: PageFormat): Markup {
   const { view, days, only } = shown;
   return (

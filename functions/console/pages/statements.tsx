@@ -1,6 +1,6 @@
 import { dayIn, dayLabel, monthName } from '../../../policies/limits/calendar.ts';
 import { closedCsv, closedFocusCsv, closedRows } from '../../answers/statement/csv.ts';
-import type { ClosedMonths, StatementNumbers } from '../../answers/statement/model.ts';
+import type { ClosedMonths } from '../../answers/statement/model.ts';
 import type { User } from '../../core/signin/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PageRoutes, query, send, sendCsv } from './page-deps.ts';
@@ -10,7 +10,6 @@ import {
   button,
   Card,
   Facts,
-  hidden,
   type Markup,
   Note,
   Plain,
@@ -21,14 +20,11 @@ import {
 } from './parts/layout.tsx';
 import { sendUnknown } from './problem-page.tsx';
 
-/** A month of a company of some size. */
-const LATEST_MAX = 50;
 const FILES: Readonly<Record<string, typeof closedCsv>> = {
   'statement.csv': closedCsv,
   'focus.csv': closedFocusCsv,
 };
 
-/** A group's closed months, one of them as page, CSV and FOCUS. */
 export const statementPageRoutes: PageRoutes = (app, deps) => {
   const { read } = deps;
   const statementOf = async (c: PageContext) => {
@@ -43,8 +39,7 @@ export const statementPageRoutes: PageRoutes = (app, deps) => {
     const asked = query(c, 'group');
     const group = asked ?? ownGroup(user);
     const months = group === undefined ? undefined : await read.closedMonths(group, user);
-    const latest = asked === undefined && seesAll(user) ? await read.lastStatements(LATEST_MAX) : [];
-    const page = statementsPage({ asked, months, latest }, formatOf(c, deps));
+    const page = statementsPage(asked, months, formatOf(c, deps));
     return send(c, page, months === undefined && asked !== undefined ? 404 : 200);
   });
 
@@ -75,13 +70,11 @@ const isWhole = ({ broken, statements }: ClosedMonths, number: number): boolean 
   statements.findIndex((each) => each.number === number) <
     statements.findIndex((each) => each.number === broken.number);
 
-/** `2026-10` → `October 2026`. */
 export function monthText(month: string): string {
   const [, year, number] = /^(\d{4})-(\d\d)$/.exec(month) ?? [];
   return year === undefined ? month : `${monthName(Number(number))} ${year}`;
 }
 
-/** `2026-10-05` → `5 October 2026`. */
 function dayOfText(day: string): string {
   const [year = 0, month = 0, number = 0] = day.split('-').map(Number);
   return dayLabel({ year, month, day: number });
@@ -89,17 +82,12 @@ function dayOfText(day: string): string {
 
 const WHOLE = 'The whole GitLab';
 
-interface StatementsShown {
-  /** Typed text; absent: none. */
-  readonly asked: string | undefined;
-  /** Absent: the group does not exist or is not visible, or months are not closed here. */
-  readonly months: ClosedMonths | undefined;
-  /** The latest statements of all groups, the youngest first. */
-  readonly latest: StatementNumbers['numbers'];
-}
-
-/** The closed months of a group, the last one first. */
-const statementsPage = ({ asked, months, latest }: StatementsShown, format: PageFormat): Markup => (
+/** @param months - absent: the group does not exist or is not visible, or months are not closed here */
+const statementsPage = (
+  asked: string | undefined,
+  months: ClosedMonths | undefined,
+  format: PageFormat,
+): Markup => (
   <ConsolePage
     title="Statements"
     at="/statements"
@@ -123,35 +111,7 @@ const statementsPage = ({ asked, months, latest }: StatementsShown, format: Page
         {months.statements.length > 0 && monthsTable(months, format)}
       </Card>
     )}
-    {latest.length > 0 && (
-      <Card id="latest" title="Closed last, of all groups">
-        {latestTable(latest)}
-      </Card>
-    )}
   </ConsolePage>
-);
-
-const nameOf = ({ subject, group }: StatementsShown['latest'][number]): string =>
-  subject === 'instance' ? WHOLE : (group ?? 'a group that is gone');
-
-const latestTable = (latest: StatementsShown['latest']): Markup => (
-  <Table
-    label="Closed last"
-    columns={[
-      {
-        ...{ head: 'Month', isName: true },
-        cell: (row) => (
-          <a href={statementHref(row.subject, row.month)}>
-            {monthText(row.month)}
-            {hidden(` of ${nameOf(row)}`)}
-          </a>
-        ),
-      },
-      { head: 'Number', style: 'n', cell: ({ number }) => number },
-      { head: 'Whose', cell: (row) => subjectLink(row.subject, nameOf(row)) },
-    ]}
-    rows={latest}
-  />
 );
 
 function chainNote({ statements, broken }: ClosedMonths): Markup {

@@ -26,17 +26,15 @@ import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
 
 /**
- * Decides a batch: parse → evaluate → hold → text. One decision per entry, same order. An entry
- * that does not parse is `undecided{invalid}` and does not affect the others. Jobs that would be rejected by limits that are
- * no longer in force are evaluated once more, with the current ones.
- *
- * @param deadlineMs on `deps.clock.monotonicMs()`.
+ * Decides a batch: parse → evaluate → hold → text. One decision per entry, same order. An entry that does not parse is
+ * `undecided{invalid}` and does not affect the others.
  */
 export function decide(
   entries: readonly unknown[],
   deadlineMs: number,
   deps: DecideDeps,
 ): Promise<readonly JobDecision[]>;
+/** @param waitOf - the caller can keep jobs waiting. */
 export function decide(
   entries: readonly unknown[],
   deadlineMs: number,

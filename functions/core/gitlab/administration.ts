@@ -129,7 +129,7 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     licence: () => calls.read('other', licenceSchema, '/license'),
     /** Flags that were set. Others have their default. */
     flags: () => calls.read('other', flagsSchema, '/features'),
-    flagDefinitions: () => calls.read('flags', flagDefinitionsSchema, '/features/definitions'),
+    flagDefinitions: () => calls.read('other', flagDefinitionsSchema, '/features/definitions'),
 
     controllers: () => calls.list('controllers', controllerSchema, '/runner_controllers'),
     controller: (id: number) => calls.read('controllers', controllerSchema, controller(id)),

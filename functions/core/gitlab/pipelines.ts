@@ -55,8 +55,7 @@ export function createGitLabPipelines(deps: RestCallDeps) {
     new URLSearchParams({ ...query, order_by: 'id', sort: 'desc', per_page: JOBS_LOOKED_AT });
 
   return {
-    project: (asked: string) =>
-      calls.read('other', projectSchema, `/projects/${encodeURIComponent(asked)}`),
+    project: (asked: string) => calls.read('other', projectSchema, `/projects/${encodeURIComponent(asked)}`),
     runner: (runnerId: number) => calls.read('other', runnerDetailSchema, `/runners/${runnerId}`),
     /** Its source is `api`. It may have been started where the answer was lost. */
     start: (projectId: number, ref: string) =>

@@ -1,8 +1,8 @@
 import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import { LedgerError } from '../store/table-failure.ts';
-import type { LedgerStore, Refusal, TransactOptions, Write } from './store.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
+import type { LedgerStore, TransactOutcome, Write } from './store.ts';
 
 export interface AttemptDeps extends TransactDeps {
   readonly store: LedgerStore;
@@ -34,8 +34,7 @@ const PAUSE_MS_MAX = 200;
 const SILENCES_MAX = 3;
 
 type AttemptResult =
-  | { readonly outcome: 'committed' }
-  | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
+  | Extract<TransactOutcome, { readonly outcome: 'committed' | 'refused' }>
   | { readonly outcome: 'gave_up'; readonly cause: GaveUpCause };
 
 export type GaveUpCause = 'deadline' | 'contended' | 'unavailable';
@@ -54,16 +53,17 @@ export async function attempt(
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const leftMs = timeLeftMs(deadlineMs, deps.clock);
     if (leftMs < TRANSACTION_RESERVE_MS) break;
-    const answer = await transact(writes, { token, timeoutMs: silenceMs(leftMs) }, deps.store);
-    if (answer === 'silence') silences += 1;
+    const timeoutMs = Math.min(leftMs, Math.max(SILENCE_MS_MIN, leftMs * SILENCE_SHARE));
+    const answer = await deps.store.transact(writes, { token, timeoutMs }).catch(undefinedIfSilent);
+    if (answer === undefined) silences += 1;
     else if (answer.outcome === 'committed' || answer.outcome === 'refused') {
       budgets.committed(writes);
       return answer;
     }
     deps.onRetry?.();
-    const contended = contendedOf(answer, writes);
+    const contended = writes.filter((_, place) => answer?.contended?.includes(place));
     deps.onContended?.(contended);
-    cause = answer !== 'silence' && answer.outcome === 'conflict' ? 'contended' : 'unavailable';
+    cause = answer?.outcome === 'conflict' ? 'contended' : 'unavailable';
     if (silences >= SILENCES_MAX) break;
     const patientMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
     const { atLeastMs, jitterMs } = budgets.take(contended, tries);
@@ -75,33 +75,8 @@ export async function attempt(
   return { outcome: 'gave_up', cause };
 }
 
-function contendedOf(
-  answer: Exclude<Awaited<ReturnType<typeof transact>>, { readonly outcome: 'committed' | 'refused' }>,
-  writes: readonly Write[],
-): readonly Write[] {
-  if (answer === 'silence') return [];
-  const { contended } = answer;
-  return contended === undefined ? [] : writes.filter((_, place) => contended.includes(place));
-}
-
-const silenceMs = (leftMs: number): number =>
-  Math.min(leftMs, Math.max(SILENCE_MS_MIN, leftMs * SILENCE_SHARE));
-
 export const timeLeftMs = (deadlineMs: number, clock: LedgerClock): number =>
   deadlineMs - clock.monotonicMs();
-
-async function transact(
-  writes: readonly Write[],
-  options: TransactOptions,
-  store: TransactDeps['store'],
-): Promise<Awaited<ReturnType<LedgerStore['transact']>> | 'silence'> {
-  try {
-    return await store.transact(writes, options);
-  } catch (error) {
-    if (error instanceof LedgerError && error.code === 'ledger_unavailable') return 'silence';
-    throw error;
-  }
-}
 
 // Retries after conflicts use a token bucket: immediate while transactions commit, slower the fewer commit.
 

@@ -8,7 +8,7 @@
  * Retrying `hold` for the same job returns the first decision.
  */
 import { type CounterKey, counterName, spansRoots } from '../../../policies/claim.ts';
-import { LedgerError } from '../store/table-failure.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
 import {
   type AttemptDeps,
   attempt,
@@ -191,22 +191,18 @@ async function readCounters(
       if (wanted.has(name)) keys.set(name, counter);
     }
   }
-  try {
-    const [counters, records] = await Promise.all([
-      store.readCounters([...keys.values()], { timeoutMs: READ_TIMEOUT_MS }),
-      store.readRecords(
-        jobs.map(({ ask }) => ask.jobId),
-        { timeoutMs: READ_TIMEOUT_MS },
-      ),
-    ]);
-    const nowMs = clock.nowMs();
-    for (const [index, name] of [...keys.keys()].entries())
-      learnCounter(name, knownCounter(counters[index], nowMs), holding);
-    for (const [index, job] of jobs.entries()) learnRecord(job, records[index], nowMs);
-  } catch (error) {
-    // The read only saves a refused transaction; the write will show the same.
-    if (!(error instanceof LedgerError)) throw error;
-  }
+  const jobIds = jobs.map(({ ask }) => ask.jobId);
+  const read = await Promise.all([
+    store.readCounters([...keys.values()], { timeoutMs: READ_TIMEOUT_MS }),
+    store.readRecords(jobIds, { timeoutMs: READ_TIMEOUT_MS }),
+  ]).catch(undefinedIfSilent);
+  // The read only saves a refused transaction; the write will show the same.
+  if (read === undefined) return;
+  const [counters, records] = read;
+  const nowMs = clock.nowMs();
+  for (const [index, name] of [...keys.keys()].entries())
+    learnCounter(name, knownCounter(counters[index], nowMs), holding);
+  for (const [index, job] of jobs.entries()) learnRecord(job, records[index], nowMs);
 }
 
 /**
@@ -248,14 +244,10 @@ async function readRecords(jobs: readonly HoldJob[], { store, clock, deadlineMs 
   };
   const timeoutMs = Math.min(READ_TIMEOUT_MS, timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS);
   if (timeoutMs <= 0) return undecide('deadline');
-  try {
-    const ids = jobs.map(({ ask }) => ask.jobId);
-    const records = await store.readRecords(ids, { timeoutMs });
-    for (const [index, job] of jobs.entries()) learnRecord(job, records[index], clock.nowMs());
-  } catch (error) {
-    if (!(error instanceof LedgerError)) throw error;
-    undecide('unavailable');
-  }
+  const ids = jobs.map(({ ask }) => ask.jobId);
+  const records = await store.readRecords(ids, { timeoutMs }).catch(undefinedIfSilent);
+  if (records === undefined) return undecide('unavailable');
+  for (const [index, job] of jobs.entries()) learnRecord(job, records[index], clock.nowMs());
 }
 
 const leftMsOf = ({ waitMs = 0, job: { ask } }: WeighedVerdict): number =>

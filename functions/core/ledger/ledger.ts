@@ -247,8 +247,6 @@ export interface RebuildReport {
   readonly unproven: readonly Drift[];
   /** Items a newer program wrote. Above 0 nothing is proven: nothing is repaired and nothing marked. */
   readonly passedOver: number;
-  /** Periods that are a day late: live jobs hold on them, or they drift, or closing does not run. */
-  readonly unclosed: number;
 }
 
 export interface DueJob {

@@ -80,7 +80,7 @@ export function freed(
   const unreserves = [record.jobId];
   return {
     record: next,
-    changes: changes.map(({ name, write }) => ({ name, write: { ...write, unreserves } })),
+    changes: changes.map((write) => ({ ...write, unreserves })),
   };
 }
 

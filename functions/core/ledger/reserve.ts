@@ -1,5 +1,5 @@
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
-import { LedgerError } from '../store/table-failure.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
 import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import { type KnownCounters, knownCounter } from './counter.ts';
 import { answerFromRecord, type HoldJob, newJob } from './hold-job.ts';
@@ -94,7 +94,7 @@ export async function handOver(
     const nowMs = deps.clock.nowMs();
     const { record, changes } = freed(from, nowMs);
     const given = to === undefined ? handedOver(from, newJobId, nowMs) : undefined;
-    const counters = given?.counters ?? changes.map(({ write }) => write);
+    const counters = given?.counters ?? changes;
     const result = await attempt(
       [
         { kind: 'record', record, replaces: from },
@@ -145,41 +145,28 @@ function notedFor({ ask, names }: HoldJob, known: KnownCounters): readonly numbe
   return [...new Set(ids)].slice(0, NAMESAKES_MAX);
 }
 
-const readRecords = (
-  jobIds: readonly number[],
-  deadlineMs: number,
-  { store, clock }: ReadDeps,
-): Promise<readonly (JobRecord | undefined)[] | undefined> =>
-  readInTime((options) => store.readRecords(jobIds, options), deadlineMs, clock);
+type ReadDeps = Pick<MoveDeps, 'store' | 'clock'>;
+
+/** Undefined: there is no time left for a read and a transaction. */
+function readOptions(deadlineMs: number, { clock }: ReadDeps): ReadOptions | undefined {
+  const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
+  return leftMs <= 0 ? undefined : { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) };
+}
+
+async function readRecords(jobIds: readonly number[], deadlineMs: number, deps: ReadDeps) {
+  const options = readOptions(deadlineMs, deps);
+  return options && deps.store.readRecords(jobIds, options).catch(undefinedIfSilent);
+}
 
 async function readKnown(
   claims: readonly LimitClaim[],
   deadlineMs: number,
-  { store, clock }: ReadDeps,
+  deps: ReadDeps,
 ): Promise<KnownCounters | undefined> {
   const keys = new Map(claims.map(({ counter }) => [counterName(counter), counter]));
-  const counters = await readInTime(
-    (options) => store.readCounters([...keys.values()], options),
-    deadlineMs,
-    clock,
-  );
-  const nowMs = clock.nowMs();
+  const options = readOptions(deadlineMs, deps);
+  const counters =
+    options && (await deps.store.readCounters([...keys.values()], options).catch(undefinedIfSilent));
+  const nowMs = deps.clock.nowMs();
   return counters && new Map([...keys.keys()].map((name, at) => [name, knownCounter(counters[at], nowMs)]));
-}
-
-type ReadDeps = Pick<MoveDeps, 'store' | 'clock'>;
-
-async function readInTime<Found>(
-  read: (options: ReadOptions) => Promise<Found>,
-  deadlineMs: number,
-  clock: MoveDeps['clock'],
-): Promise<Found | undefined> {
-  const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
-  if (leftMs <= 0) return undefined;
-  try {
-    return await read({ timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) });
-  } catch (error) {
-    if (error instanceof LedgerError) return undefined;
-    throw error;
-  }
 }

@@ -8,6 +8,7 @@ import { answerFromRecord, dueAtMs, GRACE_SECONDS, type HoldJob, isCharged } fro
 import type {
   BypassAsk,
   EndOutcome,
+  HoldAsk,
   JobEnd,
   JobFacts,
   JobRecord,
@@ -91,17 +92,19 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
 
 /** The first end that names a runner is believed, or the order of two would matter; a final one replaces it. */
 function withRunner(facts: JobFacts, { runnerId, final }: JobEnd): JobFacts {
-  const known = facts.runnerId ?? facts.asked?.runnerId;
+  const known = runnerOf(facts);
   const isNews = final === true ? runnerId !== known : facts.runnerId === undefined && runnerId !== known;
   return isNews && runnerId !== undefined ? { ...facts, runnerId } : facts;
 }
 
 /** Another outcome or runner than is known. What is not known stays so: a write for each job would be the price. */
 const contradicts = ({ outcome, runnerId }: JobEnd, facts: JobFacts): boolean =>
-  differ(outcome, facts.outcome) || differ(runnerId, facts.runnerId ?? facts.asked?.runnerId);
+  differ(outcome, facts.outcome) || differ(runnerId, runnerOf(facts));
 
 const differ = <Value>(one: Value | undefined, other: Value | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other;
+
+const runnerOf = (facts: JobFacts): number | undefined => facts.runnerId ?? facts.asked?.runnerId;
 
 /** An end that says nothing takes nothing away, and of two that differ the larger counts, or their order would matter. */
 function withQueue(facts: JobFacts, end: JobEnd): JobFacts {
@@ -193,12 +196,8 @@ type RanSeconds = Required<Pick<JobRecord, 'durationSeconds'>> & Pick<JobRecord,
 
 /** Cuts below 0 and above the timeout that GitLab enforces. @throws {LedgerError} `ledger_misuse`: not a number */
 function ranSeconds({ jobId, durationSeconds }: JobEnd, facts: JobFacts): RanSeconds {
-  if (Number.isNaN(durationSeconds)) {
-    throw new LedgerError(
-      'ledger_misuse',
-      `duration of job ${jobId} is NaN: expected seconds, parsed where they arrive`,
-    );
-  }
+  if (Number.isNaN(durationSeconds))
+    throw new LedgerError('ledger_misuse', `duration of job ${jobId} is NaN: expected seconds`);
   const reportedSeconds = wholeSeconds(durationSeconds);
   const longestSeconds = isTimeoutAssumed(facts)
     ? LONGEST_JOB_SECONDS
@@ -226,48 +225,24 @@ const wholeSeconds = (seconds: number): number =>
 
 const UNCHECKED: UncheckedCause = 'unmetered';
 
-/**
- * Records a fallback decision.
- * - no record: admitted → HELD, charged unchecked; rejected → REJECTED, nothing charged
- * - HELD, RUNNING, SETTLED: `answered: fallback`; after a rejection the sweep finds that it never ran
- * - REJECTED: admitted → HELD again, charged unchecked, flagged; rejected → `answered: fallback`
- * - RELEASED, EXPIRED: admitted → HELD again, charged unchecked; rejected → `answered: fallback`
- * - RESERVED: admitted → HELD, charged unchecked; rejected → REJECTED, nothing charged
- */
+/** Records a fallback decision. After a rejection of a job that holds, the sweep finds that it never ran. */
 export function unmeteredMove(
   record: JobRecord | undefined,
   ask: UnmeteredAsk,
   nowMs: number,
 ): Move<'recorded'> {
-  if (record === undefined)
-    return ask.answered === 'admitted' ? charge(undefined, ask, nowMs) : reject(undefined, ask, nowMs);
-  switch (record.state) {
-    case 'HELD':
-    case 'RUNNING':
-    case 'SETTLED':
-      return toldByFallback(record);
-    case 'REJECTED':
-    case 'RELEASED':
-    case 'EXPIRED':
-      if (ask.answered === 'rejected' || isOlder(ask, record)) return toldByFallback(record);
-      return charge(record, ask, nowMs);
-    case 'RESERVED':
-      return ask.answered === 'admitted' ? charge(record, ask, nowMs) : reject(record, ask, nowMs);
-  }
+  if (record === undefined || record.state === 'RESERVED')
+    return ask.answered === 'admitted' ? charge(record, ask, nowMs) : reject(record, ask, nowMs);
+  const isOver = !isLive(record) && record.state !== 'SETTLED';
+  if (isOver && ask.answered === 'admitted' && !isOlder(ask, record)) return charge(record, ask, nowMs);
+  if (record.answered === 'fallback') return noMove('recorded');
+  const told = { ...record, answered: 'fallback' as const, rev: record.rev + 1 };
+  return { outcome: 'recorded', record: told, changes: [] };
 }
 
 /** The job was released or expired after this answer: that is the later fact. */
 const isOlder = (ask: UnmeteredAsk, record: JobRecord): boolean =>
   record.state !== 'REJECTED' && ask.answeredAtMs <= (record.endedAtMs ?? record.decidedAtMs);
-
-function toldByFallback(record: JobRecord): Move<'recorded'> {
-  if (record.answered === 'fallback') return noMove('recorded');
-  return {
-    outcome: 'recorded',
-    record: { ...record, answered: 'fallback', rev: record.rev + 1 },
-    changes: [],
-  };
-}
 
 function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
@@ -284,7 +259,7 @@ function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
       flagged: prior?.state === 'REJECTED',
       dueAtMs: dueAtMs(decidedAtMs, ask.facts.timeoutSeconds),
     },
-    ...(freed.entry === undefined ? {} : { entry: freed.entry }),
+    ...(freed.entry && { entry: freed.entry }),
     changes: [...freed.changes, ...changesBetween([], claims, { unchecked: UNCHECKED })],
   };
 }
@@ -300,7 +275,7 @@ function reject(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
 }
 
 const uncheckedClaims = (
-  claims: UnmeteredAsk['claims'],
+  claims: HoldAsk['claims'],
   held: (claim: LimitClaim) => number,
 ): readonly RecordClaim[] =>
   chargeable(claims).map((claim) => ({
@@ -308,7 +283,7 @@ const uncheckedClaims = (
     ...{ fitted: claim.neverFits !== true, checked: false },
   }));
 
-const newRecord = (prior: JobRecord | undefined, ask: UnmeteredAsk, decidedAtMs: number): JobRecord => ({
+const newRecord = (prior: JobRecord | undefined, ask: HoldAsk, decidedAtMs: number): JobRecord => ({
   jobId: ask.jobId,
   state: 'REJECTED',
   generation: (prior?.generation ?? 0) + 1,
@@ -323,35 +298,19 @@ const newRecord = (prior: JobRecord | undefined, ask: UnmeteredAsk, decidedAtMs:
   entries: prior?.entries ?? 0,
 });
 
-/**
- * Records a job that ran without an admission request.
- * - no record: SETTLED immediately under generation 1, charged on the request's counters, unchecked `bypass`
- * - any record: settled like every other end, on the record's counters
- *
- * A later admission request finds SETTLED and is admitted: the job is charged once.
- */
+/** Settles a job without a record at once: a later admission request finds it and is admitted, so the job is charged once. */
 export function bypassMove(record: JobRecord | undefined, ask: BypassAsk, nowMs: number): Move<EndOutcome> {
   if (record !== undefined) return settleMove(record, ask, nowMs);
-  const { record: settled, ...move } = settleMove(neverAsked(ask, nowMs), ask, nowMs);
+  // Holds nothing, like a rejected job, so that it settles like one that ran nevertheless.
+  const neverAsked: JobRecord = {
+    ...newRecord(undefined, ask, ask.decidedAtMs ?? startedAtMs(ask, nowMs)),
+    ...{ rev: 0, answered: 'unknown' },
+    claims: uncheckedClaims(ask.claims, () => 0).map((claim) => ({ ...claim, fitted: true })),
+  };
+  const { record: settled, ...move } = settleMove(neverAsked, ask, nowMs);
   // It was not rejected; `unchecked` alone explains it.
   return settled === undefined ? move : { ...move, record: { ...settled, flagged: false } };
 }
-
-/** Holds nothing, like a rejected job, so that it settles like one that ran nevertheless. */
-const neverAsked = (ask: BypassAsk, nowMs: number): JobRecord => ({
-  jobId: ask.jobId,
-  state: 'REJECTED',
-  generation: 1,
-  rev: 0,
-  facts: ask.facts,
-  claims: uncheckedClaims(ask.claims, () => 0).map((claim) => ({ ...claim, fitted: true })),
-  violations: ask.violations.filter(({ mode }) => mode === 'enforce'),
-  shadow: ask.violations.filter(({ mode }) => mode !== 'enforce'),
-  answered: 'unknown',
-  flagged: false,
-  decidedAtMs: ask.decidedAtMs ?? startedAtMs(ask, nowMs),
-  entries: 0,
-});
 
 const startedAtMs = ({ endedAtMs, durationSeconds }: BypassAsk, nowMs: number): number =>
   Math.min(nowMs, Math.max(0, endedAtMs - Math.max(0, durationSeconds) * 1000));

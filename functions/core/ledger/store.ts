@@ -1,6 +1,6 @@
 /** The ledger's interface to a table. DynamoDB and the in-memory table implement it; every call may throw `ledger_unavailable`. */
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { PageEnd, ScanSegment } from '../store/operation.ts';
+import type { ItemsOutcome, PageEnd, ScanSegment } from '../store/operation.ts';
 import type {
   ClosingEntry,
   CorrectionEntry,
@@ -150,8 +150,7 @@ export type TransactOutcome =
   | { readonly outcome: 'committed' }
   /** One per write, same order; `undefined` where the condition held. Nothing was written. */
   | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
-  | { readonly outcome: 'conflict'; readonly contended?: readonly number[] }
-  | { readonly outcome: 'throttled'; readonly contended?: readonly number[] };
+  | Extract<ItemsOutcome, { readonly outcome: 'conflict' | 'throttled' }>;
 
 /** The item as it was when its condition failed; absent: there was none. */
 export type Refusal =

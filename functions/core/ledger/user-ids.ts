@@ -19,11 +19,7 @@ export const pseudonymOf = (key: Uint8Array, userId: number): string =>
   `~${createHmac('sha256', key).update(`user/${userId}`).digest('base64url').slice(0, LENGTH)}`;
 
 /** One random key per year (UTC): jobs of a user add up within a year; two years cannot be linked. */
-export interface PseudonymKeys {
-  /** The year's key, made when it is first asked for. @throws {LedgerError} `ledger_unavailable` */
-  keyOf(year: number): Promise<Uint8Array>;
-  find(year: number): Promise<Uint8Array | undefined>;
-}
+export type PseudonymKeys = ReturnType<typeof dynamoPseudonymKeys>;
 
 export const yearOf = (atMs: number): number => new Date(atMs).getUTCFullYear();
 
@@ -35,7 +31,7 @@ const KEPT_DAYS = 35 + 367 + 90;
 const DAY_SECONDS = 86_400;
 
 /** One item per year, which only the recount and operators may read. */
-export function dynamoPseudonymKeys({ table, instance }: InstanceTable): PseudonymKeys {
+export function dynamoPseudonymKeys({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   const known = new Map<number, Uint8Array>();
@@ -51,23 +47,19 @@ export function dynamoPseudonymKeys({ table, instance }: InstanceTable): Pseudon
     return key;
   }
 
-  async function make(year: number): Promise<void> {
-    const expiresAtSeconds = Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS;
-    const item = itemAt(keys.pseudonymKey(year), {
-      [KEY]: { B: randomBytes(KEY_BYTES) },
-      [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
-    });
-    await answered('make a key of pseudonyms', failure, () =>
-      putItem(table, item, new TimeLimit(TIMEOUT_MS), absent()),
-    );
-  }
-
   return {
     find,
-    async keyOf(year) {
+    /** The year's key, made when it is first asked for. @throws {LedgerError} `ledger_unavailable` */
+    async keyOf(year: number): Promise<Uint8Array> {
       const there = await find(year);
       if (there !== undefined) return there;
-      await make(year);
+      const item = itemAt(keys.pseudonymKey(year), {
+        [KEY]: { B: randomBytes(KEY_BYTES) },
+        [TTL_ATTRIBUTE]: { N: String(Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS) },
+      });
+      await answered('make a key of pseudonyms', failure, () =>
+        putItem(table, item, new TimeLimit(TIMEOUT_MS), absent()),
+      );
       return (await find(year)) ?? Promise.reject(new Error(`the key of ${year} was made and is not there`));
     },
   };
@@ -169,26 +161,21 @@ export async function replaceUserIds(
     readonly clock: LedgerClock;
   },
 ): Promise<{ readonly replaced: number; readonly left: number }> {
+  const options = { timeoutMs: TIMEOUT_MS };
   let replaced = 0;
   let left = 0;
   for (let from = 0; from < jobIds.length; from += PAGE) {
     if (clock.monotonicMs() >= deadlineMs) return { replaced, left: left + jobIds.length - from };
-    const records = await store.readRecords(jobIds.slice(from, from + PAGE), { timeoutMs: TIMEOUT_MS });
-    const due = records
-      .filter((record) => record !== undefined)
-      .filter((record) => namesNeedlessly(record, clock.nowMs()));
-    await atOnce(due, AT_ONCE, async (record) => {
-      if (await replace(record)) replaced += 1;
+    const records = await store.readRecords(jobIds.slice(from, from + PAGE), options);
+    await atOnce(records, AT_ONCE, async (record) => {
+      if (record === undefined || !namesNeedlessly(record, clock.nowMs())) return;
+      const key = await keys.keyOf(yearOf(record.decidedAtMs));
+      const job = nameless(await kept(record, store), (id) => pseudonymOf(key, id), clock.nowMs());
+      if (await store.rewrite(job.record, job.entries, options)) replaced += 1;
       else left += 1;
     });
   }
   return { replaced, left };
-
-  async function replace(record: JobRecord): Promise<boolean> {
-    const key = await keys.keyOf(yearOf(record.decidedAtMs));
-    const job = nameless(await kept(record, store), (id) => pseudonymOf(key, id), clock.nowMs());
-    return store.rewrite(job.record, job.entries, { timeoutMs: TIMEOUT_MS });
-  }
 }
 
 /** Returns the record, with its entries if any of them may name a user. */

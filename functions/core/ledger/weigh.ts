@@ -2,7 +2,7 @@
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { LedgerClock } from '../environment/environment.ts';
-import { LedgerError } from '../store/table-failure.ts';
+import { undefinedIfSilent } from '../store/table-failure.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import {
   type ClaimOutcome,
@@ -212,19 +212,15 @@ async function learnPipelines(
     const key = pipelineOf(job);
     if (key !== undefined && !known.has(counterName(key))) keys.set(counterName(key), key);
   }
-  try {
-    const counters = await store.readCounters([...keys.values()], {
-      timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs),
-    });
-    for (const [index, name] of [...keys.keys()].entries()) {
-      const { committed = 0, fitted = 0, settled = 0 } = counters[index] ?? {};
-      known.set(name, { committed, fitted, settled });
-    }
-    return undefined;
-  } catch (error) {
-    if (error instanceof LedgerError) return 'unavailable';
-    throw error;
+  const counters = await store
+    .readCounters([...keys.values()], { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) })
+    .catch(undefinedIfSilent);
+  if (counters === undefined) return 'unavailable';
+  for (const [index, name] of [...keys.keys()].entries()) {
+    const { committed = 0, fitted = 0, settled = 0 } = counters[index] ?? {};
+    known.set(name, { committed, fitted, settled });
   }
+  return undefined;
 }
 
 /** Undefined if the pipeline's counter was not read. */

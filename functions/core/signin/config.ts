@@ -32,7 +32,6 @@ export function ownAddress(redirectUrl: string) {
   return { origin: url.origin, secure: url.protocol === 'https:' };
 }
 
-/** Https, or a server on the own machine. */
 export const isSafeUrl = (url: URL): boolean =>
   url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.includes(url.hostname));
 
@@ -43,7 +42,6 @@ interface Arrival {
   readonly forwardedFor: string | undefined;
 }
 
-/** Real proxy chains are shorter. */
 const HOPS_MAX = 10;
 
 /**
@@ -87,7 +85,6 @@ export interface SignInConfig {
   /** `read_api`, an administrator's; for the roles, and for what runners are. */
   readonly gitlabTokenParameter: string;
   readonly clientId: string;
-  /** The id of the application for terminals; absent: there is none. */
   readonly deviceClientId: string | undefined;
   readonly clientSecretParameter: string;
   readonly redirectUrl: string;

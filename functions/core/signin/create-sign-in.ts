@@ -37,7 +37,6 @@ const PendingSchema = z.object({
 });
 type PendingSignIn = z.infer<typeof PendingSchema>;
 
-/** GitLab asks for a password and a second factor meanwhile. */
 const PENDING_SECONDS = 10 * 60;
 /** Tabs of one browser; their cookies come with every request, and all headers together must stay below 10 KB. */
 const TABS_MAX = 5;
@@ -88,7 +87,6 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
 }
 
 export interface SignInOptions {
-  /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
   /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
   readonly clientId: string;
@@ -103,12 +101,10 @@ export interface SignInOptions {
   readonly sessions: SessionStore;
   readonly roles: RoleSource;
   readonly clock: { nowMs(): number };
-  /** Cryptographic, such as `randomBytes`. */
   readonly random: RandomBytes;
   /** The caller's address, e.g. Lambda's `sourceIp`; never from a header of the caller. */
   readonly addressOf: (c: Context) => string;
   readonly log: Log;
-  /** Renders a page with one sentence. @default plain */
   readonly render?: RenderNotice;
   /** @default 30 a minute from one address */
   readonly signInLimit?: RateLimit;
@@ -123,11 +119,8 @@ export interface SignIn {
   readonly requireUser: MiddlewareHandler<SignInEnv>;
 }
 
-/** A person needs one; an office behind one address a few. */
 const SIGN_INS_PER_MINUTE = 30;
-/** Ten a second: more than a page needs, less than what hurts. */
 const REQUESTS_PER_MINUTE = 600;
-/** A job asks once. */
 const JOBS_PER_MINUTE = 60;
 
 /**
@@ -220,14 +213,12 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   routes.post('/signout', guard, async (c) => {
     const id = bearerOf(c) ?? sessionCookie.read(c);
-    // A terminal asks so; pages have a form of their own.
     if (c.req.query('everywhere') === 'yes') await ownSessions(store, clock).end(c.var.user, 'all');
     if (id !== undefined) await sessions.end(id);
     sessionCookie.clear(c);
     return c.redirect('/signout', 303);
   });
 
-  // A user who is still signed in sees no sign-out message.
   routes.get('/signout', async (c) =>
     sessionCookie.read(c) === undefined ? await refuse(c, 'goodbye') : c.redirect('/', 302),
   );

@@ -6,7 +6,6 @@ import { answered, type TableFailure, unavailable } from '../store/table-failure
 import { type Session, type SessionChange, type SessionStore, SignInError } from './model.ts';
 
 const USER_ID = 'ui';
-/** When it ends at the latest, Unix ms. */
 const ENDS_AT = 'en';
 
 const text = (value: string): Item[string] => ({ S: value });
@@ -61,11 +60,9 @@ function parsedJson(json: string): unknown {
   }
 }
 
-/** Every page waits for it; one item takes some 5 ms. */
 const TIMEOUT_MS = 2_000;
 /** Later than the end of a session, so that clocks that differ do not matter. */
 const TTL_GRACE_SECONDS = 3_600;
-/** More sign-ins than one user makes in ten hours. */
 const OF_USER_MAX = 100;
 
 /** Stores sessions under keys that scans of the ledger skip. Sign-out takes effect immediately everywhere. */
@@ -89,7 +86,6 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
         const item = await getItem(table, keys.session(idHash), limit);
         return item && sessionOf(item);
       }),
-    // A sign-out meanwhile is not undone.
     change: (idHash, change) =>
       tried('change', (limit) => changeItem(table, keys.session(idHash), changeAttributes(change), limit)),
     remove: (idHash) => tried('remove', (limit) => deleteItem(table, keys.session(idHash), limit)),
@@ -102,7 +98,6 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
           latest.map(async (item) => {
             const { sk: idHash } = keyOf(item);
             const session = sessionOf((await getItem(table, keys.session(idHash), limit)) ?? {});
-            // It may have ended: what was noted of it expires.
             return session?.userId === userId ? [{ idHash, session }] : [];
           }),
         );

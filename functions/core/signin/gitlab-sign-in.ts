@@ -24,9 +24,7 @@ import { isSafeUrl } from './config.ts';
 import { SignInError } from './model.ts';
 
 interface GitLabSignInDeps {
-  /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
-  /** Id of the application registered in GitLab, confidential, scope `openid`. */
   readonly clientId: string;
   /** Asked for again every few minutes, so that a new secret needs no restart. */
   readonly clientSecret: () => Promise<string>;
@@ -35,7 +33,6 @@ interface GitLabSignInDeps {
   readonly clock: { nowMs(): number };
 }
 
-/** Binds GitLab's response to our request. */
 interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
@@ -44,7 +41,6 @@ interface SignInChecks {
 
 /** Says who the user is, and nothing else; what they may do is asked with Tollgate's own token. */
 const SCOPE = 'openid';
-/** Clocks of GitLab and ours may differ by so much. */
 const TOLERANCE_SECONDS = 60;
 const TIMEOUT_SECONDS = 5;
 /** GitLab's addresses, its keys and our secret are reloaded this often. */
@@ -88,7 +84,6 @@ export function gitlabSignIn({
     const nowMs = clock.nowMs();
     if (known !== undefined && nowMs < known.untilMs) return known.configuration;
     const configuration = discover().catch((error: unknown) => {
-      // The next caller retries.
       known = undefined;
       throw unavailable(error instanceof Error ? error.name : typeof error);
     });
@@ -97,7 +92,6 @@ export function gitlabSignIn({
   };
 
   return {
-    /** Returns the redirect address. @throws {SignInError} `gitlab_unavailable` */
     begin: async ({ state, nonce, codeVerifier }: SignInChecks): Promise<URL> =>
       buildAuthorizationUrl(await configured(), {
         ...{ redirect_uri: redirectUrl, scope: SCOPE, state, nonce, code_challenge_method: 'S256' },
@@ -122,7 +116,6 @@ export function gitlabSignIn({
   };
 }
 
-/** Codes of the library that say the answer did not come, or not from GitLab's application. */
 const NO_ANSWER = /^OAUTH_(TIMEOUT|ABORT|RESPONSE_IS_NOT_(CONFORM|JSON))$/;
 
 /** The library's errors can quote what GitLab sent; only their codes are taken over. */

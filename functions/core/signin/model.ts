@@ -1,4 +1,3 @@
-/** HTTP status of each failure. */
 const STATUS = {
   /** An unexpected callback: too late, another browser, a second time. */
   sign_in_expired: 400,
@@ -8,11 +7,9 @@ const STATUS = {
   sign_in_invalid: 400,
   /** GitLab knows no such active user, or has no end of groups for them. */
   user_refused: 403,
-  /** Sign-in from terminals is not set up. */
   no_device_sign_in: 404,
   /** A job's id_token that does not hold: signature, audience, issuer, time or claims. */
   job_token_invalid: 401,
-  /** The job runs code of another project. */
   job_of_fork: 403,
   gitlab_unavailable: 503,
   sessions_unavailable: 503,
@@ -32,7 +29,6 @@ export class SignInError extends Error {
     this.remedy = remedy;
   }
 
-  /** The message without its code. */
   get sentence(): string {
     return this.message.slice(this.code.length + 3);
   }
@@ -47,7 +43,6 @@ export interface Roles {
   readonly admin: boolean;
   readonly finance: boolean;
   readonly ownedGroupIds: readonly number[];
-  /** The owned ones are among them. */
   readonly viewerGroupIds: readonly number[];
   /** A CI job of this project, and no person: it sees that project, and is nothing else of the above. */
   readonly jobOfProjectId?: number;
@@ -66,12 +61,10 @@ export interface User {
   readonly csrfToken: string;
 }
 
-/** Set by `requireUser` in Hono's context: `c.var.user`. */
 export interface SignInEnv {
   Variables: { user: User };
 }
 
-/** A user as GitLab has them now. */
 export interface Account {
   readonly username: string;
   readonly name: string;
@@ -94,7 +87,6 @@ export interface Session {
   readonly username: string;
   readonly name: string;
   readonly roles: Roles;
-  /** All Unix ms. */
   readonly rolesReadAtMs: number;
   readonly seenAtMs: number;
   /** Ends it, however busy it is. */

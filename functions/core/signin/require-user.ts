@@ -10,7 +10,6 @@ import type { JobTokenReader } from './job-tokens.ts';
 import { type SignInEnv, SignInError } from './model.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Longer than any address of ours, and short enough for a cookie. */
 const LENGTH_MAX = 1_000;
 /** Base to distinguish own paths from other addresses; `.invalid` is reserved. */
 const HERE = 'https://here.invalid';
@@ -60,7 +59,6 @@ export function rateLimit({
         counts = new Map();
         endsAtMs = nowMs + windowMs;
       }
-      // Keys beyond the bound share one count rather than pushing out others'.
       const name = counts.has(key) || counts.size < KEYS_MAX ? key : '';
       const count = (counts.get(name) ?? 0) + 1;
       counts.set(name, count);
@@ -90,7 +88,6 @@ export function pageHeaders(): MiddlewareHandler<{ Variables: SecureHeadersVaria
   return async (c, next) => {
     await secured(c, async () => {
       await next();
-      // Files with a name of their own may say otherwise.
       if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
     });
   };
@@ -101,17 +98,14 @@ interface SignInNotice {
   readonly title: string;
   readonly sentence: string;
   readonly remedy: string;
-  /** A link below our own address. */
   readonly link?: { readonly href: string; readonly text: string };
 }
 
 export type RenderNotice = (notice: SignInNotice) => string | Promise<string>;
 
-/** People get pages; scripts and the command line get JSON. */
 const wantsPage = (c: Context): boolean =>
   !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
 
-/** The default page without style and script. */
 export const plainPage: RenderNotice = async ({ title, sentence, remedy, link }) =>
   String(
     await html`<!doctype html>
@@ -124,7 +118,6 @@ export const plainPage: RenderNotice = async ({ title, sentence, remedy, link })
 const SIGN_IN = { href: '/signin', text: 'Sign in with GitLab' } as const;
 const HOME = { href: '/', text: 'To the overview' } as const;
 
-/** Every way in which a request ends before it begins, with its status, sentence and remedy. */
 const NOTICES = {
   signedOut: {
     ...{ status: 401, code: 'signed_out', title: 'Signed out', link: SIGN_IN },
@@ -176,14 +169,12 @@ export const refusals =
     return c.json({ error: { code, message, remedy } }, status);
   };
 
-/** 256 random bits. */
 const ID = /^[\w-]{43}$/;
 
 /** An id that a program sends as a bearer token. No browser adds one on its own, so it needs no check for forgery. */
 export const bearerOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
 
-/** Returns a text in the form of a JWT, which jobs send. It is not verified here. */
 const jobTokenOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 
@@ -238,7 +229,6 @@ async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
 
 async function fieldOf(c: Context): Promise<unknown> {
   if (!FORM.test(c.req.header('content-type') ?? '')) return undefined;
-  // A body that is no form has no token either.
   const form = await c.req.parseBody().catch(() => undefined);
   return form?.[CSRF_FIELD];
 }
@@ -264,9 +254,7 @@ export function requireUser({
   readonly sessionCookie: ReturnType<typeof idCookie>;
   readonly sessionLimit: RateLimit;
   readonly readJob: JobTokenReader;
-  /** For all jobs of a project together. */
   readonly jobLimit: RateLimit;
-  /** Our own, as the browser sees it. */
   readonly origin: string;
   readonly refuse: Refuse;
   readonly log: Log;

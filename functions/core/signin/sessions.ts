@@ -28,14 +28,12 @@ export const SESSION_MS = 10 * 3_600_000;
 const IDLE_MS = 60 * 60_000;
 /** Every request says that it was there; not every request is worth a write. */
 const SEEN_STEP_MS = 60_000;
-/** Older roles are reloaded with the next request. */
 const ROLES_FRESH_MS = 10 * 60_000;
 /** While GitLab is unreachable, roles stay valid this long; then the session ends. */
 const ROLES_AGE_MS_MAX = 15 * 60_000;
 /** A GitLab that was silent is left alone for so long, lest every page waits for it. */
 const QUIET_MS = 20_000;
 
-/** It has come to its end, or its browser was left alone. */
 const isOver = ({ terminal, seenAtMs, endsAtMs }: Session, nowMs: number): boolean =>
   nowMs >= endsAtMs || (terminal !== true && nowMs - seenAtMs >= IDLE_MS);
 
@@ -141,16 +139,13 @@ export function createSessions(
 export interface OwnSessionRow {
   /** Names it in a form; it opens nothing, and is only good for its own user. */
   readonly handle: string;
-  /** Signed in from a terminal; else from a browser. */
   readonly isTerminal: boolean;
-  /** The one that asks. */
   readonly isThis: boolean;
   readonly beganAgoMs: number;
   /** A minute exact. */
   readonly seenAgoMs: number;
 }
 
-/** `others`: all but the one that asks; else a handle. */
 type SessionsToEnd = 'all' | 'others' | { readonly handle: string };
 
 type Asking = Pick<User, 'id' | 'sessionId'>;
@@ -158,11 +153,9 @@ type Asking = Pick<User, 'id' | 'sessionId'>;
 export interface OwnSessions {
   /** The one that asks first, then by when they were seen. @throws {SignInError} `sessions_unavailable`, like both. */
   list(user: Asking): Promise<readonly OwnSessionRow[]>;
-  /** Returns the number of ended sessions. */
   end(user: Asking, which: SessionsToEnd): Promise<number>;
 }
 
-/** Lists a user's own sessions, and ends them. */
 export function ownSessions(
   store: Pick<SessionStore, 'ofUser' | 'remove'>,
   clock: { nowMs(): number },

@@ -123,10 +123,8 @@ export type ItemsOutcome =
   | { readonly outcome: 'written' }
   /** One per write, same order; undefined where the condition held. Nothing was written. */
   | { readonly outcome: 'refused'; readonly refused: readonly (RefusedItem | undefined)[] }
-  /** Another transaction holds an item, or an earlier attempt with this token is running. Nothing was written. */
-  | { readonly outcome: 'conflict'; readonly contended?: readonly number[] }
-  /** Nothing was written. `contended`: indexes of the writes in conflict, if the table named them. */
-  | { readonly outcome: 'throttled'; readonly contended?: readonly number[] };
+  /** Another transaction holds an item, or the table is busy. Nothing was written. `contended`: the writes in conflict, if named. */
+  | { readonly outcome: 'conflict' | 'throttled'; readonly contended?: readonly number[] };
 
 export interface RefusedItem {
   /** As it was when the condition failed, if the write shows it; absent: there was none. */
@@ -148,6 +146,28 @@ export class TimeLimit {
     this.#signal ??= AbortSignal.timeout(Math.ceil(this.#timeoutMs));
     return this.#signal;
   }
+}
+
+/** A batch of the table's stream. @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
+export interface TableStreamEvent {
+  readonly Records: readonly TableStreamRecord[];
+}
+
+export interface TableStreamRecord {
+  readonly eventName?: string | undefined;
+  readonly dynamodb?:
+    | {
+        readonly SequenceNumber?: string | undefined;
+        readonly NewImage?: Item | undefined;
+        /** Unix seconds, as Lambda has it. */
+        readonly ApproximateCreationDateTime?: number | Date | undefined;
+      }
+    | undefined;
+}
+
+/** Lambda reads the stream again from the first of these on; what comes twice is applied once. */
+export interface TableStreamResponse {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
 // Conditions as values: rendered for DynamoDB, evaluated by the in-memory table.

@@ -9,6 +9,11 @@ export class LedgerError extends codedError('LedgerError', {
   foreign_books: false,
 }) {}
 
+/** For `catch`: undefined if the table does not answer. */
+export function undefinedIfSilent(error: unknown): undefined {
+  if (!(error instanceof LedgerError && error.retryable)) throw error;
+}
+
 // DynamoDB's error names, so that callers need not load the client.
 
 /** Another transaction holds an item, or our earlier attempt with this token is still running. */

@@ -4,7 +4,7 @@ import type { JobRecord } from '../ledger/ledger.ts';
 import { isAwaited } from '../ledger/reservation.ts';
 import { recordExpiresAtSeconds } from '../ledger/retention.ts';
 import type { Consistency, StoredItem } from '../ledger/store.ts';
-import { LedgerError, retried } from '../store/table-failure.ts';
+import { retried, undefinedIfSilent } from '../store/table-failure.ts';
 import {
   type Contribution,
   type ContributionPlace,
@@ -14,15 +14,7 @@ import {
 } from './contribution.ts';
 import { type ListDeps, learnRuns, noteRejections, updateTopProjects } from './lists.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
-import {
-  addTo,
-  negated,
-  type RunnerName,
-  runnerNames,
-  type UsageKey,
-  type UsageTally,
-  usageName,
-} from './usage.ts';
+import { addTo, type RunnerName, runnerNames, type UsageKey, usageName } from './usage.ts';
 
 export interface CountRecordsDeps extends ApplyDeps, ListDeps {
   readonly clock: ApplyDeps['clock'] & ListDeps['clock'];
@@ -43,16 +35,9 @@ export async function countRecords(
   return applied;
 }
 
-// Counts jobs' records into usage, each exactly once.
-//
-// Each record has a contribution next to it: the counted part of the job, and the record's `rev`. A newer
-// image changes usage by the difference of the two contributions, in one transaction with the new
-// contribution, on condition that the old one is unchanged. So repeated and older images, other batch cuts
-// and parallel shards have no effect. After a stale read or a lost response the job is read again. A missing
-// image is repaired by the job's next one, or by a rebuild, which applies all records again.
-//
-// A batch of n images of m jobs that touch u usage items (subject × day) costs one batch read at half price
-// and 2 (m + u) write units.
+// Each record has a contribution next to it: the counted part of the job, and the record's `rev`. A newer image changes usage by
+// the difference of the two contributions, in one transaction with the new one, on condition that the old one is unchanged. So
+// repeated and older images, other batch cuts and parallel shards have no effect.
 
 interface ApplyDeps {
   readonly store: RollupStore;
@@ -107,12 +92,8 @@ async function applyOnce(
   changes: UsageChange[],
   deps: ApplyDeps & { readonly nameOf: RunnerName; readonly consistency: Consistency },
 ): Promise<readonly JobRecord[]> {
-  const counted = await answered(() =>
-    deps.store.readContributions(
-      records.map(({ jobId }) => jobId),
-      deps.consistency,
-    ),
-  );
+  const jobIds = records.map(({ jobId }) => jobId);
+  const counted = await deps.store.readContributions(jobIds, deps.consistency).catch(undefinedIfSilent);
   if (counted === undefined) return records;
   const due = records.flatMap((record, index): UsageChange[] => {
     const before = counted[index];
@@ -120,73 +101,45 @@ async function applyOnce(
     return [{ record, before, after: contributionOf(record, before, deps.placeOf, deps.nameOf) }];
   });
   const left: JobRecord[] = [];
-  for (const pack of packs(due, (change) => ({
-    items: 1,
-    names: deltasOf(change).map(({ name }) => name),
-  }))) {
-    const outcome = await answered(() => deps.store.commit(writesOf(pack)));
+  for (const pack of packs(due, (change) => ({ items: 1, names: [...deltasOf([change]).keys()] }))) {
+    const outcome = await deps.store.commit(writesOf(pack)).catch(undefinedIfSilent);
     if (outcome === 'committed') changes.push(...pack);
     else left.push(...pack.map(({ record }) => record));
   }
   return left;
 }
 
-async function answered<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof LedgerError && error.retryable) return undefined;
-    throw error;
-  }
-}
-
-interface UsageDelta {
-  readonly name: string;
-  readonly key: UsageKey;
-  readonly sum: Map<string, number>;
-}
-
-/** A new evaluation may move a job to another day or other groups. */
-function deltasOf({ before, after }: Pick<UsageChange, 'before' | 'after'>): readonly UsageDelta[] {
-  const deltas = new Map<string, UsageDelta>();
-  const put = (contribution: Contribution, sign: (tally: UsageTally) => UsageTally): void => {
+/** By `usageName`. A new evaluation may move a job to another day or other groups. */
+function deltasOf(changes: readonly UsageChange[]) {
+  const deltas = new Map<string, { readonly key: UsageKey; readonly delta: Map<string, number> }>();
+  const add = (contribution: Contribution, sign: 1 | -1): void => {
     for (const subject of contribution.subjects) {
       const key = { subject, day: contribution.day };
       const name = usageName(key);
-      const delta = deltas.get(name) ?? { name, key, sum: new Map() };
-      deltas.set(name, delta);
-      addTo(delta.sum, sign(tallyFor(subject, contribution)));
+      const { delta } = deltas.get(name) ?? { delta: new Map() };
+      deltas.set(name, { key, delta });
+      addTo(delta, tallyFor(subject, contribution), sign);
     }
   };
-  if (before !== undefined) put(before, negated);
-  put(after, (tally) => tally);
-  return [...deltas.values()].filter(({ sum }) => sum.size > 0);
-}
-
-function writesOf(pack: readonly UsageChange[]): RollupWrites {
-  const usage = new Map<string, UsageDelta>();
-  for (const { name, key, sum } of pack.flatMap(deltasOf)) {
-    const merged = usage.get(name) ?? { name, key, sum: new Map() };
-    usage.set(name, merged);
-    addTo(merged.sum, sum);
+  for (const { before, after } of changes) {
+    if (before !== undefined) add(before, -1);
+    add(after, 1);
   }
-  return {
-    contributions: pack.map(({ record, before, after }) => {
-      const ttl = expiry(record);
-      return {
-        after,
-        ...(before !== undefined && { replacesRev: before.rev }),
-        ...(ttl !== undefined && { expiresAtSeconds: ttl }),
-      };
-    }),
-    usage: [...usage.values()].flatMap(({ key, sum }) => (sum.size === 0 ? [] : [{ key, delta: sum }])),
-  };
+  for (const [name, { delta }] of deltas) if (delta.size === 0) deltas.delete(name);
+  return deltas;
 }
 
-function expiry(record: JobRecord): number | undefined {
-  const expiresAtSeconds = recordExpiresAtSeconds(record);
-  return expiresAtSeconds === undefined ? undefined : expiresAtSeconds + AFTER_RECORD_SECONDS;
-}
+const writesOf = (pack: readonly UsageChange[]): RollupWrites => ({
+  contributions: pack.map(({ record, before, after }) => {
+    const expiresAtSeconds = recordExpiresAtSeconds(record);
+    return {
+      after,
+      ...(before !== undefined && { replacesRev: before.rev }),
+      ...(expiresAtSeconds !== undefined && { expiresAtSeconds: expiresAtSeconds + AFTER_RECORD_SECONDS }),
+    };
+  }),
+  usage: [...deltasOf(pack).values()],
+});
 
 export interface UsageRebuild {
   readonly records: number;
@@ -203,7 +156,7 @@ export async function rebuildUsage(
   deps: CountRecordsDeps,
 ): Promise<UsageRebuild> {
   const sum = { records: 0, changed: 0, failed: 0, passedOver: 0 };
-  let batch: Extract<StoredItem, { kind: 'record' }>['record'][] = [];
+  let batch: JobRecord[] = [];
   const flush = async (): Promise<void> => {
     const { changes, failedJobIds } = await countRecords(batch, deps);
     sum.records += batch.length;

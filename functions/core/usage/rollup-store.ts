@@ -5,8 +5,9 @@ import {
   estimatesKey,
   type StoredEstimates,
 } from '../estimates/estimates-item.ts';
+import { numberValue, textValue, ttl } from '../ledger/record.ts';
 import type { Consistency } from '../ledger/store.ts';
-import { type BatchGetDeps, batchGet, putItem, putOf, transactItems } from '../store/calls.ts';
+import { type BatchGetDeps, batchGet, itemAt, putItem, putOf, transactItems } from '../store/calls.ts';
 import { escapePart, type Key, ROLLUP_SK } from '../store/keys.ts';
 import {
   absent,
@@ -14,10 +15,7 @@ import {
   type InstanceTable,
   type Item,
   numberIs,
-  PK,
-  SK,
   TimeLimit,
-  TTL_ATTRIBUTE,
   type UpdateWrite,
   versioned,
 } from '../store/operation.ts';
@@ -81,24 +79,19 @@ const DAY_SECONDS = 86_400;
 export const usageExpiresAtSeconds = ({ day }: UsageKey): number =>
   Date.parse(`${day}T00:00:00Z`) / 1000 + USAGE_DAYS * DAY_SECONDS;
 
-const text = (value: string) => ({ S: value });
-const number = (value: number) => ({ N: String(value) });
-const keyed = ({ pk, sk }: Key): Item => ({ [PK]: text(pk), [SK]: text(sk), ...versioned });
-
 export function encodeContribution(key: Key, after: Contribution, expiresAtSeconds?: number): Item {
   const queue = queueLine(after.tally);
   const counts = [...after.tally].filter(([name]) => queue === undefined || !isQueueName(name));
-  return {
-    ...keyed(key),
-    [REV]: number(after.rev),
-    g: number(after.generation),
+  return itemAt(key, {
+    [REV]: numberValue(after.rev),
+    g: numberValue(after.generation),
     se: { BOOL: after.settled },
-    d: text(after.day),
-    su: text(JSON.stringify(after.subjects)),
-    t: text(JSON.stringify(counts)),
-    ...(queue === undefined ? {} : { q: text(queue) }),
-    ...(expiresAtSeconds === undefined ? {} : { [TTL_ATTRIBUTE]: number(expiresAtSeconds) }),
-  };
+    d: textValue(after.day),
+    su: textValue(JSON.stringify(after.subjects)),
+    t: textValue(JSON.stringify(counts)),
+    ...(queue !== undefined && { q: textValue(queue) }),
+    ...ttl(expiresAtSeconds),
+  });
 }
 
 export function decodeContribution(jobId: number, item: Item): Contribution {
@@ -127,12 +120,12 @@ const decodeTally = (item: Item | undefined): UsageTally =>
 type Pairs = readonly (readonly [number, number])[];
 const pairsIn = (text = '[]'): Pairs => JSON.parse(text) as Pairs;
 
-const encodeTop = (key: Key, top: TopProjects): Item => ({
-  ...keyed(key),
-  [REV]: number(top.rev),
-  p: text(JSON.stringify(top.projects.map(({ projectId, micros }) => [projectId, micros]))),
-  [TTL_ATTRIBUTE]: number(usageExpiresAtSeconds(top.key)),
-});
+const encodeTop = (key: Key, top: TopProjects): Item =>
+  itemAt(key, {
+    [REV]: numberValue(top.rev),
+    p: textValue(JSON.stringify(top.projects.map(({ projectId, micros }) => [projectId, micros]))),
+    ...ttl(usageExpiresAtSeconds(top.key)),
+  });
 
 const decodeTop = (key: UsageKey, item: Item | undefined): TopProjects => ({
   key,
@@ -140,12 +133,12 @@ const decodeTop = (key: UsageKey, item: Item | undefined): TopProjects => ({
   rev: Number(item?.[REV]?.N ?? 0),
 });
 
-const encodeRejections = (key: Key, { jobs, rev }: LatestRejections): Item => ({
-  ...keyed(key),
-  [REV]: number(rev),
-  j: text(JSON.stringify(jobs.map(({ jobId, atMs }) => [jobId, atMs]))),
-  [TTL_ATTRIBUTE]: number(Math.ceil((jobs[0]?.atMs ?? 0) / 1000) + REJECTIONS_DAYS * DAY_SECONDS),
-});
+const encodeRejections = (key: Key, { jobs, rev }: LatestRejections): Item =>
+  itemAt(key, {
+    [REV]: numberValue(rev),
+    j: textValue(JSON.stringify(jobs.map(({ jobId, atMs }) => [jobId, atMs]))),
+    ...ttl(Math.ceil((jobs[0]?.atMs ?? 0) / 1000) + REJECTIONS_DAYS * DAY_SECONDS),
+  });
 
 const decodeRejections = (subject: string, item: Item | undefined): LatestRejections => ({
   subject,
@@ -192,7 +185,7 @@ export class DynamoRollupStore {
           kind: 'update',
           key: this.#keys.usage(key),
           setIfAbsent: versioned,
-          set: { [TTL_ATTRIBUTE]: { N: String(usageExpiresAtSeconds(key)) } },
+          set: ttl(usageExpiresAtSeconds(key)),
           add: Object.fromEntries(delta),
         }),
       ),

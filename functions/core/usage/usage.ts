@@ -86,16 +86,13 @@ const NO_RULES: ReadonlyMap<string, number> = new Map();
 /** Counts by name; what is not there is 0. Names are attributes of a usage item. */
 export type UsageTally = ReadonlyMap<string, number>;
 
-export function addTo(sum: Map<string, number>, delta: UsageTally): void {
+export function addTo(sum: Map<string, number>, delta: UsageTally, sign: 1 | -1): void {
   for (const [name, count] of delta) {
-    const total = (sum.get(name) ?? 0) + count;
+    const total = (sum.get(name) ?? 0) + sign * count;
     if (total === 0) sum.delete(name);
     else sum.set(name, total);
   }
 }
-
-export const negated = (tally: UsageTally): UsageTally =>
-  new Map([...tally].map(([name, count]) => [name, -count]));
 
 /** Runners as usage names them: one count each for jobs they were asked about, and for jobs they were not. */
 export const ASKED_ON_PREFIX = 'a:';

@@ -1,4 +1,3 @@
-/** `tollgate controller status`, `enable`, `dry-run` and `disable`. */
 import { CANARY_DESCRIPTION } from '../../../functions/core/gitlab/administration.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
@@ -104,7 +103,6 @@ const REFUSALS = {
     'no relay is there, and an enabled controller without one fails every job GitLab would ask about. Start the relay first: its log says "connected".',
 } as const;
 
-/** Both disarm; they differ in whether GitLab still asks. */
 const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dry_run' | 'disabled') =>
   command({
     name,

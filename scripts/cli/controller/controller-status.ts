@@ -22,9 +22,7 @@ export interface ControllerStatus {
   readonly beats: ReadResult<readonly RelayBeat[]>;
   /** Those of the last two minutes: as long as the watchdog would wait. */
   readonly heard: readonly RelayBeat[];
-  /** Made from the recorded jobs of the last hours. */
   readonly forecast: ReadResult<ArmedReport>;
-  /** If both decisions were proven at the current GitLab. */
   readonly canary: ReadResult<HealthJudgement>;
   readonly nowMs: number;
 }

@@ -20,7 +20,6 @@ export function createRunnerControllers(deps: RestCallDeps) {
   return {
     list: async () => orFailure(await admin.controllers()),
     get: async (id: number) => orFailure(await admin.controller(id)),
-    /** Undefined: GitLab does not say. */
     version: async (): Promise<string | undefined> => {
       const metadata = await admin.metadata();
       return metadata.ok ? metadata.value.version : undefined;

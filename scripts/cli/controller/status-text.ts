@@ -6,7 +6,6 @@ import { armedSentence } from '../report/shadow-words.ts';
 import { type ControllerStatus, hasScope, NO_BEATS, refusalOf, risksOf } from './controller-status.ts';
 import type { RunnerController } from './runner-controllers.ts';
 
-/** Effect of each state on jobs, with and without a relay. */
 export const MEANS: Readonly<Record<ControllerState, string>> = {
   enabled: 'GitLab asks and obeys. Without a relay it fails every job it would ask about',
   dry_run: 'GitLab asks and follows no answer: every job runs, with or without a relay',
@@ -31,7 +30,6 @@ export function statusJson(status: ControllerStatus): object {
   };
 }
 
-/** `Runner controller 7 "tollgate" is enabled: …` */
 export function stateText({ id, description, state }: RunnerController, means = MEANS[state]): string {
   const named = description === '' ? '' : ` "${printable(description)}"`;
   return `Runner controller ${id}${named} is ${state}: ${means}.\n`;

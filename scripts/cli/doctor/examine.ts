@@ -1,19 +1,10 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { getProxyForUrl } from 'proxy-from-env';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
-import {
-  type Router,
-  RouterStatus,
-  remedyOfNetwork,
-  remedyOfStatus,
-  STATUS,
-} from '../../../relay/router/router.ts';
+import { type Router, RouterStatus, remedyOfStatus, STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
-import { parseTarget, type RouterTarget, readTls, type TlsMaterial } from '../../../relay/router/target.ts';
+import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire } from '../../../relay/wire/inspect.ts';
@@ -44,15 +35,9 @@ export async function examine(
 ): Promise<string | undefined> {
   const parts = readParts(options, found);
   if (parts === undefined) return undefined;
-  const { schema, policy, target, tls } = parts;
-  const network = await checkNetwork(target, tls);
-  for (const finding of [
-    ...checkSchemaFields(schema),
-    ...checkRules(policy, schema.question, Date.now()),
-    ...network,
-  ])
+  const { schema, policy } = parts;
+  for (const finding of [...checkSchemaFields(schema), ...checkRules(policy, schema.question, Date.now())])
     found(finding);
-  if (network.some(({ outcome }) => outcome === 'problem')) return undefined;
   return await speak(options, parts, found);
 }
 
@@ -97,7 +82,7 @@ function readParts(options: DoctorOptions, found: Found) {
     () => readTls(tlsFiles),
     () => ok('tls files', Object.keys(tlsFiles).join(', ') || 'none needed'),
   );
-  return target && token && schema && policy && tls && { target, schema, policy, token, tlsFiles, tls };
+  return target && token && schema && policy && tls && { target, schema, policy, token, tlsFiles };
 }
 
 function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFinding {
@@ -109,7 +94,6 @@ function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFi
     : problem('router', detail, `use ${target.tunnel ? 'wss' : 'grpcs'}://, or say --allow-plaintext`);
 }
 
-/** Two machines that name the same hash have the same descriptors. */
 function describeSchema(schema: WireSchema): DoctorFinding {
   const detail = `${schemaTitle(schema)}, ${schema.admitJobPath}`;
   return schema.placeholder ? note('schema', detail, SYNC) : ok('schema', detail);
@@ -127,7 +111,7 @@ async function speak(
     userAgent: `tollgate-doctor/${VERSION}`,
   });
   try {
-    found(await checkRegister(router));
+    if (!(await checkRegister(router, found))) return undefined;
     const { wait: waitMs = WAIT_MS } = options;
     const admission = await waitForQuestion(router, waitMs);
     if (admission.kind === 'refused') {
@@ -155,68 +139,26 @@ async function speak(
   }
 }
 
-const CONNECT_MS_MAX = 5_000;
-
-/** Checks TCP and TLS separately, to distinguish a firewall, a wrong name and a wrong certificate. */
-async function checkNetwork(target: RouterTarget, tls: TlsMaterial): Promise<readonly DoctorFinding[]> {
-  const proxy = target.tunnel ? getProxyForUrl(target.url.replace(/^ws/, 'http')) : '';
-  if (proxy !== '')
-    return [note('network', `through the proxy ${new URL(proxy).host} (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)`)];
-  const { host, port } = target;
-  const socket = connectTcp({ host, port, timeout: CONNECT_MS_MAX });
-  const tcp = await connected(
-    'network',
-    socket,
-    'connect',
-    'a firewall between here and the router?',
-    () => `${host} is ${socket.remoteAddress}, port ${port} is open`,
-  );
-  if (tcp.outcome === 'problem' || !target.secure) return [tcp];
-  const secure = connectTls({
-    ...{ host, port, ...tls, timeout: CONNECT_MS_MAX, ALPNProtocols: ['h2', 'http/1.1'] },
-    ...(isIP(host) === 0 && { servername: host }),
-  });
-  const describe = (): string =>
-    `${secure.getProtocol()}, certificate valid until ${secure.getPeerCertificate().valid_to}`;
-  return [tcp, await connected('tls', secure, 'secureConnect', 'does this port speak TLS?', describe)];
-}
-
-/** Waits until the socket is ready, and closes it. */
-const connected = (
-  check: string,
-  socket: Socket,
-  ready: string,
-  silent: string,
-  describe: () => string,
-): Promise<DoctorFinding> =>
-  new Promise((resolve) => {
-    const done = (finding: DoctorFinding): void => {
-      socket.destroy();
-      resolve(finding);
-    };
-    socket.on(ready, () => done(ok(check, describe())));
-    socket.on('timeout', () => done(problem(check, 'no answer within 5 s', silent)));
-    socket.on('error', (error) => done(problem(check, error.message, remedyOfNetwork(error))));
-  });
-
-async function checkRegister(router: Router): Promise<DoctorFinding> {
+/** @returns false if the router was not reached. */
+async function checkRegister(router: Router, found: Found): Promise<boolean> {
   const instanceId = randomInstanceId();
   try {
     await router.register(instanceId);
     await router.unregister(instanceId).catch(() => {});
-    return ok('register', 'the router knows this controller');
+    found(ok('register', 'the router knows this controller'));
   } catch (error) {
     if (!(error instanceof RouterStatus)) throw error;
     const detail = `status ${error.code}: ${error.details}`;
     // Presence only: questions come all the same.
-    return error.code === STATUS.UNIMPLEMENTED
-      ? note('register', detail, 'the router or the schema has no registrar; questions come all the same')
-      : problem('register', detail, error.remedy);
+    if (error.code === STATUS.UNIMPLEMENTED)
+      found(note('register', detail, 'the router or the schema has no registrar'));
+    else found(problem('register', detail, error.remedy));
+    return error.code !== STATUS.UNAVAILABLE;
   }
+  return true;
 }
 
 type Admission =
-  /** `answer` resolves when the stream has ended. */
   | { readonly kind: 'question'; readonly bytes: Uint8Array; answer(bytes: Uint8Array): Promise<number> }
   | { readonly kind: 'accepted' }
   | {

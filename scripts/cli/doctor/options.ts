@@ -47,7 +47,6 @@ export function readDoctorOptions(
   return { ...flags, caFile: env[ENV_CA_FILE] || undefined };
 }
 
-/** @returns ms. @throws {UsageError} */
 function readTime(value: string, flag: string): number {
   const ms = (parseDuration(value) ?? Number.NaN) * 1_000;
   if (ms <= 3_600_000) return ms;

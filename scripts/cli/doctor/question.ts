@@ -34,7 +34,6 @@ export const skipped = finding('skipped');
 
 export const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
 
-/** Fields that this schema can never fill. */
 function fieldsNeverFilled(question: DescMessage): readonly string[] {
   const services = resolvePath(question, 'services')?.leaf.fieldKind === 'list' ? [] : ['services'];
   return [...fieldsWithoutSource(question), ...services];

@@ -39,7 +39,6 @@ registered only by whether the runner has a creator. Makes two calls for each ru
 
 export const commands = [fleetLs];
 
-/** GitLab calls a runner stale after this time without contact. */
 const STALE_MS = 7 * DAY_MS;
 
 function reportOf(manned: MannedRunner, nowMs: number) {

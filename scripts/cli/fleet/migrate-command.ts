@@ -87,13 +87,11 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
 
 export const commands = [fleetMigrate];
 
-/** Each step requires the previous. */
 type MigrationStep = 'create' | 'install' | 'pause' | 'delete';
 
 interface RunnerMove {
   readonly from: MannedRunner;
   readonly step: MigrationStep;
-  /** Undefined: it is not made yet. */
   readonly to: MannedRunner | undefined;
 }
 

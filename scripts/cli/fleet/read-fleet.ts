@@ -10,7 +10,6 @@ import {
 import { callsTo, type GitLabPlace } from '../truth/gitlab-flags.ts';
 import type { Progress } from '../truth/progress.ts';
 
-/** A runner with the processes that work under its token. */
 export interface MannedRunner {
   readonly runner: FleetRunner;
   readonly managers: readonly RunnerManager[];
@@ -28,7 +27,6 @@ export const openFleet = (place: GitLabPlace): FleetGitLab => createFleet(callsT
 
 /** Two calls a runner: more would take a quarter of an hour. */
 const RUNNERS_MAX = 2_000;
-/** More parallel calls burden a small GitLab. */
 const AT_ONCE = 4;
 
 /**

@@ -1,4 +1,3 @@
-/** `tollgate gitlab canary`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
@@ -133,7 +132,6 @@ function readSchema(file: string): WireSchema {
   }
 }
 
-/** The first signal lets the canary clean up. */
 export function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());

@@ -64,9 +64,7 @@ export function openCanaryStreams(router: Router, schema: WireSchema, clock: Rel
   }
 
   return {
-    /** Jobs that GitLab asked about. */
     asked: asked as ReadonlySet<number>,
-    /** Jobs whose response the router received. */
     received: received as ReadonlySet<number>,
     /** Requests about other jobs, and unreadable ones: all admitted. */
     others,

@@ -17,10 +17,8 @@ import { madeOnce, mapped, SetupLines } from './setup-step.ts';
 export interface Canary {
   readonly gitlab: GitLabAdministration;
   readonly pipelines: GitLabPipelines;
-  /** Number or path. */
   readonly projectAsked: string;
   readonly runnerTag: string;
-  /** Undefined: GitLab's own. */
   readonly routerUrl: string | undefined;
   /** The schema of our responses, which the run proves. */
   readonly schema: WireSchema;
@@ -33,10 +31,8 @@ export interface Canary {
   readonly progress: (text: string) => void;
 }
 
-/** The router knows a new token within moments. */
 const STREAMS_MS_MAX = 30_000;
 const POLL_MS = 2_000;
-/** Names in the canary's .gitlab-ci.yml. */
 const RUNS = 'tollgate-canary-runs';
 const FAILS = 'tollgate-canary-fails';
 const CANARY_JOBS: readonly string[] = [FAILS, RUNS];
@@ -115,7 +111,6 @@ interface Project {
   readonly branch: string;
 }
 
-/** Makes the second controller, enables it for the one runner, and runs the two jobs. */
 async function prove(
   canary: Canary,
   project: Project,
@@ -240,12 +235,10 @@ async function waitForJobs(
 }
 
 interface Evidence {
-  /** As it was read last. */
   readonly job: CanaryJob;
   /** GitLab asked about it, and the router received our response. */
   readonly isAsked: boolean;
   readonly isReceived: boolean;
-  /** GitLab's text about the failure. */
   readonly message: string | undefined;
 }
 

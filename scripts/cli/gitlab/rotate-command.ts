@@ -1,4 +1,3 @@
-/** `tollgate gitlab rotate-token` and `rotate-webhook-key`. */
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, required, text, toggle, whole } from '../../terminal/flags.ts';
@@ -142,7 +141,6 @@ async function rotateHookKey(admin: Admin, url: string, waitMs: number, lines: S
       'leave the one that webhooks have, and run the command again',
     );
   let sinceMs = rotation?.sinceMs ?? nowMs();
-  /** Waits for the overlap's end, at most the given time. */
   const overlap = async (why: string): Promise<void> => {
     const leftMs = sinceMs + OVERLAP_MS - nowMs();
     const until = `${new Date(sinceMs + OVERLAP_MS).toISOString().slice(0, 16)}Z`;

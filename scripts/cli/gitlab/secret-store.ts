@@ -15,12 +15,10 @@ interface SecretText {
   readonly note: string | undefined;
 }
 
-/** Errors never contain values. */
 export interface SecretStore {
   readonly kind: 'folder' | 'parameters';
   /** Name of the file or parameter, the same wherever it is called from. */
   place(name: SecretName): string;
-  /** @throws {Error} naming the place. */
   read(name: SecretName): Promise<SecretText | undefined>;
   /** Whole or not at all. @param note - one line without the value. @throws {Error} naming the place. */
   write(name: SecretName, value: string, note: string): Promise<void>;
@@ -71,7 +69,6 @@ function replaceFile(file: string, text: string): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     rmSync(next, { force: true });
     writeFileSync(next, text, { mode: 0o600, flag: 'wx', flush: true });
-    // The umask may have removed rights.
     chmodSync(next, 0o600);
     renameSync(next, file);
   } catch (error) {

@@ -29,7 +29,6 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
   return controller;
 }
 
-/** Finds controllers by description. */
 export const namedControllers = async ({
   gitlab,
   name,
@@ -165,7 +164,6 @@ export async function setUpScope(
   lines.add('scope', 'done', `GitLab asks about jobs of ${wantedText}`);
 }
 
-/** Adds one scope and reads it back. */
 export const addScope = (
   gitlab: GitLabAdministration,
   controllerId: number,

@@ -1,4 +1,3 @@
-/** Flags of the commands that administer GitLab. */
 import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { orElse, readWhole, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
@@ -7,7 +6,6 @@ import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts
 import { openSecretStore } from './secret-store.ts';
 import { exitOf, linesText, type SetupLines } from './setup-step.ts';
 
-/** Large instances answer lists of groups slowly. */
 const TIMES = { timeoutMs: 15_000, deadlineMs: 60_000 };
 
 /** @throws {UsageError} */
@@ -70,7 +68,6 @@ export function readSetup(flags: ValuesOf<typeof SETUP_FLAGS>, mayChange: boolea
   return { ...readAdmin(flags, io), mayChange, scope: { instance, runnerIds, tags }, hookUrl };
 }
 
-/** Prints the report of a command and returns its exit code. */
 export function printLines({ all }: SetupLines, { place }: Admin, json: boolean, io: TerminalIo): ExitCode {
   if (json) io.out(`${JSON.stringify({ gitlab: place.baseUrl, lines: all })}\n`);
   else io.out(linesText(all, paintWhen(io.colours)));

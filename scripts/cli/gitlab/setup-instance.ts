@@ -3,7 +3,6 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Setup } from './setup-flags.ts';
 import type { SetupLines } from './setup-step.ts';
 
-/** Runner controllers came with it. */
 const VERSION_MIN = [18, 9] as const;
 const SIGNS_FROM = [19, 0] as const;
 const EXPIRES_SOON_DAYS = 14;
@@ -49,7 +48,6 @@ export async function checkInstance(setup: Setup, lines: SetupLines) {
   return { ...facts, isUsable: hasAccess === true };
 }
 
-/** Returns true if this GitLab can sign webhooks. */
 export const signsHooks = (version = ''): boolean => isAtLeast(version, SIGNS_FROM);
 
 /** Builds are called `19.4.1-jh`, `18.10.2-ee`, `19.3.0-pre`. */

@@ -45,7 +45,6 @@ export class SetupLines {
     return new StepStopped();
   }
 
-  /** Runs one step. Undefined: it ended early. */
   async step<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -90,7 +89,6 @@ const MARKS: Readonly<Record<Standing, keyof Paint>> = {
   unknown: 'warn',
 };
 
-/** One line per entry, its remedy under it. */
 export const linesText = (lines: readonly SetupLine[], paint: Paint): string =>
   lines
     .map(({ part, standing, says, remedy }) => {

@@ -20,7 +20,6 @@ const ROTATION_NOTE = /^of webhooks; the new key is (second|first) since (\S+)$/
 
 const keysName = (signs: boolean): SecretName => (signs ? 'webhook-secrets' : 'webhook-tokens');
 
-/** The lines of a stored secret. */
 export const keptLines = (text = ''): readonly string[] =>
   text.split('\n').flatMap((line) => line.trim() || []);
 

@@ -1,4 +1,3 @@
-/** `tollgate gitlab teardown`. */
 import { atOnce } from '../../../functions/core/environment/environment.ts';
 import type { AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
 import { groupHookKey, hookDescription, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';

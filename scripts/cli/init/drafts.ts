@@ -9,7 +9,6 @@ import { PRICES_TO_FILL } from '../policy/warnings.ts';
 import { type JobsUse, type RanJob, type RanMonth, useByGroup, useOf } from './read-month.ts';
 import { comment, minutesText, quotedText, roomyAmount } from './written-yaml.ts';
 
-/** More are no price list that people read. */
 const CLASSES_MAX = 60;
 const TAGS_MAX = 50;
 const NAME_CHARACTERS_MAX = 60;
@@ -83,7 +82,6 @@ function classesOf(runners: readonly MannedRunner[], ran: readonly RanJob[]) {
     .map((each) => ({ ...each, name: nameOf(each.tags, names) }));
 }
 
-/** From the tags, in the letters that names may have; each once. */
 function nameOf(tags: readonly string[], taken: Set<string>): string {
   const plain = (tags.length === 0 ? 'untagged' : tags.join('-'))
     .toLowerCase()
@@ -99,7 +97,6 @@ function nameOf(tags: readonly string[], taken: Set<string>): string {
   return name;
 }
 
-/** Largest groups listed individually, besides patterns. */
 const GROUPS_MAX = 500;
 const MONTH_DAYS = 30;
 const LEVELS = [

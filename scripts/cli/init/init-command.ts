@@ -82,7 +82,6 @@ read. No existing file is overwritten.`,
       jobs: month.jobs.length,
       since: new Date(month.sinceMs).toISOString(),
       until: new Date(month.untilMs).toISOString(),
-      /** Unreadable or unplaced items from GitLab. */
       left: unreadable + month.unreadable + places.left,
       /** Older jobs of these runners are missing. */
       cutRunners: month.cutRunners,

@@ -2,11 +2,9 @@ import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { finishedJobs } from '../../../functions/core/gitlab/runners.ts';
 import { quantile } from '../../local/random.ts';
 
-/** A job that ran in the span. */
 export interface RanJob {
   readonly runnerId: number;
   readonly projectId: number;
-  /** Full path of the project; empty if unknown. */
   readonly path: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -16,7 +14,6 @@ export type RanMonth = Awaited<ReturnType<typeof readMonth>>;
 
 /** 20 000 jobs of one runner are enough to draft limits from. */
 const PAGES_PER_RUNNER_MAX = 200;
-/** A hundred bytes each. */
 const JOBS_MAX = 1_000_000;
 
 /**

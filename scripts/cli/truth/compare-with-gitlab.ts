@@ -19,16 +19,13 @@ interface CompareOptions {
 }
 
 export type HoldComparison = Awaited<ReturnType<typeof compareWithGitLab>>;
-/** Output of `--json`. */
 export type Comparison = HoldComparison['comparison'];
 
 /** Some 2 KB each: with more a shorter time does better than a larger machine. */
 const RECORDS_MAX = 200_000;
-/** Jobs that GitLab is asked about one by one. */
 const ASKED_MAX = 5_000;
 const READ_BATCH = 100;
 const READ_TIMEOUT_MS = 15_000;
-/** More parallel calls burden a small GitLab. */
 const AT_ONCE = 4;
 
 /** @throws {Error} with the remedy when there are too many jobs, {GitLabError} and {LedgerError} as they come. */
@@ -71,7 +68,6 @@ async function recentRecords(store: LedgerStore, sinceMs: number): Promise<Map<n
     if (lastMs < sinceMs && !isLive(record)) continue;
     if (records.size >= RECORDS_MAX)
       throw new Error(`more than ${RECORDS_MAX} jobs since then: compare a shorter time with --since`);
-    // The recorded request is the largest part and unused here.
     const { asked: _asked, ...facts } = record.facts;
     records.set(record.jobId, { ...record, facts });
   }

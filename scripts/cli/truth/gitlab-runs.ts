@@ -12,7 +12,6 @@ import { pagesOf } from './compare-with-gitlab.ts';
 
 /** GitLab's longest job: what started later than this before the span cannot end in it. */
 const LONGEST_JOB_MS = 35 * 86_400_000;
-/** Newest first, in pages by id. */
 const BY_ID = { order_by: 'id', sort: 'desc', pagination: 'keyset' };
 
 /**

@@ -132,7 +132,6 @@ async function compare(flags: ValuesOf<typeof FLAGS>, io: TerminalIo): Promise<H
   ).finally(calls.done);
 }
 
-/** `acted` in `--json`. */
 type ActReport = Awaited<ReturnType<typeof actOn>>;
 
 /**
@@ -178,7 +177,6 @@ const WORDS: Readonly<Record<FindingKind, string>> = {
   duration: 'charged for another duration',
 };
 
-/** Notes about what is not zero. */
 const notesText = (notes: readonly (readonly [count: number, what: string])[], paint: Paint): string =>
   notes
     .map(([count, what]) => (count > 0 ? `${paint.warn(`${shadowCount(count)} ${what}`)}\n` : ''))

@@ -3,7 +3,7 @@ import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';

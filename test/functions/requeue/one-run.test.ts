@@ -76,14 +76,6 @@ test('a run retries twelve jobs, and the others wait for the next', async () => 
   expect(retried).toHaveLength(14);
 });
 
-test('no more are taken on than have room, beside those that a run before left in the middle', async () => {
-  const { run, retried, reserved } = house([{}, {}, {}, { state: 'retrying' }], 1);
-  expect(await run()).toEqual({ waiting: 2, retried: 2, refused: 0 });
-  expect(retried).toEqual([1, 4]);
-  // Job 3 needs what job 2 found full.
-  expect(reserved).toEqual([1, 2, 4]);
-});
-
 test('a rejection that is as old as the group allows is looked at, an older one is not, and none twice', async () => {
   const { run, rejections, looked, nowMs } = house([{ state: 'over' }]);
   rejections.push(

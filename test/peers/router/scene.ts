@@ -6,7 +6,7 @@ import { expect, onTestFailed, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { serveAdmit } from '../../../scripts/local/admit.ts';
 import { rulesFrom } from '../../../scripts/proof/bench/bench-rules.ts';

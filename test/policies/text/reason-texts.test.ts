@@ -41,7 +41,7 @@ const SAMPLES: Readonly<Record<string, Reason>> = {
   user: { ...user, asked: 'root' },
   'user that is no number': { ...user, asked: 'node', invalid: true },
   'group of a service': { ...user, part: 'group', asked: '0', allowed: [], service: 'postgres:16' },
-  'no user': { ...user, asked: '', executor: 'kubernetes' },
+  'no user': { ...user, asked: '' },
   freeze: { ...frozen, untilMs: Date.UTC(2026, 11, 1, 7), why: 'year end.' },
   'freeze until lifted': { ...frozen, why: `no deploys, ${'because '.repeat(30)}` },
   image,

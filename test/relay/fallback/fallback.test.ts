@@ -63,12 +63,6 @@ function said({ answer, decision }: FallbackAnswer): string {
 const OUR_FAULTS: readonly FallbackCause[] = ['deadline', 'unavailable', 'circuit_open', 'queue_full'];
 const THEIRS: readonly FallbackCause[] = ['invalid', 'unreadable', 'oversized'];
 
-test.each([...OUR_FAULTS, ...THEIRS])('cost and capacity fall open when the cause is %s', (cause) => {
-  const { fallback } = fallbackOf({ rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }] });
-  fallback.noted(job, undecided(cause));
-  expect(said(fallback.answer(job, cause))).toBe('admitted');
-});
-
 test.each([...OUR_FAULTS, ...THEIRS])('with `reject`, %s rejects and says it is our fault', (cause) => {
   const { fallback } = fallbackOf({ costAndCapacity: 'reject' });
   const given = fallback.answer(job, cause);

@@ -81,16 +81,8 @@ test('while nobody said which controller is ours, any that is enabled keeps ever
   expect(await destroyed({ controllers: [OTHER, ENABLED], controllerId: 8 })).toMatchObject({ code: 0 });
 });
 
-test('once it is disarmed the service goes and the stack of the books stays protected', async () => {
-  expect(await destroyed({})).toMatchObject({ code: 0, left: { [STATE]: true } });
-});
-
 test('the stack of the books goes only where that was said, after the service', async () => {
   expect(await destroyed({ withState: true })).toMatchObject({ code: 0, left: {} });
-});
-
-test('who forces it is not asked', async () => {
-  expect(await destroyed({ controllers: [ENABLED], forced: true })).toMatchObject({ code: 0 });
 });
 
 test('who answers no leaves the stack as protected as it was', async () => {

@@ -96,13 +96,3 @@ test.each([
   expect(status).toBe(2);
   expect(stderr).toContain(text);
 });
-
-test('a deployment refuses descriptors that are not those of their lock', () => {
-  sync('--from', write('agent.binpb', renumbered()));
-  const { sha256: locked } = lock();
-  write('gitlab.lock.json', JSON.stringify({ ...lock(), sha256: 'f'.repeat(64) }));
-  expect(descriptors).toThrow(`the file has SHA-256 ${locked}`);
-  expect(descriptors).toThrow('(from agent.binpb): fetch the descriptors again');
-  write('gitlab.lock.json', '{}');
-  expect(descriptors).toThrow('is no lock of descriptors');
-});

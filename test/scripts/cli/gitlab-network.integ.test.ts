@@ -11,7 +11,6 @@ import { gitlabFetch } from '../../../functions/core/gitlab/gitlab-fetch.ts';
 import { createGitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
 import { startPrivateNetwork } from '../../support/private-network.ts';
-import { expired, otherName } from '../../support/relay/wrong-certificates.ts';
 import { runDesk } from './desk-run.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -86,28 +85,8 @@ const closed = async (): Promise<string> => {
 const PAGE = { 'content-type': 'text/html' };
 type Case = [name: string, start: () => Promise<string>, cause: RegExp, remedy: RegExp, authority?: string];
 const CASES: readonly Case[] = [
-  [
-    'unknown name',
-    async () => 'http://gitlab.invalid',
-    /its name is unknown here|resolver/,
-    /[Cc]heck .*resolver/,
-  ],
   ['closed port', closed, /nothing listens there \(ECONNREFUSED 127\.0\.0\.1:\d+\)/, /Check host and port/],
-  [
-    'cut connection',
-    async () => `http://127.0.0.1:${await listening(createTcpServer((socket) => socket.destroy()))}`,
-    /the connection was cut/,
-    /Check that this port/,
-  ],
   ['unknown authority', () => secure({ key, cert }), /unknown authority/, /Set TOLLGATE_CA_FILE/],
-  ['expired certificate', () => secure(expired), /expired/, /Renew/, expired.cert],
-  [
-    'certificate of another host',
-    () => secure(otherName),
-    /names another host/,
-    /Use a host/,
-    otherName.cert,
-  ],
   [
     'no TLS',
     async () => (await plain(answering(200))).replace('http:', 'https:'),
@@ -115,9 +94,6 @@ const CASES: readonly Case[] = [
     /Use the TLS port/,
   ],
   ['401', () => plain(answering(401)), /answered 401/, /token is wrong, revoked or has expired/],
-  ['403', () => plain(answering(403)), /answered 403/, /read_api/],
-  ['404', () => plain(answering(404)), /answered 404/, /Check that this is GitLab's address/],
-  ['503', () => plain(answering(503)), /answered 503/, /try again/],
   [
     'web page',
     () => plain(answering(200, PAGE, '<html>s3cret')),

@@ -1,5 +1,8 @@
-import { DirectoryError, type DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import {
+  DirectoryError,
+  type DirectoryTable,
+  DynamoDirectoryTable,
+} from '../../../functions/core/directory/directory-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';
 import { type LostAnswer, withLostAnswers } from './lost-answers.ts';

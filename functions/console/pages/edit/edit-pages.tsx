@@ -20,7 +20,6 @@ import { type EditForm, type EditKind, fieldsOf } from './forms.ts';
 export interface EditFormView {
   readonly kind: EditKind;
   readonly form: EditForm;
-  /** Visible and hidden field values. */
   readonly values: Values;
   readonly problems?: FieldProblems;
   readonly others?: readonly string[];
@@ -70,16 +69,12 @@ export const backOf = ({ kind, subject = '' }: Values): string =>
 
 interface PreviewShown {
   readonly title: string;
-  /** Submitted values, kept hidden. */
   readonly values: Values;
   readonly preview: ValidPreview;
-  /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;
-  /** It was sent without the confirmation it needs. */
   readonly unconfirmed?: true;
 }
 
-/** Preview before the edit. */
 export const previewPage = (shown: PreviewShown, format: PageFormat): Markup => {
   const { title, values, preview, exact, unconfirmed } = shown;
   return (
@@ -118,7 +113,6 @@ interface Again {
   /** Submitted values; absent: they cannot be applied again. */
   readonly values?: Values;
   readonly back: string;
-  /** Another remedy. */
   readonly hint?: string;
 }
 

@@ -28,7 +28,6 @@ import { byField, readEdit } from './read-edit.ts';
 
 const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'] as const;
 
-/** `GET /edit` shows a form, `POST /edit` first what it would do, then does it. */
 export const editRoutes: PageRoutes = (app, deps) => {
   app.get('/edit', async (c) => {
     const named: Values = Object.fromEntries(
@@ -94,7 +93,6 @@ interface OpenForm {
   readonly kind: EditKind;
   readonly form: EditForm;
   readonly context: EditFormContext;
-  /** The live set. */
   readonly base: string | undefined;
 }
 

@@ -47,14 +47,12 @@ export interface EditForm {
   /** The limit it is about, to be shown as it stands. */
   readonly standing?: LimitRow;
   readonly fields: readonly Field[];
-  /** Behind a fold: rarely wanted. */
   readonly more?: readonly Field[];
   readonly values?: Values;
 }
 
 export const fieldsOf = ({ fields, more = [] }: EditForm): readonly Field[] => [...fields, ...more];
 
-/** Current state of the form's subject. */
 export interface EditFormContext {
   readonly view: SubjectView | undefined;
   readonly limit: LimitRow | undefined;
@@ -178,7 +176,6 @@ export function grantFormFields(limits: readonly LimitRow[], zone: string): read
   ];
 }
 
-/** The form of each kind of edit. */
 const FORMS = {
   set: (context, path) =>
     context.limit === undefined ? newLimit(context, path) : changedLimit(context.limit, context, path),

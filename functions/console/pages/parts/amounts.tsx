@@ -143,11 +143,9 @@ interface BarFigures {
   readonly spent: number;
   readonly held: number;
   readonly limit: number;
-  /** Expected spend at the end of the period. */
   readonly forecast?: number | undefined;
 }
 
-/** Draws spend solid, held amounts striped, and the forecast as a mark. The figures are shown as text. */
 export function Bar({ spent, held, limit, forecast }: BarFigures): Markup {
   // Past the limit the bar is the whole, and an edge shows where the limit was.
   const full = Math.max(limit, spent + held, 1);
@@ -192,7 +190,6 @@ export const BAR_KEY = (
 interface LimitColumns<Row> {
   /** Undefined: the row has none, and `without` says what stands in its cells. */
   readonly limitOf: (row: Row) => LimitRow | undefined;
-  /** By heading. @default a dash */
   readonly without?: (row: Row) => Readonly<Record<string, Markup | string>>;
   /** The amount leads to the form that changes it. */
   readonly mayEdit: boolean;

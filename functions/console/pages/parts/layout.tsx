@@ -7,11 +7,9 @@ import type { User } from '../../../core/signin/model.ts';
 /** Output of JSX: everything is escaped except `raw`. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-/** The page's user. */
 export interface Reader extends User {
   /** Requests that wait for them to decide; absent: not known, or they decide none. */
   readonly waiting?: number;
-  /** Absent: unknown now. */
   readonly reconciliation?: Pick<Reconciliation, 'state' | 'text'>;
 }
 
@@ -37,10 +35,8 @@ export const List = ({ of }: { readonly of: readonly Child[] }): Markup | '' =>
   );
 
 interface CardParts {
-  /** Id of the heading. */
   readonly id: string;
   readonly title: Child;
-  /** At the right of the heading. */
   readonly aside?: Child;
 }
 
@@ -54,7 +50,6 @@ export const Card = ({ id, title, aside, children }: PropsWithChildren<CardParts
   </section>
 );
 
-/** A card without a heading. */
 export const Plain = ({ children }: PropsWithChildren): Markup => (
   <div class="card">
     <p>{children}</p>
@@ -74,7 +69,6 @@ export const Note = ({ tone, role, lines = [], children }: PropsWithChildren<Not
   </div>
 );
 
-/** Result of the previous page. */
 export function Done({ text }: { readonly text: string | undefined }): Markup | '' {
   if (text === undefined) return '';
   const edit = /^Saved as edit (\d+)\./.exec(text)?.[1];
@@ -129,7 +123,6 @@ interface TableParts<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Cells by heading. */
   readonly foot?: readonly Readonly<Record<string, Child>>[] | undefined;
 }
 
@@ -208,7 +201,6 @@ interface PageLinkTargets {
   readonly next: string | undefined;
 }
 
-/** Which rows of how many these are, and links to the others. */
 export const PageLinks = ({ previous, next, children }: PropsWithChildren<PageLinkTargets>): Markup => (
   <nav class="pages" aria-label="Pages">
     <span>{children}</span>
@@ -240,7 +232,6 @@ export function subjectHref(of: string): string | undefined {
   return folder === undefined ? undefined : `/${folder}/${encodeURIComponent(subject.slice(slash + 1))}`;
 }
 
-/** `group/101` of `groups` and `101`. */
 export function subjectOfPath(folder: string, name: string): string | undefined {
   const kind = Object.entries(KIND_PATHS).find(([, path]) => path === folder)?.[0];
   return kind === undefined ? undefined : `${kind}/${name}`;
@@ -264,7 +255,6 @@ export function address(
 
 const MAIL = /^[^\s@,;?&]+@[^\s@,;?&]+\.[^\s@,;?&]+$/;
 
-/** An address to mail or to open, or just its text. */
 export const contactLink = (contact: string): Markup | string =>
   MAIL.test(contact) ? (
     <a href={`mailto:${encodeURIComponent(contact)}`}>{contact}</a>
@@ -319,7 +309,6 @@ interface DaysFormProps {
   readonly days: number;
 }
 
-/** Over how many days a page counts. */
 export const DaysForm = ({ action, only, choices, days }: DaysFormProps) => (
   <form class="filters" method="get" action={action} data-at-once>
     {Object.entries(only).map(

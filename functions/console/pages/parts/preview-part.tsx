@@ -31,11 +31,9 @@ export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
 /** The form that saves; its fields say what is to be counted, too. */
 export const SAVE_FORM = 'save';
-/** Value of `step` for counting. */
 export const COUNT_STEP = 'count';
 const LINES_SHOWN = 10;
 
-/** Returns the requested count; undefined: none. */
 export const countedFor = async (
   { read }: { readonly read: Pick<ConsoleReader, 'backtest'> },
   edits: readonly LimitEdit[],
@@ -75,7 +73,6 @@ export const previewPart = (preview: ValidPreview, format: PageFormat, exact?: B
   </>
 );
 
-/** Sum of several amounts of one unit, before and after. */
 function sumOfAmounts(rows: readonly ChangeRow[], format: PageFormat): Markup | '' {
   const amounts = rows.filter(({ about, field }) => about === 'limit' && field === 'amount');
   const unit = amounts[0]?.unit;
@@ -94,7 +91,6 @@ function sumOfAmounts(rows: readonly ChangeRow[], format: PageFormat): Markup | 
   );
 }
 
-/** Facts to confirm, with a checkbox. */
 export function confirmPart(
   { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
   format: PageFormat,

@@ -17,7 +17,6 @@ import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, 
 /** Keeps the page small; the rest is in the file or on the next page. */
 export const ROWS_SHOWN = 100;
 
-/** Changes, field by field. */
 export function changeTable(rows: readonly ChangeRow[], label: string, format: PageFormat): Markup {
   if (rows.length === 0) return <p class="soft">Nothing differs.</p>;
   const named = rows.filter(hasName);
@@ -50,7 +49,6 @@ export function changeTable(rows: readonly ChangeRow[], label: string, format: P
 /** Ids of users are for programs; names are shown. */
 const hasName = ({ field }: ChangeRow): boolean => !field.endsWith('by_user');
 
-/** One line each, for a history. */
 export function changeLines(
   rows: readonly ChangeRow[],
   format: PageFormat,
@@ -106,14 +104,12 @@ function valueText(
   return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs, format);
 }
 
-/** `500.00 EUR`, `enforce`, `none`. */
 export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], format: PageFormat): string =>
   typeof value === 'number' && unit !== undefined
     ? pageAmount(value, unit, format)
     : (value ?? 'none').toString();
 
 interface GroupTableParts {
-  /** Address of a group's subgroups. */
   readonly tree?: (groupId: number) => string;
   /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */
   readonly sum?: GroupSum | undefined;
@@ -122,7 +118,6 @@ interface GroupTableParts {
 
 const MONTH = 'This month';
 
-/** One line per group: a bar, with the same figures as text. */
 export function groupTable(
   rows: readonly GroupRow[],
   label: string,
@@ -180,7 +175,6 @@ export function groupTable(
   );
 }
 
-/** Kind of a row that is not a group. */
 export const KIND_TAGS: Readonly<Record<string, string>> = {
   project: 'project',
   'runner-class': 'runner class',

@@ -46,7 +46,6 @@ import { sendUnknown } from '../problem-page.tsx';
 import { limitsPart } from './limits-part.tsx';
 import { burnUpChart, rejectionsPart, usagePart, usageSentence } from './usage-part.tsx';
 
-/** One group, project or runner class, or the whole GitLab. */
 export const subjectRoutes: PageRoutes = (app, deps) => {
   const show = async (c: PageContext, subject: string | undefined): Promise<Response> => {
     const asked = withoutAbsent({ limit: query(c, 'limit') });
@@ -195,19 +194,6 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
   );
 }
 
-/** `500.00 + 200.00 granted` */
-function madeOf({ baseAmount, granted, carried, unit }: LimitRow): string {
-  if (baseAmount === 'unlimited' || (granted === 0 && carried === 0)) return '';
-  return [
-    bare(baseAmount, unit),
-    granted > 0 && `+ ${bare(granted, unit)} granted`,
-    carried > 0 && `+ ${bare(carried, unit)} carried over`,
-    carried < 0 && `− ${bare(-carried, unit)} overdrawn`,
-  ]
-    .filter(Boolean)
-    .join(' ');
-}
-
 /** Grants with their remaining time. */
 function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
@@ -227,8 +213,7 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
         { head: 'Counts', cell: (grant) => grantState(grant, format) },
         {
           head: DO,
-          cell: ({ state, id, reason }) =>
-            state !== 'over' &&
+          cell: ({ id, reason }) =>
             id !== undefined &&
             may.tighten && (
               <a href={address('/edit', { kind: 'revoke', grant: id, subject })}>
@@ -245,7 +230,6 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
 const GRANT_STATES = {
   in_force: ['in force', 'good', 'ends'],
   to_come: ['to come', '', 'begins'],
-  over: ['over', '', 'ended'],
 } as const;
 
 function grantState({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageFormat): Markup {

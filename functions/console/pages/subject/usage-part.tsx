@@ -22,7 +22,6 @@ import { address, Card, joined, type Markup, outside, pathMarkup, soft, Table } 
 export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
   const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
-  const share = (micros: number): string => (together > 0 ? percent(micros, together) : '–');
   const group = subject.replace(/^group\//, '');
   return (
     <Card id="projects" title="Costliest projects">
@@ -37,7 +36,6 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
               cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
             },
             { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
-            { head: 'Share', style: 'n', label: 'share', cell: ({ micros }) => share(micros) },
           ]}
           rows={topProjects}
           // So that rows add up.
@@ -46,9 +44,8 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
               ? []
               : [
                   {
-                    Project: <span class="soft">{otherProjects(usage)}</span>,
+                    Project: soft('Other projects and earlier days'),
                     [format.currency]: bare(otherProjectsMicros, 'micros'),
-                    Share: share(otherProjectsMicros),
                   },
                 ]),
             { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
@@ -78,7 +75,6 @@ export function usageSentence(usage: UsageView, format: PageFormat): Markup {
   );
 }
 
-/** Rejected jobs with reasons. */
 export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, format: PageFormat): Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in these days.</p>;
@@ -131,7 +127,6 @@ const SIZES = [
 ] as const;
 const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
-/** Cumulated use against the limit, with the same figures in a table. */
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;

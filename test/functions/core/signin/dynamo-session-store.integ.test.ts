@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
-import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import {
   dynamoSessionStore,
   dynamoUserSessions,
@@ -19,15 +18,6 @@ const local = localTable(TABLE);
 const options = (instance: string) => ({ table: dynamoTable(local.client, TABLE), instance });
 
 sessionStoreContract((instance) => dynamoSessionStore(options(instance)));
-
-test('sessions are no part of the books: no scan of the ledger yields them', async () => {
-  const instance = 'books.example.com';
-  await dynamoSessionStore(options(instance)).create('a', SESSION);
-  const items: unknown[] = [];
-  const store = new DynamoStore({ ...options(instance), clock: systemClock, random: Math.random });
-  for await (const item of store.scan()) items.push(item);
-  expect(items).toEqual([]);
-});
 
 test('who reads the whole table finds no id a browser could send, and every session has an end', async () => {
   const instance = 'stolen.example.com';

@@ -4,13 +4,8 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { ownAddress, readSignInConfig, visitorAddress } from '../../../../functions/core/signin/config.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
-import { gitlabRoles, rolesBy } from '../../../../functions/core/signin/gitlab-roles.ts';
-import {
-  pageHeaders,
-  plainPage,
-  rateLimit,
-  safeReturnTo,
-} from '../../../../functions/core/signin/require-user.ts';
+import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
+import { pageHeaders, plainPage, safeReturnTo } from '../../../../functions/core/signin/require-user.ts';
 import { ownSessions, SESSION_MS } from '../../../../functions/core/signin/sessions.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
@@ -157,16 +152,6 @@ test('what goes into a page is text, whoever wrote it', async () => {
   expect(page).toContain('href="/&quot;"');
 });
 
-test('a limit counts each key on its own, and forgets with its window', () => {
-  let nowMs = 0;
-  const limit = rateLimit({ max: 2, windowMs: 60_000, clock: { nowMs: () => nowMs } });
-  expect([limit.take('a'), limit.take('a'), limit.take('b')]).toEqual([undefined, undefined, undefined]);
-  nowMs = 45_000;
-  expect([limit.take('a'), limit.take('b')]).toEqual([15, undefined]);
-  nowMs = 60_000;
-  expect(limit.take('a')).toBeUndefined();
-});
-
 function catching(run: () => unknown): string {
   try {
     run();
@@ -264,24 +249,6 @@ const WELL = {
   TOLLGATE_SIGNIN_SECRET_PARAMETER: '/tollgate/prod/signin-secret',
 };
 
-test('the settings of a deployment are read; without groups nobody is admin or finance', () => {
-  expect(readSignInConfig(WELL)).toEqual({
-    config: {
-      gitlabUrl: 'https://gitlab.example.com',
-      gitlabTokenParameter: '/tollgate/prod/gitlab-token',
-      clientId: 'abc',
-      clientSecretParameter: '/tollgate/prod/signin-secret',
-      redirectUrl: 'https://budget.example.com/signin/callback',
-      roles: {},
-    },
-  });
-  const groups = { TOLLGATE_ADMIN_GROUP_ID: '7', TOLLGATE_FINANCE_GROUP_ID: '8' };
-  const levels = { TOLLGATE_OWNERS_FROM: 'owner', TOLLGATE_VIEWERS_FROM: 'guest' };
-  expect(readSignInConfig({ ...WELL, ...groups, ...levels })).toMatchObject({
-    config: { roles: { adminGroupId: 7, financeGroupId: 8, ownersFrom: 'owner', viewersFrom: 'guest' } },
-  });
-});
-
 test.each([
   ['TOLLGATE_ADMIN_GROUP_ID', 'company/admins'],
   ['TOLLGATE_FINANCE_GROUP_ID', '8,9'],
@@ -339,18 +306,6 @@ test.each([
   });
 });
 
-test('settings widen who sees and narrow who owns', () => {
-  const memberships = [
-    { groupId: 1, level: 10 },
-    { groupId: 2, level: 40 },
-    { groupId: 3, level: 50 },
-  ];
-  expect(rolesBy(memberships, { ownersFrom: 'owner', viewersFrom: 'guest' })).toMatchObject({
-    ownedGroupIds: [3],
-    viewerGroupIds: [1, 2, 3],
-  });
-});
-
 test('minimal access to the group of the admins or of finance is no membership of it', async () => {
   const account = await withMemberships([membership(7, 5), membership(8, 10)]).read(42);
   expect(account?.roles).toMatchObject({ admin: false, finance: true });
@@ -386,10 +341,6 @@ test('a list without an end is refused with a remedy instead of followed', async
 
 test.each(['blocked', 'deactivated'])('a user who is %s is as good as none', async (state) => {
   expect(await source(() => ({ body: { ...USER, state } })).read(42)).toBeUndefined();
-});
-
-test('a user GitLab does not know is none', async () => {
-  expect(await source(() => ({ status: 404, body: {} })).read(42)).toBeUndefined();
 });
 
 test.each([

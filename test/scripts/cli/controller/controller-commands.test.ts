@@ -172,13 +172,6 @@ test.each([{ source: 'built-in descriptors', placeholder: true }, undefined])(
   },
 );
 
-test('nothing is asked where all is known and no job would have failed', async () => {
-  const { flags, ...parts } = await books([PROVEN], 1);
-  const { leaves, asked } = aDeskWith(parts, ONE);
-  expect(await leaves('enable', ...flags)).toMatchObject({ code: 0, state: 'enabled' });
-  expect(asked).toEqual([]);
-});
-
 test('arming without a proof of both answers warns; --require-canary refuses; the contrary has to be agreed to', async () => {
   const { flags, open: plain, ...parts } = await books([PROVEN, PROVEN]);
   const proven: CanaryOutcome = {
@@ -207,14 +200,6 @@ test('arming without a proof of both answers warns; --require-canary refuses; th
   const contrary = deskOf({ ...proven, rejected: 'contrary' });
   await contrary.run('enable', ...flags);
   expect(contrary.asked[0]).toContain('GitLab takes one of our answers for the other');
-});
-
-test('a token without rights is told what it needs, and never shown', async () => {
-  const { gitlab, run } = aDesk(ONE);
-  gitlab.refuseChanges();
-  const { code, err } = await run('disable');
-  expect([code, err]).toEqual([1, expect.stringContaining("it needs an administrator's token of scope api")]);
-  expect(err).not.toContain('glpat');
 });
 
 test('a GitLab that answers yes and changes nothing is not believed; one without a licence has no such API', async () => {

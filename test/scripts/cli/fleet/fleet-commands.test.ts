@@ -123,12 +123,3 @@ test('a token file that is there already is never written over, and no runner is
   expect(told).toMatchObject({ code: EXIT.invalid, err: expect.stringContaining('is there already') });
   expect(await runnersIn(local)).toBe(5);
 });
-
-test('a creation that fails leaves no empty token file behind', async () => {
-  const { local, root, run } = fleetBench();
-  // A group's runner whose group this token may not see.
-  local.addRunner({ id: 2, type: 'group_type', managers: [manager('s_2', '18.9.0')] });
-  expect((await run('migrate', '--apply')).code).toBe(EXIT.failed);
-  expect(existsSync(join(root, 'runner-in-place-of-2.token'))).toBe(false);
-  expect(await runnersIn(local)).toBe(1);
-});

@@ -136,11 +136,3 @@ test('a teardown asks for the name of the host, and changes nothing for another 
   const refused = await nobody.run('teardown');
   expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('--confirm gitlab.example.com')]);
 });
-
-test('200 groups take two calls each, at most eight at a time', async () => {
-  const bench = setupBench({ administration: { groups: someGroups(200) } });
-  const { code, calls, out } = await bench.run(SETUP);
-  expect([code, out.match(/made for 200 groups/)?.[0]]).toEqual([0, 'made for 200 groups']);
-  expect(calls).toBeLessThan(200 * 4 + 40);
-  expect(bench.state().hooks.every((hooks) => hooks.length === 1)).toBe(true);
-});

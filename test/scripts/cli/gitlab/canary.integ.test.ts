@@ -75,13 +75,6 @@ test('a runner that is off lets the time run out; an earlier proof stays', async
   expect(await bench.outcomes.read()).toEqual(earlier);
 });
 
-test('GitLab 18.9 has no scopes of single runners: nothing is armed, and all is taken away', async () => {
-  const bench = await canaryBench({ version: '18.9' });
-  const { code, out } = await bench.run();
-  expect([code, out.includes('scopes of single runners need GitLab 18.10')]).toEqual([2, true]);
-  expect([bench.left(), [...bench.gitlab.jobs()]]).toEqual([NOTHING, []]);
-});
-
 test.each([0, LATE_REFUSAL_MS])(
   'a router that refuses the stream of the new token after %i ms: nothing is armed',
   async (afterMs) => {
@@ -122,14 +115,6 @@ test.each([
   expect([code, out.includes(says)]).toEqual([2, true]);
   expect(out).not.toContain('done');
   expect([...bench.gitlab.jobs()]).toEqual([]);
-});
-
-test('so is a second runner with its tag, and none', async () => {
-  const twice = await canaryBench({ runners: [CANARY_RUNNER, { ...CANARY_RUNNER, id: 9, token: 'glrt-9' }] });
-  expect((await twice.run()).out).toContain('several runners have the tag tollgate-canary: 7, 9');
-  const none = await canaryBench({ runners: [] });
-  const { code, out } = await none.run();
-  expect([code, out.includes('no runner of the instance has the tag tollgate-canary')]).toEqual([2, true]);
 });
 
 test('a project without the two jobs is told what is expected, and its pipeline is canceled', async () => {

@@ -192,23 +192,6 @@ test('a token that somebody put there is left alone until it is rotated', async 
   expect(bench.state().controllers).toMatchObject([{ keptIsValid: true }]);
 });
 
-test('a folder that cannot be written is told before any token is lost in it', async () => {
-  const bench = setupBench();
-  writeFileSync(join(bench.root, 'occupied'), '');
-  const { code, err } = await bench.run('setup --secrets occupied');
-  expect([code, err.includes('occupied')]).toEqual([3, true]);
-});
-
-test('as JSON all of it is one object; the next command quotes a path with a space', async () => {
-  const bench = setupBench();
-  expect(JSON.parse((await bench.run(`${SETUP} --json`)).out)).toMatchObject({
-    ...{ gitlab: 'https://gitlab.example.com', mode: 'change', version: '19.4.0-ee' },
-    ...{ routerUrl: 'wss://kas.gitlab.localhost', controller: { id: 1, state: 'dry_run' } },
-  });
-  const { out } = await setupBench().run(['setup', '--secrets', 'my folder']);
-  expect(out).toContain("--token-file 'my folder/router-token' --proto");
-});
-
 test('a deployment has the secret of its webhooks in Parameter Store before it has their address', async () => {
   const { known } = memoryParameters();
   const bench = setupBench();
@@ -235,14 +218,4 @@ test('two deployments on one GitLab leave the webhooks of each other alone', asy
   const hooks = bench.state().hooks.flat();
   expect(hooks.map(({ url }) => url)).toEqual([10, 11, 12].map((id) => `${HOOK_URL}/${id}`));
   expect(bench.state().controllers).toMatchObject([{ description: 'tollgate' }]);
-});
-
-test('a webhook to the address without a group is replaced: each group has one, with a key of its own', async () => {
-  const bench = setupBench({ administration: { groups } });
-  for (const { id } of groups) bench.local.groupHooks.make(id, { url: HOOK_URL, job_events: true });
-  for (const again of ['repaired for 3 groups', 'there for 3 groups'])
-    expect((await bench.run(SETUP)).out).toContain(again);
-  const hooks = groups.flatMap(({ id }) => bench.local.groupHooks.of(id));
-  expect(hooks.map(({ setting }) => setting.url)).toEqual([10, 11, 12].map((id) => `${HOOK_URL}/${id}`));
-  expect(new Set(hooks.map(({ signingToken }) => signingToken)).size).toBe(3);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLocalRules } from '../../../../scripts/local/admit.ts';
@@ -121,18 +121,6 @@ test('a group that uses far more than others at its level has limits of its own'
   expect(text('limits')).toContain('groups: "*", minutes: 13,');
 });
 
-test('nothing is written over without --force, none of the three files', async () => {
-  const { root, init, text } = company();
-  await init();
-  const before = text('policy');
-  writeFileSync(join(root, FILES.limits), 'limits: [] # mine\n');
-  const refused = await init('--currency', 'USD');
-  expect(refused).toMatchObject({ code: EXIT.invalid, err: expect.stringContaining(FILES.limits) });
-  expect([text('limits'), text('policy')]).toEqual(['limits: [] # mine\n', before]);
-  expect((await init('--currency', 'USD', '--force')).code).toBe(EXIT.ok);
-  expect(text('policy')).toContain('currency: USD');
-});
-
 test('--dry-run prints the three documents and writes none', async () => {
   const { root, init } = company();
   const shown = await init('--dry-run');
@@ -147,24 +135,6 @@ test('a GitLab without runners, groups and jobs gives documents that are valid',
   const { init, run } = initBench();
   expect((await init()).code).toBe(EXIT.ok);
   expect((await run(...VALIDATE)).code).toBe(EXIT.ok);
-});
-
-test('where GitLab has only numbered pages, a job that comes again on the next one counts once', async () => {
-  const { local, ran, init } = initBench();
-  local.places.groups.set(1, { id: 1, path: 'team' });
-  local.addRunner({ id: 1, tags: ['linux'] });
-  for (let job = 0; job < 150; job += 1) ran('team/app', 1, 1, 1);
-  local.faults.refuseKeyset = true;
-  let lists = 0;
-  const take = local.faults.takeRest.bind(local.faults);
-  local.faults.takeRest = () => {
-    lists += 1;
-    // The list of runners, a runner, its managers, the refusal, the first page; then a job starts.
-    if (lists === 6) ran('team/app', 1, 1, 1);
-    return take();
-  };
-  const { out } = await init('--dry-run', '--json');
-  expect(JSON.parse(out)).toMatchObject({ jobs: 150 });
 });
 
 test.each([

@@ -45,7 +45,3 @@ test('the address is printed without a terminal or a browser', async () => {
   expect(await opened(['4711'], { browser: false })).toMatchObject({ out: `${AT}/jobs/4711\n` });
   expect(await opened(['--json'])).toMatchObject({ out: `{"address":"${AT}/"}\n`, shown: [] });
 });
-
-test('an address that is no console’s is refused', async () => {
-  await expect(opened(['--console', 'ftp://x'])).rejects.toThrow('expected the address of a console');
-});

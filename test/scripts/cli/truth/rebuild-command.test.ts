@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
-import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
+import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 import { runCommand, surrounded } from '../stand-ins.ts';
@@ -81,14 +81,4 @@ test('--usage counts what usage lacks, touches no counter, and finds nothing the
   expect(usage.usage().size).toBeGreaterThan(0);
   expect(await shown(bench)).toBe(2_000_007);
   expect(bench.stillOpen()).toBe(0);
-});
-
-test('--usage and --repair are two things', async () => {
-  await expect(run(await house(false), ['--usage', '--repair'])).rejects.toThrow(UsageError);
-});
-
-test('without a terminal --repair wants --yes', async () => {
-  const bench = await house(true);
-  await expect(run(bench, ['--repair'], undefined)).rejects.toThrow(UsageError);
-  expect(await shown(bench)).toBe(2_000_007);
 });
