@@ -15,7 +15,7 @@ import { readYaml } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { required, text, toggle, word } from '../../terminal/flags.ts';
-import { paintWhen, printable } from '../../terminal/paint.ts';
+import { paintWhen } from '../../terminal/paint.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
 import { ACTOR_FLAG, readActor, readReason } from '../budget/arguments.ts';
 import { changeRowsText, printOutcome } from '../budget/change-text.ts';
