@@ -46,6 +46,12 @@ describe('a job is never ok if it rests on something that was not read', () => {
       '$A ??',
     ],
     ['a timeout that is not understood', 'a: { script: x, timeout: soon }', '"soon"'],
+    ['a parallel that is not understood', 'a: { script: x, parallel: 1.5 }', 'parallel must be'],
+    [
+      'a reference to itself',
+      '.loop: { tags: !reference [.loop, tags] }\na: { script: x, tags: !reference [.loop, tags] }',
+      'references deep',
+    ],
   ])('%s', async (_, file, says) => {
     const { code, result, jobs, verdicts } = await checked(file);
     expect(verdicts).toEqual({ a: 'not sure' });
