@@ -1,4 +1,3 @@
-/** Replays recorded jobs under other documents, in the order of their decisions. */
 import { counterName } from '../../../policies/claim.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { KnownCounter } from '../../core/ledger/counter.ts';
@@ -21,7 +20,6 @@ import {
   VirtualLedger,
 } from './virtual-ledger.ts';
 
-/** Results of one job, recorded and replayed. */
 export interface ReplayedJob {
   readonly record: JobRecord;
   /** The replayed record; undefined: an invalid request, or no admission request. */
@@ -40,12 +38,10 @@ export interface ReplayedJob {
 
 const MINUTE_MS = 60_000;
 
-/** The end of a job, and what it changes. */
 interface End extends TimedEvent {
   readonly changes: readonly CounterChange[];
 }
 
-/** Is kept as JSON. */
 export interface ReplayState {
   readonly counters: readonly (readonly [name: string, KnownCounter])[];
   readonly ends: readonly End[];
@@ -54,7 +50,6 @@ export interface ReplayState {
 interface ReplayOptions {
   /** GitLab obeys every response: a rejected job uses nothing, even if it really ran. @default false */
   readonly obeyed?: boolean;
-  /** The state of an earlier replay. @default a new replay */
   readonly from?: ReplayState | undefined;
 }
 
@@ -162,7 +157,6 @@ export class Replay {
   }
 }
 
-/** Returns counter changes at the end of a job. @param how - the real record */
 function changesAt(atMs: number, now: JobRecord, how: JobRecord, durationSeconds: number) {
   switch (how.state) {
     case 'RELEASED':

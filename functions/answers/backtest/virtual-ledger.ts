@@ -19,7 +19,6 @@ interface VirtualHold {
   readonly record: JobRecord;
   /** Time that it may wait for headroom. Absent: a reason does not wait, or it is not rejected. */
   readonly waitMs?: number;
-  /** Names of the counters that it would wait for. */
   readonly awaited?: readonly string[];
 }
 
@@ -31,12 +30,10 @@ export const NO_CHANGE: KnownCounter = { committed: 0, fitted: 0, settled: 0 };
 export class VirtualLedger {
   readonly #known: Map<string, KnownCounter>;
 
-  /** @param counters - of another virtual ledger */
   constructor(counters: Iterable<readonly [name: string, KnownCounter]> = []) {
     this.#known = new Map(counters);
   }
 
-  /** Counters of periods that are open at that instant or later. */
   counters(atMs: number): readonly (readonly [name: string, KnownCounter])[] {
     return [...this.#known].filter(
       ([name, { committed, fitted, settled }]) =>
@@ -91,14 +88,12 @@ export class VirtualLedger {
   }
 }
 
-/** Adds a change to a counter. */
 export const sumOf = (counter: KnownCounter, change: KnownCounter): KnownCounter => ({
   committed: counter.committed + change.committed,
   fitted: counter.fitted + change.fitted,
   settled: counter.settled + change.settled,
 });
 
-/** An event at an instant. */
 export interface TimedEvent {
   readonly atMs: number;
   readonly jobId: number;
@@ -106,10 +101,8 @@ export interface TimedEvent {
 
 /** Events by time, then by job id. It holds as many as jobs run in parallel. */
 export class EndQueue<End extends TimedEvent> {
-  /** The latest first, so that the next one is at the end. */
   readonly #ends: End[];
 
-  /** @param all - of another queue */
   constructor(all: readonly End[] = []) {
     this.#ends = all.toSorted((a, b) => (isBefore(a, b) ? 1 : -1));
   }
@@ -130,13 +123,11 @@ export class EndQueue<End extends TimedEvent> {
     ends.splice(from, 0, end);
   }
 
-  /** Returns the events up to an instant, earliest first. They stay. */
   dueBy(atMs: number): readonly End[] {
     const next = this.#ends.findLastIndex((end) => end.atMs > atMs) + 1;
     return this.#ends.slice(next).reverse();
   }
 
-  /** Removes the next event, if it is due by then. */
   takeUntil(atMs: number): End | undefined {
     const last = this.#ends.at(-1);
     return last !== undefined && last.atMs <= atMs ? this.#ends.pop() : undefined;

@@ -1,4 +1,3 @@
-/** Counters of a recorded job, at its decision and now. */
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
 import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
@@ -12,13 +11,11 @@ import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import type { ExplainedCounter } from './model.ts';
 import type { ReevaluatedJob } from './rule-results.ts';
 
-/** The counters that an explanation shows. */
 export const countersFor = (record: JobRecord, again: ReevaluatedJob | undefined): readonly CounterKey[] => [
   ...countersOf(record, again?.evaluation.claims ?? []),
   ...(again ? countersAsked(again.evaluation) : []),
 ];
 
-/** The counters of a record, then those that only current limits add. */
 function countersOf(record: JobRecord, claims: readonly LimitClaim[]): readonly CounterKey[] {
   const keys = [...record.claims, ...claims].map(({ counter }) => counter);
   return [...new Map(keys.map((key) => [counterName(key), key])).values()];

@@ -102,7 +102,6 @@ const termsOf = (facts: JobFacts): ExplainedTerms => {
   return { runnerClass, estimateSeconds, costMicros, microsPerMinute, priceVersion, policyVersion };
 };
 
-/** Returns the text of the rejection, with current footers and disclosure; undefined if it has no reason. */
 function textThen(
   record: JobRecord,
   { policy, directory = NOWHERE.directory }: EvaluationContext,

@@ -12,7 +12,6 @@ import type { Reconciliation } from './budgets-model.ts';
 const KNOWN_MS = 60_000;
 const LISTED_MAX = 20;
 
-/** @throws {LedgerError} */
 export function reconciliationOf(reading: ReadContext): (caller: Caller) => Promise<Reconciliation> {
   const { recounts, clock } = reading;
   let known: { readonly atMs: number; readonly outcome: RecountOutcome | undefined } | undefined;

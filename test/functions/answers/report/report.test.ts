@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dayText } from '../../../../functions/answers/reading/usage-days.ts';
-import { SPEND_KEYS, type SpendQuery, type SpendReport } from '../../../../functions/answers/report/model.ts';
+import type { SpendQuery, SpendReport } from '../../../../functions/answers/report/model.ts';
 import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord } from '../../../support/ledger/rollup-bench.ts';
@@ -157,24 +157,6 @@ test('users are told to who sees all, of the last 90 days and no further', async
   expect([month?.names, day?.names]).toEqual([[], ['1\n7']]);
   books.table.collectGarbage(clock.nowMs());
   expect(await sheets.read([{ kind: 'user', span: '2026-11-21' }])).toEqual([undefined]);
-});
-
-test('a report names the keys that it can be asked by', async () => {
-  const { read } = spendBooks();
-  const keys = async (query: SpendQuery, who: keyof typeof USERS) => {
-    const answer = await read.spend(query, USERS[who]);
-    if (answer.outcome !== 'reported') throw new Error(answer.outcome);
-    for (const by of SPEND_KEYS) {
-      const { outcome } = await read.spend({ ...query, by }, USERS[who]);
-      expect([by, outcome]).toEqual([by, answer.report.keys.includes(by) ? 'reported' : 'unreadable']);
-    }
-    return SPEND_KEYS.filter((key) => !answer.report.keys.includes(key));
-  };
-  expect(await keys({}, 'finance')).toEqual([]);
-  expect(await keys({ group: '100' }, 'finance')).toEqual([]);
-  expect(await keys({ group: '104' }, 'finance')).toEqual(['hour']);
-  expect(await keys({ project: 1 }, 'finance')).toEqual(['group', 'project', 'hour']);
-  expect(await keys({}, 'viewer')).toEqual(['hour', 'user']);
 });
 
 test('periods that are named, and those before them', () => {
