@@ -1,4 +1,3 @@
-/** A group as the directory lists it; a user's personal namespace is one, too. */
 export interface DirectoryGroup {
   readonly id: number;
   readonly parentId?: number;

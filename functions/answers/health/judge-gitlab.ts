@@ -1,7 +1,7 @@
 /** Judges GitLab's side of the set-up. Pure: parts hidden by one cause are unknown, and the cause is reported once. */
 import { DAY_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import type { Beat } from '../../core/contract/admissions.ts';
-import type { CanaryOutcome, RouterPatience } from '../../core/ledger/controller.ts';
+import type { CanaryOutcome } from '../../core/ledger/controller.ts';
 import type { BrokenWebhook, Unread } from './evidence.ts';
 import {
   CLOCK_OFF_MS_MAX,
@@ -189,7 +189,7 @@ const unproven = (text: string) =>
  */
 export function judgeCanary(
   outcome: CanaryOutcome | undefined,
-  heard: readonly Pick<Beat, 'schema' | 'answerWithinMs'>[],
+  heard: readonly Pick<Beat, 'schema'>[],
   gitlabVersion: string | undefined,
   nowMs: number,
 ): HealthJudgement {
@@ -220,30 +220,5 @@ export function judgeCanary(
     );
   if (found.some((variant) => variant !== 'proven'))
     return unproven(`only ${admitted === 'proven' ? '"admitted"' : '"rejected"'} is proven ${on}`);
-  return judgePatience(`both answers proven ${on}`, outcome.patience, heard);
-}
-
-/** GitLab is known to wait that long: the deadline of all questions that wait for nothing. */
-const PATIENT_FOR_SURE_MS = 5_000;
-
-/** If the router gives up a waiting request, the job fails, whatever the later response. */
-function judgePatience(
-  proven: string,
-  patience: RouterPatience = { waitedMs: 0, gaveUp: false },
-  heard: readonly Pick<Beat, 'answerWithinMs'>[],
-): HealthJudgement {
-  const { waitedMs, gaveUp } = patience;
-  const answerWithinMs = Math.max(0, ...heard.map((beat) => beat.answerWithinMs ?? 0));
-  const kept = `relays keep questions open for up to ${answerWithinMs / 1_000} s`;
-  if (gaveUp && waitedMs <= answerWithinMs)
-    return problem(
-      `${kept}, and the router gives up after ${waitedMs / 1_000} s: jobs that wait for a slot fail`,
-      `set relay.answerWithinMs below ${Math.floor(waitedMs / 1_000) * 1_000}, and deploy`,
-    );
-  if (answerWithinMs > PATIENT_FOR_SURE_MS && waitedMs < answerWithinMs)
-    return warning(
-      `${proven}; ${kept}, and the router was seen to wait ${waitedMs / 1_000} s`,
-      `tollgate gitlab canary --patience ${Math.ceil(answerWithinMs / 1_000)} shows whether it does`,
-    );
-  return ok(proven);
+  return ok(`both answers proven ${on}`);
 }

@@ -1,12 +1,10 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { DirectoryError } from '../../core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../core/directory/dynamo-directory-table.ts';
+import { DirectoryError, DynamoDirectoryTable } from '../../core/directory/directory-table.ts';
 import { directoryListedAtMs } from '../../core/directory/hand-out.ts';
 import type { LedgerClock } from '../../core/environment/environment.ts';
 import { dynamoRecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../core/ledger/controller.ts';
-import { DynamoLimitTable } from '../../core/limits/dynamo-limit-table.ts';
-import { LimitsError } from '../../core/limits/limit-table.ts';
+import { DynamoLimitTable, LimitsError } from '../../core/limits/limit-table.ts';
 import { singleItem } from '../../core/store/calls.ts';
 import { readRelayBeats } from '../../core/store/health-items.ts';
 import { ledgerKeys } from '../../core/store/keys.ts';

@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
 import { durationText } from '../../../../policies/unit-texts.ts';
 import type { BurnUpChart, Rejections, SubjectView, UsageView } from '../../../answers/groups/model.ts';
@@ -14,7 +13,6 @@ import {
   type PageFormat,
   pageAmount,
   pageCount,
-  percent,
   shortDayLabel,
   shortInstant,
 } from '../parts/amounts.tsx';
@@ -24,7 +22,6 @@ import { address, Card, joined, type Markup, outside, pathMarkup, soft, Table } 
 export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
   const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
-  const share = (micros: number): string => (together > 0 ? percent(micros, together) : '–');
   const group = subject.replace(/^group\//, '');
   return (
     <Card id="projects" title="Costliest projects">
@@ -39,7 +36,6 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
               cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
             },
             { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
-            { head: 'Share', style: 'n', label: 'share', cell: ({ micros }) => share(micros) },
           ]}
           rows={topProjects}
           // So that rows add up.
@@ -48,9 +44,8 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
               ? []
               : [
                   {
-                    Project: <span class="soft">{otherProjects(usage)}</span>,
+                    Project: soft('Other projects and earlier days'),
                     [format.currency]: bare(otherProjectsMicros, 'micros'),
-                    Share: share(otherProjectsMicros),
                   },
                 ]),
             { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
@@ -67,28 +62,19 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
   );
 }
 
-const otherProjects = ({ fromDay, topFromDay }: UsageView): string =>
-  fromDay === topFromDay ? 'Other projects' : `Other projects, and days before ${shortDayLabel(topFromDay)}`;
-
 export function usageSentence(usage: UsageView, format: PageFormat): Markup {
-  const { jobs, settledMicros, heldMicros, seconds, rejected, ranRejected, unmetered, bypass, exempt } =
-    usage;
+  const { jobs, settledMicros, heldMicros, seconds, rejected, unmetered, bypass } = usage;
   const unasked = unmetered + bypass;
-  const warn = (count: number, text: string): Child =>
-    count > 0 && [', ', <span class="warn-text">{`${number(count)} ${text}`}</span>];
   return (
     <>
       {daySpan(usage)}: {pageCount(jobs, 'job')}, {pageAmount(settledMicros, 'micros', format)} spent,{' '}
       {pageAmount(heldMicros, 'micros', format)} held, {durationText(seconds)} run;{' '}
       {pageCount(rejected, 'job')} rejected
-      {warn(ranRejected, 'of them ran all the same')}
-      {warn(unasked, 'ran without being asked about')}
-      {exempt > 0 && `, ${number(exempt)} exempt`}.
+      {unasked > 0 && <span class="warn-text">, {number(unasked)} ran without being asked about</span>}.
     </>
   );
 }
 
-/** Rejected jobs with reasons. */
 export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, format: PageFormat): Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in these days.</p>;
@@ -103,7 +89,6 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
       {latest.length > 0 && (
         <Table
           label="Rejected jobs"
-          caption="The latest rejected jobs"
           columns={[
             {
               ...{ head: 'Job', isName: true, style: 'path job' },
@@ -135,33 +120,22 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
   );
 }
 
-interface Size {
-  readonly name: string;
-  readonly width: number;
-  readonly height: number;
-  /** Number of labelled days. */
-  readonly labels: number;
-}
-
 /** Letters must stay readable: a narrow page gets a picture of its own, not a small one. */
-const SIZES: readonly Size[] = [
+const SIZES = [
   { name: 'for-wide', width: 1120, height: 280, labels: 8 },
   { name: 'for-narrow', width: 400, height: 250, labels: 4 },
-];
+] as const;
 const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
-/** Cumulated use against the limit, with the same figures in a table. */
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
-  const sample = (name: string, text: string): Markup => (
-    <li>
-      <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
-        <path class={name} d="M1 5.5H21" />
-      </svg>
-      {text}
-    </li>
-  );
+  const samples: readonly (readonly [isShown: boolean, name: string, text: string])[] = [
+    [true, 'line', 'spent and held so far'],
+    [ahead.length > 0, 'ahead', 'forecast'],
+    [ahead.some(({ high }) => high !== undefined), 'band', 'where four of five such forecasts ended'],
+    [amount !== undefined, 'limit', 'limit'],
+  ];
   return (
     <>
       <div
@@ -171,22 +145,27 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
         {SIZES.map((size) => drawing(burnUp, size))}
       </div>
       <ul class="key">
-        {sample('line', 'spent and held so far')}
-        {ahead.length > 0 && sample('ahead', 'forecast')}
-        {ahead.some(({ high }) => high !== undefined) &&
-          sample('band', 'where four of five such forecasts ended')}
-        {amount !== undefined && sample('limit', 'limit')}
+        {samples.map(
+          ([isShown, name, text]) =>
+            isShown && (
+              <li>
+                <svg class="chart sample" viewBox="0 0 22 11" aria-hidden="true">
+                  <path class={name} d="M1 5.5H21" />
+                </svg>
+                {text}
+              </li>
+            ),
+        )}
       </ul>
       <p>{forecastText(limit, format.currency)}</p>
       <details>
         <summary>The figures as a table</summary>
         <Table
           label="Use per day"
-          caption={`${period.label}; each day with what it came to, and all together until its end`}
           columns={[
             { head: 'Day', isName: true, cell: ({ day }) => shortDayLabel(day) },
             { head: 'That day', style: 'n', cell: ({ used }) => bare(used, unit) },
-            { head: 'Together', style: 'n', label: 'together', cell: ({ total }) => bare(total, unit) },
+            { head: 'Together', style: 'n', cell: ({ total }) => bare(total, unit) },
           ]}
           rows={days}
           foot={unexplained === 0 ? [] : [{ Day: 'Not on a day', 'That day': bare(unexplained, unit) }]}
@@ -196,15 +175,11 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
   );
 }
 
-/** Steps that people count in. */
-const STEPS: readonly number[] = [1, 2, 2.5, 5, 10];
-const TICKS = 4;
-
-/** From 0 upwards, in round steps of whole units, so that the last one is not below `highest`. */
+/** From 0 upwards, in round steps, so that the last one is not below `highest`. */
 function roundTicks(highest: number): readonly number[] {
-  const rough = Math.max(highest / TICKS, 1);
+  const rough = Math.max(highest / 4, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.ceil((STEPS.find((each) => each * power >= rough) ?? 10) * power);
+  const step = Math.ceil(([1, 2, 2.5, 5].find((each) => each * power >= rough) ?? 10) * power);
   const count = Math.ceil(Math.max(highest, 1) / step);
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
@@ -214,7 +189,7 @@ interface Point {
   readonly total: number;
 }
 
-function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Markup | '' {
+function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof SIZES)[number]): Markup | '' {
   const { days, ahead, unit, amount: limit } = burnUp;
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return '';

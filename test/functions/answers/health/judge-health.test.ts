@@ -67,7 +67,6 @@ test('where everything holds, nothing is found', () => {
 });
 
 const canary = (change: Partial<CanaryOutcome>) => ({ canary: known({ ...PROVEN, ...change }) });
-const waitingRelays = beats(beat('a', { answerWithinMs: 20_000 }), beat('b'));
 const sample = { key: { subject: 'group/1', limit: 'money', period: '2026-11' }, committed: 2, recounted: 1 };
 const recount = (change: object) => ({
   recount: known({ recountedAtMs: NOW - HOUR, records: 9, drifting: [], unlisted: 0, ...change }),
@@ -96,17 +95,6 @@ const FOUND: readonly (readonly [Partial<HealthEvidence>, string, RegExp])[] = [
   [canary({ rejected: 'contrary' }), 'canary problem', /^GitLab takes one of our answers for the other/],
   [canary({ admitted: 'bypassed' }), 'canary problem', /jobs ran and nobody was asked/],
   [canary({ rejected: 'unreached' }), 'canary warning', /^only "admitted" is proven on GitLab 19.4.1-ee/],
-  [
-    { ...canary({ patience: { waitedMs: 8_200, gaveUp: true } }), ...waitingRelays },
-    'canary problem',
-    /^relays keep questions open for up to 20 s, and the router gives up after 8.2 s: jobs that wait/,
-  ],
-  [
-    { ...canary({ patience: { waitedMs: 10_000, gaveUp: false } }), ...waitingRelays },
-    'canary warning',
-    /up to 20 s, and the router was seen to wait 10 s/,
-  ],
-  [waitingRelays, 'canary warning', /up to 20 s, and the router was seen to wait 0 s/],
   [beats(beat('a')), 'relays warning', /^1 relay, 8 streams: no other takes over/],
   [beats(beat('a'), beat('b', { breaker: 'open' })), 'relays problem', /without the admit function.*: b/],
   [schema({ placeholder: true }), 'descriptors problem', /^b: the descriptors are the placeholder/],
