@@ -174,11 +174,10 @@ test('periods that are named, and those before them', () => {
   expect(spans({ period: 'last-quarter' })).toBe('2026-07-01 2026-09-30 2026-04-01 2026-06-30');
   expect(spans({ period: '2025' })).toBe('2025-01-01 2025-12-31 2024-01-01 2024-12-31');
   expect(spans({ from: '2026-11-10', to: '2026-11-12' })).toBe('2026-11-10 2026-11-12 2026-11-07 2026-11-09');
-  expect(spans({ from: '10.11.2026', to: '11/13/2026' })).toBe('2026-11-10 2026-11-13 2026-11-06 2026-11-09');
+  expect(spans({ from: '10.11.2026', to: '13.11.2026' })).toBe('2026-11-10 2026-11-13 2026-11-06 2026-11-09');
   // From a day on is up to now, and a last day alone is that day.
   expect(spans({ from: '20.11.2026' })).toBe('2026-11-20 2026-11-21 2026-11-18 2026-11-19');
   expect(spans({ to: '2026-11-12' })).toBe('2026-11-12 2026-11-12 2026-11-11 2026-11-11');
-  expect(() => spans({ from: '3/4/2026' })).toThrow("'3/4/2026' may be 2026-04-03 or 2026-03-04");
   expect(() => spans({ from: '31.2.2026' })).toThrow('is no day of the calendar');
   expect(() => spans({ from: 'yesterday' })).toThrow('expected a day like 2026-11-21 or 21.11.2026');
   expect(spans({ from: '2026-10-01', to: '2026-10-31' })).toBe('2026-10-01 2026-10-31 2026-09-01 2026-09-30');
