@@ -23,10 +23,7 @@ export interface Claim {
   readonly counter: CounterKey;
   readonly unit: Unit;
   readonly amount: number;
-  /**
-   * The job is larger than the whole limit, and the violation is already reported. The claim is not checked
-   * and counts in `committed` only, in case the job runs in shadow mode, by fallback or as a bypass.
-   */
+  /** The job is larger than the whole limit, which is reported already: counted in `committed`, never checked. */
   readonly neverFits?: true;
   /** The effective mode: only `enforce` may refuse the job, the others count apart in `fitted`. */
   readonly mode: 'shadow' | 'warn' | 'enforce';
@@ -46,10 +43,7 @@ export interface LimitClaim extends Claim {
   readonly class: RuleClass;
   refusal(seen: CounterSnapshot): Reason;
   readonly soft?: SoftBound;
-  /**
-   * Time that a job may wait if only such claims refuse it, ms. Only with mode `enforce`. Absent: it is
-   * rejected immediately.
-   */
+  /** How long a job may wait if only such claims refuse it. Absent: not at all. */
   readonly waitMs?: number;
   /** In a cohort: what goes further than this, up to the bound, is borrowed. Only with mode `enforce`. */
   readonly own?: number;
@@ -59,10 +53,7 @@ export interface LimitClaim extends Claim {
   readonly outage?: OutageTerms;
 }
 
-/**
- * The amount of a claim in a cohort comes first from what its group keeps for itself (`kept`), the rest from what all
- * members lend (`lent`). `cohort` counts all of it.
- */
+/** An amount comes first from what the group keeps (`kept`), then from what all lend (`lent`). `cohort` counts all. */
 export interface CohortPart {
   readonly of: CounterKey;
   readonly from: 'kept' | 'lent' | 'cohort';
@@ -88,10 +79,7 @@ export interface CounterSnapshot {
 const PIPELINE = 'pipeline/';
 const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
 
-/**
- * Returns true if jobs of several root groups claim this counter: of the instance, a runner class, a runner
- * or a user. A pipeline belongs to one root group.
- */
+/** Returns true if jobs of several root groups claim this counter. */
 export const spansRoots = ({ subject }: CounterKey): boolean =>
   isCap(subject) ? capSpansRoots(subject) : !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 

@@ -39,20 +39,14 @@ export interface Evaluation {
   readonly exemptions: readonly ExemptRule[];
   /** It is exempt from a rule that switches on limits: its claims on them have no bound and are charged unchecked. */
   readonly metered: boolean;
-  /**
-   * Used if the job would be rejected and a break-glass covers it. It skips limits and freezes and claims
-   * the break-glass counter only. Rules of the policy still reject.
-   */
+  /** Used if the job would be rejected: it skips limits and freezes. Rules of the policy still reject. */
   readonly breakGlass?: BrokenGlass;
   readonly errors: readonly EvaluationError[];
 }
 
 type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
 
-/**
- * Evaluates a request against policy and limits at a time. Returns all violations and claims. Pure; a rule
- * that fails does not throw.
- */
+/** Returns all violations and claims of a request. Pure; a rule that fails does not throw. */
 export function evaluate(request: AdmissionRequest, using: EvaluationContext): Evaluation {
   const { policy, limits, directory } = using;
   const onLimits = new Outcome();

@@ -132,10 +132,7 @@ export interface RolloutChange {
   readonly reportedMs: number | null;
 }
 
-/**
- * Returns the next step. The report is not a step of its own and may be skipped after shadow. Undefined at
- * the last step.
- */
+/** The report is not a step of its own and may be skipped after shadow. */
 export function stepOn({ step, reportedMs }: RolloutStanding): RolloutChange | undefined {
   const next = nextStep(step === 'shadow' ? 'reported' : step);
   return next && { mode: next === 'reported' ? 'shadow' : next, reportedMs: reportedMs ?? null };

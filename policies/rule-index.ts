@@ -194,10 +194,7 @@ export class Outcome {
 
 const isOurs = ({ reason }: Violation): boolean => reason.code === 'CONTROLLER_ERROR';
 
-/**
- * Returns true if a rule applies to a job, and handles missing fields. A security rule also applies to
- * groups that the directory does not know yet.
- */
+/** A security rule also applies to groups that the directory does not know yet. */
 export function applies(rule: Rule, mode: Mode, job: CheckedJob, outcome: Outcome): boolean {
   const result = outcome.guard(rule, mode, () => matchOf(rule.match, job));
   if (result?.matches !== 'missing') return result?.matches === true;

@@ -20,10 +20,7 @@ interface RuleBase {
   readonly message?: string;
 }
 
-/**
- * For a missing field. `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not
- * match.
- */
+/** `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not match. */
 export type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
 
 type OnError = 'open' | 'closed';

@@ -31,10 +31,7 @@ const NO_PRICES: PriceTable = {
 
 const LIST_KEYS = ['version', 'classes', 'default_class'];
 
-/**
- * Reads `prices`: `{version, classes: [...], default_class}`, or a list of price list versions, each with
- * its first day.
- */
+/** Reads one price list, or a list of versions, each with its first day. */
 export function readPrices(reading: Reading): PriceTable {
   if (!Array.isArray(reading.value)) return reading.object(LIST_KEYS) ? readVersion(reading) : NO_PRICES;
   if (reading.value.length === 0) reading.expected('at least one version of the prices');

@@ -31,10 +31,7 @@ const DIGITS = {
   ',': /^(\d+|[1-9]\d{0,2}([.'’_\s])\d{3}(?:\2\d{3})*)(?:,(\d+))?$/u,
 };
 
-/**
- * One amount as limits.yaml has it: `9.50`, `unlimited`, `256Gi`, `80%`. What is no amount at all is given back as it is,
- * for the limit's own reading to refuse.
- */
+/** Gives an amount as limits.yaml has it. What is no amount is given back, for the limit's own reading to refuse. */
 export function readWrittenAmount(
   written: string,
   { currency, decimal, isMoney = true, was }: AmountRead,

@@ -21,9 +21,6 @@ export const runnerAccess: StatelessRuleKind<RunnerScope> = {
   read: readRunnerAccess,
 };
 
-/**
- * A job passes if all conditions of one entry of `allow` hold. An empty list closes the classes to all jobs.
- */
 function readRunnerAccess(reading: Reading, names: KnownNames): Check<RunnerScope> {
   // Shares its key with `match`; the other keys of a match are refused here.
   const { runnerClasses } = readConditions(reading, names.runnerClasses);

@@ -13,10 +13,7 @@ interface MostCounters {
   readonly group?: string;
 }
 
-/**
- * Returns the most counters of one job. Without a directory, a job is placed by its root and its own group,
- * so the two heaviest groups are used.
- */
+/** Without a directory the two heaviest groups stand for a job's root and its own group. */
 export function mostCountersPerJob(limits: LimitSet, directory: Directory | undefined): MostCounters {
   const caps = capCounters(limits);
   const around = (['project/', 'runner-class/', 'runner/', 'user/'] as const)

@@ -9,10 +9,7 @@
 const INVISIBLE =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+/gu;
 
-/**
- * Joiners and variation selectors of emoji. They could hide a difference between two names, so they are
- * removed: an emoji falls into its parts, and joined letters of other scripts are separated.
- */
+/** Joiners and variation selectors of emoji could hide a difference between two names. */
 const EMOJI_JOINERS = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200d\ufe0e\ufe0f]+/gu;
 
 /** Replaces each run of invisible characters, so that a text cannot forge, reorder or hide a line. */
@@ -42,7 +39,7 @@ export const quoted = (text: string, charactersMax: number): string =>
   `"${shortened(oneLine(text), charactersMax)}"`;
 
 /** Job lists and chat previews show about this much. */
-export const HEADLINE_CHARACTERS_MAX = 120;
+const HEADLINE_CHARACTERS_MAX = 120;
 const LABEL_CHARACTERS_MIN = 12;
 
 /** A first line about a subject. If it is too long, the name is shortened, because the numbers matter more. */

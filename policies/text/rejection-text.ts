@@ -44,10 +44,7 @@ export interface RejectionTextInput {
   readonly decisionId: string;
   readonly nowMs: number;
   readonly disclosure: Disclosure;
-  /**
-   * Link to the console's page of the job. Left out if limits may not be shown or if it is longer than 300
-   * characters.
-   */
+  /** The console's page of the job. */
   readonly detailsUrl?: string | undefined;
   readonly waitedMs?: number;
   readonly retried?: RequeueSettings | undefined;

@@ -6,10 +6,7 @@ import type { Rule } from '../rule.ts';
 export const readsVariables = ({ kind }: Pick<Rule, 'kind'>): boolean =>
   isCounted(kind) ? 'readsVariables' in COUNTED_RULES[kind] : statelessRuleKind(kind).readsVariables === true;
 
-/**
- * Returns true if a rule compares variables by name. Records do not contain them, because the sent variables
- * depend on the rules at that time.
- */
+/** Records do not contain what a rule compares by name. */
 export const comparesVariables = ({ kind, match }: Pick<Rule, 'kind' | 'match'>): boolean =>
   comparesByKind(kind) || match.variables !== undefined || match.not?.variables !== undefined;
 

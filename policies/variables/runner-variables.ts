@@ -11,10 +11,7 @@ type FindVariable = (name: string) => RunnerVariable | undefined;
 export type Passes = 1 | 2;
 
 export interface RunnerVariables {
-  /**
-   * Returns the text as the executors use it. Undefined if a value is unknown, or if a `$` is left: another
-   * executor might expand it again.
-   */
+  /** Undefined if a value is unknown, or if a `$` is left: another executor might expand it again. */
   resolve(text: string, passes: Passes): string | undefined;
   valueFor(name: string): string | undefined;
   resolveOwn(variable: RunnerVariable): string | undefined;

@@ -85,11 +85,6 @@ test.each<[unknown, string]>([
   ).toBe(true);
 });
 
-test('a list of a million problems stays readable', () => {
-  const rules = Array.from({ length: 1_000 }, () => ({ id: 1 }));
-  expect(problemsOf(policyDocument({ rules }))).toHaveLength(200);
-});
-
 test('what is left out has its documented default', () => {
   const policy = aPolicy({
     rules: [
@@ -107,47 +102,4 @@ test('what is left out has its documented default', () => {
   expect(policy.estimate).toEqual({ defaultSeconds: 600, timeoutSeconds: 3_600 });
   expect(policy.disclose.default).toBe('binding');
   expect(policy.trustVariables).toBe(false);
-});
-
-test('variables are split into names and prefixes', () => {
-  expect(aPolicy({ variables: ['COST_CENTER', 'ACME_*'] }).variables).toEqual({
-    names: ['COST_CENTER'],
-    prefixes: ['ACME_'],
-    compared: [],
-  });
-});
-
-test('groups whose merge requests are told of requests are named once each, and nobody is by default', () => {
-  expect(aPolicy({ request_notes: [{ group: 101 }, { group: 200 }] }).requestNotes).toEqual([101, 200]);
-  expect(aPolicy().requestNotes).toBeUndefined();
-  expect(
-    problemsOf(
-      policyDocument({ request_notes: [{ group: 101 }, { group: 0 }, { group: 101 }, { team: 1 }] }),
-    ),
-  ).toEqual([
-    "request_notes[1].group: 0; expected GitLab's id of the group",
-    'request_notes[2].group: 101; expected a group that is named once',
-    'request_notes[3].team: unknown key; expected one of group',
-    "request_notes[3].group: missing; expected GitLab's id of the group",
-  ]);
-});
-
-test('turns of root groups whose jobs wait are whole numbers, and each group is named once', () => {
-  const weights = [
-    { group: 100, weight: 3 },
-    { group: 101, weight: 1 },
-  ];
-  expect(aPolicy({ waiting: { weights } }).waitWeights).toEqual(
-    new Map([
-      [100, 3],
-      [101, 1],
-    ]),
-  );
-  expect(aPolicy().waitWeights).toBeUndefined();
-  expect(
-    problemsOf(policyDocument({ waiting: { weights: [{ group: 100, weight: 0 }, ...weights, weights[0]] } })),
-  ).toEqual([
-    'waiting.weights[0].weight: 0; expected turns for one of others',
-    'waiting.weights[3].group: 100; expected a group that is named once',
-  ]);
 });

@@ -57,13 +57,6 @@ test('a job that names no user passes; so does one of a GitLab that does not sen
   expect(reasons(LISTED, {})).toEqual([]);
 });
 
-test('only the users of the executors that are named count', () => {
-  const request = { kubernetesUser: '0', dockerUser: 'root' };
-  expect(reasons({}, request)).toHaveLength(2);
-  expect(reasons({ executors: ['docker'] }, request)).toMatchObject([{ asked: 'root' }]);
-  expect(reasons({ executors: ['kubernetes'] }, request)).toMatchObject([{ asked: '0' }]);
-});
-
 test('services are containers, too, and the reason names which', () => {
   const services = [
     { name: 'db:1', kubernetesUser: '0' },
@@ -72,11 +65,6 @@ test('services are containers, too, and the reason names which', () => {
   expect(reasons({ users: [1000] }, { services })).toEqual([
     { code: 'CONTAINER_USER_NOT_ALLOWED', part: 'user', asked: '0', allowed: ['1000'], service: 'db:1' },
   ]);
-});
-
-test('a list of reasons is bounded', () => {
-  const services = Array.from({ length: 9 }, (_, at) => ({ name: `s${at}`, kubernetesUser: '0' }));
-  expect(reasons({}, { services })).toHaveLength(5);
 });
 
 test.each<[object, RegExp]>([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { aPolicy, someLimits, using } from '../documents.ts';
-import { problemsOf, reasonsOf } from './checking.ts';
+import { problemsOf } from './checking.ts';
 
 const freeze = (parts: object): object => ({ kind: 'freeze', ...parts });
 const job = {
@@ -15,24 +15,6 @@ const job = {
   pipelineSource: 'push',
   jobName: 'deploy',
 } as const;
-
-test('the reason has what people are told', () => {
-  const zone = 'Europe/Berlin';
-  const windows = [{ from: '2026-11-21', until: '2026-11-22' }];
-  const rule = freeze({ windows, zone, why: 'Release 4', match: { groups: [101] } });
-  expect(reasonsOf(rule, job)).toEqual([
-    {
-      code: 'GROUP_FROZEN',
-      frozenLabel: 'group acme/payments',
-      untilMs: Date.parse('2026-11-22T23:00:00Z'),
-      zone,
-      why: 'Release 4',
-    },
-  ]);
-  expect(reasonsOf(freeze({}), job)).toEqual([
-    { code: 'GROUP_FROZEN', frozenLabel: 'everything', zone: 'UTC' },
-  ]);
-});
 
 test('an exempt job starts all the same, and that is recorded', () => {
   const policy = aPolicy({

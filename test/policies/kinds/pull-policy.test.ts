@@ -24,14 +24,6 @@ test.each<[object, Partial<AdmissionRequest>, number, string]>([
   expect(reasons(rule, request)).toHaveLength(count);
 });
 
-test('the reason has both lists and the service', () => {
-  const asked = { pullPolicies: ['never'], services: [{ name: 'db:1', pullPolicies: ['never'] }] };
-  expect(reasons({ allow: ['always'] }, asked)).toEqual([
-    { code: 'PULL_POLICY_NOT_ALLOWED', asked: ['never'], allowed: ['always'] },
-    { code: 'PULL_POLICY_NOT_ALLOWED', asked: ['never'], allowed: ['always'], service: 'db:1' },
-  ]);
-});
-
 test.each<[object, RegExp]>([
   [{}, /rules\[0\]\.allow: names no pull policy; expected some of always, if-not-present, never/],
   [{ allow: ['alway'] }, /did you mean always/],

@@ -75,26 +75,6 @@ test('a group the directory does not know yet is let in by no security rule; oth
   expect(reasonsOf(access([{ groups: [100] }]), unknown)).toEqual([]);
 });
 
-test.each<[readonly object[], readonly string[], string]>([
-  [[{ groups: [102] }], ['certain groups'], 'groups are not named'],
-  [[{ protected: false }], ['refs that are not protected'], 'protection is told'],
-  [
-    [{ groups: [102], protected: true, environments: ['production'] }],
-    ['certain groups and protected refs and environment production'],
-    'what must hold together is told together',
-  ],
-  [[{ refs: ['a', 'b', 'c', 'd'] }], ['ref a, b, c or others'], 'but not all of them'],
-  [[{ groups: [102] }, { groups: [190] }], ['certain groups'], 'what reads the same is told once'],
-])('%j needs %j: %s', (allow, needs) => {
-  const request = {
-    ...job,
-    ref: 'other',
-    refProtected: allow.some((each) => 'protected' in each && each.protected === false),
-    environment: 'review',
-  };
-  expect(reasonsOf(access(allow), request)).toEqual([{ code: 'RUNNER_SCOPE', runnerClass: 'large', needs }]);
-});
-
 test.each<[object, string]>([
   [
     { runner_classes: undefined },

@@ -33,14 +33,6 @@ test.each(['allow', 'max', 'docker_in_docker'])('absent services are none, whate
   expect(reasonsOf(services({ [key]: rule[key as keyof typeof rule] }), {})).toEqual([]);
 });
 
-test('reasons say that it is a service', () => {
-  expect(reasonsOf(services({ allow: ['b'], tags: 'fixed', max: 0 }), named(['a']))).toEqual([
-    { code: 'SERVICE_LIMIT', services: 1, servicesMax: 0 },
-    { code: 'IMAGE_NOT_ALLOWED', image: 'a', allowed: ['b'], service: true },
-    { code: 'TAG_NOT_ALLOWED', image: 'a', wanted: 'fixed', service: true },
-  ]);
-});
-
 test.each<[string, boolean, string]>([
   ['docker:dind', true, 'the daemon by its name'],
   ['docker:28.3.3-dind-alpine3.22', true, 'on a base'],

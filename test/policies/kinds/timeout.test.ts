@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { aPolicy } from '../documents.ts';
 import { problemsOf, reasonsOf } from './checking.ts';
 
 const timeout = (rule: object): object => ({ kind: 'timeout', ...rule });
@@ -13,25 +12,6 @@ test.each<[string, number, boolean, string]>([
   ['1s', 1, true, 'a second the shortest'],
 ])('max %s on %i s passes: %s: %s', (max, timeoutSeconds, passes) => {
   expect(reasonsOf(timeout({ max }), { timeoutSeconds })).toHaveLength(passes ? 0 : 1);
-});
-
-test('the reason has both timeouts and the runner class', () => {
-  expect(reasonsOf(timeout({ max: '1h' }), { timeoutSeconds: 7_200, runnerTags: ['large'] })).toEqual([
-    { code: 'TIMEOUT_TOO_LONG', timeoutSeconds: 7_200, timeoutSecondsMax: 3_600, runnerClass: 'large' },
-  ]);
-});
-
-test.each([{}, { timeoutSeconds: 0 }])('no timeout is a missing field, not a short one: %j', (request) => {
-  expect(reasonsOf(timeout({ max: '1h' }), request)).toEqual([
-    { code: 'FIELD_MISSING', field: 'timeoutSeconds' },
-  ]);
-});
-
-test('a long timeout costs money: its class is cost unless the rule says otherwise', () => {
-  const classOf = (rule: object): string | undefined =>
-    aPolicy({ rules: [{ id: 't', mode: 'enforce', kind: 'timeout', max: '1h', ...rule }] }).rules[0]?.class;
-  expect(classOf({})).toBe('cost');
-  expect(classOf({ class: 'security' })).toBe('security');
 });
 
 test.each<[object, string]>([

@@ -72,18 +72,6 @@ test.each<[Readonly<Record<string, string>> | undefined, number, string]>([
   expect(taken({ variables, services: [service, { name: 'other' }] }).millicpu).toBe((cpus + 2) * 1_000);
 });
 
-test("a service's own variables count even where the job's did not come", () => {
-  const services = [{ name: 'redis', variables: { KUBERNETES_SERVICE_CPU_REQUEST: '2' } }];
-  expect(taken({ services }).millicpu).toBe(2_000);
-});
-
-test('CPU and memory are told apart, so one that cannot be read leaves the other', () => {
-  expect(taken({ variables: { KUBERNETES_CPU_REQUEST: 'x', KUBERNETES_MEMORY_REQUEST: '1Ki' } })).toEqual({
-    millicpu: 'invalid',
-    bytes: 1_024,
-  });
-});
-
 const FOOTPRINT = { millicpu: 8_000, bytes: 4_096 * MI };
 const VARIABLES = ['', 'HELPER_', 'SERVICE_', 'POD_'].flatMap((container) =>
   ['CPU', 'MEMORY', 'EPHEMERAL_STORAGE'].flatMap((resource) =>
