@@ -58,17 +58,11 @@ function readVersion(reading: Reading): PriceList {
   const list = reading.at('classes');
   if (!Array.isArray(list.value) || list.value.length === 0)
     list.expected('a list of at least one runner class');
-  const names = new Set<string>();
-  const classes = list.each('runner classes', CLASSES_MAX, (each) => {
-    const read = readRunnerClass(each);
-    if (read !== undefined && names.has(read.name))
-      each.at('name').expected('a name that no other class has');
-    if (read !== undefined) names.add(read.name);
-    return read;
-  });
+  const classes = list.unique('runner classes', CLASSES_MAX, 'name', readRunnerClass, ({ name }) => name);
   const defaultName = reading.at('default_class');
   const defaultClass = classes.find((each) => each.name === defaultName.value);
-  if (defaultClass === undefined) defaultName.expected(`one of the classes: ${[...names].join(', ')}`);
+  if (defaultClass === undefined)
+    defaultName.expected(`one of the classes: ${classes.map(({ name }) => name).join(', ')}`);
   return { version: version ?? '', classes, defaultClass: defaultClass ?? NO_PRICES.defaultClass };
 }
 

@@ -124,6 +124,25 @@ export class Reading {
     return this.list(what, max).flatMap((each) => read(each) ?? []);
   }
 
+  /** The same for entries with a name of their own, under a key. */
+  unique<Value>(
+    what: string,
+    max: number,
+    key: string,
+    read: Read<Value>,
+    nameOf: (value: Value) => unknown,
+  ): readonly Value[] {
+    const names = new Set<unknown>();
+    return this.each(what, max, (each) => {
+      const entry = read(each);
+      if (entry === undefined) return undefined;
+      const name = nameOf(entry);
+      if (names.has(name)) each.at(key).expected(`${key} to be named once`);
+      names.add(name);
+      return entry;
+    });
+  }
+
   /** Refuses an empty list: it would match nothing and look like everything. */
   refuseEmpty(problem: string): void {
     if (Array.isArray(this.value) && this.value.length === 0) this.refuse(problem);

@@ -34,7 +34,6 @@ A file of fixtures; policies/policy.test.yaml is an example:
                {breakglass: outage, used: 20}: jobs it admitted in the current period
     limits     entries of limits.yaml that replace entries on the same subject with the same id. Likewise group_defaults,
                grants, freezes, breakglass and rollout; the test's own stand first
-    path       ledger, or fallback: as the relay decides if it cannot reach the function
     expect     admitted, or rejected, or {decision, code, rule, shadow, text, cost, runner_class}. All names must be
                listed, in any order; shadow takes codes and rule ids; text takes parts of the message`,
   words: {

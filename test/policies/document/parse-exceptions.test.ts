@@ -36,7 +36,7 @@ test.each<[object, string]>([
         { ...freeze, id: 'a' },
       ],
     },
-    "freezes[1].id: 'a'; expected an id that no other freeze has",
+    "freezes[1].id: 'a'; expected id to be named once",
   ],
   [
     { breakglass: [{ ...glass, users: [] }] },

@@ -35,7 +35,7 @@ test('every problem of a document is named at once, each beginning with its path
     'rules[1].match.groups[1]: 0; expected a group id, a path or {id, subtree}',
     'rules[1].match.groups[2].subtre: unknown key; did you mean subtree?',
     "rules[1].allow[0]: 'a[' has a '[' without its ']'; write '\\[' for the character itself",
-    "rules[2].id: 'b'; expected an id that no other rule has",
+    "rules[2].id: 'b'; expected id to be named once",
     "trust_variables: 'yes'; expected true or false",
   ]);
 });
@@ -65,7 +65,7 @@ test.each<[unknown, string]>([
     policyDocument({ variables: ['CI_JOB_TOKEN'] }),
     "variables[0]: 'CI_JOB_TOKEN'; expected no name that looks like a secret",
   ],
-  [policyDocument({ rollout: { days: 29 } }), 'rollout.days: 29; expected at most 28'],
+  [policyDocument({ rollout: { days: 29 } }), 'rollout.days: 29; expected days with jobs, at most 28'],
   [
     policyDocument({
       disclose: {
@@ -75,7 +75,7 @@ test.each<[unknown, string]>([
         ],
       },
     }),
-    'disclose.groups[1].group: 1; expected a group that is named once',
+    'disclose.groups[1].group: 1; expected group to be named once',
   ],
 ])('%j is refused with place and remedy', (document, problem) => {
   const problems = problemsOf(document);

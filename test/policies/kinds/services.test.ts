@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemsOf, reasonsOf } from './checking.ts';
+import { reasonsOf } from './checking.ts';
 
 const services = (rule: object): object => ({ kind: 'services', ...rule });
 const named = (images: readonly string[]): { readonly services: readonly { readonly name: string }[] } => ({
@@ -51,12 +51,4 @@ test.each<[string, boolean, string]>([
   expect(reasonsOf(services({ docker_in_docker: false }), named([image]))).toEqual(
     denied ? [{ code: 'PRIVILEGED_DENIED', image }] : [],
   );
-});
-
-const NOTHING = 'rules[0]: has nothing to check; expected allow, deny, tags, max or docker_in_docker: false';
-test.each<[object, string]>([
-  [{}, NOTHING],
-  [{ max: -1 }, 'rules[0].max: -1; expected how many services, from 0 to 100'],
-])('%j is refused: %s', (rule, problem) => {
-  expect(problemsOf(services(rule))).toContain(problem);
 });
