@@ -1,6 +1,6 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
+import { DynamoDirectoryTable } from '../../../../functions/core/directory/directory-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
