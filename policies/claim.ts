@@ -31,13 +31,11 @@ export interface Claim {
   readonly grace?: Grace;
 }
 
-/** Extra amount for jobs of a pipeline that already runs, so that fewer pipelines stop halfway. */
 export interface Grace {
   readonly bound: number;
   readonly pipeline: CounterKey;
 }
 
-/** A claim that can explain itself: the reason to give if its counter refuses it. Pure. */
 export interface LimitClaim extends Claim {
   readonly rule: string;
   readonly class: RuleClass;
@@ -49,7 +47,6 @@ export interface LimitClaim extends Claim {
   readonly own?: number;
   /** It counts what another claim of the job takes, or a part of that, in a counter of their cohort. */
   readonly part?: CohortPart;
-  /** Terms while the counter cannot be read. Absent: jobs are admitted. */
   readonly outage?: OutageTerms;
 }
 
@@ -104,7 +101,6 @@ export const graceOf = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest
     ? undefined
     : { bound: graceAmount, pipeline: pipelineKey(pipelineId) };
 
-/** The claim that counts a job for its pipeline; none where no claim has a grace. It has no bound and is never refused. */
 export function pipelineClaims(claims: readonly LimitClaim[]): readonly LimitClaim[] {
   const graced = claims.find(({ grace }) => grace !== undefined);
   if (graced?.grace === undefined) return [];

@@ -35,7 +35,6 @@ export const sentTimeoutSeconds = ({ timeoutSeconds: sent = 0 }: AdmissionReques
 
 export interface EstimateSettings {
   readonly defaultSeconds: number;
-  /** A job's timeout where GitLab sends none: GitLab's own default is an hour. */
   readonly timeoutSeconds: number;
   readonly mode?: EstimateMode;
 }

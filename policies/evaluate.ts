@@ -125,7 +125,6 @@ function askLimits(
   return { claims: withCohorts(claims), metered };
 }
 
-/** If a rule of the policy rejects the job, break-glass cannot help. */
 function breakGlassOf(
   job: Job,
   limits: LimitSet,
@@ -158,7 +157,6 @@ const termsOf = (
 interface GoverningRule {
   readonly rule: CountedRule;
   readonly mode: Mode;
-  /** The job is exempt from this rule: its claims are charged unchecked. */
   readonly exempt: boolean;
 }
 

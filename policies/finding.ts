@@ -41,7 +41,6 @@ interface Ask {
   readonly cohort?: CohortTerms | undefined;
 }
 
-/** Returns undefined if the job claims nothing of this limit. */
 export function findingOf(
   job: Job,
   limit: Limit,

@@ -77,7 +77,6 @@ export function candidateRules(index: RuleIndex, job: MatchInput): readonly Rule
   return found;
 }
 
-/** Two lists in document order as one; a rule that is in both is taken once. */
 function merged(one: readonly Rule[], other: readonly Rule[] | undefined): readonly Rule[] {
   if (other === undefined) return one;
   if (one.length === 0) return other;
@@ -107,7 +106,6 @@ function idsOf(
 
 const some = (key: Key | undefined): readonly Key[] | undefined => (key === undefined ? undefined : [key]);
 
-/** A rule that failed and was passed over or closed, as it asked to be. */
 export interface EvaluationError {
   readonly rule: string;
   /** The failure's name; never its message, which could quote a value of the request. */

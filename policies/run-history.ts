@@ -12,7 +12,7 @@ export interface JobRun {
 }
 
 /** Names of one project and class that are remembered; a larger project's rare jobs get the default. */
-export const HISTORIES_MAX = 200;
+const HISTORIES_MAX = 200;
 /** Twice as many runs are worth a day of not having run: new names do not push out those that run all the time. */
 const HOURS_PER_DOUBLING = 24;
 const JOB_NAME_CHARACTERS_MAX = 120;
@@ -61,7 +61,6 @@ function withoutParallelSuffix(jobName: string): string | undefined {
 
 export interface RunHistory {
   readonly lastSeconds: readonly number[];
-  /** All runs ever seen, also those no longer kept. */
   readonly runs: number;
   readonly usedAtHour: number;
 }
@@ -115,7 +114,6 @@ export function encodeHistory(project: ProjectHistory): string {
   return `[${lines.join(',')}]`;
 }
 
-/** Skips unreadable entries, because an estimate must never fail. */
 export function decodeHistory(text: string): ProjectHistory {
   const project = new Map<string, RunHistory>();
   for (const line of parsedLines(text)) {

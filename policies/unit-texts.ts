@@ -4,15 +4,12 @@ import type { Unit } from './unit.ts';
 
 interface UnitText {
   readonly amount: (amount: number, currency: string, rounding?: Rounding) => string;
-  /** The same without the unit, for the first of `498.70 of 500.00 EUR`. */
   readonly bare: (amount: number, rounding?: Rounding) => string;
   readonly name: string;
   readonly resource?: string;
-  /** Advice for a job that is larger than the limit, before `ask for a higher limit`. */
   readonly lower: string;
   readonly heading: string;
   readonly hint: (currency: string) => string;
-  /** Words after an amount on the command line, preferred one first. */
   readonly words: readonly string[];
 }
 
@@ -82,7 +79,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
 export const amountText = (amount: number, unit: Unit, currency: string, rounding?: Rounding): string =>
   UNIT_TEXTS[unit].amount(amount, currency, rounding);
 
-/** The same without the unit, for the first of `498.70 of 500.00 EUR`. Bytes keep theirs: `512 MiB of 6 GiB`. */
 export const bareAmountText = (amount: number, unit: Unit, rounding?: Rounding): string =>
   UNIT_TEXTS[unit].bare(amount, rounding);
 

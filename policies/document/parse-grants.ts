@@ -78,7 +78,6 @@ function readGrant(reading: Reading, limit: Limit | undefined): Grant | undefine
   return { ...rest, fromMs, untilMs };
 }
 
-/** `+200` and `200` are the same; less is no grant but another limit. */
 function readAmount(reading: Reading, { kind, amount: base }: Limit): number | undefined {
   if (base === 'unlimited') return reading.expected('nothing: the limit is lifted as it is');
   const { value } = reading;

@@ -22,9 +22,7 @@ const RULES_MAX = 20_000;
 const VARIABLES_MAX = 200;
 const GROUPS_MAX = 100_000;
 const WAIT_WEIGHT_MAX = 100;
-/** Each costs a few reads of the table per minute. */
 const REQUEUE_GROUPS_MAX = 50;
-/** A pipeline is abandoned after a day. */
 const WITHIN_SECONDS_MAX = 86_400;
 const NOTE_GROUPS_MAX = 200;
 const PLATFORM_SUBJECTS_MAX = 100;

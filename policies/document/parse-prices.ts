@@ -31,7 +31,6 @@ const NO_PRICES: PriceTable = {
 
 const LIST_KEYS = ['version', 'classes', 'default_class'];
 
-/** Reads one price list, or a list of versions, each with its first day. */
 export function readPrices(reading: Reading): PriceTable {
   if (!Array.isArray(reading.value)) return reading.object(LIST_KEYS) ? readVersion(reading) : NO_PRICES;
   if (reading.value.length === 0) reading.expected('at least one version of the prices');

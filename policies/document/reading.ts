@@ -9,7 +9,6 @@ type Found<Needed, Optional> = { readonly [Name in keyof Needed]: Value<Needed[N
   readonly [Name in keyof Optional]?: Value<Optional[Name]>;
 };
 
-/** `byUser` is `by_user` in documents. */
 const keyOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
@@ -124,7 +123,6 @@ export class Reading {
     return this.list(what, max).flatMap((each) => read(each) ?? []);
   }
 
-  /** The same for entries with a name of their own, under a key. */
   unique<Value>(
     what: string,
     max: number,
@@ -143,7 +141,6 @@ export class Reading {
     });
   }
 
-  /** Refuses an empty list: it would match nothing and look like everything. */
   refuseEmpty(problem: string): void {
     if (Array.isArray(this.value) && this.value.length === 0) this.refuse(problem);
   }

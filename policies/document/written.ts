@@ -25,7 +25,6 @@ const MONEY_AFTER = /^(.*?\d)\s*([A-Za-z]{3}|[€£$¥₹])$/u;
 const MONEY_BEFORE = /^([A-Za-z]{3}|[€£$¥₹])\s*([-+]?\d.*)$/u;
 const SHARE = /^([-+])(\d{1,4})(?:[.,](\d{1,3}))?\s*%$/;
 const NUMBER = /^([-+]?)(\d[\d.,'’_\s]*?)(%|[A-Za-z]{0,2})$/u;
-/** Digits, perhaps in groups of three, and decimals, by the sign before the decimals. */
 const DIGITS = {
   '.': /^(\d+|[1-9]\d{0,2}([,'’_\s])\d{3}(?:\2\d{3})*)(?:\.(\d+))?$/u,
   ',': /^(\d+|[1-9]\d{0,2}([.'’_\s])\d{3}(?:\2\d{3})*)(?:,(\d+))?$/u,

@@ -2,7 +2,6 @@
 export interface ImageReference {
   readonly name: string;
   readonly tag?: string;
-  /** Includes its algorithm: `sha256:…`. Always written out, never a variable. */
   readonly digest?: string;
 }
 

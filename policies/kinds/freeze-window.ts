@@ -63,7 +63,6 @@ export function readFreezeWindows(reading: Reading, zone: string): FreezeWindows
   return { absolute, weeklyAt: weeklySpans(weekly, zone) };
 }
 
-/** A window without `until` lasts until someone lifts it. */
 function readAbsolute(reading: Reading, zone: string): FreezeSpan | undefined {
   const startMs = readEdge(reading.at('from'), 'start', zone);
   const until = reading.at('until');

@@ -4,7 +4,7 @@ import { readMatch } from '../document/parse-match.ts';
 import { Reading } from '../document/reading.ts';
 import type { Match } from '../match/match.ts';
 import { instantText, relativeText, untilText } from '../text/edge-text.ts';
-import { cutLine, fitted, oneLine, shortened } from '../text/plain-text.ts';
+import { fitted, oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import { frozenUntilMs, readFreezeWindows } from './freeze-window.ts';
 import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
@@ -52,7 +52,6 @@ const labelling =
 export interface GroupFrozenReason {
   readonly code: 'GROUP_FROZEN';
   readonly frozenLabel: string;
-  /** End of the freeze, Unix ms. Absent: someone has to lift it. */
   readonly untilMs?: number;
   readonly zone: string;
   readonly why?: string;
@@ -66,7 +65,7 @@ export const groupFrozen: ReasonText<GroupFrozenReason> = {
     fitted(reason.frozenLabel, (label) => {
       const { untilMs } = reason;
       const opens = untilMs === undefined ? 'for now' : `(opens ${relativeText(nowMs, untilMs)})`;
-      return cutLine(`CI is frozen ${opens}: ${label}${whyText(reason)}.`);
+      return `CI is frozen ${opens}: ${label}${whyText(reason)}.`;
     }),
   discreetHeadline: () => 'CI is frozen for this job: it may not start now.',
   line: (reason) => {

@@ -4,7 +4,7 @@ import type { Reading } from '../document/reading.ts';
 import { type Conditions, isOfClass, needsOf } from '../match/conditions.ts';
 import { allHold } from '../match/match.ts';
 import { NO_CLASS } from '../price.ts';
-import { firstFitting, oneLine, shortened } from '../text/plain-text.ts';
+import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
 
@@ -77,7 +77,7 @@ const CLASS_CHARACTERS_MAX = 30;
 const NEED_CHARACTERS_MAX = 100;
 
 export const runnerScope: ReasonText<RunnerScope> = {
-  headline: (reason) => firstFitting(`${closedText(reason)} ${openText(reason)}.`, closedText(reason)),
+  headline: (reason) => `${closedText(reason)} ${openText(reason)}.`,
   discreetHeadline: (reason) => closedText(reason),
   line: (reason) => `${className(reason)}: ${openText(reason)}`,
   advice: () => [

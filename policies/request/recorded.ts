@@ -53,16 +53,12 @@ export interface JobFacts {
   readonly policyVersion: string;
   /** Due = hold + timeout + 15 min. The policy's where GitLab sent none. */
   readonly timeoutSeconds: number;
-  /** GitLab sent no timeout: the job may have run longer than the policy's. */
   readonly timeoutAssumed?: true;
   /** The runner in GitLab's job end. Absent if the admission request named the same. */
   readonly runnerId?: number;
-  /** The result in GitLab's last job end. Absent if GitLab sent none, or in older records. */
   readonly outcome?: RanOutcome;
-  /** Number of earlier tries. Absent if no job end had it, or in older records. */
   readonly retryCount?: number;
   readonly queuedSeconds?: number;
-  /** Fields that rules read. Absent if the record had no space, or in older records. */
   readonly asked?: RecordedRequest;
 }
 

@@ -5,7 +5,6 @@ export const DISCLOSURES: readonly Disclosure[] = ['none', 'binding', 'all'];
 
 export interface DiscloseSettings {
   readonly default: Disclosure;
-  /** Keyed by group id; the closest ancestor that names one decides. */
   readonly byGroup: ReadonlyMap<number, Disclosure>;
 }
 

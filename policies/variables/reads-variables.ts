@@ -2,7 +2,6 @@ import { COUNTED_RULES } from '../kinds/counted-kinds.ts';
 import { isCounted, type RuleKind, statelessRuleKind } from '../kinds/kinds.ts';
 import type { Rule } from '../rule.ts';
 
-/** Returns true if a rule reads variables that every deployment passes on. */
 export const readsVariables = ({ kind }: Pick<Rule, 'kind'>): boolean =>
   isCounted(kind) ? 'readsVariables' in COUNTED_RULES[kind] : statelessRuleKind(kind).readsVariables === true;
 

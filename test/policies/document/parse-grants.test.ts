@@ -46,16 +46,6 @@ test.each([
 });
 
 test.each([
-  ['a share', { carry: { max: '20%' } }, { carryMax: 100_000_000 }],
-  ['an amount', { carry: { max: 25.5 } }, { carryMax: 25_500_000 }],
-  ['an overdraft that is carried', { overdraft: 'carry' }, { overdraft: 'carry' }],
-  ['one that is told', { overdraft: 'alert' }, { overdraft: 'alert' }],
-])('a limit carries over %s', (_, written, expected) => {
-  const [limit] = someLimits({ limits: [{ ...LIMIT, ...written }] }).bySubject.get('group/101') ?? [];
-  expect(limit).toMatchObject(expected);
-});
-
-test.each([
   ['without a cap', { carry: {} }, 'limits[0].carry.max: '],
   ['more than itself', { carry: { max: '120%' } }, 'limits[0].carry.max: '],
   ['without an amount', { money: 'unlimited', carry: { max: 5 } }, 'limits[0].carry: '],

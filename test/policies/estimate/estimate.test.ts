@@ -6,9 +6,7 @@ import {
   ESTIMATE_SECONDS_MIN,
   encodeHistory,
   estimateOfRuns,
-  HISTORIES_MAX,
   HISTORY_CHARACTERS_MAX,
-  historiesOf,
   type JobRun,
   NO_HISTORY,
   OUTLIER_FACTOR,
@@ -57,16 +55,6 @@ test('one run of any length moves the estimate of a known job to at most four ti
       },
     ),
   );
-});
-
-test('a flood of new names does not push out the jobs that run all the time, and is bounded', () => {
-  const regular = times(20, 60).map((seconds) => aRun('unit', seconds));
-  const flood = Array.from({ length: 1_000 }, (_, index) =>
-    aRun(`job-${index}`, 60, { endedAtMs: 2 * HOUR_MS }),
-  );
-  const project = withRuns(withRuns(NO_HISTORY, regular), flood);
-  expect(project.size).toBe(HISTORIES_MAX);
-  expect(historiesOf(project, 'unit', 'small')).toHaveLength(1);
 });
 
 test('whatever jobs are called, a history survives its text as far as it fits, and stays below 100 KB', () => {

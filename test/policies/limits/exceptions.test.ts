@@ -48,15 +48,6 @@ test('a frozen group starts nothing, at any depth, and says why, until when and 
   expect(evaluated({ freezes: [freeze] }, { namespaceId: 102, projectId: 9 }).violations).toEqual([]);
 });
 
-test('a freeze goes as far as capacity is rolled out, and those who run the controller pass', () => {
-  const rollout = [{ group: 100, capacity: 'warn' }];
-  expect(evaluated({ freezes: [freeze], rollout }).violations).toMatchObject([{ mode: 'warn' }]);
-  const policy = aPolicy({ platform: { groups: [104], projects: [], job: {} } });
-  expect(evaluated({ freezes: [freeze] }, {}, {}, policy).violations).toMatchObject([
-    { mode: 'shadow', exempt: true },
-  ]);
-});
-
 test('with the glass broken no limit and no freeze asks; the job counts in all of them, and against its cap', () => {
   const { breakGlass, violations } = evaluated({
     limits: [

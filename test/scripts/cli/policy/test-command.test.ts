@@ -91,15 +91,6 @@ test('the output has a line per test, the place of a failure, what differs, and 
   });
 });
 
-test('entries of a test stand before those of the document, where the first that fits counts', async () => {
-  const own = 'group_defaults: [{ groups: "acme/pay*", money: 5, per: month }]';
-  const { out } = await desk(['policy', 'test'], {
-    'policies/limits.yaml': 'limits: []\ngroup_defaults: [{ groups: "acme/*", money: 0, per: month }]\n',
-    'policies/policy.test.yaml': fixtures('expect: rejected', `${own}, expect: admitted`),
-  });
-  expect(out).toContain('2 passed, 0 failed');
-});
-
 test('JUnit XML has a case per test, with file and line, and nothing in it breaks the XML', async () => {
   const root = project({
     'policies/policy.test.yaml': `${HEAD}tests:

@@ -92,15 +92,6 @@ test.each([
   expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining(warning)]);
 });
 
-test('limits that groups have by default are warned about like their own', async () => {
-  const { err } = await validate(
-    POLICY,
-    'limits: []\ngroup_defaults: [{ groups: "acme/*", jobs: 3 }]\npersonal_default: [{ starts: 9, per: hour }]\n',
-  );
-  expect(err).toContain('group_defaults[0].jobs: has no effect: the policy has no rule of kind concurrency');
-  expect(err).toContain('personal_default[0].starts: has no effect: the policy has no rule of kind window');
-});
-
 const PRICES = `currency: EUR
 prices:
   - version: "1"
