@@ -23,10 +23,7 @@ export interface Claim {
   readonly counter: CounterKey;
   readonly unit: Unit;
   readonly amount: number;
-  /**
-   * The job is larger than the whole limit, and the violation is already reported. The claim is not checked
-   * and counts in `committed` only, in case the job runs in shadow mode, by fallback or as a bypass.
-   */
+  /** The job is larger than the whole limit, which is reported already: counted in `committed`, never checked. */
   readonly neverFits?: true;
   /** The effective mode: only `enforce` may refuse the job, the others count apart in `fitted`. */
   readonly mode: 'shadow' | 'warn' | 'enforce';
@@ -34,35 +31,26 @@ export interface Claim {
   readonly grace?: Grace;
 }
 
-/** Extra amount for jobs of a pipeline that already runs, so that fewer pipelines stop halfway. */
 export interface Grace {
   readonly bound: number;
   readonly pipeline: CounterKey;
 }
 
-/** A claim that can explain itself: the reason to give if its counter refuses it. Pure. */
 export interface LimitClaim extends Claim {
   readonly rule: string;
   readonly class: RuleClass;
   refusal(seen: CounterSnapshot): Reason;
   readonly soft?: SoftBound;
-  /**
-   * Time that a job may wait if only such claims refuse it, ms. Only with mode `enforce`. Absent: it is
-   * rejected immediately.
-   */
+  /** How long a job may wait if only such claims refuse it. Absent: not at all. */
   readonly waitMs?: number;
   /** In a cohort: what goes further than this, up to the bound, is borrowed. Only with mode `enforce`. */
   readonly own?: number;
   /** It counts what another claim of the job takes, or a part of that, in a counter of their cohort. */
   readonly part?: CohortPart;
-  /** Terms while the counter cannot be read. Absent: jobs are admitted. */
   readonly outage?: OutageTerms;
 }
 
-/**
- * The amount of a claim in a cohort comes first from what its group keeps for itself (`kept`), the rest from what all
- * members lend (`lent`). `cohort` counts all of it.
- */
+/** An amount comes first from what the group keeps (`kept`), then from what all lend (`lent`). `cohort` counts all. */
 export interface CohortPart {
   readonly of: CounterKey;
   readonly from: 'kept' | 'lent' | 'cohort';
@@ -88,10 +76,7 @@ export interface CounterSnapshot {
 const PIPELINE = 'pipeline/';
 const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
 
-/**
- * Returns true if jobs of several root groups claim this counter: of the instance, a runner class, a runner
- * or a user. A pipeline belongs to one root group.
- */
+/** Returns true if jobs of several root groups claim this counter. */
 export const spansRoots = ({ subject }: CounterKey): boolean =>
   isCap(subject) ? capSpansRoots(subject) : !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 
@@ -116,7 +101,6 @@ export const graceOf = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest
     ? undefined
     : { bound: graceAmount, pipeline: pipelineKey(pipelineId) };
 
-/** The claim that counts a job for its pipeline; none where no claim has a grace. It has no bound and is never refused. */
 export function pipelineClaims(claims: readonly LimitClaim[]): readonly LimitClaim[] {
   const graced = claims.find(({ grace }) => grace !== undefined);
   if (graced?.grace === undefined) return [];

@@ -1,9 +1,4 @@
-/**
- * Makes an error class whose every failure has a code. The code leads the message, for people who read logs.
- *
- * @param name - of the class, as stack traces show it
- * @param retryable - all codes, and whether asking again may help
- */
+/** Makes an error class whose messages begin with a code. @param retryable - whether asking again may help */
 export const codedError = <Code extends string>(name: string, retryable: Readonly<Record<Code, boolean>>) =>
   class extends Error {
     override readonly name: string = name;

@@ -23,7 +23,6 @@ export type Decision =
       readonly terms?: Terms;
       readonly violations: readonly [Violation, ...Violation[]];
       readonly shadow: readonly Violation[];
-      /** The message for the job page: plain text, first line complete on its own. */
       readonly text: string;
       /** Absent: the decider does not count notices; treated as `first`. */
       readonly notice?: NoticeOrder;
@@ -35,7 +34,6 @@ export type Decision =
 /** `repeat`: the owner was already notified of this rejection, e.g. before GitLab retried the job. */
 export type NoticeOrder = 'first' | 'repeat';
 
-/** Inside our house only: the relay turns it into its fallback's answer. */
 interface Undecided {
   readonly outcome: 'undecided';
   readonly cause: UndecidedCause;

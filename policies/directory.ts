@@ -49,14 +49,12 @@ export const pathKey = (path: string): string => path.toLowerCase();
 
 const isId = (value: unknown): boolean => /^\d{1,15}$/.test(String(value));
 
-/** By id or path. */
 export const findGroup = (
   value: unknown,
   { groupById, groupByPath }: Directory,
 ): DirectoryGroup | undefined =>
   isId(value) ? groupById.get(Number(value)) : groupByPath.get(pathKey(String(value)));
 
-/** By id or path. */
 export const findProject = (
   value: unknown,
   { projectById, projectByPath }: Directory,

@@ -2,9 +2,7 @@ import type { RunnerClass } from './price.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import { estimateOfRuns, historiesOf, type ProjectHistory } from './run-history.ts';
 
-/**
- * Estimates the duration of a job in whole seconds, rounded up. Pure: it gets its history when it is made.
- */
+/** Estimates the duration of a job in whole seconds, rounded up. Pure: it gets its history when it is made. */
 export interface Estimator {
   estimateSeconds(
     request: AdmissionRequest,
@@ -15,18 +13,12 @@ export interface Estimator {
 
 type EstimatedClass = Pick<RunnerClass, 'name' | 'estimateSeconds'>;
 
-/**
- * Source of the estimate. `history`: the last runs, or the default if there are too few. `default`: never
- * the runs. `timeout`: the longest possible duration, so that no job costs more than was held.
- */
+/** `history`: the last runs, else the default. `timeout`: the longest duration, so that no job costs more than was held. */
 export const ESTIMATE_MODES = ['history', 'timeout', 'default'] as const;
 
 export type EstimateMode = (typeof ESTIMATE_MODES)[number];
 
-/**
- * Estimates without history: the default of the class or of all, or the job's own timeout where that is shorter (the
- * longest such a job can take); the timeout alone where the policy says so.
- */
+/** The default of the class or of all, or the job's own timeout where that is shorter. */
 export const timeoutEstimator: Estimator = {
   estimateSeconds: (request, settings, runnerClass) =>
     settings.mode === 'timeout'
@@ -43,7 +35,6 @@ export const sentTimeoutSeconds = ({ timeoutSeconds: sent = 0 }: AdmissionReques
 
 export interface EstimateSettings {
   readonly defaultSeconds: number;
-  /** A job's timeout where GitLab sends none: GitLab's own default is an hour. */
   readonly timeoutSeconds: number;
   readonly mode?: EstimateMode;
 }

@@ -12,10 +12,7 @@ interface StatelessEvaluation {
   readonly unevaluated: readonly string[];
 }
 
-/**
- * Evaluates the rules that need no counter. The relay uses it while the admit function is unreachable.
- * Limits are not checked. Some matches need a directory and stay undecided. Pure; never throws.
- */
+/** Evaluates the rules that need no counter, for the relay while the admit function is unreachable. Pure; never throws. */
 export function evaluateStateless(request: AdmissionRequest, using: CheckContext): StatelessEvaluation {
   const job = checkedJobOf(request, using);
   const outcome = new Outcome();

@@ -39,20 +39,14 @@ export interface Evaluation {
   readonly exemptions: readonly ExemptRule[];
   /** It is exempt from a rule that switches on limits: its claims on them have no bound and are charged unchecked. */
   readonly metered: boolean;
-  /**
-   * Used if the job would be rejected and a break-glass covers it. It skips limits and freezes and claims
-   * the break-glass counter only. Rules of the policy still reject.
-   */
+  /** Used if the job would be rejected: it skips limits and freezes. Rules of the policy still reject. */
   readonly breakGlass?: BrokenGlass;
   readonly errors: readonly EvaluationError[];
 }
 
 type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
 
-/**
- * Evaluates a request against policy and limits at a time. Returns all violations and claims. Pure; a rule
- * that fails does not throw.
- */
+/** Returns all violations and claims of a request. Pure; a rule that fails does not throw. */
 export function evaluate(request: AdmissionRequest, using: EvaluationContext): Evaluation {
   const { policy, limits, directory } = using;
   const onLimits = new Outcome();
@@ -131,7 +125,6 @@ function askLimits(
   return { claims: withCohorts(claims), metered };
 }
 
-/** If a rule of the policy rejects the job, break-glass cannot help. */
 function breakGlassOf(
   job: Job,
   limits: LimitSet,
@@ -164,7 +157,6 @@ const termsOf = (
 interface GoverningRule {
   readonly rule: CountedRule;
   readonly mode: Mode;
-  /** The job is exempt from this rule: its claims are charged unchecked. */
   readonly exempt: boolean;
 }
 

@@ -16,10 +16,7 @@ import type { Reason, Violation } from './reason.ts';
 import { ASKED_BY, kindRow, type LimitKind, outageOfKind } from './unit.ts';
 import { withoutAbsent } from './without-absent.ts';
 
-/**
- * One of: a claim on a counter; a violation that needs no counter, with the amount to count if the job runs
- * anyway; a missing field, for `on_missing` to decide.
- */
+/** A violation that needs no counter comes with the amount to count if the job runs anyway. */
 type Finding =
   | { readonly claim: LimitClaim; readonly violation?: never; readonly missing?: never }
   | { readonly violation: Violation; readonly claim?: LimitClaim; readonly missing?: never }
@@ -44,10 +41,6 @@ interface Ask {
   readonly cohort?: CohortTerms | undefined;
 }
 
-/**
- * Returns a claim if the job fits into the limit alone; a violation if it never fits or the limit is 0;
- * undefined if it claims nothing. A claim of 0 leaves the counter alone.
- */
 export function findingOf(
   job: Job,
   limit: Limit,
@@ -190,10 +183,7 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
 
 const FREEZE_RULE = 'freezes';
 
-/**
- * The freezes of the limits document that stop a job, in the order of its subjects. Each acts like a limit of 0: class
- * capacity, as far as that is rolled out in the group, and those who run the controller pass.
- */
+/** Each acts like a limit of 0 of class capacity, as far as that is rolled out; who runs the controller passes. */
 export function freezeViolations(
   job: Job,
   { platform }: Policy,

@@ -71,9 +71,6 @@ function quantile(sorted: readonly number[], share: number): number {
 
 const FORECAST_AFTER = [7, 14, 21];
 
-export type ForecastProof = NonNullable<ReturnType<typeof proveForecasts>>;
-
-/** Forecasts every whole month of the history by what was known on its days. Undefined: there was none to forecast. */
 export function proveForecasts(history: History) {
   const forecasts = wholeMonths(history).flatMap(({ first, next }) => {
     const outcome = sumOf(history, first, next);

@@ -4,7 +4,6 @@ import { type CalendarDay, calendarDay, dayIn, dayNumber, dayStartMs } from './l
 /** Whole weeks, so that quiet weekends count as often as in the days to come. */
 export const HISTORY_DAYS = 28;
 export const TESTED_DAYS = 39 * 7;
-/** Past forecasts with fewer days of history are not counted. */
 const KNOWN_DAYS_MIN = 14;
 const DAYS_MAX = 367;
 
@@ -15,10 +14,8 @@ export type Forecast =
 
 export interface RunOutQuestion {
   readonly usage: readonly DailyUsage[];
-  /** The limit minus settled and held amounts, whole units. */
   readonly left: number;
   readonly nowMs: number;
-  /** Infinity: the period never ends. */
   readonly untilMs: number;
   readonly zone: string;
 }
@@ -62,7 +59,6 @@ export function dailyRate({ amounts }: History): number {
   return last.reduce((sum, amount) => sum + amount, 0) / last.length;
 }
 
-/** Returns the rate as it was on an earlier morning. Undefined if its history was too short. */
 export function rateOn({ first, amounts }: History, morning: number): number | undefined {
   if (morning - first < KNOWN_DAYS_MIN) return undefined;
   const known = amounts.slice(Math.max(0, morning - HISTORY_DAYS - first), Math.max(0, morning - first));
@@ -70,7 +66,6 @@ export function rateOn({ first, amounts }: History, morning: number): number | u
   return quiet < 0 ? undefined : dailyRate({ first, amounts: known.slice(quiet) });
 }
 
-/** Returns the last `days` days before today, which is incomplete. Undefined if none has use. */
 export function historyBefore(
   usage: readonly DailyUsage[],
   today: number,

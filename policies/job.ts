@@ -16,7 +16,6 @@ export interface CheckContext {
 
 interface JobWith extends CheckContext {
   readonly estimator: Estimator;
-  /** Called if the estimator fails; the job then gets the default estimate. */
   readonly onEstimateFailed: (error: unknown) => void;
 }
 
@@ -59,7 +58,6 @@ function estimateOf(
   return timeoutEstimator.estimateSeconds(request, policy.estimate, runnerClass);
 }
 
-/** Keeps the record below 1 KB. */
 const JOB_NAME_CHARACTERS_MAX = 120;
 const PATH_CHARACTERS_MAX = 240;
 

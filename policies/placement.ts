@@ -22,10 +22,7 @@ export interface PlacedGroup {
   readonly path?: string;
 }
 
-/**
- * Finds a job's groups. Identity that contradicts itself is not used: the subject it would name is unknown. The groups
- * between root and namespace stay unknown if there is no directory, and `known` says so.
- */
+/** Identity that contradicts itself is not used: the subject it would name is unknown. */
 export function placementOf(request: AdmissionRequest, directory: Directory | undefined): Placement {
   const doubt = doubted(request.suspicious);
   const claimed = {
@@ -137,10 +134,7 @@ const IDENTITIES: readonly (readonly [RegExp, Identity])[] = [
 const NO_IDENTITY =
   /^(job|pipeline|mergerequest|schedule|bybot|runner|ref|environment|image|service|timeout|organization)/i;
 
-/**
- * Returns which of a request's identities contradicted themselves and must not be used. A doubted project takes its
- * groups along unless ids name them; a name that is not known here could be any identity, so all are doubted.
- */
+/** The identities that contradicted themselves. A name that is not known here could be any, so all are doubted. */
 function doubted(suspicious: readonly string[] = []): ReadonlySet<Identity> {
   const doubt = new Set<Identity>();
   for (const field of suspicious) {

@@ -1,10 +1,7 @@
 import type { Exemption } from './match/match.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
-/**
- * The group that runs the controller. Rules let its jobs pass unless they set `binds_platform`, so that a
- * bad policy can be repaired by a deploy. Its jobs are metered like all others.
- */
+/** Rules let the jobs of those who run the controller pass, so that a bad policy can be repaired by a deploy. */
 export interface Platform {
   readonly groups: readonly number[];
   readonly projects: readonly number[];

@@ -6,10 +6,7 @@ import type { Rule } from './rule.ts';
 import type { RuleIndex } from './rule-index.ts';
 import type { DiscloseSettings } from './text/reason-text.ts';
 
-/**
- * The policy document, compiled: wildcards parsed, money in micro-units, rules indexed. Reviewed in git and changed by
- * a deploy only. Made by `parsePolicy`; `policies/policy.yaml` documents the format.
- */
+/** The policy document, compiled. `policies/policy.yaml` documents the format. */
 export interface Policy {
   readonly version: string;
   readonly currency: string;
@@ -23,16 +20,10 @@ export interface Policy {
   readonly trustVariables: boolean;
   readonly disclose: DiscloseSettings;
   readonly rollout: RolloutSettings;
-  /**
-   * Weights of root groups that wait for headroom, by group id. A group of weight 2 gets two turns for one
-   * of weight 1, the default.
-   */
+  /** Turns of root groups whose jobs wait, by group id. Others have 1. */
   readonly waitWeights?: ReadonlyMap<number, number>;
   readonly requeue?: readonly RequeueSettings[];
-  /**
-   * Groups whose merge requests get a note about the result of a request for more, by group id. Absent:
-   * none.
-   */
+  /** Groups whose merge requests get a note about the result of a request for more. */
   readonly requestNotes?: readonly number[];
 }
 

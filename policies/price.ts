@@ -32,10 +32,7 @@ export interface DatedPriceList extends PriceList {
 /** 10 000 a minute is no price but a typing error; it also keeps a year's cost below 2^53 micro-units. */
 export const MICROS_PER_MINUTE_MAX = 10_000_000_000;
 
-/**
- * The class of the runner that asked. Where GitLab sends no runner tags the job's own stand in: a runner that took the
- * job has at least those.
- */
+/** The job's tags stand in for the runner's: a runner that took the job has at least those. */
 export function runnerClassOf(request: AdmissionRequest, prices: PriceList): RunnerClass {
   const tags = request.runnerTags ?? request.jobTags;
   for (const each of prices.classes) {
@@ -49,10 +46,7 @@ export function runnerClassOf(request: AdmissionRequest, prices: PriceList): Run
 /** The name in rules for runners without a class. Reserved. */
 export const NO_CLASS = 'none';
 
-/**
- * Returns true if the default class is only a stand-in for price and limits: the runner or the job has tags
- * and no class has them. Without tags, the default class is the job's class.
- */
+/** The default class only stands in for price and limits: there are tags, and no class has them. */
 export function isUnclassed(
   { runnerTags, jobTags, runnerId }: AdmissionRequest,
   { classes, defaultClass }: PriceList,
@@ -65,12 +59,7 @@ export function isUnclassed(
   return defaultClass.tags.length === 0 || !defaultClass.tags.every((tag) => tags.includes(tag));
 }
 
-/**
- * Returns the cost in micro-units, rounded up, because a hold must never be too small. Whole minutes and the
- * rest are multiplied separately, to stay within safe integers.
- *
- * @param round - `minute`: a begun minute costs a whole one.
- */
+/** In micro-units, rounded up: a hold must never be too small. Whole minutes apart, to stay within safe integers. */
 export function costMicros(microsPerMinute: number, seconds: number, round?: 'minute'): number {
   if (round === 'minute') return microsPerMinute * Math.ceil(seconds / 60);
   const minutes = Math.floor(seconds / 60);
@@ -119,10 +108,7 @@ function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number
   return micros > BigInt(MICROS_PER_MINUTE_MAX) ? MICROS_PER_MINUTE_MAX : Number(micros);
 }
 
-/**
- * The prices in force at an instant: the latest version that has begun. The first also holds before its own date,
- * because every job has a price.
- */
+/** The latest version that has begun. The first also holds before its date, because every job has a price. */
 export function pricesAt(prices: PriceTable, nowMs: number): PriceList {
   let inForce: PriceList = prices;
   for (const each of prices.later ?? []) {
@@ -150,10 +136,7 @@ export interface PriceJump {
   readonly toMicros: number;
 }
 
-/**
- * Lists rates that changed by more than `factor` between two price lists. That is probably a typing error
- * and needs a confirmation. Classes in only one list are ignored.
- */
+/** Rates that changed by more than `factor`, probably by a typing error. Classes in only one list are ignored. */
 export function priceJumps(
   from: PriceList,
   to: PriceList,

@@ -17,10 +17,7 @@ interface BreakGlassReason {
   readonly owner?: string;
 }
 
-/**
- * Why, with the numbers behind it, so that the log, the metric and the user's message cannot disagree.
- * Codes are stable: people search for them.
- */
+/** Codes are stable: people search for them. */
 export type Reason =
   | { [Code in RefusalCode]: CounterReason<Code> }[RefusalCode]
   /** The part of a limit from which on its owner is warned; never rejects. `limitAmount` is the soft amount. */

@@ -2,7 +2,6 @@ import type { RequeueSettings } from './policy.ts';
 import type { Violation } from './reason.ts';
 import { isInFlight } from './unit.ts';
 
-/** Returns the settings of the closest group above a job. @param groupIds - root first */
 export function agreedBy(
   groupIds: readonly number[] = [],
   agreed: readonly RequeueSettings[] = [],
@@ -13,7 +12,6 @@ export function agreedBy(
 
 export type RoomReason = Extract<Violation['reason'], { readonly committed: number }>;
 
-/** Returns the reasons if only a lack of slots rejects the job, else undefined. */
 export function missingRoom(violations: readonly Violation[]): readonly RoomReason[] | undefined {
   const reasons = violations
     .filter(({ mode, exempt }) => mode === 'enforce' && exempt !== true)

@@ -14,7 +14,6 @@ export const ROLLOUT_CLASSES: readonly RolloutClass[] = ['cost', 'capacity'];
 export interface RolloutStanding {
   readonly step: RolloutStep;
   readonly mode: Mode;
-  /** The subject with the entry. Absent: there is none, and all rules are enforced. */
   readonly from?: string;
   readonly sinceMs?: number;
   readonly reportedMs?: number;
@@ -51,12 +50,10 @@ const stepOf = (mode: Mode, reportedMs: number | undefined): RolloutStep =>
 export const nextStep = (step: RolloutStep): RolloutStep | undefined =>
   ROLLOUT_STEPS[ROLLOUT_STEPS.indexOf(step) + 1];
 
-/** Requirements of the next step; a deployment may set every number. */
 export interface RolloutSettings {
   readonly days: number;
   readonly coveragePercent: number;
   readonly wouldFailPercent: number;
-  /** Days the owner has had the report, to answer it. */
   readonly reportDays: number;
 }
 
@@ -132,10 +129,7 @@ export interface RolloutChange {
   readonly reportedMs: number | null;
 }
 
-/**
- * Returns the next step. The report is not a step of its own and may be skipped after shadow. Undefined at
- * the last step.
- */
+/** The report is not a step of its own and may be skipped after shadow. */
 export function stepOn({ step, reportedMs }: RolloutStanding): RolloutChange | undefined {
   const next = nextStep(step === 'shadow' ? 'reported' : step);
   return next && { mode: next === 'reported' ? 'shadow' : next, reportedMs: reportedMs ?? null };

@@ -9,7 +9,6 @@ const REACH: Readonly<Record<Mode, number>> = { off: 0, shadow: 1, warn: 2, enfo
 /** The more careful of two modes: a limit's own mode acts on that limit only and can never tighten another. */
 export const leastMode = (one: Mode, other: Mode): Mode => (REACH[one] <= REACH[other] ? one : other);
 
-/** Positive if the first goes further. */
 export const compareModes = (one: Mode, other: Mode): number => REACH[one] - REACH[other];
 
 type RolloutModes = Readonly<Record<RuleClass, Mode>>;

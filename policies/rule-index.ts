@@ -77,7 +77,6 @@ export function candidateRules(index: RuleIndex, job: MatchInput): readonly Rule
   return found;
 }
 
-/** Two lists in document order as one; a rule that is in both is taken once. */
 function merged(one: readonly Rule[], other: readonly Rule[] | undefined): readonly Rule[] {
   if (other === undefined) return one;
   if (one.length === 0) return other;
@@ -107,7 +106,6 @@ function idsOf(
 
 const some = (key: Key | undefined): readonly Key[] | undefined => (key === undefined ? undefined : [key]);
 
-/** A rule that failed and was passed over or closed, as it asked to be. */
 export interface EvaluationError {
   readonly rule: string;
   /** The failure's name; never its message, which could quote a value of the request. */
@@ -194,10 +192,7 @@ export class Outcome {
 
 const isOurs = ({ reason }: Violation): boolean => reason.code === 'CONTROLLER_ERROR';
 
-/**
- * Returns true if a rule applies to a job, and handles missing fields. A security rule also applies to
- * groups that the directory does not know yet.
- */
+/** A security rule also applies to groups that the directory does not know yet. */
 export function applies(rule: Rule, mode: Mode, job: CheckedJob, outcome: Outcome): boolean {
   const result = outcome.guard(rule, mode, () => matchOf(rule.match, job));
   if (result?.matches !== 'missing') return result?.matches === true;

@@ -14,21 +14,16 @@ interface RuleBase {
   readonly mode: Mode;
   readonly onMissing: MissingFieldPolicy;
   readonly onError: OnError;
-  /** Jobs the rule lets pass for a reason and a time. They are metered all the same. */
   readonly exempt: readonly Exemption[];
   readonly order: number;
   readonly message?: string;
 }
 
-/**
- * For a missing field. `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not
- * match.
- */
+/** `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not match. */
 export type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
 
 type OnError = 'open' | 'closed';
 
-/** Evaluates every limit of its kind on the way from the instance to the job. */
 export interface CountedRule extends RuleBase {
   readonly stateless: false;
   readonly kind: CountedKind;

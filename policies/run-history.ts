@@ -12,7 +12,7 @@ export interface JobRun {
 }
 
 /** Names of one project and class that are remembered; a larger project's rare jobs get the default. */
-export const HISTORIES_MAX = 200;
+const HISTORIES_MAX = 200;
 /** Twice as many runs are worth a day of not having run: new names do not push out those that run all the time. */
 const HOURS_PER_DOUBLING = 24;
 const JOB_NAME_CHARACTERS_MAX = 120;
@@ -34,9 +34,6 @@ export function withRuns(project: ProjectHistory, runs: readonly JobRun[]): Proj
   return after.size <= HISTORIES_MAX ? after : new Map(byUse(after).slice(0, HISTORIES_MAX));
 }
 
-/**
- * Returns the histories of a job: of its full name first, then of the name without the suffix of `parallel`.
- */
 export const historiesOf = (
   project: ProjectHistory,
   jobName: string,
@@ -57,14 +54,13 @@ const namesOf = (jobName: string): readonly string[] => {
 /** `rspec 3/50`, and `build: [linux, arm64]` as GitLab names the jobs of `parallel` and of its matrix. */
 const SUFFIX = /(?: \d{1,3}\/\d{1,3}|: \[[^[\]]*\])$/;
 
-export function withoutParallelSuffix(jobName: string): string | undefined {
+function withoutParallelSuffix(jobName: string): string | undefined {
   const short = jobName.replace(SUFFIX, '');
   return short === jobName || short === '' ? undefined : short;
 }
 
 export interface RunHistory {
   readonly lastSeconds: readonly number[];
-  /** All runs ever seen, also those no longer kept. */
   readonly runs: number;
   readonly usedAtHour: number;
 }
@@ -91,10 +87,7 @@ export function withRun(history: RunHistory | undefined, seconds: number, endedA
   };
 }
 
-/**
- * p90 (nearest rank) of the last runs, each counted for at most {@link OUTLIER_FACTOR} times their median. Undefined: too
- * few runs. To poison it, half of the last twenty runs have to be long, and those are paid for.
- */
+/** p90 of the last runs, outliers cut. To poison it, half of them have to be long, and those are paid for. */
 export function estimateOfRuns({ lastSeconds }: RunHistory): number | undefined {
   if (lastSeconds.length < RUNS_MIN) return undefined;
   const sorted = lastSeconds.toSorted((a, b) => a - b);
@@ -121,7 +114,6 @@ export function encodeHistory(project: ProjectHistory): string {
   return `[${lines.join(',')}]`;
 }
 
-/** Skips unreadable entries, because an estimate must never fail. */
 export function decodeHistory(text: string): ProjectHistory {
   const project = new Map<string, RunHistory>();
   for (const line of parsedLines(text)) {

@@ -8,11 +8,7 @@ import type { AdmissionRequest } from './request/request.ts';
 
 const PROBE_JOB_ID = 1;
 
-/**
- * Checks that these documents admit the deploy job of the controller with empty counters, because otherwise
- * a correction could not be deployed. Returns one text per violation, with rule and platform subject; `[]`
- * if it passes.
- */
+/** Lists what would reject the controller's own deploy job, so that no correction could be deployed; `[]`: nothing. */
 export function selfLockout(
   policy: Policy,
   limits: LimitSet,

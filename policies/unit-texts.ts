@@ -4,15 +4,12 @@ import type { Unit } from './unit.ts';
 
 interface UnitText {
   readonly amount: (amount: number, currency: string, rounding?: Rounding) => string;
-  /** The same without the unit, for the first of `498.70 of 500.00 EUR`. */
   readonly bare: (amount: number, rounding?: Rounding) => string;
   readonly name: string;
   readonly resource?: string;
-  /** Advice for a job that is larger than the limit, before `ask for a higher limit`. */
   readonly lower: string;
   readonly heading: string;
   readonly hint: (currency: string) => string;
-  /** Words after an amount on the command line, preferred one first. */
   readonly words: readonly string[];
 }
 
@@ -82,7 +79,6 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
 export const amountText = (amount: number, unit: Unit, currency: string, rounding?: Rounding): string =>
   UNIT_TEXTS[unit].amount(amount, currency, rounding);
 
-/** The same without the unit, for the first of `498.70 of 500.00 EUR`. Bytes keep theirs: `512 MiB of 6 GiB`. */
 export const bareAmountText = (amount: number, unit: Unit, rounding?: Rounding): string =>
   UNIT_TEXTS[unit].bare(amount, rounding);
 
@@ -111,10 +107,7 @@ const MICROS = 1_000_000n;
 
 type Rounding = 'exact' | 'down' | 'up';
 
-/**
- * Micro-units as a decimal, `4,210.00`: two places, and as many more as the amount has. All programs print money by it, so that
- * an amount is the same on every page, in every text and file.
- */
+/** Two places, and as many more as the amount has: `4,210.00`. All programs print money by it. */
 export function moneyText(micros: number): string {
   const absolute = BigInt(Math.abs(micros));
   const whole = grouped(String(absolute / MICROS));
@@ -133,10 +126,7 @@ export function countText(count: number): string {
 
 const MINUTE_SECONDS = 60;
 
-/**
- * Used time as GitLab shows it: `90 min`, `1,000 min`, `7.5 min`; below a minute `45 s`. Rounded up to a tenth, because
- * what is asked for must not look smaller than it is; `down` for what is left or allowed.
- */
+/** `90 min`, `7.5 min`, `45 s`. Rounded up to a tenth; `down` for what is left or allowed. */
 export function durationText(seconds: number, rounding: 'up' | 'down' = 'up'): string {
   if (seconds !== 0 && Math.abs(seconds) < MINUTE_SECONDS) return `${seconds} s`;
   const minutes = (rounding === 'down' ? Math.floor(seconds / 6) : Math.ceil(seconds / 6)) / 10;

@@ -92,7 +92,6 @@ const UNITS = {
     waits: true,
     requested: 'memory',
   },
-  /** Jobs that were started: a job that ran was started, whether or not it held one. */
   starts: {
     kind: 'starts',
     letter: 'n',
@@ -162,7 +161,6 @@ export function readUnits(value: unknown, kind: LimitKind): Units {
   return { ok: false, expected: 'a whole number such as 20' };
 }
 
-/** For a field or a file that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
 export function writtenUnits(whole: number, kind: LimitKind): string {
   const { requested, perWhole = 1 } = kindRow(kind);
   if (requested !== undefined) return QUANTITY_TEXTS[requested](whole);

@@ -1,5 +1,6 @@
 import { isZone } from '../limits/calendar.ts';
 import type { Validity } from '../limits/period.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import type { Read, Reading } from './reading.ts';
 import { DURATION_EXPECTED, readDurationSeconds, readInstant } from './values.ts';
 
@@ -48,7 +49,7 @@ export function readValidity(reading: Reading, zone?: string): Validity {
   const fromMs = reading.optional('from', edge('start', zone));
   const untilMs = reading.optional('until', edge('end', zone));
   checkOrder(reading, fromMs, untilMs);
-  return { ...(fromMs !== undefined && { fromMs }), ...(untilMs !== undefined && { untilMs }) };
+  return withoutAbsent({ fromMs, untilMs });
 }
 
 export const readZone = (reading: Reading, ifAbsent = 'UTC'): string | undefined =>

@@ -1,6 +1,7 @@
 import type { BreakGlass } from '../limits/break-glass.ts';
 import { DAY_MS } from '../limits/calendar.ts';
 import type { Freeze } from '../limits/limit.ts';
+import { withoutAbsent } from '../without-absent.ts';
 import { checkOrder, edge, gitlabId, LIMIT_TEXTS, readName, readZone, text, word } from './parse-entry.ts';
 import { readSubject } from './parse-limit.ts';
 import type { Reading } from './reading.ts';
@@ -20,13 +21,13 @@ export function readBreakGlasses(
   reading: Reading,
   runnerClasses: readonly string[],
 ): readonly BreakGlass[] | undefined {
-  const all: BreakGlass[] = [];
-  for (const each of reading.list('{on, users, jobs, from, until, reason}', BREAK_GLASSES_MAX)) {
-    const glass = readBreakGlass(each, runnerClasses);
-    if (glass === undefined) continue;
-    if (all.some(({ id }) => id === glass.id)) each.at('id').expected('an id that no other break-glass has');
-    all.push(glass);
-  }
+  const all = reading.unique(
+    '{on, users, jobs, from, until, reason}',
+    BREAK_GLASSES_MAX,
+    'id',
+    (each) => readBreakGlass(each, runnerClasses),
+    ({ id }) => id,
+  );
   return all.length === 0 ? undefined : all;
 }
 
@@ -87,36 +88,35 @@ export function readFreezes(
   reading: Reading,
   runnerClasses: readonly string[],
 ): ReadonlyMap<string, readonly Freeze[]> | undefined {
-  const bySubject = new Map<string, Freeze[]>();
-  const ids = new Set<string>();
-  for (const [index, each] of reading.list('{on, from, until, reason}', FREEZES_MAX).entries()) {
-    const zone = readZone(each);
-    const found = each.fields(
-      {
-        on: (on) => readSubject(on, runnerClasses),
-        reason: text('why nothing starts, in a text', REASON_CHARACTERS_MAX),
-      },
-      {
-        id: readName,
-        from: edge('start', zone),
-        until: edge('end', zone),
-        owner: LIMIT_TEXTS.owner,
-        ...AUTHOR,
-      },
-      ['zone'],
-    );
-    if (found === undefined || zone === undefined) continue;
-    const { on: subject, from: fromMs, until: untilMs, id = `freeze-${index + 1}`, ...rest } = found;
-    checkOrder(each, fromMs, untilMs);
-    if (ids.has(id)) each.at('id').expected('an id that no other freeze has');
-    ids.add(id);
-    const freeze = {
-      ...rest,
-      ...{ subject, id, zone },
-      ...(fromMs !== undefined && { fromMs }),
-      ...(untilMs !== undefined && { untilMs }),
-    };
-    bySubject.set(subject, [...(bySubject.get(subject) ?? []), freeze]);
-  }
-  return bySubject.size === 0 ? undefined : bySubject;
+  const all = reading.unique(
+    '{on, from, until, reason}',
+    FREEZES_MAX,
+    'id',
+    (each) => readFreeze(each, runnerClasses),
+    ({ id }) => id,
+  );
+  return all.length === 0 ? undefined : Map.groupBy(all, ({ subject }) => subject);
+}
+
+function readFreeze(reading: Reading, runnerClasses: readonly string[]): Freeze | undefined {
+  const zone = readZone(reading);
+  const found = reading.fields(
+    {
+      on: (on) => readSubject(on, runnerClasses),
+      reason: text('why nothing starts, in a text', REASON_CHARACTERS_MAX),
+    },
+    {
+      id: readName,
+      from: edge('start', zone),
+      until: edge('end', zone),
+      owner: LIMIT_TEXTS.owner,
+      ...AUTHOR,
+    },
+    ['zone'],
+  );
+  if (found === undefined || zone === undefined) return undefined;
+  const { on: subject, from: fromMs, until: untilMs, ...rest } = found;
+  checkOrder(reading, fromMs, untilMs);
+  const id = `freeze-${Number(reading.path.at(-1)) + 1}`;
+  return { id, ...rest, subject, zone, ...withoutAbsent({ fromMs, untilMs }) };
 }

@@ -14,10 +14,7 @@ const OPTIONAL = {
   ...{ byUser: USER, requestedByUser: USER, approvedByUser: USER },
 };
 
-/**
- * Reads `grants: [{on, limit, amount, from, until, reason, ticket}]` and puts each on the limit it names, and on those
- * that take over from it. If the named limit is gone, the grant is on the one that took over.
- */
+/** Puts each grant on the limit it names and on those that take over from it, also if the named one is gone. */
 export function withGrants(
   bySubject: ReadonlyMap<string, readonly Limit[]>,
   reading: Reading,
@@ -81,7 +78,6 @@ function readGrant(reading: Reading, limit: Limit | undefined): Grant | undefine
   return { ...rest, fromMs, untilMs };
 }
 
-/** `+200` and `200` are the same; less is no grant but another limit. */
 function readAmount(reading: Reading, { kind, amount: base }: Limit): number | undefined {
   if (base === 'unlimited') return reading.expected('nothing: the limit is lifted as it is');
   const { value } = reading;

@@ -17,7 +17,6 @@ import { readDecimal } from './values.ts';
 
 type Amount = number | 'unlimited' | undefined;
 
-/** The kind and amount of a limit. */
 export interface Counted {
   readonly kind: LimitKind;
   readonly amount: Amount;
@@ -106,7 +105,6 @@ const isYearly = (per: PeriodKind): per is FiscalKind =>
 const CARRYING: readonly (PeriodKind | undefined)[] = ['day', 'week', 'month', 'quarter', 'year'];
 const NO_CARRY = `nothing: only ${SPENT_KINDS.join(' and ')} per ${CARRYING.join(', ')} carry over, on a limit of its own with an amount`;
 
-/** @param subject - empty for defaults. */
 export function readCarry(
   reading: Reading,
   of: Counted & { readonly per: PeriodKind | undefined; readonly subject: string },
@@ -133,7 +131,6 @@ export function readCarry(
 }
 
 const THRESHOLDS_MAX = 10;
-/** Above 100 for limits that only warn, and for what overran. */
 const PERCENT_MAX = 1_000;
 const FORECAST = /^forecast (\d{1,6})$/;
 

@@ -63,7 +63,6 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
   return { id, subject, kind, unit: UNIT_OF[kind], amount, ...period, mode, ...rest };
 }
 
-/** The router is not known to wait longer. */
 const WAIT_SECONDS_MAX = 60;
 
 function readWait(reading: Reading, kind: LimitKind): number | undefined {

@@ -103,7 +103,6 @@ export function readWildcard(reading: Reading): Wildcard | undefined {
   return compiled.ok ? compiled.wildcard : reading.refuse(`'${pattern}' ${compiled.problem}`);
 }
 
-/** The same, remembering its answers: few paths, refs and values come again and again. */
 function readPath(reading: Reading): Wildcard | undefined {
   const wildcard = readWildcard(reading);
   return wildcard && { pattern: wildcard.pattern, matches: remembering(wildcard.matches) };

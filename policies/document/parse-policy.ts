@@ -7,7 +7,7 @@ import { runnerClassNames } from '../price.ts';
 import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
-import { DISCLOSURES, type DiscloseSettings, type Disclosure } from '../text/reason-text.ts';
+import { DISCLOSURES, type DiscloseSettings } from '../text/reason-text.ts';
 import { gitlabId, readDuration, readZone, word } from './parse-entry.ts';
 import { COMPARED_MAX, looksSecret } from './parse-match.ts';
 import { readPrices } from './parse-prices.ts';
@@ -22,9 +22,7 @@ const RULES_MAX = 20_000;
 const VARIABLES_MAX = 200;
 const GROUPS_MAX = 100_000;
 const WAIT_WEIGHT_MAX = 100;
-/** Each costs a few reads of the table per minute. */
 const REQUEUE_GROUPS_MAX = 50;
-/** A pipeline is abandoned after a day. */
 const WITHIN_SECONDS_MAX = 86_400;
 const NOTE_GROUPS_MAX = 200;
 const PLATFORM_SUBJECTS_MAX = 100;
@@ -74,14 +72,13 @@ export function parsePolicy(
 
 function readRules(reading: Reading, names: KnownNames, platform: Platform): readonly Rule[] {
   if (!reading.isThere) reading.expected('a list of rules, or [] for none');
-  const ids = new Set<string>();
-  return reading.list('rules', RULES_MAX).flatMap((each, order) => {
-    const rule = readRule(each, order, names, platform);
-    if (rule === undefined) return [];
-    if (ids.has(rule.id)) each.at('id').expected('an id that no other rule has');
-    ids.add(rule.id);
-    return [rule];
-  });
+  return reading.unique(
+    'rules',
+    RULES_MAX,
+    'id',
+    (each) => readRule(each, Number(each.path.at(-1)), names, platform),
+    ({ id }) => id,
+  );
 }
 
 function readEstimate(reading: Reading): EstimateSettings {
@@ -110,10 +107,8 @@ function readVariables(reading: Reading): Omit<VariableAllowlist, 'compared'> {
 
 const whole =
   (what: string, max: number): Read<number> =>
-  (reading) => {
-    const value = reading.integer(what, 0);
-    return value !== undefined && value > max ? reading.expected(`at most ${max}`) : value;
-  };
+  (reading) =>
+    reading.integer(`${what}, at most ${max}`, 0, max);
 
 function readRolloutSettings(reading: Reading): RolloutSettings {
   const found = reading.fields(
@@ -133,47 +128,38 @@ function readRolloutSettings(reading: Reading): RolloutSettings {
   };
 }
 
-function readByGroup<Entry extends { readonly group: number }>(
+const GROUP = { group: gitlabId('group') };
+
+const ofGroups = <Entry extends { readonly group: number }>(
   reading: Reading,
   what: string,
   max: number,
   read: Read<Entry>,
-): ReadonlyMap<number, Entry> {
-  const byGroup = new Map<number, Entry>();
-  for (const each of reading.list(what, max)) {
-    const entry = read(each);
-    if (entry === undefined) continue;
-    if (byGroup.has(entry.group)) each.at('group').expected('a group that is named once');
-    byGroup.set(entry.group, entry);
-  }
-  return byGroup;
-}
-
-const GROUP = { group: gitlabId('group') };
+): readonly Entry[] => reading.unique(what, max, 'group', read, ({ group }) => group);
 
 function readDisclose(reading: Reading): DiscloseSettings {
   const levels = word('what to disclose', DISCLOSURES);
   if (reading.isThere) reading.object(['default', 'groups']);
-  const byGroup = readByGroup(reading.at('groups'), '{group, levels}', GROUPS_MAX, (each) =>
+  const byGroup = ofGroups(reading.at('groups'), '{group, levels}', GROUPS_MAX, (each) =>
     each.fields({ ...GROUP, levels }, {}),
   );
   return {
     default: reading.optional('default', levels) ?? 'binding',
-    byGroup: new Map([...byGroup].map(([id, entry]): [number, Disclosure] => [id, entry.levels])),
+    byGroup: new Map(byGroup.map((each) => [each.group, each.levels])),
   };
 }
 
 function readWaitWeights(reading: Reading): ReadonlyMap<number, number> | undefined {
   if (!reading.object(['weights'])) return undefined;
   const weight: Read<number> = (each) => each.integer('turns for one of others', 1, WAIT_WEIGHT_MAX);
-  const byGroup = readByGroup(reading.at('weights'), '{group, weight}', GROUPS_MAX, (each) =>
+  const byGroup = ofGroups(reading.at('weights'), '{group, weight}', GROUPS_MAX, (each) =>
     each.fields({ ...GROUP, weight }, {}),
   );
-  return new Map([...byGroup].map(([id, entry]) => [id, entry.weight]));
+  return new Map(byGroup.map((each) => [each.group, each.weight]));
 }
 
 function readRequeue(reading: Reading): readonly RequeueSettings[] {
-  const byGroup = readByGroup(reading, '{group, retries, within}', REQUEUE_GROUPS_MAX, (each) => {
+  const byGroup = ofGroups(reading, '{group, retries, within}', REQUEUE_GROUPS_MAX, (each) => {
     const found = each.fields(
       { ...GROUP, retries: (at) => at.integer('retries of one job', 1, 10), within: readDuration },
       { priority: (at: Reading) => at.integer('a priority, the highest first', 0, 100) },
@@ -181,7 +167,7 @@ function readRequeue(reading: Reading): readonly RequeueSettings[] {
     if (found !== undefined && found.within > WITHIN_SECONDS_MAX) each.at('within').expected('at most 24h');
     return found;
   });
-  return [...byGroup.values()].map(({ group, retries, within, priority = 0 }) => ({
+  return byGroup.map(({ group, retries, within, priority = 0 }) => ({
     groupId: group,
     retries,
     withinSeconds: within,
@@ -189,9 +175,8 @@ function readRequeue(reading: Reading): readonly RequeueSettings[] {
   }));
 }
 
-const readRequestNotes = (reading: Reading): readonly number[] => [
-  ...readByGroup(reading, '{group}', NOTE_GROUPS_MAX, (each) => each.fields(GROUP, {})).keys(),
-];
+const readRequestNotes = (reading: Reading): readonly number[] =>
+  ofGroups(reading, '{group}', NOTE_GROUPS_MAX, (each) => each.fields(GROUP, {})).map(({ group }) => group);
 
 function comparedVariables(rules: Reading): readonly string[] {
   const written = Array.isArray(rules.value) ? (rules.value as readonly unknown[]) : [];

@@ -31,10 +31,6 @@ const NO_PRICES: PriceTable = {
 
 const LIST_KEYS = ['version', 'classes', 'default_class'];
 
-/**
- * Reads `prices`: `{version, classes: [...], default_class}`, or a list of price list versions, each with
- * its first day.
- */
 export function readPrices(reading: Reading): PriceTable {
   if (!Array.isArray(reading.value)) return reading.object(LIST_KEYS) ? readVersion(reading) : NO_PRICES;
   if (reading.value.length === 0) reading.expected('at least one version of the prices');
@@ -61,17 +57,11 @@ function readVersion(reading: Reading): PriceList {
   const list = reading.at('classes');
   if (!Array.isArray(list.value) || list.value.length === 0)
     list.expected('a list of at least one runner class');
-  const names = new Set<string>();
-  const classes = list.each('runner classes', CLASSES_MAX, (each) => {
-    const read = readRunnerClass(each);
-    if (read !== undefined && names.has(read.name))
-      each.at('name').expected('a name that no other class has');
-    if (read !== undefined) names.add(read.name);
-    return read;
-  });
+  const classes = list.unique('runner classes', CLASSES_MAX, 'name', readRunnerClass, ({ name }) => name);
   const defaultName = reading.at('default_class');
   const defaultClass = classes.find((each) => each.name === defaultName.value);
-  if (defaultClass === undefined) defaultName.expected(`one of the classes: ${[...names].join(', ')}`);
+  if (defaultClass === undefined)
+    defaultName.expected(`one of the classes: ${classes.map(({ name }) => name).join(', ')}`);
   return { version: version ?? '', classes, defaultClass: defaultClass ?? NO_PRICES.defaultClass };
 }
 

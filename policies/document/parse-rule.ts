@@ -69,10 +69,6 @@ function readClass(reading: Reading, kind: RuleKind): RuleClass {
   return reading.oneOf(`a class for kind ${kind}`, allowed) ?? fallback;
 }
 
-/**
- * Reads an exemption: conditions as in `match` (all must hold), a reason, an end, an optional ticket,
- * and a zone for the end if it differs from the policy's.
- */
 function readExemption(reading: Reading, names: KnownNames): Exemption | undefined {
   const zone = readZone(reading, names.zone);
   const found = reading.fields(

@@ -9,7 +9,6 @@ type Found<Needed, Optional> = { readonly [Name in keyof Needed]: Value<Needed[N
   readonly [Name in keyof Optional]?: Value<Optional[Name]>;
 };
 
-/** `byUser` is `by_user` in documents. */
 const keyOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
@@ -124,7 +123,24 @@ export class Reading {
     return this.list(what, max).flatMap((each) => read(each) ?? []);
   }
 
-  /** Refuses an empty list: it would match nothing and look like everything. */
+  unique<Value>(
+    what: string,
+    max: number,
+    key: string,
+    read: Read<Value>,
+    nameOf: (value: Value) => unknown,
+  ): readonly Value[] {
+    const names = new Set<unknown>();
+    return this.each(what, max, (each) => {
+      const entry = read(each);
+      if (entry === undefined) return undefined;
+      const name = nameOf(entry);
+      if (names.has(name)) each.at(key).expected(`${key} to be named once`);
+      names.add(name);
+      return entry;
+    });
+  }
+
   refuseEmpty(problem: string): void {
     if (Array.isArray(this.value) && this.value.length === 0) this.refuse(problem);
   }

@@ -49,10 +49,7 @@ type Decimal =
   | { readonly ok: true; readonly amount: number }
   | { readonly ok: false; readonly expected: string };
 
-/**
- * Reads a decimal exactly into whole `1/perWhole` units (1 000 000 for money in micro-units, 60 for minutes in
- * seconds). Digit by digit, never through a float: 0.1 + 0.2 is not a matter here.
- */
+/** Reads a decimal exactly into whole `1/perWhole` units, digit by digit, never through a float. */
 export function readDecimal(value: unknown, perWhole: number): Decimal {
   const text = decimalText(value);
   if (text === undefined) return refuse('a decimal number such as 500 or 500.25');

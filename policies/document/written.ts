@@ -25,16 +25,12 @@ const MONEY_AFTER = /^(.*?\d)\s*([A-Za-z]{3}|[€£$¥₹])$/u;
 const MONEY_BEFORE = /^([A-Za-z]{3}|[€£$¥₹])\s*([-+]?\d.*)$/u;
 const SHARE = /^([-+])(\d{1,4})(?:[.,](\d{1,3}))?\s*%$/;
 const NUMBER = /^([-+]?)(\d[\d.,'’_\s]*?)(%|[A-Za-z]{0,2})$/u;
-/** Digits, perhaps in groups of three, and decimals, by the sign before the decimals. */
 const DIGITS = {
   '.': /^(\d+|[1-9]\d{0,2}([,'’_\s])\d{3}(?:\2\d{3})*)(?:\.(\d+))?$/u,
   ',': /^(\d+|[1-9]\d{0,2}([.'’_\s])\d{3}(?:\2\d{3})*)(?:,(\d+))?$/u,
 };
 
-/**
- * One amount as limits.yaml has it: `9.50`, `unlimited`, `256Gi`, `80%`. What is no amount at all is given back as it is,
- * for the limit's own reading to refuse.
- */
+/** Gives an amount as limits.yaml has it. What is no amount is given back, for the limit's own reading to refuse. */
 export function readWrittenAmount(
   written: string,
   { currency, decimal, isMoney = true, was }: AmountRead,

@@ -6,10 +6,6 @@ import type { Wildcard } from '../match/wildcard.ts';
 import { meetsTagRule, spellingsOf, TAG_RULES } from './image-reference.ts';
 import type { ContainerEngine, ImageNotAllowedReason, ImageReason } from './image-text.ts';
 
-/**
- * Keys of the rules that judge images: which ones are allowed, which denied, how both are compared, what their tags must
- * be like, and whether they may hold an engine that runs containers of its own.
- */
 export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 
 type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];

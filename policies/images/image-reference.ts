@@ -1,11 +1,7 @@
-/**
- * The parts of an image reference, as written: variables are not yet expanded when GitLab asks, so `tag` may hold one.
- * No registry, `library/` or `latest` is put in.
- */
+/** The parts of an image reference as written: no registry, `library/` or `latest` is put in. */
 export interface ImageReference {
   readonly name: string;
   readonly tag?: string;
-  /** Includes its algorithm: `sha256:…`. Always written out, never a variable. */
   readonly digest?: string;
 }
 
@@ -51,10 +47,7 @@ export function readImageReference(text: string): ImageReference | undefined {
   return { name, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
 }
 
-/**
- * Returns true if an image meets a tag rule for any value of its variables. Variables may stand in the name,
- * because the text after the last colon stays the tag. A tag with a variable may become `latest`.
- */
+/** True for any value of its variables: they may stand in the name, but a tag with one may become `latest`. */
 export function meetsTagRule(image: string, wanted: TagRule): boolean {
   const reference = readImageReference(image);
   if (reference === undefined) return false;
@@ -91,10 +84,7 @@ const HUB_NAMES: readonly string[] = [
 const HUB: ReadonlySet<string> = new Set(HUB_NAMES);
 const OFFICIAL = 'library/';
 const HTTPS_PORT = ':443';
-/**
- * Stands for the unknown tag of an image that is named by its digest: wildcards match it and letters do not.
- * No tag may contain this character.
- */
+/** Stands for the unknown tag of an image with a digest: wildcards match it, letters do not, and no tag contains it. */
 const ANY_TAG = '\uFFFF';
 
 interface Spellings {

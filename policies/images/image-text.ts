@@ -98,7 +98,6 @@ const ENGINES: Readonly<Record<ContainerEngine, { readonly what: string; readonl
 const imageText = ({ image, service }: NamedImage): string =>
   `${service ? 'service image' : 'image'} ${quoted(image, IMAGE_CHARACTERS_MAX)}`;
 
-/** Explains an image with an unresolved variable: its value is masked or was not sent. */
 const variableAdvice = (image: string): readonly string[] =>
   image.includes('$')
     ? [

@@ -3,7 +3,6 @@ import { listText, quoted } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, StatelessRuleKind } from './rule-kind.ts';
 
-/** Kubernetes takes numbers only; Docker takes names as well. */
 const EXECUTORS = ['kubernetes', 'docker'] as const;
 type Executor = (typeof EXECUTORS)[number];
 const IDS_MAX = 1_000;
@@ -110,7 +109,6 @@ function idOf(text: string, executor: Executor): string {
   return name === 'root' ? ROOT : name;
 }
 
-/** Nothing that such an executor takes. */
 function isInvalid(text: string, executor: Executor): boolean {
   if (text.includes('$')) return false;
   const id = idOf(text, executor);
@@ -123,7 +121,6 @@ export interface ContainerUserReason {
   /** As written, e.g. `0`, `root`, `$USER_ID`; empty: none, where one must be named. */
   readonly asked: string;
   readonly allowed: readonly string[];
-  /** Not a number, where Kubernetes needs one. */
   readonly invalid?: true;
   readonly service?: string;
 }

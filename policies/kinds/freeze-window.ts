@@ -17,10 +17,7 @@ export interface FreezeWindows {
 /** Weekly windows that leave no gap for so long have none: a change of the clocks can close one for a week, not for two. */
 const GAPLESS_MS = 28 * DAY_MS;
 
-/**
- * Returns the end of the freeze in force at an instant, Unix ms. `Infinity`: someone has to lift it.
- * Undefined: no freeze. Windows that touch or overlap are one freeze.
- */
+/** Returns the end of the freeze in force. Undefined: no freeze. Windows that touch or overlap are one. */
 export function frozenUntilMs({ absolute, weeklyAt }: FreezeWindows, atMs: number): number | undefined {
   let untilMs = atMs;
   let weeklySinceMs = atMs;
@@ -66,7 +63,6 @@ export function readFreezeWindows(reading: Reading, zone: string): FreezeWindows
   return { absolute, weeklyAt: weeklySpans(weekly, zone) };
 }
 
-/** A window without `until` lasts until someone lifts it. */
 function readAbsolute(reading: Reading, zone: string): FreezeSpan | undefined {
   const startMs = readEdge(reading.at('from'), 'start', zone);
   const until = reading.at('until');

@@ -107,10 +107,7 @@ function reasonFor(
   return { code: 'OVERWRITE_NOT_ALLOWED', variable, why: 'pattern', pattern: setting.pattern };
 }
 
-/**
- * The runner's variable syntax: `$NAME`, `${NAME}` and the shell's special parameters. `$$` is a dollar
- * sign.
- */
+/** The runner's syntax: `$NAME`, `${NAME}` and the shell's special parameters. `$$` is a dollar sign. */
 const REFERENCE = /\$(?:\{[^}]*\}|\{|[A-Za-z_]\w*|[*#$@!?\d-])/g;
 
 /**

@@ -8,7 +8,7 @@ import {
   resourceVariableName,
   type Setting,
 } from '../kubernetes/resource-variables.ts';
-import { cutLine, oneLine, quoted, shortened } from '../text/plain-text.ts';
+import { oneLine, quoted, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
 
@@ -187,11 +187,11 @@ const amountsOf = ({ asked, cap, isFloor }: ResourceCap): string =>
 function capHeadline(reason: ResourceCap, amounts: string): string {
   const resource = RESOURCES[reason.resource];
   const who = reason.sum ? 'The containers of this job together ask for' : `${name(reason)} asks for`;
-  return cutLine(`${who} ${reason.isFloor ? 'less' : 'more'} ${resource} than allowed here${amounts}.`);
+  return `${who} ${reason.isFloor ? 'less' : 'more'} ${resource} than allowed here${amounts}.`;
 }
 
 export const resourceInvalid: ReasonText<InvalidResourceReason> = {
-  headline: (reason) => cutLine(`${name(reason)} is not a quantity that Kubernetes can read.`),
+  headline: (reason) => `${name(reason)} is not a quantity that Kubernetes can read.`,
   line: (reason) => `${name(reason)}: no quantity that Kubernetes can read`,
   advice: () => [
     'Retrying will fail again. Write a number without variables in it: 2 or 500m for CPU, 512Mi or 4Gi for memory.',

@@ -2,10 +2,6 @@ import type { CheckedJob } from '../checked-job.ts';
 import type { Reading } from '../document/reading.ts';
 import type { RuleClass } from '../mode.ts';
 
-/**
- * Defines one kind of stateless rule: its keys and its check. Its reasons and their texts are in the same
- * file.
- */
 export interface StatelessRuleKind<Own extends { readonly code: string }> {
   readonly class: RuleClass;
   readonly keys: readonly string[];
@@ -18,10 +14,7 @@ export interface StatelessRuleKind<Own extends { readonly code: string }> {
   readonly read: (reading: Reading, names: KnownNames) => Check<Own>;
 }
 
-/**
- * Returns one reason for each violation, `[]` if there are none. `FIELD_MISSING` names a field that was not
- * sent; `on_missing` then decides. Pure; made once, when the policy is read.
- */
+/** `FIELD_MISSING` names a field that was not sent; `on_missing` then decides. Pure. */
 export type Check<Own> = (job: CheckedJob) => readonly (Own | FieldMissingReason)[];
 
 export interface FieldMissingReason {

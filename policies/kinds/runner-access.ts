@@ -4,7 +4,7 @@ import type { Reading } from '../document/reading.ts';
 import { type Conditions, isOfClass, needsOf } from '../match/conditions.ts';
 import { allHold } from '../match/match.ts';
 import { NO_CLASS } from '../price.ts';
-import { firstFitting, oneLine, shortened } from '../text/plain-text.ts';
+import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
 
@@ -21,9 +21,6 @@ export const runnerAccess: StatelessRuleKind<RunnerScope> = {
   read: readRunnerAccess,
 };
 
-/**
- * A job passes if all conditions of one entry of `allow` hold. An empty list closes the classes to all jobs.
- */
 function readRunnerAccess(reading: Reading, names: KnownNames): Check<RunnerScope> {
   // Shares its key with `match`; the other keys of a match are refused here.
   const { runnerClasses } = readConditions(reading, names.runnerClasses);
@@ -80,7 +77,7 @@ const CLASS_CHARACTERS_MAX = 30;
 const NEED_CHARACTERS_MAX = 100;
 
 export const runnerScope: ReasonText<RunnerScope> = {
-  headline: (reason) => firstFitting(`${closedText(reason)} ${openText(reason)}.`, closedText(reason)),
+  headline: (reason) => `${closedText(reason)} ${openText(reason)}.`,
   discreetHeadline: (reason) => closedText(reason),
   line: (reason) => `${className(reason)}: ${openText(reason)}`,
   advice: () => [

@@ -14,10 +14,7 @@ export const services: StatelessRuleKind<ImageReason | ServiceLimit> = {
   alsoReads: 'services',
 };
 
-/**
- * Treats absent services as none, because they look equal in GitLab's wire format. The field is
- * missing if a service's image is unknown and only a deny list or `docker_in_docker: false` could decide.
- */
+/** Absent services look like none in GitLab's wire format. */
 function readServices(reading: Reading): Check<ImageReason | ServiceLimit> {
   const judge = readImageJudge(reading, 'service');
   const max = reading.optional('max', (each) =>

@@ -7,11 +7,7 @@ import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.t
 
 const TIMEOUT_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'timeoutSeconds' }];
 
-/**
- * Caps the timeout of a job, which bounds its cost if it hangs. A cap per runner class is a rule with
- * `match.runner_classes`, so that reports, exemptions and rollout name the right rule. If several caps
- * match, each must be kept.
- */
+/** Caps the timeout of a job, which bounds its cost if it hangs. */
 export const timeout: StatelessRuleKind<TimeoutReason> = {
   class: 'cost',
   keys: ['max'],

@@ -16,10 +16,7 @@ export interface FootprintDefaults {
   readonly bytes?: number;
 }
 
-/**
- * The largest amount that runners take from each variable, e.g. `KUBERNETES_CPU_REQUEST`. A variable that is not here is
- * ignored, as the Runner ignores it while its `*_overwrite_max_allowed` is empty.
- */
+/** The largest amount that runners take from each variable. They ignore a variable that is not here. */
 export type Overwrites = ReadonlyMap<string, Quantity>;
 
 export interface RunnerSize {
@@ -28,10 +25,7 @@ export interface RunnerSize {
   readonly overwrites?: Overwrites;
 }
 
-/**
- * A total in whole units, rounded up once. Absent: nothing is stated and the class has no size. `invalid`: the class has no
- * size, and a variable that counts is not a Kubernetes quantity.
- */
+/** Whole units, rounded up once. `invalid`: the class has no size, and a variable that counts is no quantity. */
 export type FootprintTotal = number | undefined | 'invalid';
 
 export interface Footprint {

@@ -61,10 +61,7 @@ export function readOverwrites(reading: Reading): Overwrites | undefined {
 /** An exact decimal as long as it has no more digits. */
 const NUMBER_DIGITS_MAX = 15;
 
-/**
- * Reads caps such as `build: {cpu: 8, memory_limit: 16Gi}`, in the order of reports. `cpu` caps request and
- * limit; `cpu_request` and `cpu_limit` override it.
- */
+/** Reads caps such as `build: {cpu: 8, memory_limit: 16Gi}`. `cpu` caps request and limit; `cpu_limit` overrides it. */
 export const readCaps = (reading: Reading, subjects: readonly CapSubject[] = CAP_SUBJECTS): readonly Cap[] =>
   subjects.flatMap((subject) => readSubject(reading.at(subject), subject));
 

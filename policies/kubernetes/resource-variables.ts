@@ -39,10 +39,7 @@ const NOTHING: BoundSettings = {};
 export const resourceVariableName = (kind: ContainerKind, resource: ResourceName, bound: Bound): string =>
   NAMES[kind][resource][bound];
 
-/**
- * Returns the settings of the job's variables. For `service` it returns the default of services without own
- * settings.
- */
+/** For `service` it returns the default of services without own settings. */
 export function askedByJob(
   variables: Variables | undefined,
   kind: ContainerKind,
@@ -130,8 +127,5 @@ export function overwriteVariable(name: string): OverwriteVariable | undefined {
   );
 }
 
-/**
- * Stands for a value that is set and does not leave the relay: the bearer token, masked and file variables, names that
- * look like a secret's. It passes no pattern, so a value that cannot be seen is not taken to be allowed.
- */
+/** Stands for a value that does not leave the relay: masked, a file, or a secret's. It passes no pattern. */
 export const HIDDEN_VALUE = '[set]';

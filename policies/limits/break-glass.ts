@@ -31,10 +31,7 @@ interface BreakGlassReview {
 
 const BREAK_GLASS_RULE = 'break-glass';
 
-/**
- * Returns the counter of its jobs. A break-glass that counts over its whole span is named by its last day,
- * not `once`, because counters of `once` are kept forever.
- */
+/** A break-glass of `once` is counted by its last day, because counters of `once` are kept forever. */
 export function breakGlassCounter({ id, per, untilMs }: BreakGlass, nowMs: number): CounterKey {
   const at = per === 'once' ? untilMs - 1 : nowMs;
   const period = periodAt(per === 'once' ? 'day' : per, 'UTC', at).key;

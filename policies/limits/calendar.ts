@@ -50,10 +50,7 @@ export function dayOfIso(text: string): CalendarDay {
 /** Zones are at most 14 hours ahead of and 12 behind UTC; one day more covers zones that moved across the date line. */
 const SEARCH_MS = 38 * 3_600_000;
 
-/**
- * Offsets of a zone from UTC over these years. The build computes them once, because the runtime's first
- * calendar lookup takes ten milliseconds of a cold start.
- */
+/** The build computes them once, because the runtime's first calendar lookup takes 10 ms of a cold start. */
 export interface ZoneTable {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -95,10 +92,7 @@ function lookedUpAhead(zone: string, atMs: number): number {
 /** One per zone in use. Making a formatter takes thousands of times longer than using it. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/**
- * Returns true for a zone of the IANA data base (`Europe/Berlin`, `UTC`). An offset is not a zone, because
- * it has no daylight saving time.
- */
+/** Returns true for a zone of the IANA data base. An offset is not one: it has no daylight saving time. */
 export function isZone(zone: string): boolean {
   if (!/^[A-Za-z]/.test(zone)) return false;
   if (tables.has(zone)) return true;
@@ -149,19 +143,13 @@ export function hourOfWeek(zone: string, atMs: number): number {
 const STARTS_MAX = 10_000;
 const starts = new Map<string, number>();
 
-/**
- * The first instant of a day in a zone, Unix ms. Pure: what it remembers, it would compute again, and that takes 28 looks
- * at the zone's calendar. Forecasts ask for the same thirty days for every row.
- */
+/** The first instant of a day in a zone, Unix ms. Remembered, because it takes 28 looks at the zone's calendar. */
 export function dayStartMs(zone: string, day: CalendarDay): number {
   const wanted = dayNumber(day);
   return remembered(starts, `${wanted} ${zone}`, STARTS_MAX, () => searchedStartMs(zone, wanted));
 }
 
-/**
- * Usually 00:00 there, but not where the clocks skip midnight: so it is searched for, as the earliest instant at which
- * the zone's day is this one or later.
- */
+/** Searched for, because clocks may skip midnight: the earliest instant whose day is this one or later. */
 function searchedStartMs(zone: string, wanted: number): number {
   let before = wanted * DAY_MS - SEARCH_MS;
   let after = wanted * DAY_MS + SEARCH_MS;

@@ -10,10 +10,7 @@ import { PERIOD_KINDS } from './period.ts';
 export interface LimitField {
   /** Key in limits.yaml, in edits, in the API and in the change log. */
   readonly name: string;
-  /**
-   * `part`: a share of the limit (`80%`) or an amount in its unit. `day`: a day or an instant. `percents`: of the limit, and
-   * `forecast 100` of the forecast for the end of the period.
-   */
+  /** `part`: a share of the limit (`80%`) or an amount in its unit. `percents`: of the limit or its forecast. */
   readonly type: 'part' | 'choice' | 'word' | 'text' | 'day' | 'percents';
   readonly choices?: readonly string[];
   readonly choiceTexts?: Readonly<Record<string, string>>;

@@ -14,10 +14,7 @@ export interface Limit {
   readonly subject: string;
   readonly kind: LimitKind;
   readonly unit: Unit;
-  /**
-   * Whole units. 0 blocks; `unlimited` asks nothing at this level (the other levels still do). As it was written: what
-   * is in force now, with grants and what was carried over, is `limitAt`'s to say.
-   */
+  /** As it was written, whole units; `limitAt` adds grants and what was carried over. 0 blocks. */
   readonly amount: number | 'unlimited';
   readonly softAmount?: number;
   readonly softShare?: number;
@@ -40,10 +37,7 @@ export interface Limit {
   readonly mode: Mode;
   /** Absent: the rule that asks the limit says, else its kind: `room` for money and minutes, `admit` for the others. */
   readonly whenUnreachable?: OutagePolicy;
-  /**
-   * Time that a job may wait for headroom if only such limits refuse it, ms. Absent: it is rejected
-   * immediately.
-   */
+  /** How long a job may wait if only such limits refuse it. Absent: not at all. */
   readonly waitMs?: number;
   /** Members of one cohort and kind use each other's idle amounts. Absent: in none. */
   readonly cohort?: string;
@@ -144,10 +138,7 @@ export const shareOf = (amount: number, parts: number): number =>
 
 const DAY_AT_END = /-(\d{4}-\d{2}-\d{2})$/;
 
-/**
- * Returns the name that limits share if one takes over from the other: `money-month` of `money-month`, and of
- * `money-month-2027-01-01` if that one begins on the day in its id.
- */
+/** The name that limits share if one takes over from the other on the day in its id: `money-month-2027-01-01`. */
 export function lineOf({ id, fromMs, zone }: Pick<Limit, 'id' | 'fromMs' | 'zone'>): string {
   const day = DAY_AT_END.exec(id)?.[1];
   return day !== undefined && fromMs === dayStartMs(zone, dayOfIso(day)) ? withoutDay(id) : id;

@@ -40,10 +40,7 @@ export const counterOf = (limit: Limit, nowMs: number): CounterKey => ({
   period: limitPeriod(limit, nowMs)?.key ?? 'now',
 });
 
-/**
- * The limit as it is at an instant: base + carried over + active grants, with its soft part and its grace moved along.
- * An overdraft takes at most the base: what is granted to help is there to help.
- */
+/** Base + carried over + active grants. An overdraft takes at most the base: a grant is there to help. */
 export function limitAt(limit: Limit, nowMs: number): Limit {
   const { amount: base, opening } = limit;
   const grants = grantsOf(limit);
@@ -106,10 +103,7 @@ interface JobSubject {
   readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
 }
 
-/**
- * The subjects of a job that have limits now: instance → root → … → its group → project → runner class → runner → user, and
- * then what has a cap: its pipeline, its name and so on.
- */
+/** From the instance down to the user, then what has a cap: its pipeline, its name and so on. */
 export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits[] {
   const levels: SubjectLimits[] = [];
   for (const { label, limits: limitsIn } of subjectsOf(job)) {
@@ -218,10 +212,7 @@ export function subjectKey(subject: Subject): string {
   return `${subject.kind}/${'id' in subject ? subject.id : subject.name}`;
 }
 
-/**
- * The limit that a counter counts for: the subject's own, of a cap the one written for each, else the one that a group or personal namespace has by default
- * at that instant. As it was written: what is in force is `limitAt`'s to say. Undefined: there is none (any more).
- */
+/** The limit that a counter counts for, as written. Undefined: there is none (any more). */
 export function limitOfCounter(
   { subject, limit: id }: Pick<CounterKey, 'subject' | 'limit'>,
   limits: LimitSet,

@@ -32,10 +32,7 @@ export interface Period {
 /** The period met last, per kind, zone and fiscal start: nearly every question falls into it again. */
 const met = new Map<string, Period>();
 
-/**
- * Returns the period of an instant. Pure: its cache changes no result. Weeks begin on Monday; minutes and
- * hours are UTC in every zone.
- */
+/** Weeks begin on Monday; minutes and hours are UTC in every zone. The cache changes no result. */
 export function periodAt(
   kind: PeriodKind,
   zone: string,
@@ -137,20 +134,14 @@ function periodOfKey(key: string): { readonly kind: PeriodKind; readonly endMs: 
 
 const LONGEST_DAYS = { minute: 2, hour: 2, day: 2, week: 8, month: 32, quarter: 93, year: 367 };
 
-/**
- * Returns the most days that the period of a key may last, with one day for clock changes: 0 for `now`, Infinity for
- * `once` and unknown keys.
- */
+/** The most days that a period lasts, one for clock changes included: 0 for `now`, Infinity for `once`. */
 export const longestDays = remembering((key: string): number => {
   const kind = periodOfKey(key)?.kind;
   if (key === 'now') return 0;
   return kind === undefined || kind === 'once' ? Number.POSITIVE_INFINITY : LONGEST_DAYS[kind];
 });
 
-/**
- * Returns an instant at which the period of a key is over in every zone, Unix ms; at most a day too late.
- * Infinity for `once`, `now` and other keys.
- */
+/** Returns an instant at which the period is over in every zone, at most a day too late; Infinity for `once` and `now`. */
 export function overEverywhereMs(key: string): number {
   const period = periodOfKey(key);
   if (period === undefined) return Number.POSITIVE_INFINITY;
@@ -184,10 +175,7 @@ const FISCAL_START = /^(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 
 export const isFiscalStart = (text: string): boolean => FISCAL_START.test(text);
 
-/**
- * Returns true if periods of a kind differ from calendar periods. Months that begin on the 1st are calendar
- * months.
- */
+/** Months that begin on the 1st are calendar months. */
 export const isFiscal = (kind: FiscalKind, start: FiscalStart): boolean =>
   start !== CALENDAR_YEAR && !(kind === 'month' && start.endsWith('-01'));
 

@@ -1,7 +1,7 @@
 import type { Placement } from '../placement.ts';
 import { NO_CLASS } from '../price.ts';
 import type { AdmissionRequest } from '../request/request.ts';
-import { joinedText } from '../text/plain-text.ts';
+import { listText } from '../text/plain-text.ts';
 import { comparedValue } from '../variables/compared-value.ts';
 import type { Wildcard } from './wildcard.ts';
 
@@ -154,13 +154,13 @@ const valueHolds = (wanted: readonly Wildcard[] | boolean, value: string | undef
     ? wanted === (value !== undefined)
     : value !== undefined && wanted.some(({ matches }) => matches(value));
 
-const WORDS_MAX = 3;
-const WORD_CHARACTERS_MAX = 60;
+const patternsText = (wildcards: readonly Wildcard[]): string =>
+  listText(
+    wildcards.map(({ pattern }) => pattern),
+    'or',
+  );
 
-/**
- * Describes for people how to meet the conditions: `protected refs and environment production`. It quotes
- * refs, environments and sources. It does not name groups, projects, users and jobs of others.
- */
+/** How to meet the conditions, for people. It does not name groups, projects, users and jobs of others. */
 export function needsOf(conditions: Conditions): string {
   const { groups, projects, users, refs, environments, sources, jobs } = conditions;
   const needs: string[] = [];
@@ -169,19 +169,9 @@ export function needsOf(conditions: Conditions): string {
   if (users !== undefined) needs.push('certain users');
   if (conditions.protected !== undefined)
     needs.push(conditions.protected ? 'protected refs' : 'refs that are not protected');
-  if (refs !== undefined) needs.push(`ref ${oneOf(patternsOf(refs))}`);
-  if (environments !== undefined) needs.push(`environment ${oneOf(patternsOf(environments))}`);
-  if (sources !== undefined) needs.push(`pipeline source ${oneOf([...sources])}`);
+  if (refs !== undefined) needs.push(`ref ${patternsText(refs)}`);
+  if (environments !== undefined) needs.push(`environment ${patternsText(environments)}`);
+  if (sources !== undefined) needs.push(`pipeline source ${listText([...sources], 'or')}`);
   if (jobs !== undefined) needs.push('certain jobs');
   return needs.join(' and ');
-}
-
-const patternsOf = (wildcards: readonly Wildcard[]): readonly string[] =>
-  wildcards.map(({ pattern }) =>
-    pattern.length > WORD_CHARACTERS_MAX ? `${pattern.slice(0, WORD_CHARACTERS_MAX)}…` : pattern,
-  );
-
-function oneOf(words: readonly string[]): string {
-  const told = words.length > WORDS_MAX ? [...words.slice(0, WORDS_MAX), 'others'] : words;
-  return joinedText(told, 'or');
 }

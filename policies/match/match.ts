@@ -26,10 +26,7 @@ export function matchOf(match: Match, job: MatchInput): MatchResult {
   return left === false ? YES : { matches: true, unproven: left };
 }
 
-/**
- * Returns the condition that excludes a job: `groups` if it fails, `not.groups` if it matches. Undefined if
- * the match holds or is unknown.
- */
+/** Returns `groups` if that excludes the job, `not.groups` if it is excepted. */
 export function failedCondition(match: Match, job: MatchInput): string | undefined {
   const named = (conditions: Conditions, wanted: boolean): string | undefined =>
     Object.keys(conditions).find(
@@ -52,10 +49,7 @@ export function allHold(conditions: Conditions, job: MatchInput): ConditionResul
   return all;
 }
 
-/**
- * Prefers a field that a directory could provide. Security rules then still apply, and a relay without a
- * directory knows that it cannot decide.
- */
+/** Prefers a field that a directory could provide, so that a relay without one knows that it cannot decide. */
 function placeFirst(one: string, other: string): string {
   if (one === GROUP || other === GROUP) return GROUP;
   return isPlace(other) ? other : one;

@@ -46,10 +46,7 @@ export function compileRegex(pattern: string): CompiledRegex {
   return { ok: true, regex: { pattern, matches } };
 }
 
-/**
- * A pattern that {@link compileRegex} accepted before, compiled when a text first asks: a cold start does not wait for it.
- * From that text on it throws if it is none.
- */
+/** A pattern that was accepted before, compiled when a text first asks: a cold start does not wait for it. */
 export function acceptedRegex(pattern: string): Regex {
   let compiled: CompiledRegex | undefined;
   return {

@@ -10,10 +10,7 @@ const RECORDED_AS_SENT = [
   ...(['runnerId', 'suspicious'] as const),
 ] as const;
 
-/**
- * Fields of the request that rules read, so that every rule can be evaluated again. Values of variables are
- * never stored, so rules that read them cannot be.
- */
+/** Fields that rules read, so that they can be evaluated again. Values of variables are never stored. */
 export interface RecordedRequest extends Pick<AdmissionRequest, (typeof RECORDED_AS_SENT)[number]> {
   readonly services?: readonly RecordedService[];
   readonly variables?: RecordedVariables;
@@ -56,16 +53,12 @@ export interface JobFacts {
   readonly policyVersion: string;
   /** Due = hold + timeout + 15 min. The policy's where GitLab sent none. */
   readonly timeoutSeconds: number;
-  /** GitLab sent no timeout: the job may have run longer than the policy's. */
   readonly timeoutAssumed?: true;
   /** The runner in GitLab's job end. Absent if the admission request named the same. */
   readonly runnerId?: number;
-  /** The result in GitLab's last job end. Absent if GitLab sent none, or in older records. */
   readonly outcome?: RanOutcome;
-  /** Number of earlier tries. Absent if no job end had it, or in older records. */
   readonly retryCount?: number;
   readonly queuedSeconds?: number;
-  /** Fields that rules read. Absent if the record had no space, or in older records. */
   readonly asked?: RecordedRequest;
 }
 
@@ -89,10 +82,7 @@ export function recordedRequestOf(
   };
 }
 
-/**
- * The question again, as far as it was recorded. `variables` are there only if there were none to lose: where they are
- * absent, see {@link RecordedRequest.variables} for whether GitLab sent some.
- */
+/** The request as far as it was recorded. `variables` are there only if there were none to lose. */
 export function requestOfRecord(jobId: number, facts: JobFacts, recorded: RecordedRequest): AdmissionRequest {
   const filled = new Set(recorded.filled);
   const sent = <Value>(name: FilledFact, value: Value | undefined): Value | undefined =>

@@ -24,7 +24,6 @@ export interface AdmissionRequest {
   readonly rootNamespaceId?: number;
   readonly organizationId?: number;
   readonly userId?: number;
-  /** True if the user name belongs to a token or service account. */
   readonly byBot?: boolean;
 
   readonly ref?: string;

@@ -70,7 +70,6 @@ const AUTOMATIC_RETRY_WITHIN_MS = 120_000;
 
 type Full = CodedReason<'CONCURRENCY_FULL' | 'CAPACITY_FULL'>;
 
-/** It has not used up its own: the rest runs elsewhere. */
 const isLentOut = ({ lentOut, committed, limitAmount }: Full): boolean =>
   lentOut === true && committed < limitAmount;
 
@@ -139,7 +138,6 @@ export const windowFull: ReasonText<CodedReason<'WINDOW_FULL'>> = {
   faultless: true,
 };
 
-/** No wait helps, because not even the empty counter has room. */
 export const exceedsLimitAlone: ReasonText<CodedReason<'EXCEEDS_LIMIT_ALONE'>> = {
   headline: (reason, { currency }) =>
     fitted(reason.subjectLabel, (label) => {

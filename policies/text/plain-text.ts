@@ -9,14 +9,11 @@
 const INVISIBLE =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+/gu;
 
-/**
- * Joiners and variation selectors of emoji. They could hide a difference between two names, so they are
- * removed: an emoji falls into its parts, and joined letters of other scripts are separated.
- */
+/** Joiners and variation selectors of emoji could hide a difference between two names. */
 const EMOJI_JOINERS = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200d\ufe0e\ufe0f]+/gu;
 
 /** Replaces each run of invisible characters, so that a text cannot forge, reorder or hide a line. */
-export const visible = (text: string, instead: string): string =>
+const visible = (text: string, instead: string): string =>
   text.replace(EMOJI_JOINERS, '').replace(INVISIBLE, instead);
 
 export const plain = (text: string): string => visible(text, ' ');
@@ -27,7 +24,6 @@ export const plainLines = (text: string, instead = ' '): string =>
     .map((line) => visible(line, instead))
     .join('\n');
 
-/** Text of a user or of GitLab, made fit for a place within a line. */
 export const oneLine = (text: string): string => plain(text).replace(/ {2,}/g, ' ').trim();
 
 /** Cut in the middle, because paths differ at both ends. */
@@ -42,7 +38,7 @@ export const quoted = (text: string, charactersMax: number): string =>
   `"${shortened(oneLine(text), charactersMax)}"`;
 
 /** Job lists and chat previews show about this much. */
-export const HEADLINE_CHARACTERS_MAX = 120;
+const HEADLINE_CHARACTERS_MAX = 120;
 const LABEL_CHARACTERS_MIN = 12;
 
 /** A first line about a subject. If it is too long, the name is shortened, because the numbers matter more. */
@@ -54,9 +50,6 @@ export function fitted(subjectLabel: string, line: (label: string) => string): s
   return cutLine(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, kept))));
 }
 
-export const firstFitting = (...lines: readonly [string, ...string[]]): string =>
-  lines.find(fits) ?? cutLine(lines.at(-1) ?? lines[0]);
-
 export const cutLine = (line: string): string =>
   plain(fits(line) ? line : `${line.slice(0, HEADLINE_CHARACTERS_MAX - 1)}…`);
 
@@ -65,7 +58,6 @@ const fits = (line: string): boolean => line.length <= HEADLINE_CHARACTERS_MAX;
 const ENTRIES_MAX = 5;
 const ENTRY_CHARACTERS_MAX = 60;
 
-/** Entries as a sentence has them: `always`, `always or never`, `a, b or c`. A long list ends in how many more there are. */
 export function listText(entries: readonly string[], joint: 'and' | 'or'): string {
   const told = entries.slice(0, ENTRIES_MAX).map((each) => shortened(oneLine(each), ENTRY_CHARACTERS_MAX));
   const more = entries.length - told.length;
@@ -78,7 +70,6 @@ export function joinedText(entries: readonly string[], joint: 'and' | 'or'): str
   return entries.length < 2 ? last : `${entries.slice(0, -1).join(', ')} ${joint} ${last}`;
 }
 
-/** The order of texts by their UTF-16 units, the same on every machine; what is not there is empty. */
 export const compareTexts = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Quotes a path or name so that a printed command can be pasted into a POSIX shell. */

@@ -1,14 +1,10 @@
-/**
- * The numbers that a rejection text may show: none, those of the binding limit, or those of all limits that
- * refused.
- */
+/** Numbers that a text may show: none, of the binding limit, or of all limits that refused. */
 export type Disclosure = 'none' | 'binding' | 'all';
 
 export const DISCLOSURES: readonly Disclosure[] = ['none', 'binding', 'all'];
 
 export interface DiscloseSettings {
   readonly default: Disclosure;
-  /** Keyed by group id; the closest ancestor that names one decides. */
   readonly byGroup: ReadonlyMap<number, Disclosure>;
 }
 
@@ -25,10 +21,7 @@ export interface AdviceContext {
 /** Texts of one kind of reason. Texts from users are cleaned before use (`oneLine`, `quoted`). */
 export interface ReasonText<Of> {
   headline(reason: Of, context: HeadlineContext): string;
-  /**
-   * A headline without amounts or patterns of the rules. It may show values that the job's author wrote,
-   * such as the image or the name of a variable. Absent: the headline has none.
-   */
+  /** Without amounts or patterns of the rules. Absent: the headline has none. */
   discreetHeadline?(reason: Of): string;
   line(reason: Of, currency: string): string;
   /** Says if and when a retry helps, and other remedies. `none` discloses as little as `discreetHeadline`. */

@@ -36,14 +36,12 @@ export const discreetHeadline = (reason: Reason): string => {
 export const reasonLine = (reason: Reason, currency: string): string =>
   plain(textsFor(reason).line(reason, currency));
 
-/** Names whose limit it is and leaves out its numbers. */
 export const discreetReasonLine = (reason: Reason, currency: string): string =>
   'limitAmount' in reason ? `${limitLabelOf(reason)}: ${limitName(reason)}` : reasonLine(reason, currency);
 
 export const retryAdvice = (reason: Reason, disclosure: Disclosure, nowMs: number): readonly string[] =>
   textsFor(reason).advice(reason, { disclosure, nowMs }).map(plain);
 
-/** Order of reasons in the first line, hardest to resolve first. */
 const HARDNESS: Readonly<Partial<Record<Reason['code'], number>>> = {
   FIELD_MISSING: 5,
   EXCEEDS_LIMIT_ALONE: 4,
@@ -74,8 +72,7 @@ export function bindingFirst(violations: readonly [Violation, ...Violation[]]): 
 function isHarder(one: Reason, other: Reason): boolean {
   const [hardness, than] = [hardnessOf(one), hardnessOf(other)];
   if (hardness !== than) return hardness > than;
-  const [opens, before] = [opensAtMs(one), opensAtMs(other)];
-  return opens === before ? missing(one) > missing(other) : opens > before;
+  return opensAtMs(one) > opensAtMs(other);
 }
 
 /** A reason without a time does not end on its own. */
@@ -83,6 +80,3 @@ function opensAtMs(reason: Reason): number {
   if (reason.code === 'GROUP_FROZEN') return reason.untilMs ?? Number.POSITIVE_INFINITY;
   return 'limitAmount' in reason ? (reason.resetsAtMs ?? Number.POSITIVE_INFINITY) : 0;
 }
-
-const missing = (reason: Reason): number =>
-  'committed' in reason ? reason.committed + reason.asked - reason.limitAmount : 0;

@@ -17,7 +17,6 @@ import {
   textsFor,
 } from './reason-texts.ts';
 
-/** Returns the setting of the closest group. Jobs of public projects are readable by all. */
 export function disclosureFor(placement: Placement, settings: DiscloseSettings): Disclosure {
   if (placement.visibility === 'public') return 'none';
   for (let at = placement.ancestors.length - 1; at >= 0; at -= 1) {
@@ -39,15 +38,10 @@ const NO_CURRENCY = 'units';
 export interface RejectionTextInput {
   readonly request: Pick<AdmissionRequest, 'jobId' | 'jobName'>;
   readonly violations: readonly [Violation, ...Violation[]];
-  /** Absent when nothing was evaluated, e.g. in the relay's fallback. */
   readonly terms?: Terms | undefined;
   readonly decisionId: string;
   readonly nowMs: number;
   readonly disclosure: Disclosure;
-  /**
-   * Link to the console's page of the job. Left out if limits may not be shown or if it is longer than 300
-   * characters.
-   */
   readonly detailsUrl?: string | undefined;
   readonly waitedMs?: number;
   readonly retried?: RequeueSettings | undefined;

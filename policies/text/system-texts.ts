@@ -33,14 +33,12 @@ export const fieldMissing: ReasonText<CodedReason<'FIELD_MISSING'>> = {
   faultless: true,
 };
 
-/** Some fields are variables that the job's author sets, or not. */
 const isVariable = (field: string): boolean =>
   field.startsWith('KUBERNETES_') || variableOfField(field) !== undefined;
 
 const fieldName = (field: string): string =>
   shortened(oneLine(variableOfField(field) ?? field), FIELD_CHARACTERS_MAX);
 
-/** The cause is for the log: it names a class of our own code. */
 export const controllerError: ReasonText<CodedReason<'CONTROLLER_ERROR'>> = {
   headline: () => 'The system that admits CI jobs failed on this job. The job is not the cause.',
   line: () => 'a rule failed, and it is set to reject jobs when it fails',

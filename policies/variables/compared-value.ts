@@ -2,7 +2,6 @@ import type { AdmissionRequest } from '../request/request.ts';
 
 /** A variable as rules compare it. Reasons, logs and errors never contain its value. */
 type ComparedValue =
-  /** Absent: not set, or set to an empty text, which to a script is the same. */
   | { readonly known: true; readonly value?: string }
   /** The field that is missing: GitLab sent no variables at all, or not what this one will hold. */
   | { readonly known: false; readonly field: string };

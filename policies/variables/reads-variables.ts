@@ -2,14 +2,10 @@ import { COUNTED_RULES } from '../kinds/counted-kinds.ts';
 import { isCounted, type RuleKind, statelessRuleKind } from '../kinds/kinds.ts';
 import type { Rule } from '../rule.ts';
 
-/** Returns true if a rule reads variables that every deployment passes on. */
 export const readsVariables = ({ kind }: Pick<Rule, 'kind'>): boolean =>
   isCounted(kind) ? 'readsVariables' in COUNTED_RULES[kind] : statelessRuleKind(kind).readsVariables === true;
 
-/**
- * Returns true if a rule compares variables by name. Records do not contain them, because the sent variables
- * depend on the rules at that time.
- */
+/** Records do not contain what a rule compares by name. */
 export const comparesVariables = ({ kind, match }: Pick<Rule, 'kind' | 'match'>): boolean =>
   comparesByKind(kind) || match.variables !== undefined || match.not?.variables !== undefined;
 

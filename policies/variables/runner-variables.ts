@@ -1,20 +1,15 @@
 export interface RunnerVariable {
   /** `undefined`: it is set, but what it holds is not for us to know: masked, a file, too long. */
   readonly value: string | undefined;
-  /** Its own references stay as they are. `undefined`: the schema cannot say. */
   readonly raw: boolean | undefined;
 }
 
 type FindVariable = (name: string) => RunnerVariable | undefined;
 
-/** Number of expansions: the Docker executor expands the image of the job twice. */
 export type Passes = 1 | 2;
 
 export interface RunnerVariables {
-  /**
-   * Returns the text as the executors use it. Undefined if a value is unknown, or if a `$` is left: another
-   * executor might expand it again.
-   */
+  /** Undefined if a value is unknown, or if a `$` is left: another executor might expand it again. */
   resolve(text: string, passes: Passes): string | undefined;
   valueFor(name: string): string | undefined;
   resolveOwn(variable: RunnerVariable): string | undefined;
@@ -78,7 +73,6 @@ function valueIn({ value, raw }: RunnerVariable, lookUp: VariableLookup): string
 
 type VariableLookup = (name: string) => string | undefined;
 
-/** Longer than any image name, user or quantity; bounds what values upon values can grow to. */
 const EXPANDED_CHARACTERS_MAX = 1_024;
 
 const SPECIAL = /^[*#$@!?\-0-9]/;

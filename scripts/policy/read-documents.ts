@@ -18,9 +18,7 @@ export interface LocatedDocument<Model> {
 
 // Each throws {DocumentError}, listing every problem as `file:line:col path: message`.
 
-export const readPolicy = (file: string): Policy => locatePolicy(file).model;
-
-export const locatePolicy = (file: string): LocatedDocument<Policy> => policyIn(readYaml(file));
+export const readPolicy = (file: string): Policy => policyIn(readYaml(file)).model;
 
 export const policyIn = (document: YamlDocument): LocatedDocument<Policy> =>
   compiled(document, (value) => parsePolicy(value, contentHash(value)));

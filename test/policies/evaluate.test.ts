@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
-import { counterName, type LimitClaim } from '../../policies/claim.ts';
+import { counterName } from '../../policies/claim.ts';
 import { type Evaluation, evaluate } from '../../policies/evaluate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
@@ -79,43 +79,6 @@ test('terms and facts tell what the job was taken to cost, in the shape of the l
   expect(unknownGroup).toBe(false);
 });
 
-test('a claim explains itself with the numbers of its counter', () => {
-  const { claims } = evaluate(
-    request,
-    using(
-      aPolicy(),
-      someLimits({
-        limits: [
-          { on: { group: 101 }, money: 20, per: 'month', zone: 'Europe/Berlin', owner: 'leads' },
-          { on: { group: 101 }, jobs: 2 },
-        ],
-      }),
-    ),
-  );
-  const [money, jobs] = claims as [LimitClaim, LimitClaim];
-  expect(money.refusal({ committed: 19_000_000, settled: 4_000_000 })).toEqual({
-    code: 'BUDGET_EXHAUSTED',
-    limit: 'money-month',
-    subject: 'group/101',
-    subjectLabel: 'group acme/payments',
-    unit: 'micros',
-    limitAmount: 20_000_000,
-    asked: 6_000_000,
-    committed: 19_000_000,
-    settled: 4_000_000,
-    periodLabel: 'November 2026',
-    resetsAtMs: Date.UTC(2026, 10, 30, 23),
-    zone: 'Europe/Berlin',
-    owner: 'leads',
-  });
-  expect(jobs.refusal({ committed: 2, settled: 0 })).toMatchObject({
-    code: 'CONCURRENCY_FULL',
-    limitAmount: 2,
-    asked: 1,
-  });
-  expect(jobs.refusal({ committed: 2, settled: 0 })).not.toHaveProperty('resetsAtMs');
-});
-
 test.each([
   [{ on: { group: 101 }, money: 0, per: 'month' }, 'budgets enforce EXCEEDS_LIMIT_ALONE'],
   [{ on: { group: 101 }, money: '5.999999', per: 'month' }, 'budgets enforce EXCEEDS_LIMIT_ALONE'],
@@ -178,13 +141,6 @@ test('a rollout weakens no rule that needs no counter, whatever its class', () =
     'images enforce IMAGE_NOT_ALLOWED',
     'thrift enforce IMAGE_NOT_ALLOWED',
   ]);
-});
-
-test('of several rules on one limit the strictest asks, once', () => {
-  const rules = ['warn', 'enforce', 'shadow'].map((mode) => ({ id: mode, kind: 'budget', mode }));
-  const limits = someLimits({ limits: [{ on: { group: 104 }, money: 50, per: 'month' }] });
-  const { claims } = evaluate(request, using(aPolicy({ rules }), limits));
-  expect(claims.map(({ rule, mode }) => [rule, mode])).toEqual([['enforce', 'enforce']]);
 });
 
 test('a group the directory does not know yet goes past no security rule, and an exemption has to be certain', () => {
@@ -258,23 +214,6 @@ test.each([
   },
 );
 
-test('an estimator that fails is replaced by the plain estimate, and noted', () => {
-  for (const estimateSeconds of [
-    () => Number.NaN,
-    () => -1,
-    () => {
-      throw new TypeError('history is gone');
-    },
-  ]) {
-    const evaluation = evaluate(
-      request,
-      using(aPolicy(), someLimits({}), { estimator: { estimateSeconds } }),
-    );
-    expect(evaluation.facts.estimateSeconds).toBe(600);
-    expect(evaluation.errors.map(({ rule }) => rule)).toEqual(['estimate']);
-  }
-});
-
 test('a public project discloses nothing, a closer group decides before the one above', () => {
   const policy = aPolicy({
     disclose: {
@@ -324,31 +263,5 @@ test('a limit in a cohort asks what its group keeps, what all members lend and w
   expect(claimsOf(evaluate(request, using(milder, limits)))).toEqual([
     'group/100|jobs-now|now 1/3 warn',
     'group/101|jobs-now|now 1/10 warn',
-  ]);
-});
-
-test('a job that is exempt, or larger than its whole limit, counts in the cohort without asking and takes no kept part', () => {
-  const limits = someLimits({
-    limits: [
-      { on: { group: 101 }, jobs: 10, cohort: 'ci', lend: 4 },
-      { on: { group: 101 }, cpu: 1, cohort: 'ci', lend: '50%' },
-    ],
-  });
-  const small = { name: 'small', rate_per_minute: 0, cpu: 2 };
-  const prices = { version: '1', classes: [small], default_class: 'small' };
-  const exempt = [{ protected: true, reason: 'r', until: 'never' }];
-  const rules = [
-    { id: 'slots', kind: 'concurrency', mode: 'enforce', exempt },
-    { id: 'sizes', kind: 'capacity', mode: 'enforce' },
-  ];
-  const asked = { ...request, refProtected: true };
-  const { claims } = evaluate(asked, using(aPolicy({ prices, rules }), limits));
-  expect(claims.map(({ counter, bound, neverFits }) => [counterName(counter), bound, neverFits])).toEqual([
-    ['group/101|jobs-now|now', undefined, undefined],
-    ['group/101|cpu-now|now', undefined, true],
-    ['cohort/ci|jobs:lent|now', undefined, undefined],
-    ['cohort/ci|jobs|now', undefined, undefined],
-    ['cohort/ci|cpu:lent|now', undefined, true],
-    ['cohort/ci|cpu|now', undefined, true],
   ]);
 });

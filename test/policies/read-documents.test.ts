@@ -64,14 +64,6 @@ test('problems come with file, line and column of the value, all at once', () =>
   ]);
 });
 
-test('a value that is missing is placed at what it is missing from', () => {
-  expect(problemsOf('limits:\n  - on: instance\n    money: 5\n', (file) => readLimits(file, policy))).toEqual(
-    [
-      'f.yaml:2:5 limits[0].per: missing; expected a period: minute, hour, day, week, month, quarter, year, once',
-    ],
-  );
-});
-
 test.each([
   ['a key that comes twice', 'groups: []\ngroups: []\n', 'f.yaml:2:1 Map keys must be unique'],
   ['text that is no YAML', 'groups: [\n', 'f.yaml:2:1 '],
@@ -79,23 +71,6 @@ test.each([
 ])('%s is refused with its place', (_, text, problem) => {
   const [first = ''] = problemsOf(text, readDirectory);
   expect(first.slice(0, problem.length)).toBe(problem);
-});
-
-test('aliases that multiply are refused, not expanded', () => {
-  const levels = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
-  const bomb = levels
-    .map(
-      (name, at) =>
-        `${name}: &${name} [${at === 0 ? 'x' : Array.from({ length: 9 }, () => `*${levels[at - 1]}`).join(', ')}]`,
-    )
-    .join('\n');
-  expect(problemsOf(bomb, readDirectory)[0]).toContain('alias');
-});
-
-test('a file that is not there is named', () => {
-  expect(() => readPolicy(join(folder, 'no.yaml'))).toThrow(
-    /no\.yaml: cannot be read: there is no such file or folder \(ENOENT\); check the path/,
-  );
 });
 
 test('money is read as it is written, beyond what a float can hold', () => {

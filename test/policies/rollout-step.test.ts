@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { evaluate } from '../../policies/evaluate.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import { MODES } from '../../policies/mode.ts';
 import { compareModes, rolloutModes, rolloutPlaceOf, rolloutSubjects } from '../../policies/rollout.ts';
@@ -8,7 +7,6 @@ import {
   nextStep,
   ROLLOUT_CLASSES,
   ROLLOUT_DEFAULTS,
-  ROLLOUT_STEPS,
   type RolloutFacts,
   type RolloutStep,
   rolloutNeeds,
@@ -16,7 +14,7 @@ import {
   stepBack,
   stepOn,
 } from '../../policies/rollout-step.ts';
-import { aDirectory, aPolicy, NOW_MS, someLimits, using } from './documents.ts';
+import { aDirectory, NOW_MS, someLimits } from './documents.ts';
 
 const subjectsOf = (subject: string) => rolloutSubjects(rolloutPlaceOf(subject, aDirectory));
 const SENT = '2026-11-10T09:00:00Z';
@@ -110,28 +108,3 @@ test('jobs are decided in the mode of the step, one step on is the next, and a s
     }),
   );
 });
-
-test.each(ROLLOUT_STEPS)(
-  'a job that breaks a limit on step %s is rejected only where that is enforced',
-  (step) => {
-    const mode = step === 'reported' ? 'shadow' : step;
-    const policy = aPolicy({
-      rules: [
-        { id: 'budgets', kind: 'budget', mode: 'enforce' },
-        { id: 'short', kind: 'timeout', class: 'cost', max: '10m', mode: 'enforce' },
-      ],
-    });
-    const limits = someLimits(
-      {
-        limits: [{ on: { group: 100 }, money: 0, per: 'month' }],
-        rollout: [{ group: 101, cost: mode, ...(step === 'reported' && { reported: SENT }) }],
-      },
-      policy,
-    );
-    const job = { jobId: 1, projectId: 1, namespaceId: 104, rootNamespaceId: 100, timeoutSeconds: 3_600 };
-    const { claims, violations } = evaluate(job, using(policy, limits));
-    expect(claims.map((claim) => claim.mode)).toEqual(mode === 'off' ? [] : [mode]);
-    // What needs no counter has the mode of the policy, whatever its class: the relay knows no rollout.
-    expect(violations.filter(({ rule }) => rule === 'short').map((each) => each.mode)).toEqual(['enforce']);
-  },
-);

@@ -29,14 +29,6 @@ test('a limit that blocks the platform is named', () => {
   );
 });
 
-test.each<[string, object]>([
-  ['binds it and lets its job pass', { ...images, binds_platform: true, allow: ['good/**'] }],
-  ['binds it and only watches', { ...images, binds_platform: true, mode: 'warn' }],
-  ['binds it elsewhere', { ...images, binds_platform: true, match: { groups: [190] } }],
-])('a rule that %s locks nobody out', (_, rule) => {
-  expect(lockout([rule])).toEqual([]);
-});
-
 test('a rule that rejects for want of a field says what the probe should name', () => {
   const strict = { ...images, binds_platform: true, on_missing: 'reject' };
   expect(lockout([strict], {}, { groups: [102] })).toEqual([

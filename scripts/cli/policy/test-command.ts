@@ -15,8 +15,8 @@ const FILES_MAX = 10_000;
 
 const policyTest = command({
   name: 'policy test',
-  about: `Sends the requests of fixture files to the code that decides in production, with the clock, the counters, the limits and the
-prices that each of them names, and compares decision, codes, rules, shadow findings and text.
+  about: `Sends the requests of fixture files to the code that decides in production, with the clock, the counters and the limits
+that each of them names, and compares decision, codes, rules, shadow findings and text.
 
 A file of fixtures; policies/policy.test.yaml is an example:
   policy, limits, directory   documents, from the folder of the file (default: those of this project)
@@ -34,8 +34,6 @@ A file of fixtures; policies/policy.test.yaml is an example:
                {breakglass: outage, used: 20}: jobs it admitted in the current period
     limits     entries of limits.yaml that replace entries on the same subject with the same id. Likewise group_defaults,
                grants, freezes, breakglass and rollout; the test's own stand first
-    prices     {large: 0.12}, a minute of a runner class
-    path       ledger, or fallback: as the relay decides if it cannot reach the function
     expect     admitted, or rejected, or {decision, code, rule, shadow, text, cost, runner_class}. All names must be
                listed, in any order; shadow takes codes and rule ids; text takes parts of the message`,
   words: {

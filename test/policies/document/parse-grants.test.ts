@@ -45,22 +45,6 @@ test.each([
   expect(problems[0]).toContain(at);
 });
 
-test('a limit that is lifted needs no grant', () => {
-  expect(problemsOf({ limits: [{ ...LIMIT, money: 'unlimited' }], grants: [GRANT] })[0]).toContain(
-    'grants[0].amount: ',
-  );
-});
-
-test.each([
-  ['a share', { carry: { max: '20%' } }, { carryMax: 100_000_000 }],
-  ['an amount', { carry: { max: 25.5 } }, { carryMax: 25_500_000 }],
-  ['an overdraft that is carried', { overdraft: 'carry' }, { overdraft: 'carry' }],
-  ['one that is told', { overdraft: 'alert' }, { overdraft: 'alert' }],
-])('a limit carries over %s', (_, written, expected) => {
-  const [limit] = someLimits({ limits: [{ ...LIMIT, ...written }] }).bySubject.get('group/101') ?? [];
-  expect(limit).toMatchObject(expected);
-});
-
 test.each([
   ['without a cap', { carry: {} }, 'limits[0].carry.max: '],
   ['more than itself', { carry: { max: '120%' } }, 'limits[0].carry.max: '],
@@ -71,13 +55,4 @@ test.each([
   const problems = problemsOf({ limits: [{ ...LIMIT, ...wrong }] });
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(at);
-});
-
-test('jobs at once, starts and the default of personal namespaces carry nothing over', () => {
-  const jobs = { on: { group: 101 }, jobs: 5 };
-  expect(problemsOf({ limits: [{ ...jobs, overdraft: 'alert' }] })).toHaveLength(1);
-  expect(problemsOf({ limits: [{ ...jobs, carry: { max: 1 } }] })).toHaveLength(1);
-  const starts = { on: { group: 101 }, starts: 5, per: 'day' };
-  expect(problemsOf({ limits: [{ ...starts, carry: { max: 1 } }] })).toHaveLength(1);
-  expect(problemsOf({ personal_default: [{ money: 5, per: 'month', carry: { max: 1 } }] })).toHaveLength(1);
 });

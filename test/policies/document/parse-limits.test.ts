@@ -123,24 +123,6 @@ test.each<[string, object, object]>([
   expect(someLimits(one(limit)).bySubject.get('instance')?.[0]).toMatchObject(expected);
 });
 
-test('a fiscal start holds for every year, quarter and month that names none of its own, and only where it matters', () => {
-  const limits = someLimits({
-    fiscal_start: '04-06',
-    limits: [
-      { on: 'instance', money: 1, per: 'year' },
-      { on: 'instance', money: 1, per: 'month', fiscal_start: '01-01' },
-      { on: 'instance', money: 1, per: 'quarter', fiscal_start: '10-01' },
-      { on: 'instance', minutes: 1, per: 'month', fiscal_start: '10-01' },
-      { on: 'instance', money: 1, per: 'day' },
-      { on: 'instance', jobs: 1 },
-    ],
-    personal_default: [{ money: 1, per: 'month' }],
-  });
-  const starts = limits.bySubject.get('instance')?.map(({ fiscalStart }) => fiscalStart);
-  expect(starts).toEqual(['04-06', undefined, '10-01', undefined, undefined, undefined]);
-  expect(limits.personalDefault[0]?.fiscalStart).toBe('04-06');
-});
-
 test.each([
   [{}, {}, 20],
   [{}, { lend: 1 }, 17],

@@ -6,19 +6,15 @@ import {
   ESTIMATE_SECONDS_MIN,
   encodeHistory,
   estimateOfRuns,
-  HISTORIES_MAX,
   HISTORY_CHARACTERS_MAX,
-  historiesOf,
   type JobRun,
   NO_HISTORY,
   OUTLIER_FACTOR,
   type ProjectHistory,
   type RunHistory,
-  withoutParallelSuffix,
   withRun,
   withRuns,
 } from '../../../policies/run-history.ts';
-import { aPolicy } from '../documents.ts';
 
 const HOUR_MS = 3_600_000;
 const historyOf = (...seconds: readonly number[]): RunHistory =>
@@ -59,36 +55,6 @@ test('one run of any length moves the estimate of a known job to at most four ti
       },
     ),
   );
-});
-
-test.each([
-  ['rspec 3/50', 'rspec'],
-  ['build: [linux, arm64]', 'build'],
-  ['unit', undefined],
-])('the shared name of %j is %j', (name, shared) => {
-  expect(withoutParallelSuffix(name)).toBe(shared);
-});
-
-test('a job of a matrix is known by its own runs first, then by those of the others', () => {
-  const project = withRuns(NO_HISTORY, [
-    ...times(3, 500).map((seconds) => aRun('test: [slow]', seconds)),
-    ...times(17, 100).map((seconds) => aRun('test: [fast]', seconds)),
-  ]);
-  const estimate = (name: string): number | undefined =>
-    historiesOf(project, name, 'small').map(estimateOfRuns).find(Boolean);
-  expect(estimate('test: [slow]')).toBe(500);
-  expect(estimate('test: [new]')).toBe(400);
-  expect(historiesOf(project, 'test: [new]', 'large')).toEqual([]);
-});
-
-test('a flood of new names does not push out the jobs that run all the time, and is bounded', () => {
-  const regular = times(20, 60).map((seconds) => aRun('unit', seconds));
-  const flood = Array.from({ length: 1_000 }, (_, index) =>
-    aRun(`job-${index}`, 60, { endedAtMs: 2 * HOUR_MS }),
-  );
-  const project = withRuns(withRuns(NO_HISTORY, regular), flood);
-  expect(project.size).toBe(HISTORIES_MAX);
-  expect(historiesOf(project, 'unit', 'small')).toHaveLength(1);
 });
 
 test('whatever jobs are called, a history survives its text as far as it fits, and stays below 100 KB', () => {
@@ -134,17 +100,4 @@ test.each<[string, number, number]>([
   ['mode timeout holds the worst case', estimated(known, {}, 'timeout'), 3_600],
 ])('%s', (_name, seconds, expected) => {
   expect(seconds).toBe(expected);
-});
-
-test('the policy names the mode and a default per class, and refuses what is neither', () => {
-  const prices = (estimate: unknown) => ({
-    version: '1',
-    classes: [{ name: 'small', rate_per_minute: 1, estimate }],
-    default_class: 'small',
-  });
-  const policy = aPolicy({ estimate: { mode: 'timeout', default: '10m' }, prices: prices('25m') });
-  expect(policy.estimate.mode).toBe('timeout');
-  expect(policy.prices.defaultClass.estimateSeconds).toBe(1_500);
-  expect(() => aPolicy({ estimate: { mode: 'median', default: '10m' } })).toThrow('estimate.mode');
-  expect(() => aPolicy({ prices: prices('soon') })).toThrow('prices.classes[0].estimate');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { problemsOf, reasonsOf } from './checking.ts';
+import { reasonsOf } from './checking.ts';
 
 const reasons = (rule: object, request: Partial<AdmissionRequest>): readonly Reason[] =>
   reasonsOf({ kind: 'container-user', ...rule }, request);
@@ -57,13 +57,6 @@ test('a job that names no user passes; so does one of a GitLab that does not sen
   expect(reasons(LISTED, {})).toEqual([]);
 });
 
-test('only the users of the executors that are named count', () => {
-  const request = { kubernetesUser: '0', dockerUser: 'root' };
-  expect(reasons({}, request)).toHaveLength(2);
-  expect(reasons({ executors: ['docker'] }, request)).toMatchObject([{ asked: 'root' }]);
-  expect(reasons({ executors: ['kubernetes'] }, request)).toMatchObject([{ asked: '0' }]);
-});
-
 test('services are containers, too, and the reason names which', () => {
   const services = [
     { name: 'db:1', kubernetesUser: '0' },
@@ -72,17 +65,4 @@ test('services are containers, too, and the reason names which', () => {
   expect(reasons({ users: [1000] }, { services })).toEqual([
     { code: 'CONTAINER_USER_NOT_ALLOWED', part: 'user', asked: '0', allowed: ['1000'], service: 'db:1' },
   ]);
-});
-
-test('a list of reasons is bounded', () => {
-  const services = Array.from({ length: 9 }, (_, at) => ({ name: `s${at}`, kubernetesUser: '0' }));
-  expect(reasons({}, { services })).toHaveLength(5);
-});
-
-test.each<[object, RegExp]>([
-  [{ users: [-1] }, /users\[0\]: -1; expected an id from 0/],
-  [{ users: ['1000:1000'] }, /expected one id such as "1000", or one name/],
-  [{ executors: [] }, /executors: is empty/],
-])('%j is refused with the place and the remedy', (rule, problem) => {
-  expect(problemsOf({ kind: 'container-user', ...rule }).join()).toMatch(problem);
 });

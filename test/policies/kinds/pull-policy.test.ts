@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { problemsOf, reasonsOf } from './checking.ts';
+import { reasonsOf } from './checking.ts';
 
 const reasons = (rule: object, request: Partial<AdmissionRequest>): readonly Reason[] =>
   reasonsOf({ kind: 'pull-policy', ...rule }, request);
@@ -22,19 +22,4 @@ test.each<[object, Partial<AdmissionRequest>, number, string]>([
   ],
 ])('%j on %j gives %i reasons: %s', (rule, request, count) => {
   expect(reasons(rule, request)).toHaveLength(count);
-});
-
-test('the reason has both lists and the service', () => {
-  const asked = { pullPolicies: ['never'], services: [{ name: 'db:1', pullPolicies: ['never'] }] };
-  expect(reasons({ allow: ['always'] }, asked)).toEqual([
-    { code: 'PULL_POLICY_NOT_ALLOWED', asked: ['never'], allowed: ['always'] },
-    { code: 'PULL_POLICY_NOT_ALLOWED', asked: ['never'], allowed: ['always'], service: 'db:1' },
-  ]);
-});
-
-test.each<[object, RegExp]>([
-  [{}, /rules\[0\]\.allow: names no pull policy; expected some of always, if-not-present, never/],
-  [{ allow: ['alway'] }, /did you mean always/],
-])('%j is refused with the place and the remedy', (rule, problem) => {
-  expect(problemsOf({ kind: 'pull-policy', ...rule }).join()).toMatch(problem);
 });

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/reading.ts';
 import { checkedJobOf } from '../../../policies/job.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { aDirectory, aPolicy, NOW_MS, policyDocument } from '../documents.ts';
+import { aDirectory, aPolicy, NOW_MS } from '../documents.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -152,48 +150,6 @@ test('a reason has all a person needs, and nothing that was written in the varia
 test('variables that GitLab did not send are a missing field, an empty set is not', () => {
   expect(said({ build: { cpu: 8 } }, {})).toEqual(['variables missing']);
   expect(said({ build: { cpu: 8 } }, { variables: {} })).toEqual([]);
-});
-
-test('a job with a hundred services gets ten reasons, always the same', () => {
-  const services = Array.from({ length: 100 }, (_, index) => ({
-    name: `s${index}`,
-    variables: { KUBERNETES_SERVICE_CPU_REQUEST: '3' },
-  }));
-  const told = said({ service: { cpu: 2 } }, { variables: {}, services });
-  expect(told).toEqual(
-    services.slice(0, 10).map(({ name }) => `${name}: KUBERNETES_SERVICE_CPU_REQUEST 3 > 2`),
-  );
-});
-
-test.each<[object, readonly string[], string]>([
-  [{}, ['rules[0]: has no caps; expected one of build, helper, service, pod, job, or min'], 'no cap at all'],
-  [{ min: { job: { cpu: 1 } } }, ['rules[0].min.job: unknown key; '], 'a floor for a sum of unknown parts'],
-  [{ build: { cpus: 8 } }, ['rules[0].build.cpus: unknown key; did you mean cpu?'], 'a slip of the pen'],
-  [
-    { build: { memory: '16GB' } },
-    ["rules[0].build.memory: '16GB'; expected a Kubernetes quantity from 0, such as 500m, 1.5 or 16Gi"],
-    'a unit Kubernetes does not have',
-  ],
-  [{ build: { cpu: 0.1 + 0.2 } }, ['rules[0].build.cpu: 0.30000000000000004; expected'], 'a float'],
-  [
-    { build: { memory_limit: '512m' } },
-    ["rules[0].build.memory_limit: '512m'; expected a whole number of bytes, such as 512Mi"],
-    'half a byte, which was meant as half a GiB',
-  ],
-])('%j is refused with %j: %s', (caps, messages) => {
-  const parsed = parsePolicy(policyDocument(rulesWith(caps)), 'policy-1');
-  const problems = parsed.ok ? [] : parsed.problems.map(problemText);
-  expect(problems).toEqual(messages.map((message) => expect.stringContaining(message)));
-});
-
-test.each<[string | number, string]>([
-  [8, '8'],
-  ['1.5Gi', '1536Mi'],
-  [1e21, '1e21'],
-])('a cap written as %j is %s', (cpu, cap) => {
-  expect(reasons({ build: { cpu } }, { variables: { KUBERNETES_CPU_REQUEST: '1e30' } })).toEqual([
-    expect.objectContaining({ cap }),
-  ]);
 });
 
 const quantity = fc.constantFrom('', '0', '1', '500m', '2', '4', '1e1', '8Gi', '12', 'x', '$CPU');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { problemsOf, reasonsOf } from './checking.ts';
+import { reasonsOf } from './checking.ts';
 
 const access = (allow: readonly object[], parts: object = {}): object => ({
   kind: 'runner-access',
@@ -73,49 +73,4 @@ test('a group the directory does not know yet is let in by no security rule; oth
   ]);
   // The root is known, so a group below it that names the root is, too.
   expect(reasonsOf(access([{ groups: [100] }]), unknown)).toEqual([]);
-});
-
-test.each<[readonly object[], readonly string[], string]>([
-  [[{ groups: [102] }], ['certain groups'], 'groups are not named'],
-  [[{ protected: false }], ['refs that are not protected'], 'protection is told'],
-  [
-    [{ groups: [102], protected: true, environments: ['production'] }],
-    ['certain groups and protected refs and environment production'],
-    'what must hold together is told together',
-  ],
-  [[{ refs: ['a', 'b', 'c', 'd'] }], ['ref a, b, c or others'], 'but not all of them'],
-  [[{ groups: [102] }, { groups: [190] }], ['certain groups'], 'what reads the same is told once'],
-])('%j needs %j: %s', (allow, needs) => {
-  const request = {
-    ...job,
-    ref: 'other',
-    refProtected: allow.some((each) => 'protected' in each && each.protected === false),
-    environment: 'review',
-  };
-  expect(reasonsOf(access(allow), request)).toEqual([{ code: 'RUNNER_SCOPE', runnerClass: 'large', needs }]);
-});
-
-test.each<[object, string]>([
-  [
-    { runner_classes: undefined },
-    'rules[0].runner_classes: missing; expected the runner classes it is about: large, free, small',
-  ],
-  [
-    { runner_classes: ['larg'] },
-    "rules[0].runner_classes[0]: 'larg'; expected a runner class of prices.classes: did you mean large?",
-  ],
-  [
-    { allow: [{}] },
-    'rules[0].allow[0]: names nobody; expected one of groups, projects, users, refs, protected, sources, environments, jobs',
-  ],
-  [
-    { allow: [{ runner_classes: ['large'] }] },
-    'rules[0].allow[0].runner_classes: unknown key; expected one of groups, projects, users, refs, protected, sources, environments, jobs',
-  ],
-  [
-    { allow: [{ groups: [] }] },
-    'rules[0].allow[0].groups: is empty; leave it out or list group ids, paths or {id, subtree}',
-  ],
-])('%j is refused: %s', (parts, problem) => {
-  expect(problemsOf(access([{ groups: [101] }], parts))).toContain(problem);
 });

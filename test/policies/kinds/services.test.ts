@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemsOf, reasonsOf } from './checking.ts';
+import { reasonsOf } from './checking.ts';
 
 const services = (rule: object): object => ({ kind: 'services', ...rule });
 const named = (images: readonly string[]): { readonly services: readonly { readonly name: string }[] } => ({
@@ -33,14 +33,6 @@ test.each(['allow', 'max', 'docker_in_docker'])('absent services are none, whate
   expect(reasonsOf(services({ [key]: rule[key as keyof typeof rule] }), {})).toEqual([]);
 });
 
-test('reasons say that it is a service', () => {
-  expect(reasonsOf(services({ allow: ['b'], tags: 'fixed', max: 0 }), named(['a']))).toEqual([
-    { code: 'SERVICE_LIMIT', services: 1, servicesMax: 0 },
-    { code: 'IMAGE_NOT_ALLOWED', image: 'a', allowed: ['b'], service: true },
-    { code: 'TAG_NOT_ALLOWED', image: 'a', wanted: 'fixed', service: true },
-  ]);
-});
-
 test.each<[string, boolean, string]>([
   ['docker:dind', true, 'the daemon by its name'],
   ['docker:28.3.3-dind-alpine3.22', true, 'on a base'],
@@ -59,12 +51,4 @@ test.each<[string, boolean, string]>([
   expect(reasonsOf(services({ docker_in_docker: false }), named([image]))).toEqual(
     denied ? [{ code: 'PRIVILEGED_DENIED', image }] : [],
   );
-});
-
-const NOTHING = 'rules[0]: has nothing to check; expected allow, deny, tags, max or docker_in_docker: false';
-test.each<[object, string]>([
-  [{}, NOTHING],
-  [{ max: -1 }, 'rules[0].max: -1; expected how many services, from 0 to 100'],
-])('%j is refused: %s', (rule, problem) => {
-  expect(problemsOf(services(rule))).toContain(problem);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aPolicy } from '../documents.ts';
-import { problemsOf, reasonsOf } from './checking.ts';
+import { reasonsOf } from './checking.ts';
 
 const rule = (keys: object): object => ({ kind: 'variables', ...keys });
 const against = (keys: object, variables: Readonly<Record<string, string>>, hidden: readonly string[] = []) =>
@@ -17,52 +17,6 @@ test('all that is wrong is told, with names and no values', () => {
     { code: 'VARIABLE_NOT_ALLOWED', variable: 'COST', why: 'pattern', allowed: ['47??', '48??'] },
     { code: 'FIELD_MISSING', field: 'variables.STAGE' },
     { code: 'VARIABLE_NOT_ALLOWED', variable: 'DEBUG', why: 'denied' },
-  ]);
-});
-
-test('a variable that cannot be told is missing once, however often it is asked about', () => {
-  const keys = { require: ['A'], allow: { A: ['x'] }, deny: { A: ['y'] } };
-  expect(against(keys, {}, ['A'])).toEqual([{ code: 'FIELD_MISSING', field: 'variables.A' }]);
-});
-
-test('a list of reasons is bounded', () => {
-  const names = Array.from({ length: 100 }, (_, at) => `V${at}`);
-  expect(against({ require: names }, {})).toHaveLength(10);
-});
-
-test.each<[object, string]>([
-  [{}, 'rules[0]: has nothing to check; expected require, allow or deny'],
-  [{ require: ['A B'] }, "rules[0].require[0]: 'A B'; expected the name of a variable"],
-  [
-    { require: ['DEPLOY_TOKEN'] },
-    "rules[0].require[0]: 'DEPLOY_TOKEN' looks like a secret: its value would leave the relay",
-  ],
-  [
-    { allow: { KUBERNETES_CPU_LIMIT: ['1'] } },
-    "rules[0].allow.KUBERNETES_CPU_LIMIT: 'KUBERNETES_CPU_LIMIT' has rules of its own: kinds resources and overwrites",
-  ],
-  [{ allow: { A: [] } }, 'rules[0].allow.A: is empty; leave it out or list patterns of values'],
-  [
-    { require: ['A'], match: { variables: {} } },
-    'rules[0].match.variables: is empty; leave it out or name variables',
-  ],
-  [
-    { require: ['A'], exempt: [{ variables: { B: true }, reason: 'x', until: 'never' }] },
-    'rules[0].exempt[0].variables: unknown key',
-  ],
-])('%j is refused: %s', (keys, problem) => {
-  const problems = problemsOf(rule(keys));
-  expect(
-    problems.some((each) => each.startsWith(problem)),
-    problems.join('\n'),
-  ).toBe(true);
-});
-
-test('more names than are looked up for every job are refused', () => {
-  const names = Array.from({ length: 60 }, (_, at) => `V${at}`);
-  const other = Object.fromEntries(names.map((name) => [`${name}_`, ['x']]));
-  expect(problemsOf(rule({ require: names, allow: other }))).toEqual([
-    'rules: compare 120 variables; expected at most 100',
   ]);
 });
 

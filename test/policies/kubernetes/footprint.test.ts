@@ -60,30 +60,6 @@ test.each<[Partial<AdmissionRequest>, number | undefined, string]>([
   expect(taken(request, { bytes: 2_048 * MI }).bytes).toBe(bytes);
 });
 
-test.each<[Readonly<Record<string, string>> | undefined, number, string]>([
-  [undefined, 2, 'a service that says nothing follows the job'],
-  [{ KUBERNETES_SERVICE_CPU_REQUEST: '5' }, 5, 'its own word goes before the job'],
-  [{ KUBERNETES_CPU_REQUEST: '6' }, 2, 'the short spelling is not read, as by the runner'],
-  [{ KUBERNETES_SERVICE_CPU_LIMIT: '9' }, 2, 'a request of the job goes before its own limit'],
-])('a service with %j takes %d CPUs: %s', (own, cpus) => {
-  const service = own === undefined ? { name: 'redis' } : { name: 'redis', variables: own };
-  const variables = { KUBERNETES_SERVICE_CPU_REQUEST: '2' };
-  expect(taken({ variables, services: [service] }).millicpu).toBe(cpus * 1_000);
-  expect(taken({ variables, services: [service, { name: 'other' }] }).millicpu).toBe((cpus + 2) * 1_000);
-});
-
-test("a service's own variables count even where the job's did not come", () => {
-  const services = [{ name: 'redis', variables: { KUBERNETES_SERVICE_CPU_REQUEST: '2' } }];
-  expect(taken({ services }).millicpu).toBe(2_000);
-});
-
-test('CPU and memory are told apart, so one that cannot be read leaves the other', () => {
-  expect(taken({ variables: { KUBERNETES_CPU_REQUEST: 'x', KUBERNETES_MEMORY_REQUEST: '1Ki' } })).toEqual({
-    millicpu: 'invalid',
-    bytes: 1_024,
-  });
-});
-
 const FOOTPRINT = { millicpu: 8_000, bytes: 4_096 * MI };
 const VARIABLES = ['', 'HELPER_', 'SERVICE_', 'POD_'].flatMap((container) =>
   ['CPU', 'MEMORY', 'EPHEMERAL_STORAGE'].flatMap((resource) =>

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
 import {
-  NANOS_PER_BYTE,
-  NANOS_PER_MILLICPU,
   parseQuantity,
   type Quantity,
   quantityText,
   sumOfQuantities,
-  wholeUnits,
 } from '../../../policies/kubernetes/quantity.ts';
 
 const NANO = 1n;
@@ -60,15 +57,6 @@ test.each([
   ['1'.repeat(65), 'more digits than anybody means'],
 ])('%j is no quantity: %s', (text) => {
   expect(parseQuantity(text)).toBeUndefined();
-});
-
-test.each<[string, bigint, number | undefined, string]>([
-  ['1.5', NANOS_PER_MILLICPU, 1_500, 'CPUs are thousands of millicpu'],
-  ['100u', NANOS_PER_MILLICPU, 1, 'a part of a millicpu is a whole one'],
-  ['500m', NANOS_PER_BYTE, 1, 'half a byte is a byte'],
-  ['9007199254740990.1', NANOS_PER_BYTE, Number.MAX_SAFE_INTEGER, 'and what rounds up to it'],
-])('%s in units of %d billionths is %d: %s', (text, unit, whole) => {
-  expect(wholeUnits(read(text).nanos, unit)).toBe(whole);
 });
 
 test.each<[readonly string[], string, string]>([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../policies/evaluate.ts';
-import { carriedInto, carriesOver } from '../../../policies/limits/carry-over.ts';
+import { carriedInto } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitAt } from '../../../policies/limits/limits.ts';
 import { aPolicy, NOW_MS, someLimits, using } from '../documents.ts';
@@ -87,12 +87,6 @@ describe('carry-over', () => {
     expect(into(limitOf({ carry: { max: '20%' } }), used)).toBe(expected);
   });
 
-  test('what jobs still hold is not left over, and what they hold is not overdrawn', () => {
-    const limit = limitOf({ carry: { max: 100 }, overdraft: 'carry' });
-    expect(into(limit, 450, 400)).toBe(50);
-    expect(into(limit, 520, 490)).toBe(0);
-  });
-
   test('an overdraft that is carried is taken from the next period, of which never less than nothing is left', () => {
     const limit = limitOf({ overdraft: 'carry' });
     expect(into(limit, 620)).toBe(-120);
@@ -110,27 +104,11 @@ describe('carry-over', () => {
     expect(overdrawn(limitOf({ money: 0 }, [], opening(-120)))).toBeUndefined();
   });
 
-  test('what had been carried in counts: it may be used up, and is carried on up to the cap', () => {
-    const limit = limitOf({ carry: { max: 100 }, overdraft: 'carry' });
-    expect(into(limit, 560, 560, 100)).toBe(40);
-    expect(into(limit, 620, 620, 100)).toBe(-20);
-    expect(into(limit, 0, 0, 100)).toBe(100);
-  });
-
   test('a grant that ended leaves nothing over, but what was spent under it is no overdraft', () => {
     const early = { amount: 200, from: '2026-10-01', until: '2026-10-10' };
     const limit = limitOf({ carry: { max: 100 }, overdraft: 'carry' }, [early]);
     expect(into(limit, 650)).toBe(0);
     expect(into(limit, 710)).toBe(-10);
     expect(into(limit, 450)).toBe(50);
-  });
-
-  test('only limits that say so carry anything over', () => {
-    expect(
-      [{}, { overdraft: 'absorb' }, { overdraft: 'alert' }].map((each) => carriesOver(limitOf(each))),
-    ).toEqual([false, false, false]);
-    expect([{ overdraft: 'carry' }, { carry: { max: 5 } }].map((each) => carriesOver(limitOf(each)))).toEqual(
-      [true, true],
-    );
   });
 });

@@ -58,11 +58,6 @@ describe('whose counter a job counts in', () => {
     expect(subjects(money({ each, group: 101 }, per), over)).toEqual([`group/101/each/${each}/${name}`]);
   });
 
-  test('a name with what separates the parts of a key is still one name', () => {
-    const [subject = ''] = subjects(money({ each: 'job', group: 101 }, 'day'), { jobName: 'a|b#c' });
-    expect(subject).toBe('group/101/each/job/1/a%7Cb%23c');
-  });
-
   test('who is refused is told which pipeline of which group', () => {
     const [claim] = evaluated(money({ each: 'pipeline', group: 101 })).claims;
     expect(claim?.refusal({ committed: 20_000_000, settled: 0 })).toMatchObject({
@@ -119,14 +114,6 @@ describe('what a document may not say of a cap', () => {
     [{ each: 'user' }, { per: 'month', when_unreachable: 'reject' }],
   ])('%o %o', (on, more) => {
     expect(refused({ on, money: 5, ...more })).toHaveLength(1);
-  });
-
-  test('thresholds of the whole document are not told for each', () => {
-    const set = someLimits(
-      { thresholds: [50], limits: [{ on: { each: 'user' }, money: 5, per: 'month' }] },
-      policy,
-    );
-    expect(set.bySubject.get('instance/each/user')?.[0]?.thresholds).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { aPolicy, NOW_MS, someLimits, using } from '../documents.ts';
+import { aPolicy, someLimits, using } from '../documents.ts';
 
 const request: AdmissionRequest = {
   jobId: 1,
@@ -48,37 +48,6 @@ test('a frozen group starts nothing, at any depth, and says why, until when and 
   expect(evaluated({ freezes: [freeze] }, { namespaceId: 102, projectId: 9 }).violations).toEqual([]);
 });
 
-test.each([
-  ['a runner class', { runner_class: 'small' }],
-  ['a project', { project: 1 }],
-])('frozen: %s', (_, on) => {
-  expect(evaluated({ freezes: [{ ...freeze, on }] }).violations).toHaveLength(1);
-});
-
-test('a freeze holds from its first instant to its last, and of several the one that lasts longest is told', () => {
-  const document = {
-    freezes: [
-      { ...freeze, from: '2026-11-22' },
-      { ...freeze, id: 'two', from: '2026-11-23', until: '2026-12-24' },
-    ],
-  };
-  const at = (nowMs: number) =>
-    evaluated(document, {}, { nowMs }).violations.map(({ reason }) => 'untilMs' in reason && reason.untilMs);
-  expect(at(Date.UTC(2026, 10, 22) - 1)).toEqual([]);
-  expect(at(Date.UTC(2026, 10, 22))).toEqual([Date.UTC(2026, 11, 1)]);
-  expect(at(Date.UTC(2026, 10, 23))).toEqual([Date.UTC(2026, 11, 25)]);
-  expect(at(Date.UTC(2026, 11, 25))).toEqual([]);
-});
-
-test('a freeze goes as far as capacity is rolled out, and those who run the controller pass', () => {
-  const rollout = [{ group: 100, capacity: 'warn' }];
-  expect(evaluated({ freezes: [freeze], rollout }).violations).toMatchObject([{ mode: 'warn' }]);
-  const policy = aPolicy({ platform: { groups: [104], projects: [], job: {} } });
-  expect(evaluated({ freezes: [freeze] }, {}, {}, policy).violations).toMatchObject([
-    { mode: 'shadow', exempt: true },
-  ]);
-});
-
 test('with the glass broken no limit and no freeze asks; the job counts in all of them, and against its cap', () => {
   const { breakGlass, violations } = evaluated({
     limits: [
@@ -123,16 +92,6 @@ test.each<[string, object, Partial<AdmissionRequest>, boolean]>([
   const { users, ...rest } = { ...glass, ...over } as typeof glass;
   const entry = users === undefined ? rest : { ...rest, users };
   expect(evaluated({ breakglass: [entry] }, asked).breakGlass !== undefined).toBe(passes);
-});
-
-test('before and after its time nobody passes', () => {
-  const at = (nowMs: number) => evaluated({ breakglass: [glass] }, {}, { nowMs }).breakGlass !== undefined;
-  expect([
-    at(Date.UTC(2026, 10, 21) - 1),
-    at(NOW_MS),
-    at(Date.UTC(2026, 10, 23) - 1),
-    at(Date.UTC(2026, 10, 23)),
-  ]).toEqual([false, true, true, false]);
 });
 
 test('no break-glass opens a rule of the policy', () => {

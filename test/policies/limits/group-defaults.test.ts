@@ -29,16 +29,6 @@ test.each([
   );
 });
 
-test('0 is a limit of its own, and blocks', () => {
-  const limits = someLimits({
-    limits: [{ on: { group: 101 }, money: 0, per: 'month' }],
-    group_defaults: [byPattern],
-  });
-  expect(evaluate(request, using(aPolicy(), limits)).violations).toMatchObject([
-    { reason: { code: 'EXCEEDS_LIMIT_ALONE', subject: 'group/101', limitAmount: 0 } },
-  ]);
-});
-
 test('of each kind the first pattern that matches counts, with all its limits', () => {
   expect(
     claimsOf({
@@ -57,35 +47,4 @@ test('a group whose path is not known, and a personal namespace, have none', () 
   expect(claimsOf(document, { directory: undefined })).toEqual([]);
   const jane = { jobId: 1, namespaceId: 190, rootNamespaceId: 190 };
   expect(evaluate(jane, using(aPolicy(), someLimits(document))).claims).toEqual([]);
-});
-
-test('a limit asks nothing before its first day, and nothing after its last, on the calendar of its zone', () => {
-  const from = Date.UTC(2026, 10, 30, 23);
-  const until = Date.UTC(2026, 11, 31, 23);
-  const document = {
-    limits: [
-      { on: { group: 101 }, jobs: 3, from: '2026-12-01T00:00+01:00', until: '2027-01-01T00:00+01:00' },
-    ],
-  };
-  const zoned = {
-    limits: [
-      {
-        on: { group: 101 },
-        money: 3,
-        per: 'day',
-        zone: 'Europe/Berlin',
-        from: '2026-12-01',
-        until: '2026-12-31',
-      },
-    ],
-  };
-  for (const each of [document, zoned]) {
-    for (const [nowMs, claims] of [
-      [from - 1, 0],
-      [from, 1],
-      [until - 1, 1],
-      [until, 0],
-    ] as const)
-      expect(claimsOf(each, { nowMs })).toHaveLength(claims);
-  }
 });

@@ -105,20 +105,6 @@ describe('window', () => {
   });
 });
 
-test('a budget that never starts anew names no reset', () => {
-  const reason = only(evaluated([{ money: 700, per: 'once' }])).refusal(SEEN);
-  expect(reason).toMatchObject({ code: 'BUDGET_EXHAUSTED', periodLabel: 'all time' });
-  expect(reason).not.toHaveProperty('resetsAtMs');
-});
-
-test('a limit on a runner is asked for the jobs of that runner alone', () => {
-  const limits = [{ on: { runner: 41 }, jobs: 3 }];
-  expect(asked(evaluated(limits))).toEqual([
-    [{ subject: 'runner/41', limit: 'jobs-now', period: 'now' }, 'jobs', 1, 3],
-  ]);
-  expect(asked(evaluated(limits, { runnerId: 42 }))).toEqual([]);
-});
-
 describe('soft and grace', () => {
   const limits = [{ jobs: 10, soft: '80%', grace: '20%' }];
 

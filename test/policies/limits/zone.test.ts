@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clockIn, dayStartMs, isZone, knowZones, zoneTable } from '../../../policies/limits/calendar.ts';
+import { clockIn, knowZones, zoneTable } from '../../../policies/limits/calendar.ts';
 
 /** Half an hour of summer time; none; the date line; one that ends summer time for a month; a zone of half an hour. */
 const ZONES = [
@@ -29,13 +29,4 @@ test('a table shows the clocks that the runtime shows, at every change and beyon
   knowZones(tables);
   expect(asked.map(({ zone, atMs }) => clockIn(zone, atMs))).toEqual(lookedUp);
   expect(tables['Europe/Berlin']?.ahead.length).toBe(2 * 20 + 1);
-});
-
-test('a zone that has a table is one, and its days begin where the clocks say', () => {
-  const { fromMs, untilMs } = zoneTable('UTC');
-  knowZones({ 'Nowhere/Ahead': { fromMs, untilMs, ahead: [[fromMs, 90]] } });
-  expect([isZone('Nowhere/Ahead'), isZone('Nowhere/Else')]).toEqual([true, false]);
-  expect(dayStartMs('Nowhere/Ahead', { year: 2026, month: 11, day: 23 })).toBe(
-    Date.UTC(2026, 10, 22, 22, 30),
-  );
 });

@@ -4,7 +4,7 @@ import { problemText } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { evaluateStateless } from '../../../policies/evaluate-stateless.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { aDirectory, aPolicy, NOW_MS, policyDocument, someLimits, using } from '../documents.ts';
+import { aPolicy, NOW_MS, policyDocument, someLimits, using } from '../documents.ts';
 
 const job: AdmissionRequest = {
   jobId: 1,
@@ -41,14 +41,6 @@ test('an exemption ends with its last day', () => {
   expect(at(images({ exempt: [EXEMPT] }), {}, lastMs + 1).violations).toMatchObject([{ mode: 'enforce' }]);
 });
 
-test('the relay honours an exemption and its end as the function does', () => {
-  const policy = aPolicy({ rules: [images({ exempt: [EXEMPT] })] });
-  for (const nowMs of [NOW_MS, Date.UTC(2027, 0, 1)]) {
-    const alone = evaluateStateless(job, { policy, directory: aDirectory, nowMs });
-    expect(alone.violations).toEqual(evaluate(job, using(policy, someLimits({}), { nowMs })).violations);
-  }
-});
-
 test('an exemption that a missing directory could have told is not guessed: the rule counts as unevaluated', () => {
   const policy = aPolicy({ rules: [images({ exempt: [EXEMPT] })] });
   expect(evaluateStateless(job, { policy, nowMs: NOW_MS })).toEqual({
@@ -62,36 +54,6 @@ test('all conditions of an exemption must hold, and what GitLab did not send hol
     { mode: 'enforce' },
   ]);
   expect(at(images({ exempt: [{ ...EXEMPT, users: [9] }] })).violations).toMatchObject([{ mode: 'enforce' }]);
-});
-
-test('an exempt job is metered on every limit it is not asked about, also where the limit is 0 or too small', () => {
-  const budget = { id: 'b', kind: 'budget', mode: 'enforce', exempt: [EXEMPT] };
-  const { claims, violations } = at(budget, {
-    limits: [
-      { on: { group: 100 }, money: 0, per: 'month' },
-      { on: { group: 101 }, money: 1, per: 'month' },
-      { on: { group: 104 }, money: 500, per: 'month' },
-    ],
-  });
-  expect(violations).toEqual([]);
-  expect(claims.map(({ counter, amount, bound }) => [counter.subject, amount, bound])).toEqual([
-    ['group/100', 6_000_000, undefined],
-    ['group/101', 6_000_000, undefined],
-    ['group/104', 6_000_000, undefined],
-  ]);
-});
-
-test('another rule of the kind that does not exempt the job still asks', () => {
-  const policy = aPolicy({
-    rules: [
-      { id: 'a', kind: 'budget', mode: 'enforce', exempt: [EXEMPT] },
-      { id: 'b', kind: 'budget', mode: 'shadow' },
-    ],
-  });
-  const limits = someLimits({ limits: [{ on: { group: 100 }, money: 9, per: 'month' }] }, policy);
-  expect(evaluate(job, using(policy, limits)).claims).toMatchObject([
-    { rule: 'b', mode: 'shadow', bound: 9_000_000 },
-  ]);
 });
 
 test('the platform is exempt from every rule, unless the rule says that it binds it', () => {

@@ -92,12 +92,3 @@ test.each([true, false, ['prod/*']])(
     expect(matched({ variables: { TIER: wanted, OTHER: true } }, hidden)).toBe(false);
   },
 );
-
-test('what belongs to no class matches none, and still the class that stands in', () => {
-  const tagged = { runnerTags: ['windows'] };
-  expect(matched({ runner_classes: ['none'] }, tagged)).toBe(true);
-  expect(matched({ runner_classes: ['small'] }, tagged)).toBe(true);
-  expect(matched({ runner_classes: ['large'] }, tagged)).toBe(false);
-  expect(matched({ runner_classes: ['none'] })).toBe(false);
-  expect(matched({ runner_classes: ['none'] }, { runnerTags: [] })).toBe(false);
-});

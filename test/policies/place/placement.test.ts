@@ -70,16 +70,3 @@ test('a contradictory user or project is not named', () => {
   expect(placement).not.toHaveProperty('projectId');
   expect(placement.groupId).toBe(104);
 });
-
-test('a personal namespace is personal, with a path from the directory and visibility from the project', () => {
-  expect(placementOf({ jobId: 1, namespaceId: 190 }, directory)).toMatchObject({
-    personal: true,
-    groupPath: 'jane',
-  });
-  expect(placementOf({ jobId: 1, projectId: 1 }, directory).visibility).toBe('public');
-});
-
-test('a ring of parents or a parent that is not there gives no chain', () => {
-  const broken = directoryOf([group(1, 'a', 2), group(2, 'b', 1), group(3, 'c', 9)]);
-  expect([...broken.chainById.keys()]).toEqual([]);
-});

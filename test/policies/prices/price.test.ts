@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readDecimal, readDurationSeconds } from '../../../policies/document/values.ts';
-import { timeoutEstimator } from '../../../policies/estimate.ts';
 import {
   costMicros,
   MICROS_PER_MINUTE_MAX,
@@ -90,16 +89,4 @@ test.each([
   ['40d', undefined],
 ])('duration %s is %s seconds', (text, seconds) => {
   expect(readDurationSeconds(text)).toBe(seconds);
-});
-
-test.each<[number | undefined, number, string]>([
-  [undefined, 600, 'no timeout: the default'],
-  [0, 600, 'a timeout of 0 is none'],
-  [300, 300, 'a shorter timeout'],
-  [7_200, 600, 'a longer timeout: the default'],
-])('a timeout of %s is estimated at %i seconds: %s', (timeoutSeconds, expected) => {
-  const request = timeoutSeconds === undefined ? { jobId: 1 } : { jobId: 1, timeoutSeconds };
-  expect(timeoutEstimator.estimateSeconds(request, { defaultSeconds: 600, timeoutSeconds: 3_600 })).toBe(
-    expected,
-  );
 });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { problemText } from '../../../policies/document/reading.ts';
@@ -6,7 +5,6 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import {
   costMicros,
   jobPriceOf,
-  MICROS_PER_MINUTE_MAX,
   type PriceList,
   priceJumps,
   pricesAt,
@@ -109,20 +107,6 @@ describe('jumps', () => {
     };
     expect(priceJumps(list(from), list(to), 5)).toHaveLength(jumps);
   });
-
-  test('rates of CPU and memory are looked at, and a class that is new is no jump', () => {
-    const list = (...classes: RunnerClass[]): PriceList => ({
-      version: '1',
-      classes,
-      defaultClass: aClass({}),
-    });
-    const priced = { microsPerMinute: 1_000, footprint: { millicpu: 1_000 } };
-    const jumps = priceJumps(
-      list(aClass({ ...priced, microsPerCpuHour: 1 })),
-      list(aClass({ ...priced, microsPerCpuHour: 6 }), aClass({ name: 'new', microsPerMinute: 1 })),
-    );
-    expect(jumps).toEqual([{ runnerClass: 'large', rate: 'rate_per_cpu_hour', fromMicros: 1, toMicros: 6 }]);
-  });
 });
 
 describe('rounding', () => {
@@ -141,20 +125,6 @@ describe('rounding', () => {
       round: 'minute',
     });
     expect(factsAt(version('1', { round: 'second' }), 0)).not.toHaveProperty('round');
-  });
-
-  test('by the minute a job never costs less than by the second, nor a minute more', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: MICROS_PER_MINUTE_MAX }),
-        fc.integer({ min: 0, max: 31 * 86_400 }),
-        (rate, seconds) => {
-          const more = costMicros(rate, seconds, 'minute') - costMicros(rate, seconds);
-          expect(more).toBeGreaterThanOrEqual(0);
-          expect(more).toBeLessThanOrEqual(rate);
-        },
-      ),
-    );
   });
 });
 

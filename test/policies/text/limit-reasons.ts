@@ -1,6 +1,6 @@
 import type { Reason } from '../../../policies/reason.ts';
 
-export const month = {
+const month = {
   limit: 'money-month',
   subject: 'group/101',
   subjectLabel: 'group acme/payments',
@@ -11,16 +11,6 @@ export const month = {
   resetsAtMs: Date.UTC(2026, 10, 30, 23),
   zone: 'Europe/Berlin',
   owner: 'payments-leads',
-} as const;
-
-/** A limit that never starts anew by itself. */
-export const once = {
-  limit: 'money-once',
-  subject: 'group/101',
-  subjectLabel: 'group acme/payments',
-  unit: 'micros',
-  limitAmount: 500_000_000,
-  asked: 2_400_000,
 } as const;
 
 const now = { subject: 'group/100', subjectLabel: 'group acme', settled: 0 } as const;
@@ -41,13 +31,6 @@ export const minutes: Reason = {
   settled: 59_700,
 };
 
-export const spentForGood: Reason = {
-  code: 'BUDGET_EXHAUSTED',
-  ...once,
-  committed: 498_000_000,
-  settled: 490_000_000,
-};
-
 export const slots: Reason = {
   code: 'CONCURRENCY_FULL',
   ...now,
@@ -66,16 +49,6 @@ export const cpu: Reason = {
   limitAmount: 12_000,
   asked: 4_000,
   committed: 10_500,
-};
-
-export const memory: Reason = {
-  code: 'CAPACITY_FULL',
-  ...now,
-  limit: 'memory-now',
-  unit: 'bytes',
-  limitAmount: 6 * 2 ** 30,
-  asked: 2 ** 30,
-  committed: 6 * 2 ** 30,
 };
 
 export const hourFull: Reason = {
@@ -101,5 +74,3 @@ export const soft: Reason = {
 
 export const alone: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...month, limitAmount: 2_000_000 };
 export const blocked: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...month, limitAmount: 0 };
-/** Nobody set it to 0: more was spent in October than there was. */
-export const indebted: Reason = { ...blocked, overdrawn: 620_000_000 };

@@ -10,7 +10,7 @@ import {
 import * as limits from './limit-reasons.ts';
 import { NOW_MS } from './told.ts';
 
-const { alone, blocked, slots, cpu, hourFull, month, once, ...others } = limits;
+const { alone, blocked, slots, cpu, hourFull, soft, spent, minutes } = limits;
 const user = { code: 'CONTAINER_USER_NOT_ALLOWED', part: 'user', allowed: ['1000', '65534'] } as const;
 const image = {
   code: 'IMAGE_NOT_ALLOWED',
@@ -28,44 +28,25 @@ const privileged = { code: 'PRIVILEGED_DENIED', image: 'docker:28-dind' } as con
 const frozen = { code: 'GROUP_FROZEN', frozenLabel: 'group acme/payments', zone: 'Europe/Berlin' } as const;
 
 const SAMPLES: Readonly<Record<string, Reason>> = {
-  ...others,
-  ...{ alone, blocked, slots, cpu, hourFull },
-  'alone in CPU': { ...alone, unit: 'millicpu', asked: 16_000, limitAmount: 500 } as Reason,
+  ...{ alone, blocked, slots, cpu, hourFull, soft, spent, minutes },
   'lent slots': { ...slots, borrow: 5, lentOut: true, committed: 12 } as Reason,
-  'lent CPU': { ...cpu, borrow: 4_000, lentOut: true } as Reason,
-  'a long name': { ...slots, subjectLabel: `group acme/${'deep/'.repeat(40)}end` } as Reason,
   timeout: { ...timeout, timeoutSeconds: 7_200 },
   scope: { ...scope, needs: ['protected refs and environment production', 'group 104'] },
-  'scope of nobody': { ...scope, needs: [] },
   'break-glass': { code: 'BREAK_GLASS', breakGlass: 'release', why: 'release week', owner: 'payments-leads' },
   user: { ...user, asked: 'root' },
-  'user that is no number': { ...user, asked: 'node', invalid: true },
-  'group of a service': { ...user, part: 'group', asked: '0', allowed: [], service: 'postgres:16' },
   'no user': { ...user, asked: '' },
   freeze: { ...frozen, untilMs: Date.UTC(2026, 11, 1, 7), why: 'year end.' },
-  'freeze until lifted': { ...frozen, why: `no deploys, ${'because '.repeat(30)}` },
   image,
-  'denied service': { ...image, denied: 'docker.io/**', service: true },
   tag: { code: 'TAG_NOT_ALLOWED', image: 'ruby', wanted: 'fixed' },
-  digest: { code: 'TAG_NOT_ALLOWED', image: 'ruby:3', wanted: 'digest', service: true },
   services: { code: 'SERVICE_LIMIT', services: 3, servicesMax: 2 },
   'Docker in Docker': privileged,
-  Kubernetes: { ...privileged, image: 'kindest/node:v1', engine: 'kubernetes' },
   'pull policy': { ...policy, asked: ['never'] },
-  'no pull policy': { ...policy, asked: [], allowed: [] },
   cap,
-  floor: { ...cap, asked: '1Mi', isFloor: true },
-  sum: { ...cap, sum: true, service: 'postgres:16' },
   quantity: { code: 'RESOURCE_INVALID', variable: 'KUBERNETES_CPU_REQUEST', service: 'redis:7' },
-  'overwrite that is off': { ...overwrite, why: 'off' },
   overwrite: { ...overwrite, why: 'pattern', pattern: '^ci-' },
-  'reserved label': { ...overwrite, variable: 'KUBERNETES_POD_LABELS_1', why: 'reserved' },
-  'required variable': { ...variable, why: 'required' },
   variable: { ...variable, why: 'pattern', allowed: ['47??', '48??'] },
-  'denied variable': { ...variable, why: 'denied' },
   'missing image': { code: 'FIELD_MISSING', field: 'image' },
   'missing timeout': { code: 'FIELD_MISSING', field: 'timeoutSeconds' },
-  'missing quantity': { code: 'FIELD_MISSING', field: 'KUBERNETES_CPU_REQUEST' },
   'missing value': { code: 'FIELD_MISSING', field: 'variables.TIER' },
   'our failure': { code: 'CONTROLLER_ERROR', cause: 'TypeError' },
 };

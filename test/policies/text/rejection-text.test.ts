@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Reason } from '../../../policies/reason.ts';
-import { classColumn, classText, footerOf } from '../../../policies/text/rejection-text.ts';
+import { classColumn, classText } from '../../../policies/text/rejection-text.ts';
 import { aPolicy, someLimits, using } from '../documents.ts';
-import { alone, cpu, hourFull, month, once, slots, soft, spent } from './limit-reasons.ts';
-import { told, violation } from './told.ts';
+import { alone, cpu, hourFull, slots, soft, spent } from './limit-reasons.ts';
+import { told } from './told.ts';
 
 const image: Reason = { code: 'IMAGE_NOT_ALLOWED', image: 'evil', allowed: ['registry.acme.example/**'] };
 const missing: Reason = { code: 'FIELD_MISSING', field: 'ref' };
@@ -90,49 +90,6 @@ test('whose group agreed to it is told that the job is retried', () => {
   expect(told([slots], { retried: { ...retried, retries: 1 } })).toContain('at most once within 60 min.');
   expect(told([slots], { retried })).not.toContain('retry:');
   expect(told([slots])).not.toContain('consent');
-});
-
-test('of two budgets the one that opens later is told first, one that never opens before both', () => {
-  const later: Reason = { ...spent, subjectLabel: 'group acme', resetsAtMs: month.resetsAtMs + 1 } as Reason;
-  const never: Reason = {
-    code: 'BUDGET_EXHAUSTED',
-    ...once,
-    subjectLabel: 'project 7',
-    committed: 500_000_000,
-    settled: 0,
-  };
-  expect(told([spent, later])).toMatch(/^CI budget of group acme is used up/);
-  expect(told([spent, never, later])).toMatch(/^CI budget of project 7 is used up/);
-});
-
-test('disclosure none still tells every reason', () => {
-  const text = told(
-    [image, { ...image, image: 'worse' } as Reason, { ...image, service: true, image: 'worst' } as Reason],
-    { disclosure: 'none' },
-  );
-  expect(text).toContain('[IMAGE_NOT_ALLOWED] Container image "worse" is not allowed here.');
-  expect(text).toContain('[IMAGE_NOT_ALLOWED] Service image "worst" is not allowed here.');
-});
-
-test('the cost is told where money or time stopped the job, and only if it is known', () => {
-  expect(told([spent])).toContain('This job: about 2.40 EUR (runner class large, 24 min)');
-  expect(told([slots])).not.toContain('This job:');
-  expect(told([spent], { terms: undefined })).not.toContain('This job:');
-});
-
-test('footers are those of the rules that rejected, each once', () => {
-  const rules = [
-    { id: 'r', message: 'a' },
-    { id: 's', message: 'b' },
-    { id: 't', message: 'a' },
-    { id: 'u' },
-  ];
-  const of = (...ids: string[]): string | undefined =>
-    footerOf(
-      rules,
-      ids.map((rule) => ({ ...violation(slots), rule })),
-    );
-  expect([of('r', 't'), of('s', 'r'), of('u'), of()]).toEqual(['a', 'a\nb', undefined, undefined]);
 });
 
 test.each<[readonly string[], string, string]>([

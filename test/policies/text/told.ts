@@ -3,7 +3,7 @@ import { type RejectionTextInput, rejectionText } from '../../../policies/text/r
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
-export const violation = (reason: Reason): Violation => ({
+const violation = (reason: Reason): Violation => ({
   rule: 'r',
   class: 'cost',
   mode: 'enforce',

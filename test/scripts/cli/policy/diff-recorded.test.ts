@@ -67,18 +67,3 @@ test('recorded jobs are asked of both policies, and what only one rejects is tol
       '  images: 1 newly rejected, e.g. 5\n',
   );
 });
-
-test('what only watches rejects nobody, and without --since no ledger is opened', async () => {
-  const bench = await house();
-  const args = policies(bench, images(['alpine:*'], 'shadow'), images(['golang:*'], 'shadow'));
-  expect(JSON.parse((await diffed(bench, [...args, '--json'])).out).recorded).toMatchObject({
-    newlyRejected: 0,
-    newlyAdmitted: 0,
-    byRule: [],
-  });
-  const { io } = bench.desk();
-  const refuse = () => Promise.reject(new Error('opened'));
-  expect(await runCommand('policy diff', args.slice(0, 2), { ...io, ...surrounded({ open: refuse }) })).toBe(
-    0,
-  );
-});

@@ -45,8 +45,6 @@ test('limits, rollouts, grants and requests of a test take the place of those in
     'request: { project: null, project_id: 77 }, expect: { decision: admitted }',
     'request: { project_id: 9, namespace_id: 99, root_namespace_id: 100 }, expect: admitted',
     `${EVIL}, expect: { text: [Ask us, "evil:1"] }`,
-    `path: fallback, ${EVIL}, expect: { code: IMAGE_NOT_ALLOWED, rule: images, text: Ask us }`,
-    'path: fallback, request: { image: "alpine:latest" }, expect: { decision: admitted, shadow: [TAG_NOT_ALLOWED] }',
   ];
   expect(await differences(...passing)).toEqual(passing.map(() => []));
 });
@@ -93,43 +91,6 @@ test('the output has a line per test, the place of a failure, what differs, and 
   });
 });
 
-test('entries of a test stand before those of the document, where the first that fits counts', async () => {
-  const own = 'group_defaults: [{ groups: "acme/pay*", money: 5, per: month }]';
-  const { out } = await desk(['policy', 'test'], {
-    'policies/limits.yaml': 'limits: []\ngroup_defaults: [{ groups: "acme/*", money: 0, per: month }]\n',
-    'policies/policy.test.yaml': fixtures('expect: rejected', `${own}, expect: admitted`),
-  });
-  expect(out).toContain('2 passed, 0 failed');
-});
-
-const DATED = `currency: EUR
-prices:
-  - version: "1"
-    classes: [{ name: large, tags: [large], rate_per_minute: 0.60 }, { name: small, rate_per_minute: 0.10 }]
-    default_class: small
-  - version: "2"
-    from: 2026-11-15
-    classes: [{ name: huge, tags: [huge], rate_per_minute: 0.90 }, { name: small, rate_per_minute: 0.20 }]
-    default_class: small
-${POLICY.slice(POLICY.indexOf('estimate:'))}`;
-
-test('prices of a test take the place of those in force at its time', async () => {
-  const ofPrices = (...tests: readonly string[]) =>
-    desk(['policy', 'test'], {
-      'policies/policy.yaml': DATED,
-      'policies/policy.test.yaml': fixtures(...tests),
-    });
-  const { code } = await ofPrices(
-    'now: 2026-11-14T23:59Z, prices: { large: 5 }, request: { job_tags: [large] }, expect: { runner_class: large, cost: 50 }',
-    'now: 2026-11-15T00:00Z, prices: { huge: 0.01 }, request: { job_tags: [huge] }, expect: { runner_class: huge, cost: 0.10 }',
-    'now: 2026-11-15T00:00Z, prices: { small: 0.30 }, expect: { runner_class: small, cost: 3 }',
-    'now: 2026-11-15T00:00Z, prices: { huge: 0.01 }, expect: { runner_class: small, cost: 2 }',
-  );
-  expect(code).toBe(0);
-  const { err } = await ofPrices('prices: { large: 5 }, expect: admitted');
-  expect(err).toMatch(/tests\[0\]\.prices: large: unknown class.*huge, small/);
-});
-
 test('JUnit XML has a case per test, with file and line, and nothing in it breaks the XML', async () => {
   const root = project({
     'policies/policy.test.yaml': `${HEAD}tests:
@@ -154,9 +115,7 @@ test.each([
   ['expct: admitted', 'tests[0]: Unrecognized key: "expct"'],
   ['request: {}', 'tests[0].expect: '],
   ['expect: {}', 'tests[0].expect: compares nothing'],
-  ['prices: { small: -1 }, expect: admitted', 'tests[0].prices.small: expected a decimal number'],
   ['now: today, expect: admitted', 'tests[0].now: expected an instant'],
-  ['path: relay, expect: admitted', 'tests[0].path: '],
   ['request: { imgae: x }, expect: admitted', 'tests[0].request: imgae: unknown key'],
   [
     'request: { user: me }, expect: admitted',
