@@ -19,9 +19,8 @@ export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
   ...{ ...JOB_KEY_TEXTS, day: 'day', month: 'month' },
 };
 
-export const sameQuery = ({ period, from, to, group, project, by, compare }: SpendQuery) => ({
+export const sameQuery = ({ period, from, to, group, project, by }: SpendQuery) => ({
   ...{ period, from, to, group, project, by },
-  compare: compare === false ? 'no' : undefined,
 });
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -33,7 +33,6 @@ import {
   contactLink,
   DO,
   Done,
-  joined,
   List,
   type Markup,
   PageLinks,
@@ -294,26 +293,20 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup 
           </>
         )}
       </p>
-      {rows.length > 0 && (
-        <Table
-          label="Jobs that would have failed"
-          columns={[
-            {
-              ...{ head: 'Group', isName: true, style: 'path' },
-              cell: ({ group, path }) => (group === undefined ? path : subjectLink(group, path)),
-            },
-            { head: 'Rule', cell: ({ rule }) => <code>{rule}</code> },
-            { head: 'Why', style: 'full', cell: ({ code, limitLabel }) => [code, ' ', soft(limitLabel)] },
-            { head: 'Jobs', style: 'n', cell: ({ jobs: count }) => number(count) },
-            {
-              ...{ head: 'The latest', style: 'full' },
-              cell: ({ examples }) =>
-                joined(examples.map(({ jobId, url }) => <a href={url ?? `/jobs/${jobId}`}>{jobId}</a>)),
-            },
-          ]}
-          rows={rows}
-        />
-      )}
+      <List
+        of={rows.map(({ group, path, rule, code, limitLabel, jobs: count, examples: [example] }) => (
+          <>
+            {group === undefined ? path : subjectLink(group, path)}: {pageCount(count, 'job')} by{' '}
+            <code>{rule}</code>, {code} {soft(limitLabel)}
+            {example && (
+              <>
+                {' '}
+                such as <a href={example.url ?? `/jobs/${example.jobId}`}>{example.jobId}</a>
+              </>
+            )}
+          </>
+        ))}
+      />
     </Card>
   );
 }

@@ -1,7 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
-import type { Reconciliation } from '../../../answers/limits/budgets-model.ts';
 import type { User } from '../../../core/signin/model.ts';
 
 /** Output of JSX: everything is escaped except `raw`. */
@@ -10,7 +9,6 @@ export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 export interface Reader extends User {
   /** Requests that wait for them to decide; absent: not known, or they decide none. */
   readonly waiting?: number;
-  readonly reconciliation?: Pick<Reconciliation, 'state' | 'text'>;
 }
 
 export const hidden = (text: string): Markup => <span class="hidden">{text}</span>;

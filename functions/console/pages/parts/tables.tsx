@@ -182,7 +182,7 @@ export const KIND_TAGS: Readonly<Record<string, string>> = {
   user: 'user',
 };
 
-function tags({ subject, frozen, budget, pool }: GroupRow): Markup {
+function tags({ subject, frozen, budget }: GroupRow): Markup {
   const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   return (
     <>
@@ -192,8 +192,9 @@ function tags({ subject, frozen, budget, pool }: GroupRow): Markup {
           frozen
         </span>
       )}{' '}
-      {budget !== undefined && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
-      {pool && <span class="tag">pool</span>}
+      {budget !== undefined &&
+        budget.amount !== 'unlimited' &&
+        modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
     </>
   );
 }

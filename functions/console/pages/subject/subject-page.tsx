@@ -2,7 +2,6 @@ import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
-import { agreementText, poolText } from '../../../answers/status/texts.ts';
 import { ConsolePage } from '../frame.tsx';
 import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page-deps.ts';
 import {
@@ -93,8 +92,6 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
     >
       <Done text={done} />
       {view.freezes.map((freeze) => freezeNote(freeze, view, format))}
-      {poolNotes(view, format)}
-      {rolloutNote(view)}
       {main !== undefined && mainLimitCard(main, view, format)}
       <Card id="limits" title="Limits">
         {limitsPart(view, format)}
@@ -113,7 +110,7 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
           {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format, { sum: childrenSum })}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
-              <a href={address('/', { under, view: 'tree' })}>All {pageCount(childCount, 'group')}</a>
+              <a href={address('/', { under })}>All {pageCount(childCount, 'group')}</a>
             </p>
           )}
         </Card>
@@ -171,7 +168,6 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
       />
       {limitBar(limit)}
       {isCounted && BAR_KEY}
-      {agreementNote(limit, view, format)}
       {view.burnUp?.limit === limit.id && burnUpChart(view.burnUp, limit, format)}
       {others.length > 0 && (
         <p class="soft">
@@ -192,21 +188,6 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
         ]}
       />
     </Card>
-  );
-}
-
-/** Whether the counter agrees with usage, with difference and cause. */
-function agreementNote(limit: LimitRow, { agreements }: SubjectView, format: PageFormat): Markup | '' {
-  const agreement = agreements.find((each) => each.limit === limit.id);
-  if (agreement === undefined) return '';
-  const { tone, text } = agreementText(agreement, format.currency, format.zone);
-  return (
-    <p>
-      <span class={`tag ${tone === 'fits' ? 'good' : 'warn'}`}>
-        figures {tone === 'fits' ? 'agree' : 'differ'}
-      </span>{' '}
-      {soft(text)}
-    </p>
   );
 }
 
@@ -275,30 +256,6 @@ function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }:
       {may.freeze && above === undefined && (
         <a href={address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift it</a>
       )}
-    </Note>
-  );
-}
-
-const poolNotes = ({ pools, limits }: SubjectView, format: PageFormat): Markup[] =>
-  pools.flatMap((pool) => {
-    const limit = limits.find(({ id }) => id === pool.limit);
-    if (limit === undefined || limit.amount === 'unlimited') return [];
-    return [
-      <Note>
-        <strong>{limitWords(limit)} is a pool:</strong>{' '}
-        {poolText(pool, limit.amount, (whole) => pageAmount(whole, limit.unit, format))}. First come, first
-        served.
-      </Note>,
-    ];
-  });
-
-function rolloutNote({ rollout = {} }: SubjectView): Markup | '' {
-  const parts = (['cost', 'capacity'] as const).filter((each) => rollout[each] !== undefined);
-  return parts.length === 0 ? (
-    ''
-  ) : (
-    <Note tone="warn">
-      Being rolled out: {parts.map((each) => `${each} rules go as far as ${rollout[each]}`).join(', ')}.
     </Note>
   );
 }

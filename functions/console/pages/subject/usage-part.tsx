@@ -156,7 +156,6 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
   const samples: readonly (readonly [isShown: boolean, name: string, text: string])[] = [
     [true, 'line', 'spent and held so far'],
     [ahead.length > 0, 'ahead', 'forecast'],
-    [ahead.some(({ high }) => high !== undefined), 'band', 'where four of five such forecasts ended'],
     [amount !== undefined, 'limit', 'limit'],
   ];
   return (
@@ -222,7 +221,7 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
   const from = dayNumberOf(first.day);
   const now = { at: dayNumberOf(last.day) + 1, total: last.total };
   const to = Math.max(now.at, dayNumberOf(ahead.at(-1)?.day ?? last.day) + 1, endDay(burnUp, from) + 1);
-  const highest = Math.max(limit ?? 0, last.total, ahead.at(-1)?.high ?? ahead.at(-1)?.total ?? 0);
+  const highest = Math.max(limit ?? 0, last.total, ahead.at(-1)?.total ?? 0);
   const ticks = roundTicks(highest * 1.04);
   const top = ticks.at(-1) ?? 1;
   const x = (day: number): number =>
@@ -233,10 +232,6 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
     points.map(({ at, total }) => `${x(at)} ${y(total)}`).join('L');
   const path = lineOf([{ at: from, total: 0 }, ...pointsOf(days)]);
   const onward = ahead.filter(({ day }) => dayNumberOf(day) + 1 > now.at);
-  // From now along the upper edge to the end, and back along the lower one.
-  const upper = pointsOf(onward.map(({ day, high = Number.NaN }) => ({ day, total: high })));
-  const lower = pointsOf(onward.map(({ day, low = Number.NaN }) => ({ day, total: low }))).toReversed();
-  const band = [...upper, ...lower].filter(({ total }) => !Number.isNaN(total));
   const every = Math.max(1, Math.ceil((to - from) / labels));
   const labelled = Array.from({ length: Math.ceil((to - from) / every) }, (_, index) => from + index * every);
   return (
@@ -255,7 +250,6 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
           {shortDayLabel(dayText(day))}
         </text>
       ))}
-      {band.length > 0 && <path class="band" d={`M${lineOf([now, ...band])}Z`} />}
       <path class="area" d={`M${x(from)} ${y(0)}L${path}L${x(now.at)} ${y(0)}Z`} />
       <path class="line" d={`M${path}`} />
       {onward.length > 0 && <path class="ahead" d={`M${lineOf([now, ...pointsOf(onward)])}`} />}
