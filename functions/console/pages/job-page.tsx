@@ -198,7 +198,7 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: Page
         <Table
           label="Limits"
           columns={[
-            { head: 'Limit', isName: true, style: 'path', cell: counterName },
+            { head: 'Limit', cell: counterName },
             { head: 'Then', style: 'full', cell: (counter) => thenText(counter, format) },
             { head: 'Limit now', style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
             { head: 'Left now', style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
@@ -255,10 +255,7 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
         <Table
           label="Rules"
           columns={[
-            {
-              ...{ head: 'Rule', isName: true },
-              cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)],
-            },
+            { head: 'Rule', cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)] },
             { head: 'Violations', style: 'full', cell: ({ atDecision }) => violations(atDecision) },
           ]}
           rows={mattered}

@@ -39,7 +39,8 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
       ? []
       : [
           {
-            ...{ head: 'Share', style: 'bar-cell' },
+            head: 'Share',
+            style: 'bar-cell',
             cell: ({ micros, heldMicros }) => (
               <Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />
             ),
@@ -89,7 +90,7 @@ function reportTable(
   return (
     <Table
       label={label}
-      columns={[{ head, isName: true, style: 'path', cell: nameOf }, ...bars, ...figures]}
+      columns={[{ head, cell: nameOf }, ...bars, ...figures]}
       rows={rows}
       foot={[...(others === undefined ? [] : [foot(soft(others.label), others)]), foot('Together', total)]}
     />

@@ -156,10 +156,7 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
           <Table
             label="Steps"
             columns={[
-              {
-                ...{ head: 'Group', isName: true, style: 'path' },
-                cell: ({ subject, path }) => subjectLink(subject, path),
-              },
+              { head: 'Group', cell: ({ subject, path }) => subjectLink(subject, path) },
               { head: 'Cost', cell: (row) => stepOf(row, 'cost') },
               { head: 'Capacity', cell: (row) => stepOf(row, 'capacity') },
               { head: 'For the next step', style: 'full', cell: ({ classes }) => missingText(classes) },

@@ -96,26 +96,17 @@ export async function openBudget(
   };
 }
 
-interface RunnerNames {
-  readonly runnerDetails?: RunnerDetails;
-}
-
-interface ReportFlags {
-  readonly topic?: string | undefined;
-  readonly console?: string | undefined;
-}
-
 /** The author, if the table cannot know. */
 interface AuthorFlags {
   readonly actor?: string | undefined;
 }
 
-/** Opens, runs and always closes. */
+/** Opens, runs and always closes. @param details - of runners; `topic` is that of owners */
 export async function withBudget<T>(
-  flags: LedgerFlags & RulesFlags & ReportFlags & AuthorFlags,
+  flags: LedgerFlags & RulesFlags & AuthorFlags & { readonly topic?: string | undefined },
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
-  details: RunnerNames = {},
+  details: { readonly runnerDetails?: RunnerDetails } = {},
 ): Promise<T> {
   const files = readFiles(flags, io);
   // The report's --console is for its links.
@@ -186,7 +177,14 @@ async function overConsole(
 async function contextOn(
   tables: BudgetTables,
   { paths, policy, directory: named }: ApiFiles,
-  { topic, console: origin, runnerDetails }: ReportFlags & RunnerNames,
+  {
+    topic,
+    console: origin,
+    runnerDetails,
+  }: Pick<LedgerFlags, 'console'> & {
+    readonly topic?: string | undefined;
+    readonly runnerDetails?: RunnerDetails;
+  },
   io: TerminalIo,
 ): Promise<BudgetContext> {
   const { store, recounts, alerts, gitlabUrl, sheets, requeue } = tables;

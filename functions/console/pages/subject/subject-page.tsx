@@ -198,7 +198,7 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
       label="Grants"
       columns={[
         {
-          ...{ head: 'Grant', isName: true },
+          head: 'Grant',
           cell: ({ reason, limit, ticket }) => [
             reason,
             ' ',

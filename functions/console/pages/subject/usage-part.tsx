@@ -50,7 +50,7 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
             label="Costliest projects"
             columns={[
               {
-                ...{ head: 'Project', isName: true, style: 'path' },
+                head: 'Project',
                 cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
               },
               cost<(typeof topProjects)[number]>(),
@@ -66,8 +66,7 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
             label="Use by runner class"
             columns={[
               {
-                ...{ head: 'Class', isName: true },
-                // Pages of classes are of the whole GitLab.
+                head: 'Class', // Pages of classes are of the whole GitLab.
                 cell: ({ name }) =>
                   subject === 'instance' ? subjectLink(`runner-class/${name}`, name) : name,
               },
@@ -114,7 +113,7 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
           label="Rejected jobs"
           columns={[
             {
-              ...{ head: 'Job', isName: true, style: 'path job' },
+              head: 'Job',
               cell: ({ decisionId, jobName, jobId, projectPath, url }) => (
                 <>
                   <a href={`/jobs/${decisionId}`}>{jobName ?? `job ${jobId}`}</a>
@@ -127,7 +126,8 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
               cell: ({ atMs }) => [shortInstant(atMs, format), ' ', soft(distance(atMs, format.nowMs))],
             },
             {
-              ...{ head: 'Why', style: 'full' },
+              head: 'Why',
+              style: 'full',
               cell: ({ reasons }) =>
                 reasons.map(({ code, text }) => (
                   <div>
@@ -185,7 +185,7 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
         <Table
           label="Use per day"
           columns={[
-            { head: 'Day', isName: true, cell: ({ day }) => shortDayLabel(day) },
+            { head: 'Day', cell: ({ day }) => shortDayLabel(day) },
             { head: 'That day', style: 'n', cell: ({ used }) => bare(used, unit) },
             { head: 'Together', style: 'n', cell: ({ total }) => bare(total, unit) },
           ]}

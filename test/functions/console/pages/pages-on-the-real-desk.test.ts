@@ -318,23 +318,6 @@ test('a rejected job is explained to whoever sees its group, with a request fill
   expect((await as('viewer of another subtree').get('/jobs/4')).status).toBe(404);
 });
 
-test('whoever asked because of a job reads on its page what became of it, and how to go on', async () => {
-  const { as, ask, desk, post } = await house();
-  await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
-  const link = 'https://gitlab.example.com/acme/payments/cards/api/-/jobs/4';
-  const viewer = as('viewer');
-  const filed = await viewer.post('/ask', { ...ASKED, subject: 'group/104', amount: '1', link });
-  expect(filed.status).toBe(303);
-  expect((await viewer.get('/jobs/4')).text).toContain('waits for a decision');
-  const [request] = await desk.requests({ actor: 'fritz', rights: [{ role: 'finance' }] });
-  await post(`/requests/${request?.id}`, { verdict: 'approve', note: 'go on' });
-  const after = (await viewer.get('/jobs/4')).text;
-  expect(after).toContain('approved by fritz: “go on”');
-  expect(after).toContain('If it came now it would be <strong>admitted</strong>.');
-  expect(after).toContain(`<a href="${link}" rel="noreferrer noopener">Retry it in GitLab</a>`);
-  expect((await viewer.get('/requests')).text).toContain('>Retry the job in GitLab</a>');
-});
-
 test('a limit for each pipeline is made in the form, stands on the page of its group and is edited from there', async () => {
   const { get, edit, desk } = await house();
   const cap = 'group/101/each/pipeline';
@@ -387,47 +370,6 @@ test('the last edit is taken back on its page, after a look at what that does; a
   expect(undone.to).toBe(`/history?saved=${number + 1}`);
   expect(await amount()).toBe(500_000_000);
   expect((await post(`/history/${number}/undo`, { why: 'again' })).status).toBe(409);
-});
-
-test('all limits of a group are changed by a share in one edit, shown with their sum first', async () => {
-  const { edit, amount } = await house();
-  const form = '/edit?kind=scale&subject=group/100';
-  const asked = { by: '+8 %', unit: 'money', below: 'yes', round: '1' };
-  const looked = (await edit({ ...asked, step: 'preview' }, { form })).text;
-  // 900 and 500; 3 stays.
-  expect(looked).toContain('2 limits, together 1,400.00 EUR');
-  expect(looked).toContain('1,512.00 EUR');
-  const refused = await edit({ ...asked, by: '8', step: 'preview' }, { form });
-  expect([refused.status, refused.text.includes('expected a share such as +8%')]).toEqual([422, true]);
-  expect((await edit({ ...asked, confirmed: 'yes' }, { form })).status).toBe(303);
-  expect(await amount()).toBe(540_000_000);
-});
-
-test('a count that is not at its end says how far it is, and goes on from there', async () => {
-  const all = { jobs: 12_030, wouldFail: 41, wouldFailNow: 3, failed: 2, unasked: 0 };
-  const span = { set: 's', days: 30, fromMs: 0, fromDay: '2026-10-23', untilMs: 1, subjects: [], all };
-  const { edit } = await house({
-    broken: () => ({
-      read: {
-        backtest: async (_edits, _base, _user, cursor) => ({
-          ...{ outcome: 'counted', ...span, complete: cursor !== undefined, jobsRead: 20_000 },
-          ...(cursor === undefined ? { daysCounted: 9, next: 'c1' } : { daysCounted: 30 }),
-        }),
-      },
-    }),
-  });
-  const text = async (more: object) =>
-    (await edit({ amount: '700', step: 'count', ...more })).text
-      .replace(/<(?!input)[^>]*>/g, '')
-      .replace(/\s+/g, ' ');
-  const first = await text({});
-  expect(first).toContain('9 of 30 days counted, from 23 Oct on: 41 of 12,030 jobs would have failed');
-  expect(first).toMatch(
-    /<input type="hidden" form="save" name="cursor" value="c1"\/?>Read 20,000 records\.Count the rest/,
-  );
-  const rest = await text({ cursor: 'c1' });
-  expect(rest).toContain('The last 30 days, from 23 Oct on: 41 of 12,030 jobs would have failed');
-  expect(rest).not.toContain('name="cursor"');
 });
 
 test('a table without an answer is told as that, and nothing of the error is', async () => {
