@@ -42,7 +42,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(() => import('./statement/statement.ts'), {
     statement: 'Prints the charges of a group for a month: for people, as CSV or FOCUS, with corrections',
-    'report chargeback': 'Prints the charges of a group for a month; the same as tollgate statement',
   }),
   ...rows(() => import('./statement/closed.ts'), {
     'statement closed':
@@ -137,8 +136,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'policy diff': 'Compares two policies and shows which changes tighten or loosen',
   }),
   ...rows(() => import('./policy/import-command.ts'), {
-    'policy import':
-      "Makes rules from a GitLab Runner's config.toml, and lists where policy and Runner contradict",
+    'policy import': "Makes rules from a GitLab Runner's config.toml",
   }),
   ...rows(() => import('./policy/test-command.ts'), {
     'policy test': 'Checks that the policies decide as their fixtures expect',
@@ -191,7 +189,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(async () => ({ commands: (await import('./completion.ts')).completionCommands(COMMANDS) }), {
     completion: 'Prints what bash, zsh or fish need to complete commands and flags',
-    man: 'Prints the manual page of all commands',
   }),
   ...rows(async () => ({ commands: (await import('./mcp.ts')).mcpCommands(COMMANDS) }), {
     mcp: 'Serves the Model Context Protocol for editors and agents: can I afford this rerun?',

@@ -1,7 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ReadResult } from '../../functions/answers/health/evidence.ts';
-import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
+import { type DirectoryTable, DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import {
   type CanaryOutcome,
@@ -13,8 +12,7 @@ import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
 import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
 import { dynamoPseudonymKeys, type PseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
-import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/limit-table.ts';
 import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requeue-list.ts';
 import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { closest } from '../../policies/document/reading.ts';
-import { isAlive, ledgerFolder, ledgerNowMs, readLedgerClock } from '../local/ledger-folder.ts';
+import { isAlive, ledgerFolder, ledgerNowMs, readLedgerNote } from '../local/ledger-folder.ts';
 import { DocumentError } from '../policy/yaml-document.ts';
 import {
   type Command,
@@ -177,7 +177,7 @@ function commandClock(
 ): () => number {
   const ledger = flagIn(args, 'ledger');
   const isLocal = ledger === undefined ? flags.ledger === TABLE_FLAGS.ledger : ledger === 'local';
-  const note = isLocal ? readLedgerClock(ledgerFolder(io.root)) : undefined;
+  const note = isLocal ? readLedgerNote(ledgerFolder(io.root)) : undefined;
   const gitlab = flagIn(args, 'gitlab');
   const instance =
     flagIn(args, 'instance') ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);

@@ -23,7 +23,7 @@ import {
 } from '../../answers/limits/budgets-model.ts';
 import { SPEND_KEYS, SpendReportSchema } from '../../answers/report/model.ts';
 import { TOP_MAX } from '../../answers/report/report.ts';
-import { groupsCsv, spendFocusCsv } from '../../answers/report/spend-text.ts';
+import { groupsCsv } from '../../answers/report/spend-text.ts';
 import { ShadowViewSchema } from '../../answers/rollout/model.ts';
 import {
   ClosedMonthsSchema,
@@ -107,7 +107,6 @@ const month = z.object({
 const statement = z.object({
   group: anyGroup,
   by: z.enum(['day', 'job']).default('day'),
-  with_users: about(yes, 'With `by=job`: who started it. Only for finance and administrators.'),
   with_prices: about(yes, 'Only with runner class and price on every line, as FOCUS needs them.'),
 });
 
@@ -122,7 +121,7 @@ const spendQuery = {
   compare: about(z.literal('no').optional(), 'Without the previous period.'),
 };
 
-/** Some 2.5 MB of FOCUS: a response may have 6. */
+/** Some 1 MB: a response may have 6. */
 const LINES_A_PAGE = 4_000;
 const spendList = createRoute({
   method: 'get',
@@ -131,7 +130,6 @@ const spendList = createRoute({
   request: {
     query: z.object({
       ...spendQuery,
-      form: z.enum(['groups', 'focus']).default('groups').openapi({ description: '`focus`: FOCUS 1.2.' }),
       page: whole.min(0).max(1_000).default(0),
     }),
   },
@@ -336,9 +334,9 @@ export function readRoutes({ read }: ApiDeps) {
         [404, 422],
       ),
       async (c) => {
-        const { group, by, with_users, with_prices } = c.req.valid('query');
-        const flags = { withUsers: with_users === 'yes', withPrices: with_prices === 'yes' };
-        const answer = await read.statement({ ...c.req.valid('param'), group, by, ...flags }, c.var.user);
+        const { group, by, with_prices } = c.req.valid('query');
+        const asked = { ...c.req.valid('param'), group, by, withPrices: with_prices === 'yes' };
+        const answer = await read.statement(asked, c.var.user);
         if (answer.outcome === 'stated') return c.json(answer.statement, 200);
         if (answer.outcome === 'unknown_group') return c.json(NOT_THERE, 404);
         return c.json(answer.outcome === 'only_days' ? ONLY_DAYS : unreadable(answer), 422);
@@ -365,7 +363,7 @@ export function readRoutes({ read }: ApiDeps) {
       },
     )
     .openapi(spendList, async (c) => {
-      const { compare, form, page, ...asked } = c.req.valid('query');
+      const { compare, page, ...asked } = c.req.valid('query');
       const answer = await read.spendList({ ...asked, compare: compare !== 'no' }, c.var.user);
       if (answer.outcome === 'unknown_group') return c.json(NOT_THERE, 404);
       if (answer.outcome === 'unreadable') return c.json(unreadable(answer), 422);
@@ -373,7 +371,6 @@ export function readRoutes({ read }: ApiDeps) {
       const end = (page + 1) * LINES_A_PAGE;
       const part = { ...answer.list, lines: lines.slice(page * LINES_A_PAGE, end) };
       if (end < lines.length) c.header('next-page', String(page + 1));
-      const csv = form === 'focus' ? spendFocusCsv(part, page === 0) : groupsCsv(part, page === 0);
-      return c.body(csv, 200, { 'content-type': 'text/csv; charset=utf-8' });
+      return c.body(groupsCsv(part, page === 0), 200, { 'content-type': 'text/csv; charset=utf-8' });
     });
 }

@@ -132,7 +132,7 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
 }
 
 const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
-  { head: 'Whose', cell: (row) => nameCell(row, format) },
+  { head: 'Whose', cell: nameCell },
   ...limitColumns<BudgetRow>(
     {
       mayEdit: mayOpen('GET /edit', format.user.roles),
@@ -143,12 +143,12 @@ const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
   ),
 ];
 
-function nameCell(row: BudgetRow, { currency }: PageFormat): Markup {
+function nameCell(row: BudgetRow): Markup {
   const { subject, path, id, each } = row;
   const isCap = each !== undefined;
   const kind = isCap ? undefined : KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   const href = subjectHref(subject);
-  const last = isCap ? undefined : lastAlertOf(row, currency);
+  const last = isCap ? undefined : lastAlertOf(row);
   const facts = [
     isCap ? `${limitWords(row)} of ${capWords(each)}` : limitWords(row),
     row.period?.label,

@@ -144,7 +144,6 @@ const detailParts = (job: JobExplanation, format: PageFormat): Markup => (
             ['Ended', job.endedAtMs === undefined ? undefined : instant(job.endedAtMs, format)],
           ]}
         />
-        {job.notRecorded.length > 0 && soft('Not known: ', joined(job.notRecorded, '; '))}
       </Card>
       <Card id="terms" title="Expected cost">
         {termsFacts(job, format)}

@@ -25,7 +25,7 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /statements/:month': LOOK,
   'GET /statements/:month/:file': LOOK,
   'GET /reports': LOOK,
-  'GET /reports/:file{spend.csv|groups.csv|focus.csv}': LOOK,
+  'GET /reports/:file{spend.csv|groups.csv}': LOOK,
   'GET /break-glass': LOOK,
   'GET /history': LOOK,
   'GET /history/:edit': LOOK,

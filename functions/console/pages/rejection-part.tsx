@@ -101,7 +101,7 @@ const retryLink = ({ job }: JobExplanation): Markup | string =>
   job.url === undefined ? '' : outside(job.url, 'Retry it in GitLab');
 
 function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat): readonly Child[] {
-  const { classes, timeoutSeconds, renewsAtMs, owner, advice } = rejection;
+  const { classes, renewsAtMs, owner, advice } = rejection;
   return [
     ...advice,
     ...classes.map(({ runnerClass, tags, costMicros }) => (
@@ -110,11 +110,6 @@ function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat
         would cost {pageAmount(costMicros, 'micros', format)} and fit.
       </>
     )),
-    timeoutSeconds !== undefined && (
-      <>
-        A shorter timeout: <code>timeout: {timeoutSeconds / 60} minutes</code> would fit.
-      </>
-    ),
     renewsAtMs !== undefined && (
       <>
         Waiting: the limit starts anew {instant(renewsAtMs, format)} ({distance(renewsAtMs, format.nowMs)}).
@@ -125,6 +120,7 @@ function helpLines(rejection: JobRejection, hasForm: boolean, format: PageFormat
       {owner?.contact !== undefined && <> ({contactLink(owner.contact)})</>}
       {hasForm ? ', or send the request filled in here.' : '.'}
     </>,
+    classes.length === 0 && advice.length === 0 && 'No cheaper runner would make it fit.',
   ].filter((line) => line !== false);
 }
 

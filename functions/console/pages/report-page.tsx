@@ -6,7 +6,7 @@ import {
   type SpendQuery,
   type SpendReport,
 } from '../../answers/report/model.ts';
-import { groupsCsv, spendCsv, spendFocusCsv } from '../../answers/report/spend-text.ts';
+import { groupsCsv, spendCsv } from '../../answers/report/spend-text.ts';
 import { ConsolePage } from './frame.tsx';
 import {
   formatOf,
@@ -38,7 +38,7 @@ import { KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx'
 /** A line of both tables is about a kilobyte: a page stays below 100 KB. */
 const ROWS = 40;
 const FILE_ROWS = 1_000;
-/** A response has at most 6 MB, and a FOCUS line about 600 bytes. */
+/** A response has at most 6 MB. */
 const FILE_LINES_MAX = 9_000;
 
 export const reportPageRoutes: PageRoutes = (app, deps) => {
@@ -52,7 +52,7 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
     return send(c, page, answer.outcome === 'unknown_group' && isNamed ? 404 : 200);
   });
 
-  app.get('/reports/:file{spend.csv|groups.csv|focus.csv}', async (c) => {
+  app.get('/reports/:file{spend.csv|groups.csv}', async (c) => {
     const { user } = c.var;
     const [kind] = c.req.param('file').split('.');
     const asked = askedOf(c);
@@ -66,8 +66,7 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
     if (answer.outcome !== 'listed') return refused(c, answer);
     const { list } = answer;
     if (list.lines.length > FILE_LINES_MAX) return sendProblem(c, TOO_LONG, 413);
-    const text = kind === 'focus' ? spendFocusCsv(list, true) : groupsCsv(list, true);
-    return sendCsv(c, text, `${kind}-${list.fromDay}-${list.toDay}.csv`);
+    return sendCsv(c, groupsCsv(list, true), `${kind}-${list.fromDay}-${list.toDay}.csv`);
   });
 };
 
@@ -184,7 +183,6 @@ function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
 function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat): Markup {
   const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
-  const isOneMonth = report.fromDay.slice(0, 7) === report.toDay.slice(0, 7);
   const file = (name: string, text: string): Markup =>
     button(address(`/reports/${name}.csv`, sameQuery(asked)), text);
   return (
@@ -206,7 +204,6 @@ function reportParts(asked: SpendQuery, report: SpendReport, format: PageFormat)
             <p class="actions">
               {file('spend', 'These rows as CSV')}
               {!subject.startsWith('project/') && file('groups', 'All groups as CSV')}
-              {!subject.startsWith('project/') && isOneMonth && file('focus', 'All groups as FOCUS')}
             </p>
           </Card>
           {rows.length > 0 && wasteCard(report)}

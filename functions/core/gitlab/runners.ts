@@ -116,16 +116,14 @@ export type FleetRunner = z.output<typeof RunnerAnswer>;
 export type RunnerManager = z.output<typeof ManagerAnswer>;
 
 /** A runner to be made, with what the one it replaces has. */
-export interface NewRunner
-  extends Pick<
-    FleetRunner,
-    'description' | 'type' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
-  > {
-  readonly tags: readonly string[];
+export type NewRunner = Pick<
+  FleetRunner,
+  'description' | 'type' | 'tags' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
+> & {
   readonly maintenanceNote: string;
   /** The group or the project, unless it is the instance's. */
   readonly ownerId?: number;
-}
+};
 
 /**
  * Reads runners through GitLab's REST API with a read-only token.
@@ -137,14 +135,10 @@ export function createFleetReader(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
   return {
     /** `GET /runners/all`, in numbered pages, without tags: see `runner`. @throws {GitLabError} */
-    listed: ({ page }: { readonly page?: string | undefined }) =>
-      readPage(
-        'runners',
-        '/runners/all',
-        pageQuery({}, page),
-        (entry) => ListedAnswer.safeParse(entry).data,
-        deps,
-      ),
+    listed: ({ page }: { readonly page?: string | undefined }) => {
+      const parse = (entry: unknown) => ListedAnswer.safeParse(entry).data;
+      return readPage('runners', '/runners/all', pageQuery({}, page), parse, deps);
+    },
 
     /** `GET /runners/:id`. `undefined`: GitLab knows no such runner. @throws {GitLabError} */
     async runner(runnerId: number): Promise<FleetRunner | undefined> {
@@ -159,11 +153,9 @@ export function createFleetReader(deps: RestCallDeps) {
     },
 
     /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
-    async managers(runnerId: number) {
-      const path = `/runners/${runnerId}/managers`;
+    managers(runnerId: number) {
       const parse = (entry: unknown) => ManagerAnswer.safeParse(entry).data;
-      const { next: _, ...list } = await readPage('managers', path, new URLSearchParams(), parse, deps);
-      return list;
+      return readPage('managers', `/runners/${runnerId}/managers`, new URLSearchParams(), parse, deps);
     },
   };
 }
@@ -221,87 +213,60 @@ export type RouterAccess =
   | 'unknown';
 
 /** Two versions of a fleet, compared by their first two numbers: patches differ every week. */
-export const byVersion = (a: string, b: string): number => {
-  const [left, right] = [minorOf(a), minorOf(b)];
-  return (left?.major ?? 0) - (right?.major ?? 0) || (left?.minor ?? 0) - (right?.minor ?? 0);
-};
+export const byVersion = (a: string, b: string): number => minorOf(a) - minorOf(b);
 
-/** `18.11.2`, `v18.11.2`, `19.0.0~pre.3` and the like → `18.11`; undefined for what is no version. */
-function minorOf(version: string): { readonly major: number; readonly minor: number } | undefined {
-  const [, major, minor] = /^v?(\d{1,4})\.(\d{1,4})(?!\d)/.exec(version) ?? [];
-  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
+/** `18.11.2`, `v18.11.2`, `19.0.0~pre.3` and the like → 180011; 0 for what is no version. */
+function minorOf(version = ''): number {
+  const [, major = 0, minor = 0] = /^v?(\d{1,4})\.(\d{1,4})(?!\d)/.exec(version) ?? [];
+  return Number(major) * 10_000 + Number(minor);
 }
 
 /** `development`, as people call what they built themselves, may be anything. */
 export function routerAccess(version: string | undefined): RouterAccess {
-  if (version === undefined || minorOf(version) === undefined) return 'unknown';
-  if (byVersion(version, '18.9') < 0) return 'none';
-  return byVersion(version, '18.11') < 0 ? 'environment' : 'feature_flag';
+  const minor = minorOf(version);
+  if (minor === 0) return 'unknown';
+  if (minor < minorOf('18.9')) return 'none';
+  return minor < minorOf('18.11') ? 'environment' : 'feature_flag';
 }
 
 /**
  * Since about 19.2 a runner bypasses the router for half a minute after three router failures in a row. Jobs
  * in that time have no admission request.
  */
-export const fallsBack = (version: string | undefined): boolean =>
-  version !== undefined && minorOf(version) !== undefined && byVersion(version, '19.2') >= 0;
-
-/** One page of a runner's jobs, those that ended in the span; the whole of it is to be kept before the next is asked for. */
-export interface FinishedJobsPage {
-  readonly runnerId: number;
-  readonly jobs: readonly JobTruth[];
-  readonly unreadable: number;
-  /** The page to go on with; absent: the runner's jobs of the span are all read. */
-  readonly next?: string;
-  /** This runner has more jobs in the span than pages are read: what is older is missing. */
-  readonly cut: boolean;
-}
-
-/** Checkpoint of one runner: `done`, or the next page and the number of pages read. */
-export type JobsMark = 'done' | { readonly page: string; readonly pages: number };
+export const fallsBack = (version: string | undefined): boolean => minorOf(version) >= minorOf('19.2');
 
 interface JobSpan {
   /** Unix ms: jobs that ended before are left out, and reading stops at one created before. */
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** Read per runner at most; a page has 100 jobs. */
-  readonly pagesMax: number;
-  /** Checkpoints of an interrupted run. @default none */
-  readonly marks?: ReadonlyMap<number, JobsMark>;
-  readonly sleep: (delayMs: number) => Promise<void>;
 }
 
 /**
  * Yields finished jobs runner by runner, newest first by id: `GET /runners/:id/jobs` in keyset pages, which
  * are stable while jobs start and end. GitLab has no filter by time there, so newer jobs are read as well,
- * and a job that waited since before the span is missed.
+ * and a job that waited since before the span is missed. `cut`: the runner has more jobs in the span than `pagesMax` pages of 100.
  *
  * @throws {GitLabError}
  */
 export async function* finishedJobs(
   gitlab: Pick<GitLab, 'listJobs'>,
   runnerIds: readonly number[],
-  span: JobSpan,
-): AsyncGenerator<FinishedJobsPage> {
+  span: JobSpan & {
+    readonly pagesMax: number;
+    readonly sleep: (delayMs: number) => Promise<void>;
+  },
+) {
   for (const runnerId of runnerIds) {
-    const mark = span.marks?.get(runnerId);
-    if (mark === 'done') continue;
-    let page = mark?.page;
-    for (let pages = mark?.pages ?? 0; ; ) {
+    let page: string | undefined;
+    for (let pages = 1; ; pages += 1) {
       const found = await patiently(() => gitlab.listJobs(`runners/${runnerId}`, { page }), span.sleep);
-      pages += 1;
       const oldest = found.jobs.at(-1)?.createdAtMs ?? Number.POSITIVE_INFINITY;
       const isOver = found.next === undefined || oldest < span.sinceMs;
-      const cut = !isOver && pages >= span.pagesMax;
-      page = isOver || cut ? undefined : found.next;
-      yield {
-        runnerId,
-        jobs: found.jobs.filter((job) => ranIn(job, span)),
-        unreadable: found.unreadable ?? 0,
-        cut,
-        ...(page !== undefined && { next: page }),
-      };
-      if (page === undefined) break;
+      const isLast = isOver || pages >= span.pagesMax;
+      const jobs = found.jobs.filter((job) => ranIn(job, span));
+      yield { runnerId, jobs, unreadable: found.unreadable ?? 0, isLast, cut: isLast && !isOver };
+      if (isLast) break;
+      page = found.next;
     }
   }
 }

@@ -4,7 +4,6 @@ import { createConsoleRead } from '../../../functions/answers/create-console-rea
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
-import type { RunnerDetails } from '../../../functions/core/gitlab/kept-answers.ts';
 import {
   dynamoRecountOutcomes,
   dynamoSweepMarks,
@@ -13,9 +12,8 @@ import {
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import {
@@ -101,19 +99,18 @@ interface AuthorFlags {
   readonly actor?: string | undefined;
 }
 
-/** Opens, runs and always closes. @param details - of runners; `topic` is that of owners */
+/** Opens, runs and always closes. */
 export async function withBudget<T>(
   flags: LedgerFlags & RulesFlags & AuthorFlags & { readonly topic?: string | undefined },
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
-  details: { readonly runnerDetails?: RunnerDetails } = {},
 ): Promise<T> {
   const files = readFiles(flags, io);
   // The report's --console is for its links.
   const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
   if (console !== undefined) return ask(await overConsole(console, files, flags, io));
   return withOpened(openBudget, { ...flags, console: undefined }, io, async (tables) =>
-    ask(await contextOn(tables, files, { ...flags, ...details }, io)),
+    ask(await contextOn(tables, files, flags, io)),
   );
 }
 
@@ -177,14 +174,7 @@ async function overConsole(
 async function contextOn(
   tables: BudgetTables,
   { paths, policy, directory: named }: ApiFiles,
-  {
-    topic,
-    console: origin,
-    runnerDetails,
-  }: Pick<LedgerFlags, 'console'> & {
-    readonly topic?: string | undefined;
-    readonly runnerDetails?: RunnerDetails;
-  },
+  { topic, console: origin }: Pick<LedgerFlags, 'console'> & { readonly topic?: string | undefined },
   io: TerminalIo,
 ): Promise<BudgetContext> {
   const { store, recounts, alerts, gitlabUrl, sheets, requeue } = tables;
@@ -215,7 +205,7 @@ async function contextOn(
     compareEdit: compareAll(books.jobs),
     usage,
     books,
-    ...withoutAbsent({ recounts, alerts, runnerDetails, sheets, requeue, gitlabUrl }),
+    ...withoutAbsent({ recounts, alerts, sheets, requeue, gitlabUrl }),
     places: async () => placesOf(directory),
     zone,
     clock,

@@ -94,14 +94,14 @@ function listText(
     rows.length === 0
       ? 'No limit is like this.\n'
       : standingsText(rows, { currency, nowMs, columns: io.columns, paint }),
-    ...rows.map((row) => alertLine(row, currency, alerts, paint)),
+    ...rows.map((row) => alertLine(row, alerts, paint)),
     ...notes.map((note) => paint.dim(`${note}\n`)),
     `${reconciliation.state === 'differs' ? paint.bad(reconciliation.text) : paint.dim(reconciliation.text)}\n`,
   ].join('');
 }
 
-function alertLine(row: BudgetRow, currency: string, isAsked: boolean, paint: Paint): string {
-  const last = lastAlertOf(row, currency);
+function alertLine(row: BudgetRow, isAsked: boolean, paint: Paint): string {
+  const last = lastAlertOf(row);
   if (last === undefined || (last.state !== 'failed' && !isAsked)) return '';
   const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
   return `${last.state === 'failed' ? paint.warn(text) : text}\n`;
@@ -159,7 +159,7 @@ function noteText(row: BudgetRow, currency: string): string {
   const notes = [
     lent,
     alerts && `${alerts}, to ${row.addressee}`,
-    lastAlertOf(row, currency)?.text,
+    lastAlertOf(row)?.text,
     costCenter && `cost center ${costCenter}`,
     contact && `ask ${contact}`,
     reason,

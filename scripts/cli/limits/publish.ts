@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
+import { changeRows } from '../../../functions/core/limits/change-rows.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import type { ChangeRow } from '../../../functions/core/limits/limit-changes.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { publishLimits, readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import type { Directory } from '../../../policies/directory.ts';
@@ -13,15 +15,12 @@ import { readYaml } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { required, text, toggle, word } from '../../terminal/flags.ts';
-import { paintWhen, printable } from '../../terminal/paint.ts';
-import { firstRows } from '../../terminal/table.ts';
+import { paintWhen } from '../../terminal/paint.ts';
 import { answerOfDesk } from '../api/api-in-process.ts';
 import { ACTOR_FLAG, readActor, readReason } from '../budget/arguments.ts';
-import { printOutcome } from '../budget/change-text.ts';
+import { changeRowsText, printOutcome } from '../budget/change-text.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToEdit, withOpened } from '../open-ledger.ts';
-import { limitChanges } from '../policy/diff/diff-limits.ts';
-import type { PolicyChange } from '../policy/diff/values.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { directoryInForce, rulesFiles } from '../rules-flags.ts';
 import { baseIn, livePointer, setShown, setText } from './live-set.ts';
@@ -73,14 +72,14 @@ changes nothing. If a limit grows by more than half, another person has to appro
       const before = live && parseLimits((await readLimitSet(live.set, table)).document, live.set, policy);
       // Undefined: no set is live, or this policy cannot read it.
       const changes = before?.ok
-        ? limitChanges({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
+        ? changeRows({ from: before.value, to: limits, directory, nowMs: io.nowMs() })
         : undefined;
       if (flags['dry-run'])
         return print(
           io,
           flags,
           { outcome: 'dry_run', base: base ?? null, changes },
-          () => `${changesText(changes, io)}Nothing was written.\n`,
+          () => `${changesText(changes, policy, io)}Nothing was written.\n`,
         );
       const change = {
         ...{ actor, why, source: `file ${basename(file)}`, atMs: io.nowMs() },
@@ -100,7 +99,7 @@ changes nothing. If a limit grows by more than half, another person has to appro
         flags,
         { outcome: 'live', ...shown, changes },
         () =>
-          `${changesText(changes, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
+          `${changesText(changes, policy, io)}${paint.good('live')} in ${description}\n${setText(shown, rollupZone(io), paint)}`,
       );
     });
   },
@@ -130,11 +129,14 @@ async function requestApproval(
   return desk.apply(edits, { actor, why, source, base, confirmed: true, rights: [{ role: 'admin' }] });
 }
 
-function changesText(changes: readonly PolicyChange[] | undefined, io: Pick<TerminalIo, 'columns'>): string {
-  if (changes === undefined) return 'No set is live that these could be compared with.\n';
-  if (changes.length === 0) return 'No limit differs from the live set.\n';
-  const rows = changes.map(({ effect, at, what }) => [effect, printable(at), printable(what)]);
-  return firstRows([{}, {}, {}], rows, { width: io.columns, dim: (text) => text });
+function changesText(
+  rows: readonly ChangeRow[] | undefined,
+  { currency }: Policy,
+  io: Pick<TerminalIo, 'columns' | 'colours'>,
+): string {
+  if (rows === undefined) return 'No set is live that these could be compared with.\n';
+  if (rows.length === 0) return 'No limit differs from the live set.\n';
+  return changeRowsText(rows, currency, io.columns, paintWhen(io.colours));
 }
 
 async function printStale(

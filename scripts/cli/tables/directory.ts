@@ -4,7 +4,7 @@ import type { DirectoryTable } from '../../../functions/core/directory/directory
 import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/rest-gitlab.ts';
-import { type Directory, pathKey } from '../../../policies/directory.ts';
+import { type Directory, findGroup, findProject } from '../../../policies/directory.ts';
 import { EXIT, type ExitCode, standIn } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { optionalWord, required, toggle } from '../../terminal/flags.ts';
@@ -69,11 +69,10 @@ const figuresText = (known: ReturnType<typeof figures>): string =>
   `As of ${known.at}, sync ${known.edit}: ${known.groups} groups, ${known.personalNamespaces} personal namespaces, ${known.projects} projects, ${known.groupsWithoutChain} groups with unknown parents\n`;
 
 /** A group, a project, or one of each, with the groups above it, root first. */
-function find(word: string, { groupById, groupByPath, projectById, projectByPath, chainById }: Directory) {
-  const id = /^\d{1,15}$/.test(word) ? Number(word) : undefined;
-  const key = pathKey(word);
-  const group = id === undefined ? groupByPath.get(key) : groupById.get(id);
-  const project = id === undefined ? projectByPath.get(key) : projectById.get(id);
+function find(word: string, directory: Directory) {
+  const { chainById } = directory;
+  const group = findGroup(word, directory);
+  const project = findProject(word, directory);
   const chainOf = (groupId: number) =>
     (chainById.get(groupId) ?? []).map((each) => ({ id: each.id, path: each.path }));
   return [

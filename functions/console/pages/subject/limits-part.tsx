@@ -85,7 +85,7 @@ const nameOf = (limit: LimitRow): string =>
 function factsText(limit: LimitRow, format: PageFormat): Markup[] {
   const { unit, granted, carried, softAmount, cohort, shared, fromMs, untilMs } = limit;
   const amount = (whole: number): string => pageAmount(whole, unit, format);
-  const last = lastAlertOf(limit, format.currency);
+  const last = lastAlertOf(limit);
   const parts: Child[] = [
     <code>{limit.id}</code>,
     !limit.inForce && <strong>not in force</strong>,

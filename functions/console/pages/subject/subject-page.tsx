@@ -209,8 +209,7 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
         { head: 'Counts', cell: (grant) => grantState(grant, format) },
         {
           head: DO,
-          cell: ({ state, id, reason }) =>
-            state !== 'over' &&
+          cell: ({ id, reason }) =>
             id !== undefined &&
             may.tighten && (
               <a href={address('/edit', { kind: 'revoke', grant: id, subject })}>
@@ -227,7 +226,6 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
 const GRANT_STATES = {
   in_force: ['in force', 'good', 'ends'],
   to_come: ['to come', '', 'begins'],
-  over: ['over', '', 'ended'],
 } as const;
 
 function grantState({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: PageFormat): Markup {

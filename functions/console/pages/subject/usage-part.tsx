@@ -16,71 +16,49 @@ import {
   shortDayLabel,
   shortInstant,
 } from '../parts/amounts.tsx';
-import {
-  Card,
-  type Column,
-  joined,
-  type Markup,
-  outside,
-  pathMarkup,
-  soft,
-  subjectLink,
-  Table,
-} from '../parts/layout.tsx';
+import { address, Card, joined, type Markup, outside, pathMarkup, soft, Table } from '../parts/layout.tsx';
 
+/** Use by project; by class and by job name there are reports. */
 export function usagePart({ usage, subject }: SubjectView, format: PageFormat): Markup {
-  const { topProjects, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
+  const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
-  const cost = <Row extends { readonly micros: number }>(): Column<Row> => ({
-    ...{ head: format.currency, style: 'n' },
-    cell: ({ micros }) => bare(micros, 'micros'),
-  });
-  /** So that rows add up. */
-  const foot = (name: string, rest: number, label: string) => [
-    ...(rest === 0 ? [] : [{ [name]: soft(label), [format.currency]: bare(rest, 'micros') }]),
-    { [name]: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
-  ];
+  const group = subject.replace(/^group\//, '');
   return (
-    <>
-      <Card id="projects" title="Costliest projects">
-        {topProjects.length === 0 ? (
-          <p class="soft">No project is known to have cost anything in these days.</p>
-        ) : (
-          <Table
-            label="Costliest projects"
-            columns={[
-              {
-                head: 'Project',
-                cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
-              },
-              cost<(typeof topProjects)[number]>(),
-            ]}
-            rows={topProjects}
-            foot={foot('Project', otherProjectsMicros, 'Other projects and earlier days')}
-          />
-        )}
-      </Card>
-      {runnerClasses.length > 0 && (
-        <Card id="classes" title="Runner classes">
-          <Table
-            label="Use by runner class"
-            columns={[
-              {
-                head: 'Class', // Pages of classes are of the whole GitLab.
-                cell: ({ name }) =>
-                  subject === 'instance' ? subjectLink(`runner-class/${name}`, name) : name,
-              },
-              cost<(typeof runnerClasses)[number]>(),
-              { head: 'Ran', style: 'n', cell: ({ seconds }) => durationText(seconds) },
-              { head: 'Jobs', style: 'n', cell: ({ jobs }) => number(jobs) },
-            ]}
-            rows={runnerClasses}
-            // Classes of groups and projects are computed at night.
-            foot={foot('Class', otherClassesMicros, 'No class, or not yet known')}
-          />
-        </Card>
+    <Card id="projects" title="Costliest projects">
+      {topProjects.length === 0 ? (
+        <p class="soft">No project is known that has cost anything in these days.</p>
+      ) : (
+        <Table
+          label="Costliest projects"
+          columns={[
+            {
+              head: 'Project',
+              cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
+            },
+            { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
+          ]}
+          rows={topProjects}
+          // So that rows add up.
+          foot={[
+            ...(otherProjectsMicros === 0
+              ? []
+              : [
+                  {
+                    Project: soft('Other projects and earlier days'),
+                    [format.currency]: bare(otherProjectsMicros, 'micros'),
+                  },
+                ]),
+            { Project: <>Together {soft('spent and held')}</>, [format.currency]: bare(together, 'micros') },
+          ]}
+        />
       )}
-    </>
+      {/^(group\/|instance$)/.test(subject) && (
+        <p>
+          <a href={address('/reports', { group, by: 'class' })}>Runner classes</a> ·{' '}
+          <a href={address('/reports', { group, by: 'job' })}>Job names</a>
+        </p>
+      )}
+    </Card>
   );
 }
 

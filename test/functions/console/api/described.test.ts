@@ -162,7 +162,7 @@ test('every route answers as it is described', async () => {
       '/statements/2026-10?group=instance',
       '/report',
       '/report?group=acme&by=project&period=last-quarter',
-      '/report.csv?form=focus',
+      '/report.csv',
       '/closed-statements?group=101',
       '/closed-statements/numbers',
       '/prices?from=0&until=9000000000000',

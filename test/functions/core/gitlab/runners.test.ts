@@ -4,11 +4,9 @@ import { runnerDetails } from '../../../../functions/core/gitlab/kept-answers.ts
 import {
   byVersion,
   createFleet,
-  type FinishedJobsPage,
   type FleetRunner,
   fallsBack,
   finishedJobs,
-  type JobsMark,
   type RunnerManager,
   routerAccess,
 } from '../../../../functions/core/gitlab/runners.ts';
@@ -185,13 +183,15 @@ const SPAN = {
   sleep: async () => {},
 };
 
-async function all(pages: AsyncIterable<FinishedJobsPage>): Promise<FinishedJobsPage[]> {
-  const read: FinishedJobsPage[] = [];
+type Page = ReturnType<typeof finishedJobs> extends AsyncGenerator<infer Each> ? Each : never;
+
+async function all(pages: AsyncIterable<Page>): Promise<readonly Page[]> {
+  const read: Page[] = [];
   for await (const page of pages) read.push(page);
   return read;
 }
 
-const idsOf = (pages: readonly FinishedJobsPage[]): readonly number[] =>
+const idsOf = (pages: readonly Page[]): readonly number[] =>
   pages.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId));
 
 test('every job that ran and ended, once, runner by runner; those that still run are left out', async () => {
@@ -204,34 +204,6 @@ test('every job that ran and ended, once, runner by runner; those that still run
   expect(pages.map(({ runnerId }) => runnerId)).toEqual([7, 7, 7, 8, 9]);
   expect(idsOf(pages)).toEqual([...Array.from({ length: 125 }, (_, at) => 249 - 2 * at), 300]);
 });
-
-test('stopped after any page, it goes on from there and reads each job once', async () => {
-  const { local, gitlab } = restBench();
-  fill(local, 250);
-  fill2(local);
-  const whole = idsOf(await all(finishedJobs(gitlab, [7, 8], SPAN)));
-  for (let stopAfter = 1; stopAfter <= 4; stopAfter += 1) {
-    const marks = new Map<number, JobsMark>();
-    const read: FinishedJobsPage[] = [];
-    let pages = 0;
-    for await (const page of finishedJobs(gitlab, [7, 8], SPAN)) {
-      read.push(page);
-      pages += 1;
-      marks.set(page.runnerId, page.next === undefined ? 'done' : { page: page.next, pages });
-      if (pages === stopAfter) break;
-    }
-    read.push(...(await all(finishedJobs(gitlab, [7, 8], { ...SPAN, marks }))));
-    expect(idsOf(read)).toEqual(whole);
-  }
-});
-
-function fill2(local: ReturnType<typeof restBench>['local']): void {
-  for (let id = 1_001; id <= 1_101; id += 1) {
-    local.create({ id, projectId: 43, projectPath: 'shop/app', name: 'test' });
-    local.start(id, { id: 8 });
-    local.end(id, { status: 'success' });
-  }
-}
 
 test('a runner with more jobs than pages are read is cut, and says so', async () => {
   const { local, gitlab } = restBench();
