@@ -198,10 +198,10 @@ a: { script: x, needs: [{ job: gone, optional: true }, { pipeline: $P, job: gone
   const real = ['../shared/data/pipelines/gitlab-runner', 'scripts/local/pipelines/web-shop']
     .map((path) => resolve(ROOT, path))
     .filter(existsSync);
-  const sources = ['push', 'merge_request_event', 'schedule', 'web', 'api', 'trigger', 'pipeline', undefined];
+  const sources = ['push', 'merge_request_event', 'schedule', undefined];
   const runs = sources.flatMap((source) =>
-    ['main', '17-1-stable', 'v17.1.0', undefined].flatMap((ref) =>
-      ['gitlab-org/gitlab-runner', 'acme/fork', undefined].map((projectPath) => ({
+    ['main', 'v17.1.0', undefined].flatMap((ref) =>
+      ['gitlab-org/gitlab-runner', undefined].map((projectPath) => ({
         source,
         ref,
         projectPath,
