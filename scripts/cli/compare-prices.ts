@@ -22,11 +22,8 @@ const MICROS_PER_UNIT = 1_000_000;
 const pricesCompare = command({
   name: 'prices compare',
   about: `Compares a cloud bill with what was charged: the real cost of a minute of each runner class in a month, next to its price.
-Nothing is changed. The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner class of a line; lines without a class are summed in a separate row. The cost is EffectiveCost: savings
-plans and reservations count where they are used.
-
-Days and months of bills are in UTC, charges are by those of $TOLLGATE_ROLLUP_ZONE. Jobs are read for it, until ninety days
-after the month.`,
+The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner class of a line. The cost is EffectiveCost:
+savings plans and reservations count where they are used. Days and months of bills are in UTC.`,
   words: { bill: word('<bill>', 'the file') },
   flags: {
     month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', spanOf)),

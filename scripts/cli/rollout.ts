@@ -46,16 +46,13 @@ const GROUPS = severalWords(
 const listing = (name: 'rollout' | 'rollout ls'): Command =>
   command({
     name,
-    about: `Lists each group's step between watching and enforcing, since when it has it, and what its next step needs. The steps are
-off, shadow, reported (shadow, and the owner has the shadow report), warn and enforce, for rules of cost (money, minutes)
-and of capacity (jobs at once). A group inherits its parent's step; top-level groups inherit that of the instance.
-
-Days are those with jobs since the step began, four weeks at most. "violations" are those of rules of the class that
-decisions recorded; a job that breaks several counts for each. tollgate rollout next counts the jobs that would fail.
-"asked" is the share of jobs that GitLab asked about.`,
+    about: `Lists each group's step between watching and enforcing, and what its next step needs. The steps are off, shadow, reported
+(shadow, and the owner has the shadow report), warn and enforce, for rules of cost (money, minutes) and of capacity (jobs at
+once). A group inherits its parent's step. Days are those with jobs since the step began, "asked" is the share of jobs with
+an admission request.`,
     words: { groups: { ...GROUPS, help: `only these: ${GROUPS.help}` } },
     flags: BUDGET_FLAGS,
-    examples: [`tollgate ${name}`, `tollgate ${name} acme/payments instance`],
+    examples: [`tollgate ${name} acme/payments instance`],
     exits: { 0: 'listed' },
     run: ({ flags, words: { groups } }, io) =>
       withBudget(flags, io, async (budget) => {
@@ -80,9 +77,8 @@ const MOVE_EXITS = { 0: 'moved', 2: 'a group stays, or it was refused' } as cons
 
 const rolloutNext = command({
   name: 'rollout next',
-  about: `Moves groups one step on: off → shadow → reported → warn → enforce. Shows which jobs of the last week would have failed if
-it were enforced now. Moves the groups that meet the requirements, and lists what the others lack. From shadow the next
-step is the report: tollgate rollout report. --all leaves out groups that were taken out of the rollout.`,
+  about: `Moves groups one step on: off → shadow → reported → warn → enforce, and lists what others lack for it. Shows which jobs of
+the last week would have failed. From shadow the next step is the report: tollgate rollout report.`,
   words: { groups: GROUPS },
   flags: {
     force: toggle(
@@ -91,10 +87,7 @@ step is the report: tollgate rollout report. --all leaves out groups that were t
     'dry-run': toggle('shows what would move and writes nothing'),
     ...MOVE_FLAGS,
   },
-  examples: [
-    'tollgate rollout next acme/payments --reason "two weeks in shadow"',
-    'tollgate rollout next --all --class cost --dry-run',
-  ],
+  examples: ['tollgate rollout next --all --class cost --dry-run'],
   exits: MOVE_EXITS,
   run: ({ flags, words }, io) =>
     move(io, {
@@ -125,10 +118,7 @@ Groups below with a step of their own keep it.`,
     ),
     ...MOVE_FLAGS,
   },
-  examples: [
-    'tollgate rollout back acme/payments --reason "release week"',
-    'tollgate rollout back --all --to shadow --reason x',
-  ],
+  examples: ['tollgate rollout back acme/payments --reason "release week"'],
   exits: MOVE_EXITS,
   run: ({ flags, words }, io) =>
     move(io, {

@@ -59,16 +59,6 @@ const flagsOf = (args: readonly string[]): readonly string[] => {
   return end === -1 ? args : args.slice(0, end);
 };
 
-type Chosen =
-  /** Help about all commands, or those whose name begins with `of`. */
-  | { readonly kind: 'list'; readonly of: string }
-  | {
-      readonly kind: 'command';
-      readonly entry: CommandEntry;
-      readonly help: boolean;
-      readonly rest: readonly string[];
-    };
-
 const HELP: ReadonlySet<string> = new Set(['--help', '-h']);
 const NAME_WORDS_MAX = 3;
 
@@ -92,6 +82,16 @@ export function chosenCommand(args: readonly string[], commands: readonly Comman
   throw unknown(words, family, commands);
 }
 
+type Chosen =
+  /** Help about all commands, or those whose name begins with `of`. */
+  | { readonly kind: 'list'; readonly of: string }
+  | {
+      readonly kind: 'command';
+      readonly entry: CommandEntry;
+      readonly help: boolean;
+      readonly rest: readonly string[];
+    };
+
 const asksHelp = (args: readonly string[]): boolean => flagsOf(args).some((arg) => HELP.has(arg));
 
 function leadingWords(args: readonly string[]): readonly string[] {
@@ -114,13 +114,10 @@ function unknown(
   commands: readonly CommandEntry[],
 ): UsageError {
   const names = (family.length > 0 ? family : commands).map(({ name }) => name);
-  const meant = [words.slice(0, 2).join(' '), words[0] ?? '']
-    .map((text) => closest(text, names))
-    .find((name) => name !== undefined);
+  const meant = closest(words.slice(0, 2).join(' '), names) ?? closest(words[0] ?? '', names);
   const length = meant?.split(' ').length ?? (family.length > 0 ? 2 : 1);
-  const asked = `tollgate ${words.slice(0, length).join(' ')}`;
   const hint = meant === undefined ? `expected ${names.join(', ')}` : `did you mean tollgate ${meant}?`;
-  return new UsageError(`${asked}: is no command; ${hint}`);
+  return new UsageError(`tollgate ${words.slice(0, length).join(' ')}: is no command; ${hint}`);
 }
 
 /** Help without a command. @param family - a first word such as `policy`; '' for all commands. */
@@ -138,49 +135,39 @@ Every command takes --json. Colours show on terminals only; NO_COLOR=1 turns the
 Exit codes: 0 fine, 1 could not be found out, 2 a job would be rejected or a test failed, 3 wrong usage or an invalid document`;
 }
 
-/** Output of `--json` on failure, on stdout. Codes are stable. */
-interface FailureJson {
-  readonly error: {
-    /** Like the exit codes: 3, 3 and 1. */
-    readonly code: 'usage' | 'invalid' | 'failed';
-    readonly message: string;
-    /** For `invalid`: every problem, `file:line:col path: what is wrong`. */
-    readonly problems: readonly string[];
-  };
+/** Codes are stable; `problems` of `invalid` are `file:line:col path: what is wrong`. */
+interface Failure {
+  readonly code: 'usage' | 'invalid' | 'failed';
+  readonly message: string;
+  readonly problems: readonly string[];
 }
 
 /** @param command - '' if the failure came before one was found. */
 function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
   const failure = failureOf(error, io.cwd);
-  const { code, message, problems } = failure.error;
-  if (json) io.out(`${JSON.stringify(failure)}\n`);
+  const { code, message, problems } = failure;
+  if (json) io.out(`${JSON.stringify({ error: failure })}\n`);
   else {
     io.err(`${printable(problems.length > 0 ? problems.join('\n') : message)}\n`);
     if (code !== 'failed') io.err(`See: tollgate ${command === '' ? '' : `${command} `}--help\n`);
-    else if (on(io.env.TOLLGATE_DEBUG)) io.err(`${stackOf(error)}\n`);
+    else if (io.env.TOLLGATE_DEBUG && error instanceof Error) io.err(`${error.stack}\n`);
   }
   return code === 'failed' ? EXIT.failed : EXIT.invalid;
 }
 
-function failureOf(error: unknown, cwd: string): FailureJson {
-  if (error instanceof UsageError) return { error: { code: 'usage', message: error.message, problems: [] } };
+function failureOf(error: unknown, cwd: string): Failure {
+  if (error instanceof UsageError) return { code: 'usage', message: error.message, problems: [] };
+  if (error instanceof PipelineError)
+    return { code: 'invalid', message: '1 problem', problems: [error.message] };
   if (error instanceof DocumentError) {
     const count = error.problems.length;
     const message = count === 1 ? '1 problem' : `${count} problems`;
-    const problems = error.problems.map((each) => shortPath(each, cwd));
-    return { error: { code: 'invalid', message, problems } };
+    return { code: 'invalid', message, problems: error.problems.map((each) => shortPath(each, cwd)) };
   }
-  if (error instanceof PipelineError)
-    return { error: { code: 'invalid', message: '1 problem', problems: [error.message] } };
   const message =
     systemFailure(error) ?? (error instanceof Error && error.message !== '' ? error.message : String(error));
-  return { error: { code: 'failed', message, problems: [] } };
+  return { code: 'failed', message, problems: [] };
 }
-
-const on = (setting: string | undefined): boolean =>
-  setting !== undefined && setting !== '' && setting !== '0';
-
-const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? '') : '');
 
 /** Returns the ledger's clock: the local one runs faster during `npm start`. */
 function commandClock(

@@ -134,8 +134,7 @@ const EditSchema = z
     z.strictObject({ kind: z.literal('review-breakglass'), breakglass: id, note: text() }),
     z.strictObject({
       kind: z.literal('rollout'),
-      group: z.number().int().positive().optional().openapi({ description: 'Or `subject`.' }),
-      subject: subject.optional(),
+      subject,
       cost: mode.nullable().optional(),
       capacity: mode.nullable().optional(),
     }),
@@ -173,13 +172,6 @@ export const VerdictSchema = z
 type EditShape = z.infer<typeof EditSchema>;
 export type EditsShape = readonly EditShape[];
 type UndoShape = Extract<EditShape, { kind: 'undo' }>;
-
-/** JSON has no `undefined`, so absent fields are really absent. */
-function editOf(edit: Exclude<EditShape, UndoShape>): LimitEdit {
-  if (edit.kind !== 'rollout') return edit as LimitEdit;
-  const { group, subject = `group/${group}`, ...modes } = edit;
-  return { ...modes, subject } as LimitEdit;
-}
 
 const IF_MATCH = /^"([^"]{1,80})"$/;
 
@@ -228,7 +220,7 @@ export async function meantEdits(
     const live = await desk.live();
     const isKept = live?.pointer.set === base || (await desk.at(base)) !== undefined;
     if (!isKept) return stale(live);
-    return { ok: true, edits: sent.filter((edit) => !isUndo(edit)).map(editOf), base };
+    return { ok: true, edits: sent.filter((edit) => !isUndo(edit)) as readonly LimitEdit[], base };
   }
   if (sent.length > 1) return invalidUndo('is made together with other edits; expected it alone');
   const last = await lastEdit(undo.edit, desk);

@@ -40,7 +40,6 @@ small,.soft{color:var(--soft)}small{font-size:.86rem}
 .who{display:flex;align-items:center;gap:.75rem}
 .who form{margin:0}
 main{max-width:1240px;margin:0 auto;padding:1.25rem 1rem 3rem;outline:0}
-footer{max-width:1240px;margin:auto;padding:0 1rem 2rem;color:var(--soft);font-size:.86rem}
 .crumbs{font-size:.9rem;color:var(--soft);margin:0 0 .35rem}
 .crumbs ol{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem .4rem;margin:0;padding:0}
 .crumbs li+li::before{content:"/";margin-right:.4rem;color:var(--soft)}
@@ -110,7 +109,6 @@ dl.facts div{display:contents}dl.facts dt{color:var(--soft)}dl.facts dd{margin:0
 .chart .limit-text{fill:var(--bad)}
 .chart .area{fill:var(--spent);opacity:.16}.chart .line{fill:none;stroke:var(--spent);stroke-width:2.2;stroke-linejoin:round}
 .chart .ahead{fill:none;stroke:var(--spent);stroke-width:1.8;stroke-dasharray:2 5;stroke-linecap:round}
-.chart .band{fill:var(--spent);opacity:.22}.chart.sample .band{stroke:var(--spent);stroke-width:9}
 .chart .dot{fill:var(--card);stroke:var(--mark);stroke-width:2}
 .chart.for-narrow{display:none}.chart.sample{display:inline-block;width:22px;height:11px;margin:0 .35rem 0 0;background:none;vertical-align:-1px}
 .chart .dot-text{fill:var(--ink);font-weight:600}

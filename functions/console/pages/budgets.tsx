@@ -132,7 +132,7 @@ function budgetsPage(budgets: Budgets, asked: BudgetsQuery, format: PageFormat):
 }
 
 const columns = (format: PageFormat): readonly Column<BudgetRow>[] => [
-  { head: 'Whose', isName: true, style: 'path', cell: (row) => nameCell(row) },
+  { head: 'Whose', cell: nameCell },
   ...limitColumns<BudgetRow>(
     {
       mayEdit: mayOpen('GET /edit', format.user.roles),

@@ -108,7 +108,7 @@ function runnersCard({ view, days, group }: CoverageShown): Markup {
           label="Runners that pass by"
           columns={[
             {
-              ...{ head: 'Runner', isName: true },
+              head: 'Runner',
               cell: ({ runnerId, description = `Runner ${runnerId}`, version }) => [
                 description,
                 soft(version),
@@ -148,7 +148,7 @@ const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): Markup
       label="Groups"
       columns={[
         {
-          ...{ head: 'Group', isName: true, style: 'path' },
+          head: 'Group',
           cell: ({ subject, path }) => (
             <a href={address('/coverage', { days, group: subject.slice('group/'.length) })}>
               {pathMarkup(path)}

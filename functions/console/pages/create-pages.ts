@@ -53,32 +53,16 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     return send(c, closedPage(user, whoMayOpen(route)), 403);
   });
 
-  /** Each page says how many requests wait for its user, and whether the books agree; it comes without them, too. */
+  /** Each page says how many requests wait for its user; it comes without them, too. */
   app.use(async (c, next) => {
     const { user } = c.var;
-    const { roles } = user;
-    const told = async <Told>(route: string, ask: () => Promise<Told>): Promise<Told | undefined> => {
-      if (!mayOpen(route, roles)) return undefined;
+    if (mayOpen('POST /requests/:id', user.roles))
       try {
-        return await ask();
+        const reader: Reader = { ...user, waiting: await read.waiting(user) };
+        c.set('user', reader);
       } catch (error) {
-        log.warn('frame of a page not read', {
-          route,
-          error: error instanceof Error ? error.name : 'unknown',
-        });
-        return undefined;
+        log.warn('waiting requests not read', { error: error instanceof Error ? error.name : 'unknown' });
       }
-    };
-    const [waiting, reconciliation] = await Promise.all([
-      told('POST /requests/:id', () => read.waiting(user)),
-      told('GET /jobs', () => read.reconciliation(user)),
-    ]);
-    const reader: Reader = {
-      ...user,
-      ...(waiting !== undefined && { waiting }),
-      ...(reconciliation !== undefined && { reconciliation }),
-    };
-    c.set('user', reader);
     return next();
   });
 

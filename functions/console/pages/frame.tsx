@@ -63,15 +63,8 @@ export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
         </div>
         {children}
       </main>
-      {user.reconciliation !== undefined && (
-        <footer>
-          <p class={user.reconciliation.state === 'differs' ? 'note bad' : undefined}>
-            {user.reconciliation.text}
-          </p>
-        </footer>
-      )}
       <dialog id="go" aria-label="Go to">
-        <GoForm user={user} id="go-to" />
+        <GoForm id="go-to" />
       </dialog>
     </Document>
   );
@@ -143,20 +136,15 @@ export const reachable = ({ roles }: Pick<User, 'roles'>) => [
 ];
 
 /** @param id - of the field: a page may have two. */
-export const GoForm = ({ user, id }: { readonly user: User; readonly id: string }): Markup => (
+export const GoForm = ({ id }: { readonly id: string }): Markup => (
   <form class="filters" method="get" action="/go">
     <label for={id}>
       Go to
       <input
-        {...{ type: 'text', id, name: 'to', list: `${id}-pages`, autocomplete: 'off', maxlength: 500 }}
+        {...{ type: 'text', id, name: 'to', autocomplete: 'off', maxlength: 500 }}
         placeholder="A page, a job, a group"
       />
     </label>
-    <datalist id={`${id}-pages`}>
-      {reachable(user).map(({ text }) => (
-        <option value={text} />
-      ))}
-    </datalist>
     <button class="main">Go</button>
   </form>
 );

@@ -30,7 +30,7 @@ const goPage = (user: User): Markup => (
     about="The name of a page, the number of a job, or a part of a group’s path."
   >
     <div class="card">
-      <GoForm user={user} id="f-to" />
+      <GoForm id="f-to" />
     </div>
   </ConsolePage>
 );

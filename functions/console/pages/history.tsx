@@ -15,20 +15,11 @@ import {
   readWholeNumber,
   send,
 } from './page-deps.ts';
-import { distance, instant, number, type PageFormat, pageCount } from './parts/amounts.tsx';
+import { instant, type PageFormat, pageCount } from './parts/amounts.tsx';
 import { field } from './parts/form-field.tsx';
-import {
-  button,
-  Card,
-  Done,
-  type Markup,
-  NotConfirmed,
-  PageLinks,
-  PostForm,
-  subjectLink,
-} from './parts/layout.tsx';
+import { button, Card, Done, type Markup, NotConfirmed, PostForm, subjectLink } from './parts/layout.tsx';
 import { confirmPart, historyPart, previewPart, type ValidPreview } from './parts/preview-part.tsx';
-import { changeTable, ROWS_SHOWN } from './parts/tables.tsx';
+import { changeTable } from './parts/tables.tsx';
 import { type Problem, respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ENTRIES = 30;
@@ -50,7 +41,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     const [entry, live] = await Promise.all([read.edit(edit, c.var.user), desk.live()]);
     if (entry === undefined) return sendUnknown(c);
     const mayUndo = live?.pointer.edit === edit && mayOpen('GET /history/:edit/undo', c.var.user.roles);
-    return send(c, editEntryPage(entry, queryNumber(c, 'from') ?? 0, mayUndo, formatOf(c, deps)));
+    return send(c, editEntryPage(entry, mayUndo, formatOf(c, deps)));
   });
 
   const show = async (c: PageContext, unconfirmed = false): Promise<Response> => {
@@ -116,12 +107,8 @@ const historyPage = (
 
 const HISTORY = <a href="/history">History of edits</a>;
 
-/** One edit of the log with every difference, a hundred a page. @param first - 0-based, of the first difference shown */
-function editEntryPage(entry: LogEntry, first: number, mayUndo: boolean, format: PageFormat): Markup {
+function editEntryPage(entry: LogEntry, mayUndo: boolean, format: PageFormat): Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
-  const to = (from: number): string => `/history/${edit}?from=${from}`;
-  const total = rows?.length ?? 0;
-  const last = Math.min(total, first + ROWS_SHOWN);
   return (
     <ConsolePage
       title={`Edit ${edit}`}
@@ -130,24 +117,16 @@ function editEntryPage(entry: LogEntry, first: number, mayUndo: boolean, format:
       crumbs={[HISTORY]}
       about={
         <>
-          {why}. {actor} via {source}, {instant(atMs, format)} ({distance(atMs, format.nowMs)})
+          {why}. {actor} via {source}, {instant(atMs, format)}
         </>
       }
       actions={mayUndo && button(`/history/${edit}/undo`, 'Take it back')}
     >
       <Card id="differs" title="What changed" aside={pageCount(count, 'difference')}>
         {rows === undefined ? (
-          <p class="soft">The version before this edit could not be read, so its changes are unknown.</p>
+          <p class="soft">The version before this edit could not be read.</p>
         ) : (
-          changeTable(rows.slice(first, first + ROWS_SHOWN), 'What changed', format)
-        )}
-        {total > ROWS_SHOWN && (
-          <PageLinks
-            previous={first > 0 ? to(Math.max(0, first - ROWS_SHOWN)) : undefined}
-            next={last < total ? to(last) : undefined}
-          >
-            {number(Math.min(first + 1, last))}–{number(last)} of {number(total)}
-          </PageLinks>
+          changeTable(rows, 'What changed', format)
         )}
       </Card>
     </ConsolePage>

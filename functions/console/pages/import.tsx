@@ -275,7 +275,7 @@ const totalsTable = (totals: readonly TotalChange[], format: PageFormat): Markup
     <Table
       label="Totals"
       columns={[
-        { head: 'Limits', isName: true, cell: limitWords },
+        { head: 'Limits', cell: limitWords },
         {
           head: 'In force',
           cell: ({ since }) => (since === undefined ? 'now' : ['from ', instant(since.atMs, since)]),

@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import type {
   DisclosedViolation,
@@ -198,7 +197,7 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: Page
         <Table
           label="Limits"
           columns={[
-            { head: 'Limit', isName: true, style: 'path', cell: counterName },
+            { head: 'Limit', cell: counterName },
             { head: 'Then', style: 'full', cell: (counter) => thenText(counter, format) },
             { head: 'Limit now', style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
             { head: 'Left now', style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
@@ -247,20 +246,16 @@ function thenText({ atDecision, unit }: ExplainedCounter, format: PageFormat): M
 }
 
 function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
-  const mattered = rules.filter(hasResult);
+  const mattered = rules.filter(({ atDecision }) => atDecision.length > 0);
   const silent = rules.length - mattered.length;
   return (
     <>
       {mattered.length > 0 && (
         <Table
-          label="Rules, then and now"
+          label="Rules"
           columns={[
-            {
-              ...{ head: 'Rule', isName: true },
-              cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)],
-            },
-            { head: 'Then', style: 'full', cell: ({ atDecision }) => violations(atDecision) },
-            { head: 'Now', style: 'full', cell: nowText },
+            { head: 'Rule', cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', soft(`${kind} ${mode}`)] },
+            { head: 'Violations', style: 'full', cell: ({ atDecision }) => violations(atDecision) },
           ]}
           rows={mattered}
         />
@@ -270,32 +265,9 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
   );
 }
 
-const hasResult = ({ atDecision, now }: ExplainedRuleRow): boolean =>
-  atDecision.length > 0 ||
-  (now !== undefined && (now.violations.length > 0 || now.outcome === 'missing' || now.outcome === 'failed'));
-
-const NOW_WORDS: Readonly<Record<NonNullable<ExplainedRuleRow['now']>['outcome'], string>> = {
-  matched: 'nothing against it',
-  'not matched': 'does not ask about this job',
-  off: 'off',
-  missing: 'cannot tell',
-  exempt: 'exempt',
-  failed: 'failed',
-};
-
-function nowText({ now, whyNot = 'not asked again' }: ExplainedRuleRow): Child {
-  if (now !== undefined && now.violations.length > 0) return violations(now.violations);
-  const text = now === undefined ? whyNot : [NOW_WORDS[now.outcome], now.detail].filter(Boolean).join(': ');
-  return <span class="soft">{text}</span>;
-}
-
-const violations = (all: readonly DisclosedViolation[]): Markup | Markup[] =>
-  all.length === 0 ? (
-    <span class="soft">nothing against it</span>
-  ) : (
-    all.map(({ code, text, mode }) => (
-      <div>
-        <code>{code}</code> {modeTag(mode)} {text}
-      </div>
-    ))
-  );
+const violations = (all: readonly DisclosedViolation[]): Markup[] =>
+  all.map(({ code, text, mode }) => (
+    <div>
+      <code>{code}</code> {modeTag(mode)} {text}
+    </div>
+  ));

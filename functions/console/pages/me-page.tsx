@@ -71,7 +71,7 @@ const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: PageFormat
         label="Sessions"
         columns={[
           {
-            ...{ head: 'Where', isName: true },
+            head: 'Where',
             cell: ({ isTerminal, isThis }) => (
               <>
                 {isTerminal ? 'A terminal' : 'A browser'} {isThis && <span class="tag good">this one</span>}

@@ -1,12 +1,11 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { Overview, OverviewOrder, OverviewQuery } from '../../answers/groups/model.ts';
+import type { Overview, OverviewOrder, OverviewQuery, SubjectView } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
 import {
   formatOf,
   type PageContext,
   type PageRoutes,
-  type PagesDeps,
   query,
   queryCursor,
   queryNumber,
@@ -29,12 +28,11 @@ import {
   BudgetTabs,
   button,
   Card,
-  type ChoiceList,
   choice,
-  lastOf,
   type Markup,
   PageLinks,
   searchField,
+  subjectHref,
 } from './parts/layout.tsx';
 import { groupTable } from './parts/tables.tsx';
 import { sendUnknown } from './problem-page.tsx';
@@ -42,12 +40,14 @@ import { sendUnknown } from './problem-page.tsx';
 export const overviewRoutes: PageRoutes = (app, deps) => {
   app.get('/', async (c) => {
     const asked = overviewAsked(c);
-    const [overview, above] = await Promise.all([
-      deps.read.overview(asked, c.var.user),
-      groupsAbove(c, deps, asked.under),
+    const { under } = asked;
+    const user = c.var.user;
+    const [overview, group] = await Promise.all([
+      deps.read.overview(asked, user),
+      under === undefined ? undefined : deps.read.subject(`group/${under}`, {}, user),
     ]);
-    if (above === undefined) return sendUnknown(c);
-    return send(c, overviewPage({ overview, asked, above }, formatOf(c, deps)));
+    if (under !== undefined && group === undefined) return sendUnknown(c);
+    return send(c, overviewPage({ overview, asked, group }, formatOf(c, deps)));
   });
 };
 
@@ -60,65 +60,40 @@ const SORTS: readonly (readonly [OverviewOrder, string])[] = [
   ['spent', 'Most spent'],
   ['name', 'Name'],
 ];
-const VIEWS: ChoiceList = [
-  ['all', 'All budgets'],
-  ['tree', 'Step by step'],
-];
-
 function overviewAsked(c: PageContext): OverviewQuery {
   const search = query(c, 'q');
-  const tree = query(c, 'view') === 'tree' ? ('roots' as const) : undefined;
   const sorts = SORTS.map(([sort]) => sort);
   return withoutAbsent({
     search,
     sort: queryOf(c, 'sort', sorts),
     // Searches cover all levels.
-    under: search === undefined ? (queryNumber(c, 'under') ?? tree) : undefined,
+    under: search === undefined ? queryNumber(c, 'under') : undefined,
     mine: query(c, 'mine') === '1' || undefined,
     cursor: queryCursor(c),
     max: ROWS,
   });
 }
 
-/** The path down to a group, topmost first; undefined: it is not theirs to see. */
-async function groupsAbove(c: PageContext, { read }: PagesDeps, under: OverviewQuery['under']) {
-  if (typeof under !== 'number') return [];
-  const view = await read.subject(`group/${under}`, {}, c.var.user);
-  return (
-    view && [...view.above, view].map(({ subject, path }) => ({ id: subject.slice('group/'.length), path }))
-  );
-}
-
 interface OverviewShown {
   readonly overview: Overview;
   readonly asked: OverviewQuery;
-  readonly above: NonNullable<Awaited<ReturnType<typeof groupsAbove>>>;
+  /** Whose subgroups are shown. */
+  readonly group: SubjectView | undefined;
 }
 
-function overviewPage({ overview, asked, above }: OverviewShown, format: PageFormat): Markup {
+function overviewPage({ overview, asked, group }: OverviewShown, format: PageFormat): Markup {
   const { user } = format;
   const { first, rows, total, next, previous, sum } = overview;
-  const here = above.at(-1);
   const { search, sort, under, mine } = asked;
-  const to = (cursor: string): string =>
-    address('/', {
-      ...{ q: search, sort, cursor, mine: mine && 1 },
-      ...(under === 'roots' ? { view: 'tree' } : { under }),
-    });
+  const to = (cursor: string): string => address('/', { q: search, sort, cursor, mine: mine && 1, under });
   return (
     <ConsolePage
-      title={here?.path ?? 'Budgets'}
+      title={group === undefined ? 'Budgets' : `Groups in ${group.path}`}
       at="/"
       user={user}
-      heading={here && `Groups in ${here.path}`}
       about={aboutText(overview, format)}
-      crumbs={
-        here && [
-          <a href="/?view=tree">Top groups</a>,
-          ...above.slice(0, -1).map(({ id, path }) => <a href={`/?under=${id}`}>{lastOf(path)}</a>),
-        ]
-      }
-      actions={here && button(`/groups/${here.id}`, 'The group itself')}
+      crumbs={group && [<a href="/">All budgets</a>]}
+      actions={group && button(subjectHref(group.subject) ?? '/', 'The group itself')}
     >
       {mayOpen('GET /budgets', user.roles) && <BudgetTabs at="/" />}
       {instanceCard(overview, format)}
@@ -126,7 +101,6 @@ function overviewPage({ overview, asked, above }: OverviewShown, format: PageFor
         <form class="filters" method="get" action="/" role="search" data-at-once>
           {searchField('Search budgets', search, 'Part of a path or name')}
           {choice('Order', 'sort', sort ?? 'runs-out-first', SORTS)}
-          {choice('Show', 'view', under === undefined ? 'all' : 'tree', VIEWS)}
           {user.roles.ownedGroupIds.length > 0 && (
             <label class="check">
               <input type="checkbox" name="mine" value="1" checked={mine === true} />

@@ -92,7 +92,6 @@ function askedOf(c: PageContext): SpendQuery {
     ...(isDays ? { from, to } : { period: query(c, 'period') }),
     ...(project === undefined ? { group: query(c, 'group') } : { project }),
     by: queryOf(c, 'by', SPEND_KEYS),
-    compare: query(c, 'compare') === 'no' ? false : undefined,
   });
 }
 
@@ -163,10 +162,6 @@ function reportForm(asked: SpendQuery, by: SpendKey | undefined, keys: readonly 
       {choice('By', 'by', asked.by && by, [
         ['', 'the next level'],
         ...keys.map((key) => [key, KEY_TEXTS[key]] as const),
-      ])}
-      {choice('Compare with', 'compare', asked.compare === false ? 'no' : '', [
-        ['', 'the period before'],
-        ['no', 'nothing'],
       ])}
       <button>Show</button>
     </form>

@@ -19,9 +19,8 @@ export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
   ...{ ...JOB_KEY_TEXTS, day: 'day', month: 'month' },
 };
 
-export const sameQuery = ({ period, from, to, group, project, by, compare }: SpendQuery) => ({
+export const sameQuery = ({ period, from, to, group, project, by }: SpendQuery) => ({
   ...{ period, from, to, group, project, by },
-  compare: compare === false ? 'no' : undefined,
 });
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -40,7 +39,8 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
       ? []
       : [
           {
-            ...{ head: 'Share', style: 'bar-cell' },
+            head: 'Share',
+            style: 'bar-cell',
             cell: ({ micros, heldMicros }) => (
               <Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />
             ),
@@ -90,7 +90,7 @@ function reportTable(
   return (
     <Table
       label={label}
-      columns={[{ head, isName: true, style: 'path', cell: nameOf }, ...bars, ...figures]}
+      columns={[{ head, cell: nameOf }, ...bars, ...figures]}
       rows={rows}
       foot={[...(others === undefined ? [] : [foot(soft(others.label), others)]), foot('Together', total)]}
     />

@@ -90,8 +90,7 @@ export function requestsPage(
       at="/requests"
       user={format.user}
       heading="Requests for more"
-      about="A request is never decided by the user who made it."
-      actions={button('/ask', 'Ask for more')}
+      about="Ask for more on the page of a group. A request is never decided by the user who made it."
     >
       <Done text={done} />
       {waiting.length === 0 && <Plain>No requests are waiting.</Plain>}
@@ -191,24 +190,6 @@ export function askPage(
     </ConsolePage>
   );
 }
-
-const GROUPS_SHOWN = 100;
-
-export const chooseGroupPage = (
-  groups: readonly { readonly id: number; readonly path: string }[],
-  { user }: PageFormat,
-): Markup => (
-  <ConsolePage title="Ask for more" at="/requests" user={user}>
-    <Card id="which" title="For which group?">
-      <List
-        of={groups
-          .slice(0, GROUPS_SHOWN)
-          .map(({ id, path }) => <a href={`/ask?subject=group/${id}`}>{path}</a>)}
-      />
-      <p class="soft">“Ask for more” is also at the top of each group’s page.</p>
-    </Card>
-  </ConsolePage>
-);
 
 const CHANGED = {
   outcome: 'invalid',

@@ -19,7 +19,7 @@ import {
 import type { Values } from './parts/form-field.tsx';
 import { COUNT_STEP } from './parts/preview-part.tsx';
 import { type Problem, sendProblem, sendUnknown } from './problem-page.tsx';
-import { askPage, chooseGroupPage, requestsPage, showDecision } from './request-pages.tsx';
+import { askPage, requestsPage, showDecision } from './request-pages.tsx';
 
 const LINK_CHARACTERS_MAX = 500;
 
@@ -80,8 +80,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
   app.get('/ask', async (c) => {
     const { user } = c.var;
     const subject = query(c, 'subject');
-    if (subject === undefined)
-      return send(c, chooseGroupPage((await read.me(user)).groups, formatOf(c, deps)));
+    if (subject === undefined) return c.redirect('/', 303);
     const view = await read.subject(subject, {}, user);
     if (view === undefined) return sendUnknown(c);
     const values = {

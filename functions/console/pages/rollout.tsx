@@ -33,7 +33,6 @@ import {
   contactLink,
   DO,
   Done,
-  joined,
   List,
   type Markup,
   PageLinks,
@@ -157,10 +156,7 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: PageFo
           <Table
             label="Steps"
             columns={[
-              {
-                ...{ head: 'Group', isName: true, style: 'path' },
-                cell: ({ subject, path }) => subjectLink(subject, path),
-              },
+              { head: 'Group', cell: ({ subject, path }) => subjectLink(subject, path) },
               { head: 'Cost', cell: (row) => stepOf(row, 'cost') },
               { head: 'Capacity', cell: (row) => stepOf(row, 'capacity') },
               { head: 'For the next step', style: 'full', cell: ({ classes }) => missingText(classes) },
@@ -294,26 +290,20 @@ function forecastCard(forecast: RolloutForecastAnswer, subject: string): Markup 
           </>
         )}
       </p>
-      {rows.length > 0 && (
-        <Table
-          label="Jobs that would have failed"
-          columns={[
-            {
-              ...{ head: 'Group', isName: true, style: 'path' },
-              cell: ({ group, path }) => (group === undefined ? path : subjectLink(group, path)),
-            },
-            { head: 'Rule', cell: ({ rule }) => <code>{rule}</code> },
-            { head: 'Why', style: 'full', cell: ({ code, limitLabel }) => [code, ' ', soft(limitLabel)] },
-            { head: 'Jobs', style: 'n', cell: ({ jobs: count }) => number(count) },
-            {
-              ...{ head: 'The latest', style: 'full' },
-              cell: ({ examples }) =>
-                joined(examples.map(({ jobId, url }) => <a href={url ?? `/jobs/${jobId}`}>{jobId}</a>)),
-            },
-          ]}
-          rows={rows}
-        />
-      )}
+      <List
+        of={rows.map(({ group, path, rule, code, limitLabel, jobs: count, examples: [example] }) => (
+          <>
+            {group === undefined ? path : subjectLink(group, path)}: {pageCount(count, 'job')} by{' '}
+            <code>{rule}</code>, {code} {soft(limitLabel)}
+            {example && (
+              <>
+                {' '}
+                such as <a href={example.url ?? `/jobs/${example.jobId}`}>{example.jobId}</a>
+              </>
+            )}
+          </>
+        ))}
+      />
     </Card>
   );
 }

@@ -133,7 +133,7 @@ const monthsTable = ({ statements }: ClosedMonths, format: PageFormat): Markup =
     label="Closed months"
     columns={[
       {
-        ...{ head: 'Month', isName: true },
+        head: 'Month',
         cell: ({ subject, month }) => <a href={statementHref(subject, month)}>{monthText(month)}</a>,
       },
       { head: 'Number', style: 'n', cell: ({ number }) => number },
@@ -182,11 +182,11 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
         <Table
           label="Lines of the statement"
           columns={[
-            { head: 'Kind', cell: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month') },
             {
-              ...{ head: 'When', isName: true },
+              head: 'When',
               cell: ({ kind, when }) => (kind === 'usage' ? dayOfText(when) : monthText(when)),
             },
+            { head: 'Kind', cell: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month') },
             { head: 'Jobs', style: 'n', cell: ({ jobs }) => count(jobs) },
             { head: 'Cost', style: 'n', cell: ({ micros }) => money(micros) },
             { head: 'About', cell: ({ about }) => about },

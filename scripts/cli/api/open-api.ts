@@ -94,11 +94,6 @@ export async function openBudget(
   };
 }
 
-interface ReportFlags {
-  readonly topic?: string | undefined;
-  readonly console?: string | undefined;
-}
-
 /** The author, if the table cannot know. */
 interface AuthorFlags {
   readonly actor?: string | undefined;
@@ -106,7 +101,7 @@ interface AuthorFlags {
 
 /** Opens, runs and always closes. */
 export async function withBudget<T>(
-  flags: LedgerFlags & RulesFlags & ReportFlags & AuthorFlags,
+  flags: LedgerFlags & RulesFlags & AuthorFlags & { readonly topic?: string | undefined },
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
 ): Promise<T> {
@@ -179,7 +174,7 @@ async function overConsole(
 async function contextOn(
   tables: BudgetTables,
   { paths, policy, directory: named }: ApiFiles,
-  { topic, console: origin }: ReportFlags,
+  { topic, console: origin }: Pick<LedgerFlags, 'console'> & { readonly topic?: string | undefined },
   io: TerminalIo,
 ): Promise<BudgetContext> {
   const { store, recounts, alerts, gitlabUrl, sheets, requeue } = tables;

@@ -36,23 +36,16 @@ const BOM = '\ufeff';
 
 const budgetExport = command({
   name: 'budget export',
-  about: `Writes the live limits as CSV: edit them in a spreadsheet, and read them back with tollgate budget import. An apostrophe
-before a text keeps spreadsheets from running it or taking it for a date; the import removes it. Leave the column version
-alone: it shows the import whether others changed the limits meanwhile. Grants, freezes and rollouts are not in the file.
-
-The columns last_year_mean and last_year_most (use of a period, within the last 365 days) and forecast (use of the next
-period) are for reading: an import ignores them. For next year's limits, edit the column limit, and import the file with
---from 2027-01-01. Spreadsheets set up for German or French need --delimiter ';'.`,
+  about: `Writes the live limits as CSV: edit them in a spreadsheet, and read them back with tollgate budget import. Leave the column
+version alone: it shows the import whether others changed the limits meanwhile. Grants, freezes and rollouts are not in the
+file. An import ignores last_year_mean, last_year_most and forecast. An apostrophe keeps spreadsheets from running a text.`,
   flags: {
     ...DIALECT_FLAGS,
     bom: toggle('begins with a byte order mark: Excel then reads umlauts'),
     out: text('<file>', 'writes it there'),
     ...BUDGET_FLAGS,
   },
-  examples: [
-    'tollgate budget export --out limits.csv',
-    "tollgate budget export --delimiter ';' --bom --out limits.csv",
-  ],
+  examples: ["tollgate budget export --delimiter ';' --bom --out limits.csv"],
   exits: { 0: 'written', 1: 'the table does not answer, or no set was published' },
   run: async ({ flags }, io) => {
     const exported = await withBudget(flags, io, async ({ api }) => {
@@ -72,11 +65,8 @@ const NAME_CHARACTERS_MAX = 100;
 const budgetImport = command({
   name: 'budget import',
   about: `Reads limits back from CSV: all rows are checked first, and then all become live or none. Without --apply it shows what
-would change, the totals before and after, and which jobs of the last 30 days would have failed.
-
-A row is found by group_id (else group_path, or subject) and limit_id; an empty limit_id is made from unit and period. An
-empty cell takes the field out, and a missing column changes nothing. Limits that the file does not name stay. The columns
-last_year_mean, last_year_most and forecast are ignored.`,
+would change. A row is found by group_id (else group_path, or subject) and limit_id. An empty cell takes the field out; a
+missing column or limit changes nothing.`,
   words: { file: word('<file.csv>', 'as tollgate budget export writes it') },
   flags: {
     apply: toggle('makes them live'),

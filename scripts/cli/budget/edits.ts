@@ -196,7 +196,6 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
   examples: [
     'tollgate budget set acme/payments 500 EUR/month --reason "budget 2027"',
     'tollgate budget set acme/payments +20% --dry-run',
-    'tollgate budget set acme/payments 20 jobs --wait 20s --thresholds "80,100" --reason "queue"',
   ],
   exits: EDIT_EXITS,
   run: async ({ flags, words: { group, amount: amountWords } }, io) => {
@@ -245,8 +244,7 @@ function amountOf(written: string, current: OwnLimit | undefined, currency: stri
 
 const budgetRemove = command({
   name: 'budget remove',
-  about: `Removes a limit: this level limits nothing any more, and those above it still do. Its counter is kept, and counts again if
-the limit comes back in the same period.`,
+  about: 'Removes a limit; those above it still hold. Its counter is kept for the period.',
   words: { group: word('<group>', SUBJECT_HELP), limit: word('<limit>', 'its id: money-month') },
   flags: EDIT_FLAGS,
   examples: ['tollgate budget remove acme/payments money-month --reason "reorganized"'],
@@ -261,8 +259,7 @@ the limit comes back in the same period.`,
 
 const budgetScale = command({
   name: 'budget scale',
-  about: `Changes all limits of a group and of everything below it by a share of what each has, as one edit. Limits that are unlimited
-or 0 stay, and so do caps.`,
+  about: 'Changes all limits of a group and below by a share, as one edit. Unlimited ones, 0 and caps stay.',
   words: {
     group: word(
       '<group>',
@@ -296,8 +293,8 @@ const WHY_CHARACTERS_MAX = 500;
 
 const budgetUndo = command({
   name: 'budget undo',
-  about: `Takes the last edit back: the limits are again what it was an edit of. That is an edit like any other, with the same
-rights, in the log, and another undo takes it back. If it raises a limit, another person has to approve it.`,
+  about:
+    'Takes the last edit back by an edit of its own. If that raises a limit, another person has to approve it.',
   words: {
     edit: optionalWord(
       '<edit>',
@@ -305,7 +302,7 @@ rights, in the log, and another undo takes it back. If it raises a limit, anothe
     ),
   },
   flags: EDIT_FLAGS,
-  examples: ['tollgate budget undo', 'tollgate budget undo 42 --dry-run'],
+  examples: ['tollgate budget undo 42 --dry-run'],
   exits: EDIT_EXITS,
   run: async ({ flags, words }, io) => {
     const asked = words.edit === undefined ? undefined : readWhole('edit', words.edit, 1, EDIT_MAX);

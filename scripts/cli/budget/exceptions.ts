@@ -38,8 +38,8 @@ const UNTIL = text(
 
 const budgetGrant = command({
   name: 'budget grant',
-  about: `Gives a group more for a time, on top of a limit; grants add up. A large grant waits for the approval of another
-person: tollgate budget approve <id>.`,
+  about:
+    'Gives a group more for a time, on top of a limit. A large grant waits for the approval of another person.',
   words: {
     group: word('<group>', SUBJECT_HELP),
     amount: severalWords('+<amount>', "+200, in the limit's own unit; +200 EUR names it", [1, 2]),
@@ -83,8 +83,8 @@ const budgetRevoke = command({
 
 const freeze = command({
   name: 'freeze',
-  about: `Stops all jobs of a group and below it from starting, however much is left of its limits; running jobs finish. The reason
-stands on the page of every job that is stopped.`,
+  about:
+    'Stops all jobs of a group and below it from starting; running jobs finish. Each stopped job shows the reason.',
   words: { group: word('<group>', SUBJECT_HELP) },
   flags: {
     from: FROM,
@@ -166,8 +166,7 @@ afterwards: tollgate breakglass ls, end and review.`,
     ...EDIT_FLAGS,
   },
   examples: [
-    'tollgate breakglass acme/payments --users 5,6 --jobs 20 --until 2026-12-01 --reason "incident" --ticket INC-42',
-    'tollgate breakglass acme --protected --jobs 50 --per day --until 2026-12-01 --reason "hotfix"',
+    'tollgate breakglass acme/payments --users 5,6 --jobs 20 --until 2026-12-01 --reason "incident"',
   ],
   exits: EDIT_EXITS,
   run: ({ flags, words: { group } }, io) => {
@@ -216,7 +215,6 @@ const breakglassLs = command({
     'Lists break-glasses: who opened them and why, how many jobs they let in, and which still need a review.',
   flags: BUDGET_FLAGS,
   examples: ['tollgate breakglass ls --ledger tollgate-ledger'],
-  exits: { 0: 'listed' },
   run: ({ flags }, io) =>
     withBudget(flags, io, async ({ api }) => {
       const breakglasses = await answeredInProcess(api.breakglass.$get());

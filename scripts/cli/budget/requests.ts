@@ -18,7 +18,6 @@ const budgetRequests = command({
     'Lists requests for more, and their results; newest first. Requests are deleted 30 days after they were filed.',
   flags: { all: toggle('also those that are decided'), actor: ACTOR_FLAG, ...BUDGET_FLAGS },
   examples: ['tollgate budget requests --all'],
-  exits: { 0: 'listed' },
   run: async ({ flags }, io) => {
     const actor = readActor(flags, io);
     return withBudget(flags, io, async ({ apiOf, directory, policy }) => {

@@ -56,7 +56,6 @@ that refuse jobs now come first. Amounts are those in force now: with grants and
     ...BUDGET_FLAGS,
   },
   examples: ['tollgate budget ls --group acme --over 80%', 'tollgate budget ls --trouble used-up --json'],
-  exits: { 0: 'listed' },
   run: ({ flags }, io) =>
     withBudget(flags, io, async (budget) => {
       const { search, kind, unit, trouble, sort, over } = flags;
@@ -116,7 +115,6 @@ ids. tollgate report spend --group has what the groups below it used.`,
   words: { group: optionalWord('<group>', `${SUBJECT_HELP} (default: instance)`) },
   flags: BUDGET_FLAGS,
   examples: ['tollgate budget show acme/payments', 'tollgate budget show runner-class/large --json'],
-  exits: { 0: 'shown' },
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
       const { api, directory } = budget;
@@ -209,7 +207,6 @@ const budgetHistory = command({
   words: { group: optionalWord('<group>', `only changes of it: ${SUBJECT_HELP}`) },
   flags: { count: orElse(text('<n>', 'how many edits at most', whole(1, 500)), 10), ...BUDGET_FLAGS },
   examples: ['tollgate budget history acme/payments --count 50'],
-  exits: { 0: 'listed' },
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
       const { api, directory, policy } = budget;

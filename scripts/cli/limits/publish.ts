@@ -31,9 +31,8 @@ const NONE = 'none';
 
 const limitsPublish = command({
   name: 'limits publish',
-  about: `Makes a limits document live: checked as a whole, written aside, and in force everywhere within five seconds by moving one
-pointer. It needs no deploy, and running jobs are left alone. An edit of a set that is not live any more changes nothing.
-If a limit grows by more than half, another person has to approve it: tollgate budget approve <id>.`,
+  about: `Makes a limits document live everywhere within five seconds, without a deploy. An edit of a set that is not live any more
+changes nothing. If a limit grows by more than half, another person has to approve it: tollgate budget approve <id>.`,
   words: { file: word('<limits.yaml>', 'as tollgate limits show --document prints it') },
   flags: {
     why: required(text('<text>', 'the reason, for the change log', (given) => readReason(given, 'why'))),
@@ -47,10 +46,7 @@ If a limit grows by more than half, another person has to approve it: tollgate b
     ...AGAINST_FLAGS,
     ...TABLE_FLAGS,
   },
-  examples: [
-    'tollgate limits publish policies/limits.yaml --why "first set" --base none',
-    'tollgate limits publish limits.yaml --why "budget 2027" --dry-run',
-  ],
+  examples: ['tollgate limits publish policies/limits.yaml --why "first set" --base none'],
   exits: {
     0: 'live',
     1: 'the table does not answer (see tollgate limits show)',

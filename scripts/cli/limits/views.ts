@@ -36,10 +36,7 @@ const limitsShow = command({
     ...TABLE_FLAGS,
   },
   json: 'one JSON object, with the document',
-  examples: [
-    'tollgate limits show --ledger tollgate-ledger',
-    'tollgate limits show --document > limits.yaml',
-  ],
+  examples: ['tollgate limits show --document > limits.yaml'],
   exits: {
     0: 'shown',
     1: 'the table does not answer, --document before a set was published, or --set of a deleted set',

@@ -27,12 +27,9 @@ import { agreedTo } from '../truth/confirm.ts';
 
 const forgetUserCommand = command({
   name: 'forget user',
-  about: `Removes the id of a GitLab user from records of jobs, also where a pseudonym stands for it, ends the user's sign-ins to the
-console and deletes the rows of reports by user. Amounts stay as they are. It reads the whole table, may be interrupted and
-repeated, and asks first. Without it the recount puts pseudonyms for user ids 90 days after a job.
-
-It reports what stays: jobs that are not over, and counters of limits on the user, which are deleted 90 days after their
-period. Limits, grants and the change log of limits keep the names of their authors.`,
+  about: `Removes the id of a GitLab user from records of jobs, ends the user's sign-ins to the console and deletes the rows of reports
+by user. Amounts stay as they are. It reads the whole table, may be interrupted and repeated, and asks first. It reports what
+stays: jobs that are not over, and counters of limits on the user. The change log keeps the names of authors.`,
   words: { id: word('<id>', "GitLab's number of the user") },
   flags: {
     'dry-run': toggle('only reports what would be changed'),

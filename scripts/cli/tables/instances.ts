@@ -29,7 +29,6 @@ const instanceLs = command({
     'Lists the GitLab instances in this table, by the names that begin their keys, with the address of each.',
   flags: FLAGS,
   examples: ['tollgate instance ls --ledger tollgate-ledger'],
-  exits: { 0: 'listed' },
   run: ({ flags }, io) =>
     withOpened(openRegister, flags, io, async ({ register, description }) => {
       const instances = await register.list();
@@ -48,14 +47,11 @@ const instanceLs = command({
 
 const instanceAdd = command({
   name: 'instance add',
-  about: `Registers a second GitLab in a table that has the ledger of another one. It begins empty: no limits, nothing spent.
-
-Not for a GitLab whose host was renamed: its ledger stays under the old name. Set gitlab.instance in cdk/tollgate.config.ts
-to that name, gitlab.url to the new address, and deploy.`,
+  about: `Registers a second GitLab in a table that has the ledger of another one. It begins empty. For a renamed GitLab set
+gitlab.instance in cdk/tollgate.config.ts to the old host and gitlab.url to the new address instead.`,
   words: { host: HOST },
   flags: FLAGS,
   examples: ['tollgate instance add gitlab.example.com --ledger tollgate-ledger'],
-  exits: { 0: 'added' },
   run: ({ flags, words: { host } }, io) => {
     checkHost(host);
     return withOpened(openRegister, flags, io, async ({ register, description }) => {
@@ -76,12 +72,10 @@ to that name, gitlab.url to the new address, and deploy.`,
 
 const instanceForget = command({
   name: 'instance forget',
-  about: `Removes a name, for example one that a first deployment with a wrong address left behind. Items that were written under it
-stay, and are not read any more. The last name cannot be removed.`,
+  about: 'Removes a name, for example one with a wrong address. Its items stay, and are not read any more.',
   words: { host: HOST },
   flags: FLAGS,
   examples: ['tollgate instance forget gitlab.wrong.example.com --ledger tollgate-ledger'],
-  exits: { 0: 'forgotten' },
   run: ({ flags, words: { host } }, io) => {
     checkHost(host);
     return withOpened(openRegister, flags, io, async ({ register, description, table }) => {

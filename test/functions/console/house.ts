@@ -33,7 +33,7 @@ import { Feed } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 import { memoryAlertRecords } from '../../support/tables/memory-alert-records.ts';
 import { memoryLimitTable } from '../../support/tables/memory-limit-table.ts';
-import { describedApp, describedRead } from './described.ts';
+import { describedApp } from './described.ts';
 
 const INSTANCE = 'gitlab.example.com';
 
@@ -185,7 +185,7 @@ export function consoleHouse(
     ...parts.copies,
     gitlabUrl: `https://${INSTANCE}`,
   };
-  const read = describedRead(createConsoleRead(deps));
+  const read = createConsoleRead(deps);
 
   /** What was written since is in the usage. */
   const roll = async (): Promise<void> => {

@@ -175,7 +175,6 @@ test.each([
   ['2026-01-01', /expected a day after today/],
   ['2031-01-01', /within two years/],
   ['soon', /such as 2027-01-01/],
-  ['01/02/2027', /may be 2027-02-01 or 2027-01-02/],
 ])('a day that cannot be meant is refused: %s', async (from, why) => {
   const { exported, send } = await finance();
   const { status, body } = await send(await exported(), `from=${encodeURIComponent(from)}`);

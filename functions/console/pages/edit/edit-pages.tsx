@@ -1,8 +1,7 @@
 import type { BacktestAnswer } from '../../../answers/limits/edit-models.ts';
-import type { LimitRow } from '../../../answers/status/model.ts';
 import type { ChangeRow } from '../../../core/limits/limit-changes.ts';
 import { ConsolePage } from '../frame.tsx';
-import { distance, leftOfText, NOT_COUNTED, type PageFormat, pageAmount } from '../parts/amounts.tsx';
+import { distance, leftOfText, type PageFormat } from '../parts/amounts.tsx';
 import {
   type FieldProblems,
   field,
@@ -36,7 +35,7 @@ export function editPage(shown: EditFormView, format: PageFormat): Markup {
       {problemList(problems, others, fieldsOf(form))}
       <PostForm user={format.user} class="card" action="/edit">
         {hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
-        {standing !== undefined && <p>{standingText(standing, format)}</p>}
+        {standing !== undefined && <p>{leftOfText(standing, format)}.</p>}
         {fields.map((each) => field(each, values, problems))}
         {more.length > 0 && (
           <details class="field" open={more.some(({ name }) => problems.has(name))}>
@@ -54,13 +53,6 @@ export function editPage(shown: EditFormView, format: PageFormat): Markup {
       </PostForm>
     </ConsolePage>
   );
-}
-
-function standingText(limit: LimitRow, format: PageFormat): string {
-  const { settled, held = 0, unit, period } = limit;
-  const amount = (whole: number): string => pageAmount(whole, unit, format);
-  const use = settled === undefined ? NOT_COUNTED : `${amount(settled)} spent and ${amount(held)} held`;
-  return `${period?.label ?? 'Now'}: ${use}; ${leftOfText(limit, format)}.`;
 }
 
 /** Address that an edit came from: the subject's page, or the list of break-glasses. */

@@ -49,7 +49,7 @@ export const editRoutes: PageRoutes = (app, deps) => {
     const { kind, form } = opened;
     const shown = { kind, form, values };
     if (values.step === 'change') return send(c, editPage(shown, format));
-    const read = readEdit(kind, values, wasOf(values), deps.policy.currency);
+    const read = readEdit(kind, form, values, wasOf(values), deps.policy.currency);
     if (!read.ok) return send(c, editPage({ ...shown, problems: read.problems }, format), 422);
     return judge(c, deps, shown, read.edit, read.why);
   });

@@ -6,7 +6,7 @@ import { LIMIT_KINDS } from '../../../../policies/unit.ts';
 import { readThresholdsText } from '../../../core/limits/csv/read-cells.ts';
 import { type LimitEdit, type LimitFields, SCALED_KINDS } from '../../../core/limits/edit-model.ts';
 import type { Field, FieldProblems, Values } from '../parts/form-field.tsx';
-import { type EditKind, writtenValues } from './forms.ts';
+import { type EditForm, type EditKind, fieldsOf, writtenValues } from './forms.ts';
 
 const PROBLEMS_SHOWN = 50;
 const AMOUNTS: ReadonlySet<string> = new Set(LIMIT_KINDS);
@@ -34,44 +34,38 @@ type ReadEdit =
   | { readonly ok: true; readonly edit: LimitEdit; readonly why: string }
   | { readonly ok: false; readonly problems: FieldProblems };
 
-/** Fields that each kind of edit needs, and fields that it may have. */
-const SHAPES: Readonly<
-  Record<EditKind, { readonly needs: readonly string[]; readonly may?: readonly string[] }>
-> = {
-  set: { needs: ['amount'], may: ['subject'] },
-  remove: { needs: ['limit'], may: ['subject'] },
-  scale: { needs: ['by'], may: ['subject', 'round'] },
-  grant: { needs: ['limit', 'amount', 'from', 'until', 'reason'], may: ['subject', 'ticket'] },
-  revoke: { needs: ['grant'] },
-  freeze: { needs: ['reason'], may: ['subject', 'from', 'until', 'owner'] },
-  unfreeze: { needs: ['freeze'] },
-  breakglass: { needs: ['jobs', 'until', 'reason'], may: ['subject', 'ticket', 'per'] },
-  'end-breakglass': { needs: ['breakglass'] },
-  'review-breakglass': { needs: ['breakglass', 'note'] },
-  rollout: { needs: [], may: ['subject'] },
-};
+/** What a page names besides the fields of its form. */
+const NAMED = ['subject', 'limit', 'grant', 'freeze', 'breakglass'];
 
 /** Converts a form's fields to an edit. Limit editing checks everything else, and refuses invalid texts by name. */
-export function readEdit(kind: EditKind, sent: Values, was: Values, currency: string): ReadEdit {
+export function readEdit(
+  kind: EditKind,
+  form: EditForm,
+  sent: Values,
+  was: Values,
+  currency: string,
+): ReadEdit {
   const problems = new Map<string, string>();
   const values = writtenValues(sent, was, currency, problems);
-  const { needs, may = [] } = SHAPES[kind];
-  for (const name of needs) if (!values[name]) problems.set(name, REQUIRED);
-  const given = [...needs, ...may].filter((name) => values[name]);
-  const plain = { kind, ...Object.fromEntries(given.map((name) => [name, values[name]])) };
+  const fields = fieldsOf(form);
+  for (const { name, required, options } of fields)
+    if (required && options === undefined && !values[name]) problems.set(name, REQUIRED);
+  const given = [...NAMED, ...fields.map(({ name }) => name)].filter(
+    (name) => name !== 'why' && values[name],
+  );
+  const plain = Object.fromEntries(given.map((name) => [name, values[name]]));
   const why = values.why || values.reason || values.note;
-  if (!why) problems.set('why', 'Say why: it stands in the history.');
-  const edit = { ...plain, ...MORE[kind]?.(values, was, problems) } as LimitEdit;
+  const meant = kind === 'set' ? setLimit(values, was) : { ...plain, ...MORE[kind]?.(values, problems) };
+  const edit = { kind, ...meant } as LimitEdit;
   return problems.size > 0 ? { ok: false, problems } : { ok: true, edit, why: why ?? '' };
 }
 
-type More = (values: Values, was: Values, problems: Map<string, string>) => object;
+type More = (values: Values, problems: Map<string, string>) => object;
 
 const modeOf = (text: string | undefined) => MODES.find((mode) => mode === text) ?? null;
 
 /** Fields that are not plain texts. */
 const MORE: Readonly<Partial<Record<EditKind, More>>> = {
-  set: setLimit,
   scale: ({ unit, below }) => ({ unit: SCALED_KINDS.find((each) => each === unit), below: below !== 'no' }),
   breakglass: breakGlass,
   rollout: ({ cost, capacity }) => ({ cost: modeOf(cost), capacity: modeOf(capacity) }),
@@ -101,11 +95,7 @@ function setLimit(values: Values, was: Values): object {
   };
 }
 
-function breakGlass(
-  { users: text = '', protected: refs, jobs = '' }: Values,
-  _: Values,
-  problems: Map<string, string>,
-) {
+function breakGlass({ users: text = '', protected: refs, jobs = '' }: Values, problems: Map<string, string>) {
   const users = text.split(/[\s,]+/).filter((id) => id !== '');
   const onlyProtected = refs === 'yes';
   if (users.some((id) => !/^[1-9]\d{0,14}$/.test(id)))

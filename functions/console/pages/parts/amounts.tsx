@@ -112,14 +112,11 @@ export function shortDayLabel(day: string): string {
   return `${at.getUTCDate()} ${at.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })}`;
 }
 
-/** `1 to 22 Nov 2026`, `30 Oct to 22 Nov 2026`, `30 Dec 2026 to 2 Jan 2027`. */
+/** `1 Nov to 22 Nov 2026`. */
 export function daySpan({ fromDay, toDay }: { readonly fromDay: string; readonly toDay: string }): string {
-  const [year, month] = [toDay.slice(0, 4), toDay.slice(0, 7)];
-  const to = `${shortDayLabel(toDay)} ${year}`;
-  if (fromDay === toDay) return to;
-  if (fromDay.startsWith(month)) return `${Number(fromDay.slice(8))} to ${to}`;
-  const from = shortDayLabel(fromDay);
-  return fromDay.startsWith(year) ? `${from} to ${to}` : `${from} ${fromDay.slice(0, 4)} to ${to}`;
+  const [from, to] = [fromDay, toDay].map((day) => `${shortDayLabel(day)} ${day.slice(0, 4)}`);
+  if (from === to) return to ?? '';
+  return `${fromDay.slice(0, 4) === toDay.slice(0, 4) ? shortDayLabel(fromDay) : from} to ${to}`;
 }
 
 const pattern = (id: string, line: string): Markup => (

@@ -1,7 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
-import type { Reconciliation } from '../../../answers/limits/budgets-model.ts';
 import type { User } from '../../../core/signin/model.ts';
 
 /** Output of JSX: everything is escaped except `raw`. */
@@ -10,7 +9,6 @@ export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 export interface Reader extends User {
   /** Requests that wait for them to decide; absent: not known, or they decide none. */
   readonly waiting?: number;
-  readonly reconciliation?: Pick<Reconciliation, 'state' | 'text'>;
 }
 
 export const hidden = (text: string): Markup => <span class="hidden">{text}</span>;
@@ -113,7 +111,6 @@ export interface Column<Row> {
   /** `n` is a number, `wide` is left out on narrow pages, `full` takes a line of its own there. */
   readonly style?: string;
   readonly tone?: (row: Row) => string;
-  readonly isName?: boolean;
 }
 
 /** The heading of a column of links, which is read out only. */
@@ -121,6 +118,7 @@ export const DO = 'Do';
 
 interface TableParts<Row> {
   readonly label: string;
+  /** The first one names the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly foot?: readonly Readonly<Record<string, Child>>[] | undefined;
@@ -128,17 +126,19 @@ interface TableParts<Row> {
 
 /** Scrolls where it is too wide, and shows a row as a small list where the page is narrow. */
 export function Table<Row>({ label, columns, rows, foot = [] }: TableParts<Row>): Markup {
-  const cell = ({ head, isName, style }: Column<Row>, content: Child, tone = ''): Markup => {
-    const classes = [style, tone].filter(Boolean).join(' ') || undefined;
-    if (isName)
+  const cell = ({ head, style }: Column<Row>, index: number, content: Child, tone = ''): Markup => {
+    if (index === 0)
       return (
-        <th scope="row" class={classes}>
+        <th scope="row" class="path">
           {content}
         </th>
       );
     const isLabelled = content !== undefined && content !== '' && style !== 'bar-cell' && head !== DO;
     return (
-      <td class={classes} data-l={isLabelled ? head.toLowerCase() : undefined}>
+      <td
+        class={[style, tone].filter(Boolean).join(' ') || undefined}
+        data-l={isLabelled ? head.toLowerCase() : undefined}
+      >
         {content}
       </td>
     );
@@ -158,13 +158,15 @@ export function Table<Row>({ label, columns, rows, foot = [] }: TableParts<Row>)
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr>{columns.map((column) => cell(column, column.cell(row), column.tone?.(row)))}</tr>
+            <tr>
+              {columns.map((column, index) => cell(column, index, column.cell(row), column.tone?.(row)))}
+            </tr>
           ))}
         </tbody>
         {foot.length > 0 && (
           <tbody>
             {foot.map((cells) => (
-              <tr>{columns.map((column) => cell(column, cells[column.head]))}</tr>
+              <tr>{columns.map((column, index) => cell(column, index, cells[column.head]))}</tr>
             ))}
           </tbody>
         )}

@@ -149,7 +149,7 @@ function effectColumns(format: PageFormat): readonly Column<EditEffect>[] {
   });
   return [
     {
-      ...{ head: 'Limit', isName: true, style: 'path' },
+      head: 'Limit',
       cell: ({ path, limit, before, after }) => {
         const known = after ?? before;
         return [path, ' ', soft(known === undefined ? limit : limitWords(known))];

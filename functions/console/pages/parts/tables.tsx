@@ -25,10 +25,7 @@ export function changeTable(rows: readonly ChangeRow[], label: string, format: P
       <Table
         label={label}
         columns={[
-          {
-            ...{ head: 'Whose', isName: true, style: 'path' },
-            cell: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)),
-          },
+          { head: 'Whose', cell: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)) },
           { head: 'What', cell: whatText },
           { head: 'From', cell: (row) => valueText(row.from, row, format) },
           { head: 'To', cell: (row) => valueText(row.to, row, format) },
@@ -131,7 +128,7 @@ export function groupTable(
       label={label}
       columns={[
         {
-          ...{ head: 'Whose', isName: true, style: 'path' },
+          head: 'Whose',
           cell: (row) => (
             <>
               {subjectLink(row.subject, subjectHref(row.subject) ? pathMarkup(row.path) : row.path)}{' '}
@@ -182,7 +179,7 @@ export const KIND_TAGS: Readonly<Record<string, string>> = {
   user: 'user',
 };
 
-function tags({ subject, frozen, budget, pool }: GroupRow): Markup {
+function tags({ subject, frozen, budget }: GroupRow): Markup {
   const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
   return (
     <>
@@ -192,8 +189,9 @@ function tags({ subject, frozen, budget, pool }: GroupRow): Markup {
           frozen
         </span>
       )}{' '}
-      {budget !== undefined && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
-      {pool && <span class="tag">pool</span>}
+      {budget !== undefined &&
+        budget.amount !== 'unlimited' &&
+        modeTag(budget.rolledOutAs ?? budget.mode)}{' '}
     </>
   );
 }

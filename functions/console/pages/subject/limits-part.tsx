@@ -42,7 +42,7 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView, form
           label="Limits"
           columns={[
             {
-              ...{ head: 'Limit of', isName: true },
+              head: 'Limit of',
               cell: (limit) => (
                 <>
                   {nameOf(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}

@@ -2,7 +2,6 @@ import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
-import { poolText } from '../../../answers/status/texts.ts';
 import { ConsolePage } from '../frame.tsx';
 import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page-deps.ts';
 import {
@@ -93,8 +92,6 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
     >
       <Done text={done} />
       {view.freezes.map((freeze) => freezeNote(freeze, view, format))}
-      {poolNotes(view, format)}
-      {rolloutNote(view)}
       {main !== undefined && mainLimitCard(main, view, format)}
       <Card id="limits" title="Limits">
         {limitsPart(view, format)}
@@ -113,7 +110,7 @@ function subjectPage(view: SubjectView, done: string | undefined, format: PageFo
           {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', format, { sum: childrenSum })}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
-              <a href={address('/', { under, view: 'tree' })}>All {pageCount(childCount, 'group')}</a>
+              <a href={address('/', { under })}>All {pageCount(childCount, 'group')}</a>
             </p>
           )}
         </Card>
@@ -194,7 +191,6 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: PageFormat): 
   );
 }
 
-/** Grants with their remaining time. */
 function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
   return (
@@ -202,7 +198,7 @@ function grantsPart({ grants, may, subject }: SubjectView, format: PageFormat): 
       label="Grants"
       columns={[
         {
-          ...{ head: 'Grant', isName: true },
+          head: 'Grant',
           cell: ({ reason, limit, ticket }) => [
             reason,
             ' ',
@@ -258,30 +254,6 @@ function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }:
       {may.freeze && above === undefined && (
         <a href={address('/edit', { kind: 'unfreeze', freeze: id, subject })}>Lift it</a>
       )}
-    </Note>
-  );
-}
-
-const poolNotes = ({ pools, limits }: SubjectView, format: PageFormat): Markup[] =>
-  pools.flatMap((pool) => {
-    const limit = limits.find(({ id }) => id === pool.limit);
-    if (limit === undefined || limit.amount === 'unlimited') return [];
-    return [
-      <Note>
-        <strong>{limitWords(limit)} is a pool:</strong>{' '}
-        {poolText(pool, limit.amount, (whole) => pageAmount(whole, limit.unit, format))}. First come, first
-        served.
-      </Note>,
-    ];
-  });
-
-function rolloutNote({ rollout = {} }: SubjectView): Markup | '' {
-  const parts = (['cost', 'capacity'] as const).filter((each) => rollout[each] !== undefined);
-  return parts.length === 0 ? (
-    ''
-  ) : (
-    <Note tone="warn">
-      Being rolled out: {parts.map((each) => `${each} rules go as far as ${rollout[each]}`).join(', ')}.
     </Note>
   );
 }

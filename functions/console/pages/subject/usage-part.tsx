@@ -32,7 +32,7 @@ export function usagePart({ usage, subject }: SubjectView, format: PageFormat): 
           label="Costliest projects"
           columns={[
             {
-              ...{ head: 'Project', isName: true, style: 'path' },
+              head: 'Project',
               cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{pathMarkup(path)}</a>,
             },
             { head: format.currency, style: 'n', cell: ({ micros }) => bare(micros, 'micros') },
@@ -91,7 +91,7 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
           label="Rejected jobs"
           columns={[
             {
-              ...{ head: 'Job', isName: true, style: 'path job' },
+              head: 'Job',
               cell: ({ decisionId, jobName, jobId, projectPath, url }) => (
                 <>
                   <a href={`/jobs/${decisionId}`}>{jobName ?? `job ${jobId}`}</a>
@@ -104,7 +104,8 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, fo
               cell: ({ atMs }) => [shortInstant(atMs, format), ' ', soft(distance(atMs, format.nowMs))],
             },
             {
-              ...{ head: 'Why', style: 'full' },
+              head: 'Why',
+              style: 'full',
               cell: ({ reasons }) =>
                 reasons.map(({ code, text }) => (
                   <div>
@@ -133,7 +134,6 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
   const samples: readonly (readonly [isShown: boolean, name: string, text: string])[] = [
     [true, 'line', 'spent and held so far'],
     [ahead.length > 0, 'ahead', 'forecast'],
-    [ahead.some(({ high }) => high !== undefined), 'band', 'where four of five such forecasts ended'],
     [amount !== undefined, 'limit', 'limit'],
   ];
   return (
@@ -163,7 +163,7 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: PageFo
         <Table
           label="Use per day"
           columns={[
-            { head: 'Day', isName: true, cell: ({ day }) => shortDayLabel(day) },
+            { head: 'Day', cell: ({ day }) => shortDayLabel(day) },
             { head: 'That day', style: 'n', cell: ({ used }) => bare(used, unit) },
             { head: 'Together', style: 'n', cell: ({ total }) => bare(total, unit) },
           ]}
@@ -199,7 +199,7 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
   const from = dayNumberOf(first.day);
   const now = { at: dayNumberOf(last.day) + 1, total: last.total };
   const to = Math.max(now.at, dayNumberOf(ahead.at(-1)?.day ?? last.day) + 1, endDay(burnUp, from) + 1);
-  const highest = Math.max(limit ?? 0, last.total, ahead.at(-1)?.high ?? ahead.at(-1)?.total ?? 0);
+  const highest = Math.max(limit ?? 0, last.total, ahead.at(-1)?.total ?? 0);
   const ticks = roundTicks(highest * 1.04);
   const top = ticks.at(-1) ?? 1;
   const x = (day: number): number =>
@@ -210,10 +210,6 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
     points.map(({ at, total }) => `${x(at)} ${y(total)}`).join('L');
   const path = lineOf([{ at: from, total: 0 }, ...pointsOf(days)]);
   const onward = ahead.filter(({ day }) => dayNumberOf(day) + 1 > now.at);
-  // From now along the upper edge to the end, and back along the lower one.
-  const upper = pointsOf(onward.map(({ day, high = Number.NaN }) => ({ day, total: high })));
-  const lower = pointsOf(onward.map(({ day, low = Number.NaN }) => ({ day, total: low }))).toReversed();
-  const band = [...upper, ...lower].filter(({ total }) => !Number.isNaN(total));
   const every = Math.max(1, Math.ceil((to - from) / labels));
   const labelled = Array.from({ length: Math.ceil((to - from) / every) }, (_, index) => from + index * every);
   return (
@@ -232,7 +228,6 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: (typeof S
           {shortDayLabel(dayText(day))}
         </text>
       ))}
-      {band.length > 0 && <path class="band" d={`M${lineOf([now, ...band])}Z`} />}
       <path class="area" d={`M${x(from)} ${y(0)}L${path}L${x(now.at)} ${y(0)}Z`} />
       <path class="line" d={`M${path}`} />
       {onward.length > 0 && <path class="ahead" d={`M${lineOf([now, ...pointsOf(onward)])}`} />}

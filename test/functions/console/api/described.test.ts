@@ -118,7 +118,7 @@ test('every route answers as it is described', async () => {
   };
   const glass = { subject: 'group/101', users: [7], jobs: 3, until: '2026-11-22', reason: 'outage' };
   expect(await byAdmin('/breakglass', glass)).toBe(200);
-  const rollout = { kind: 'rollout', group: 200, cost: 'warn' };
+  const rollout = { kind: 'rollout', subject: 'group/200', cost: 'warn' };
   expect(await byAdmin('/limits/edits', { edits: [rollout], why: 'new', confirmed: true })).toBe(200);
   const edits = [{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 510 }];
   clock.advance(1_000);

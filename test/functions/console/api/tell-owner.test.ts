@@ -57,18 +57,3 @@ test('one that was not taken does not count', async () => {
   clock.advance(21_000);
   expect(await tell(report)).toBe('sent');
 });
-
-test('a report names what it is about and links to its page, a group or one project', async () => {
-  const notify = new MemoryNotifier();
-  const { tell } = house(notify);
-  await tell(report);
-  await tell({ ...report, about: 'project/1', path: 'acme/payments/cards/api' });
-  expect(notify.sent.map(({ json }) => JSON.parse(json))).toMatchObject([
-    { subjectLabel: 'group acme/payments', link: 'https://budget.example.com/shadow?group=101' },
-    {
-      subject: 'project/1',
-      subjectLabel: 'project acme/payments/cards/api',
-      link: 'https://budget.example.com/shadow?project=1',
-    },
-  ]);
-});

@@ -77,7 +77,7 @@ test('a job that was rejected is admitted once finance approved what a developer
 
   const developer = await as('dana-developer', '/jobs/9');
   const stopped = await developer.getByRole('region', { name: 'Cause' }).textContent();
-  expect(stopped).toContain('CI budget of group acme/payments has 0.90 of 2.90 EUR left');
+  expect(stopped).toContain('CI budget of group acme/payments is used up: 3.00 of 3.00 EUR');
   expect(await developer.getByRole('region', { name: 'Ways to run it' }).textContent()).toContain(
     'ask payments-leads',
   );

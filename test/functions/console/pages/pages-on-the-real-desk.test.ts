@@ -99,7 +99,7 @@ test('from the overview and from the list of limits the form of a limit is one c
 test('a form without a reason, or with what is no amount, says so beside its field', async () => {
   const { edit } = await house();
   const silent = await edit({ amount: '600', why: '' });
-  expect([silent.status, silent.text]).toEqual([422, expect.stringContaining('Say why')]);
+  expect([silent.status, silent.text]).toEqual([422, expect.stringContaining('Fill this in')]);
   const wrong = await edit({ amount: '5oo', step: 'preview' });
   expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('id="amount-problem"')]);
   expect(wrong.text).toContain('value="5oo"');
@@ -107,10 +107,9 @@ test('a form without a reason, or with what is no amount, says so beside its fie
 
 test('a form reads numbers and days as they are written, and asks where they could be two', async () => {
   const { edit, amount } = await house();
-  const unclear = await edit({ amount: '1.000', until: '01/02/2027' });
+  const unclear = await edit({ amount: '1.000' });
   expect(unclear.status).toBe(422);
   expect(unclear.text).toContain('may be 1000 or 1.0');
-  expect(unclear.text).toContain('may be 2027-02-01 or 2027-01-02');
   expect((await edit({ amount: '12 USD' })).text).toContain('is in USD');
   expect((await edit({ amount: '+20%' })).status).toBe(303);
   expect(await amount()).toBe(600_000_000);
@@ -122,11 +121,11 @@ test('shares are shown as they were written, and move along with the amount that
   const [from, until] = ['2026-11-01', '2026-11-30'];
   await apply([{ ...MONEY, kind: 'grant', amount: 100, from, until, reason: 'release' }]);
   expect(fieldsOf((await get(EDIT)).text)).toMatchObject({ 'was.soft': '80%', soft: '80%', carry: '20%' });
-  expect((await edit({ amount: '510', carry: '22%' })).status).toBe(303);
+  expect((await edit({ amount: '510' })).status).toBe(303);
   expect(await limitNow()).toMatchObject({
     amount: 510_000_000,
     softAmount: 408_000_000,
-    carryMax: 112_200_000,
+    carryMax: 102_000_000,
   });
 });
 
@@ -207,27 +206,6 @@ test.each(['/groups/100', '/?under=100'])(
     expect(text).toContain('Projects right in this group');
   },
 );
-
-test('every difference of a large edit is on its own page, a hundred at a time, as far as it is theirs', async () => {
-  const { get, as, apply } = await house();
-  const limits = Array.from({ length: 250 }, (_, at) => ({
-    ...{ on: { group: at === 249 ? 101 : 1_000 + at }, money: 5, per: 'month', owner: `o${at}` },
-  }));
-  await apply([{ kind: 'replace', document: { limits } }]);
-  const [, href, count] =
-    /<a href="(\/history\/2)">([\d,]+) differences</.exec((await get('/history')).text) ?? [];
-  let [rows, pages] = [0, 0];
-  for (let next = href; next !== undefined && pages < 50; pages += 1) {
-    const shown: string = (await get(next)).text;
-    rows += shown.split('<th scope="row"').length - 1;
-    next = /rel="next" href="([^"]+)"/.exec(shown)?.[1];
-  }
-  expect(rows).toBe(Number(count?.replace(',', '')));
-  expect(pages).toBe(Math.ceil(rows / 100));
-  const theirs = (await as('owner').get('/history/2')).text;
-  expect([theirs.includes('acme/payments'), theirs.includes('group 1007')]).toEqual([true, false]);
-  expect((await get('/history/99')).status).toBe(404);
-});
 
 const ASKED = {
   ...{ subject: 'group/101', limit: 'money-month', amount: '50' },
@@ -339,23 +317,6 @@ test('a rejected job is explained to whoever sees its group, with a request fill
   expect((await as('viewer of another subtree').get('/jobs/4')).status).toBe(404);
 });
 
-test('whoever asked because of a job reads on its page what became of it, and how to go on', async () => {
-  const { as, ask, desk, post } = await house();
-  await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
-  const link = 'https://gitlab.example.com/acme/payments/cards/api/-/jobs/4';
-  const viewer = as('viewer');
-  const filed = await viewer.post('/ask', { ...ASKED, subject: 'group/104', amount: '1', link });
-  expect(filed.status).toBe(303);
-  expect((await viewer.get('/jobs/4')).text).toContain('waits for a decision');
-  const [request] = await desk.requests({ actor: 'fritz', rights: [{ role: 'finance' }] });
-  await post(`/requests/${request?.id}`, { verdict: 'approve', note: 'go on' });
-  const after = (await viewer.get('/jobs/4')).text;
-  expect(after).toContain('approved by fritz: “go on”');
-  expect(after).toContain('If it came now it would be <strong>admitted</strong>.');
-  expect(after).toContain(`<a href="${link}" rel="noreferrer noopener">Retry it in GitLab</a>`);
-  expect((await viewer.get('/requests')).text).toContain('>Retry the job in GitLab</a>');
-});
-
 test('a limit for each pipeline is made in the form, stands on the page of its group and is edited from there', async () => {
   const { get, edit, desk } = await house();
   const cap = 'group/101/each/pipeline';
@@ -410,47 +371,6 @@ test('the last edit is taken back on its page, after a look at what that does; a
   expect((await post(`/history/${number}/undo`, { why: 'again' })).status).toBe(409);
 });
 
-test('all limits of a group are changed by a share in one edit, shown with their sum first', async () => {
-  const { edit, amount } = await house();
-  const form = '/edit?kind=scale&subject=group/100';
-  const asked = { by: '+8 %', unit: 'money', below: 'yes', round: '1' };
-  const looked = (await edit({ ...asked, step: 'preview' }, { form })).text;
-  // 900 and 500; 3 stays.
-  expect(looked).toContain('2 limits, together 1,400.00 EUR');
-  expect(looked).toContain('1,512.00 EUR');
-  const refused = await edit({ ...asked, by: '8', step: 'preview' }, { form });
-  expect([refused.status, refused.text.includes('expected a share such as +8%')]).toEqual([422, true]);
-  expect((await edit({ ...asked, confirmed: 'yes' }, { form })).status).toBe(303);
-  expect(await amount()).toBe(540_000_000);
-});
-
-test('a count that is not at its end says how far it is, and goes on from there', async () => {
-  const all = { jobs: 12_030, wouldFail: 41, wouldFailNow: 3, failed: 2, unasked: 0 };
-  const span = { set: 's', days: 30, fromMs: 0, fromDay: '2026-10-23', untilMs: 1, subjects: [], all };
-  const { edit } = await house({
-    broken: () => ({
-      read: {
-        backtest: async (_edits, _base, _user, cursor) => ({
-          ...{ outcome: 'counted', ...span, complete: cursor !== undefined, jobsRead: 20_000 },
-          ...(cursor === undefined ? { daysCounted: 9, next: 'c1' } : { daysCounted: 30 }),
-        }),
-      },
-    }),
-  });
-  const text = async (more: object) =>
-    (await edit({ amount: '700', step: 'count', ...more })).text
-      .replace(/<(?!input)[^>]*>/g, '')
-      .replace(/\s+/g, ' ');
-  const first = await text({});
-  expect(first).toContain('9 of 30 days counted, from 23 Oct on: 41 of 12,030 jobs would have failed');
-  expect(first).toMatch(
-    /<input type="hidden" form="save" name="cursor" value="c1"\/?>Read 20,000 records\.Count the rest/,
-  );
-  const rest = await text({ cursor: 'c1' });
-  expect(rest).toContain('The last 30 days, from 23 Oct on: 41 of 12,030 jobs would have failed');
-  expect(rest).not.toContain('name="cursor"');
-});
-
 test('a table without an answer is told as that, and nothing of the error is', async () => {
   const { get } = await house({ broken: () => ({ read: { overview: gone } }) });
   const { status, text } = await get('/');
@@ -458,7 +378,7 @@ test('a table without an answer is told as that, and nothing of the error is', a
   const late = await house({ broken: () => ({ desk: { apply: gone } }) });
   const saved = await late.edit({ amount: '600' });
   expect([saved.status, saved.text]).toEqual([503, expect.stringContaining('It may have been saved or not')]);
-  const unread = await house({ broken: () => ({ read: { reconciliation: gone, waiting: gone } }) });
+  const unread = await house({ broken: () => ({ read: { waiting: gone } }) });
   expect((await unread.get('/budgets')).status).toBe(200);
 });
 

@@ -308,30 +308,6 @@ test('an export is edited and imported: shown with totals first, then live as a 
   expect(again).toMatchObject({ outcome: 'stale', mine: [{ to: 12_000_000_000 }, { to: 2_000_000 }] });
 });
 
-test('next year is one file: exported with figures, edited, imported from a day on, and taken back', async () => {
-  const { run, json, folder, spend } = await budgetBench();
-  await spend(
-    'group/101',
-    Array.from({ length: 90 }, () => 100_000),
-  );
-  await run('budget export', ['--out', '2027.csv']);
-  const file = join(folder, '2027.csv');
-  const text = readFileSync(file, 'utf8');
-  expect(text).toContain('limit,last_year_mean,last_year_most,forecast,period');
-  expect(text).toMatch(/payments,101,money,7\.50,2\.333333,3\.1,3\.1,month/);
-  writeFileSync(file, text.replace(/(payments,101,money),7\.50,/, '$1,7,'));
-  const from = ['2027.csv', '--from', '2027-01-01'];
-  expect((await run('budget import', from)).out).toContain('money-month-2027-01-01');
-  expect(await json('budget import', ...from, '--apply', '--reason', 'next year')).toMatchObject({
-    outcome: 'needs_approval',
-  });
-  const early = await run('budget import', ['2027.csv', '--from', '2027-01-02']);
-  expect([early.code, early.err]).toEqual([
-    3,
-    expect.stringContaining('has no period that begins on 2027-01-02'),
-  ]);
-});
-
 test('the last edit is taken back by an edit of its own, and only while it is the last', async () => {
   const { run, json, live } = await budgetBench();
   await run('budget set', ['acme/payments', '9', '--reason', 'more people']);

@@ -105,7 +105,7 @@ function printedOf({ id, unit, settled, held, left, percent, forecast }: LimitRo
 
 function printedOnPage(html: string): readonly (readonly string[])[] {
   const [rows = ''] = (html.split('<caption class="hidden">Limits</caption>')[1] ?? '').split('</table>');
-  return [...rows.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => {
+  return [...rows.matchAll(/<tr><th scope="row" class="path">.*?<\/tr>/gs)].map(([row]) => {
     const known = cellsIn(row).map((cell) => (cell === '–' ? '' : cell));
     const [, used = '', held = '', , left = '', end = ''] = known;
     const [, amount = left, , over] = /^(\S+)( EUR| min| jobs?)?( over)?$/.exec(left) ?? [];
