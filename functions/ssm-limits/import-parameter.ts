@@ -107,9 +107,11 @@ export async function importParameter(
     ...{ clock, random, triesMax: TRIES_MAX, pauseMsMax: () => PAUSE_MS_MAX },
   });
   if (result !== 'stale') return result;
-  const problem =
-    'limits were edited elsewhere at the same time; the next run, within five minutes, tries again';
-  return { outcome: 'refused', version, problems: [problem] };
+  return {
+    outcome: 'refused',
+    version,
+    problems: ['others edited limits at the same time; the next run tries again'],
+  };
 }
 
 type Version = Pick<ParameterVersion, 'version' | 'modifiedAtMs'>;
@@ -156,16 +158,16 @@ function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): reado
       return undefined;
     case 'invalid':
       return outcome.problems.slice(0, PROBLEMS_MAX).map(problemText);
-    case 'forbidden':
-      return outcome.denied.slice(0, PROBLEMS_MAX).map(({ row, needs }) => {
-        return `${row.subject} ${row.limit} ${row.field}: only ${needs.join(' or ')} may do this; Parameter Store edits as finance`;
-      });
+    case 'forbidden': {
+      const { row, needs } = outcome.denied[0];
+      return [`${row.subject} ${row.limit} ${row.field}: only ${needs.join(' or ')} may do this`];
+    }
     case 'needs_confirmation': {
-      const rows = outcome.rows.map((row) =>
-        `${row.subject} ${row.limit}: ${row.from} becomes ${row.to} ${row.unit ?? ''}`.trim(),
+      const rows = outcome.rows.map(
+        ({ limit, from, to, unit = '' }) => `${limit}: ${from} becomes ${to} ${unit}`,
       );
-      const said = [...rows.slice(0, PROBLEMS_MAX), ...outcome.lockout.slice(0, PROBLEMS_MAX)];
-      return [`needs to be confirmed: write confirm: true into the value (${said.join('; ')})`];
+      const said = [...rows, ...outcome.lockout].slice(0, PROBLEMS_MAX).join('; ');
+      return [`needs to be confirmed: write confirm: true into the value (${said})`];
     }
     case 'needs_approval':
       return [
@@ -206,7 +208,7 @@ function readParameter(
     const limits = reading.at('limits');
     if (!limits.isThere) limits.expected('a list of limits; [] takes all of them out');
     for (const each of limits.list('limits', LIMITS_MAX)) {
-      if (!isRecord(each.value)) each.expected('an object such as { money: 500, per: month }');
+      if (!isRecord(each.value)) each.expected('an object');
       else if (each.at('on').isThere) each.at('on').refuse("not here: the parameter's name has the id");
       else entries.push(each.value);
     }

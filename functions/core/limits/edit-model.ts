@@ -88,12 +88,11 @@ export interface LimitFields extends LimitFieldValues {
   readonly amount?: string | number;
 }
 
-/** A temporary extra amount. The approval rules decide if it needs approval. */
+/** A temporary extra amount, in the limit's own unit: `+200`. The approval rules decide if it needs approval. */
 export interface GiveGrant {
   readonly kind: 'grant';
   readonly subject: string;
   readonly limit: string;
-  /** In the limit's own unit: `+200`. */
   readonly amount: string | number;
   readonly from: string;
   readonly until: string;
@@ -134,37 +133,28 @@ interface BreakGlassEdit {
   readonly ticket?: string;
 }
 
-// Roles, their rights on limits, and their texts.
-
 export type RoleName = 'viewer' | 'owner' | 'finance' | 'admin';
 
-/** A user's role. Roles add up; without one a user may do nothing. */
+/** A user's role. Roles add up; without one a user may do nothing. An owner owns everything below the groups, too. */
 export type Role =
   | { readonly role: 'viewer'; readonly groups: readonly number[] | 'all' }
-  /** Owns these groups and everything below them. */
   | { readonly role: 'owner'; readonly groups: readonly number[] }
-  | { readonly role: 'finance' }
-  | { readonly role: 'admin' };
+  | { readonly role: 'finance' | 'admin' };
 
 export type Rights = readonly Role[];
 
 export type Act =
-  | 'view'
-  | 'describe'
-  | 'tighten'
-  | 'loosen'
-  | 'grant'
-  | 'break-glass'
-  | 'approve'
-  | 'roll-out'
-  | 'roll-back'
-  | 'ask';
+  | ('view' | 'describe' | 'tighten' | 'loosen' | 'grant')
+  | ('break-glass' | 'approve' | 'roll-out' | 'roll-back' | 'ask');
 
-/** A refused change, and the roles that may make it, weakest first. */
-export interface Denial {
-  readonly row: ChangeRow;
+interface Refused {
   readonly act: Act;
+  /** The roles that may do it, weakest first. */
   readonly needs: readonly RoleName[];
+}
+
+export interface Denial extends Refused {
+  readonly row: ChangeRow;
 }
 
 export interface Asker extends Person {
@@ -197,7 +187,9 @@ export interface GrantRequest extends GrantAsk, Filed {
   readonly edit?: undefined;
 }
 
-export interface EditRequest extends Filed {
+type NoGrant = { readonly [Field in 'amount' | 'from' | 'until' | 'ticket' | 'link']?: undefined };
+
+export interface EditRequest extends Filed, NoGrant {
   /** Its subject; `instance` if it has several. */
   readonly subject: string;
   /** The first limit that gets more. */
@@ -210,11 +202,6 @@ export interface EditRequest extends Filed {
     /** Covers all rows: where they come to anything else, the request is stale. */
     readonly fingerprint: string;
   };
-  readonly amount?: undefined;
-  readonly from?: undefined;
-  readonly until?: undefined;
-  readonly ticket?: undefined;
-  readonly link?: undefined;
 }
 
 export type LimitRequest = GrantRequest | EditRequest;
@@ -229,10 +216,15 @@ export type RequestVerdict =
   | { readonly verdict: 'approve'; readonly note?: string }
   | { readonly verdict: 'decline'; readonly note: string };
 
+interface Invalid {
+  readonly outcome: 'invalid';
+  readonly problems: readonly DocumentProblem[];
+}
+
 export type RequestOutcome =
   | { readonly outcome: 'filed'; readonly request: LimitRequest }
-  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
-  | (Omit<Denial, 'row'> & { readonly outcome: 'forbidden' })
+  | Invalid
+  | (Refused & { readonly outcome: 'forbidden' })
   /** Too many are waiting, of this requester or of all: first they must be decided or expire. */
   | { readonly outcome: 'too_many'; readonly whose: 'yours' | 'all'; readonly max: number };
 
@@ -243,11 +235,11 @@ export type DecideOutcome =
   | { readonly outcome: 'unknown' }
   /** Another user decided first. */
   | { readonly outcome: 'decided'; readonly request: LimitRequest }
-  | (Omit<Denial, 'row'> & { readonly outcome: 'forbidden'; readonly own?: true })
+  | (Refused & { readonly outcome: 'forbidden'; readonly own?: true })
   /** The limits it changes are others by now; the request stays pending, to be declined. */
   | { readonly outcome: 'stale'; readonly request: LimitRequest }
   /** The grant no longer fits the limits; the request stays pending. */
-  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
+  | Invalid
   /** Others edited at the same time, again and again; the request stays pending. */
   | { readonly outcome: 'busy' };
 
@@ -278,7 +270,7 @@ export interface Oversubscription {
 }
 
 export type Preview =
-  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
+  | Invalid
   | {
       readonly outcome: 'valid';
       /** The set these are edits of is not live (any more): `apply` would refuse. */
@@ -315,7 +307,7 @@ export type ApplyOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer; readonly rows: readonly ChangeRow[] }
   /** The edits come to what is live already: nothing was written. */
   | { readonly outcome: 'unchanged'; readonly pointer: LimitPointer | undefined }
-  | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
+  | Invalid
   | {
       readonly outcome: 'stale';
       readonly live: LiveLimits | undefined;

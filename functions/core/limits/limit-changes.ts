@@ -55,29 +55,22 @@ export const limitFieldsOf = (limit: Limit): Fields =>
 export const grantFields = (grant: Grant): Fields =>
   fields({
     amount: grant.amount,
-    from: writtenInstant(grant.fromMs),
-    until: writtenInstant(grant.untilMs),
+    ...edges(grant),
     reason: grant.reason,
     ticket: grant.ticket,
-    by: grant.by,
-    requested_by: grant.requestedBy,
-    approved_by: grant.approvedBy,
-    by_user: grant.byUser,
-    requested_by_user: grant.requestedByUser,
-    approved_by_user: grant.approvedByUser,
+    ...signed(grant),
   });
 
 export const freezeFields = (freeze: Freeze): Fields =>
   fields({
-    from: writtenInstant(freeze.fromMs),
+    ...edges(freeze),
     // A freeze without an end differs from no freeze.
-    until: writtenInstant(freeze.untilMs) ?? 'lifted',
+    ...(freeze.untilMs === undefined && { until: 'lifted' }),
     // The edges are instants now; show them in the zone.
     zone: freeze.zone === 'UTC' ? undefined : freeze.zone,
     reason: freeze.reason,
     owner: freeze.owner,
-    by: freeze.by,
-    by_user: freeze.byUser,
+    ...signed(freeze),
   });
 
 export const breakGlassFields = (glass: BreakGlass): Fields =>
@@ -86,23 +79,30 @@ export const breakGlassFields = (glass: BreakGlass): Fields =>
     per: glass.per,
     users: glass.users.size === 0 ? undefined : [...glass.users].join(', '),
     protected: glass.protected ? 'true' : undefined,
-    from: writtenInstant(glass.fromMs),
-    until: writtenInstant(glass.untilMs),
-    zone: glass.zone,
-    reason: glass.reason,
-    ticket: glass.ticket,
-    owner: glass.owner,
-    by: glass.by,
-    by_user: glass.byUser,
+    ...edges(glass),
+    ...{ zone: glass.zone, reason: glass.reason, ticket: glass.ticket, owner: glass.owner },
+    ...signed(glass),
     reviewed: glass.reviewed && [glass.reviewed.by, glass.reviewed.note].filter(Boolean).join(': '),
     reviewed_by_user: glass.reviewed?.byUser,
   });
 
+const edges = ({ fromMs, untilMs }: { readonly fromMs?: number; readonly untilMs?: number }) => ({
+  from: writtenInstant(fromMs),
+  until: writtenInstant(untilMs),
+});
+
+const signed = (
+  by: Partial<
+    Pick<Grant, 'by' | 'requestedBy' | 'approvedBy' | 'byUser' | 'requestedByUser' | 'approvedByUser'>
+  >,
+) => ({
+  ...{ by: by.by, requested_by: by.requestedBy, approved_by: by.approvedBy },
+  ...{ by_user: by.byUser, requested_by_user: by.requestedByUser, approved_by_user: by.approvedByUser },
+});
+
 function fields(values: Readonly<Record<string, FieldValue | undefined>>): Fields {
-  const there = new Map<string, number | string>();
-  for (const [name, value] of Object.entries(values))
-    if (value !== undefined && value !== null) there.set(name, value);
-  return there;
+  const there = Object.entries(values).filter((each): each is [string, number | string] => each[1] != null);
+  return new Map(there);
 }
 
 /** Shows `from` and `until` in their own zone; UTC is left out. */

@@ -9,14 +9,8 @@ import { usageExpiresAtSeconds } from '../usage/rollup-store.ts';
 
 /** Keys of jobs in their records. */
 export const JOB_KEYS = [
-  'branch',
-  'job',
-  'source',
-  'merge-request',
-  'outcome',
-  'schedule',
-  'hour',
-  'user',
+  ...(['branch', 'job', 'source', 'merge-request'] as const),
+  ...(['outcome', 'schedule', 'hour', 'user'] as const),
 ] as const;
 export type JobKey = (typeof JOB_KEYS)[number];
 
@@ -85,16 +79,7 @@ export interface Sheet extends SheetName {
   readonly days?: ReadonlyMap<string, PackedDay>;
 }
 
-/** Every method throws `ledger_unavailable` where the table gives no answer. */
-export interface SheetStore {
-  /**
-   * In their order; undefined: it is not there, or not whole.
-   *
-   * @param what - `first` leaves out `later`. @default 'all'
-   */
-  read(names: readonly SheetName[], what?: 'all' | 'first'): Promise<readonly (Sheet | undefined)[]>;
-  write(sheet: Sheet): Promise<void>;
-}
+export type SheetStore = ReturnType<typeof dynamoSheetStore>;
 
 const TIMEOUT_MS = 10_000;
 /** Below the 400 KB of an item. */
@@ -116,7 +101,8 @@ interface SheetOptions extends BatchGetDeps, InstanceTable {
   readonly partBytes?: number;
 }
 
-export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetOptions): SheetStore {
+/** Every method throws `ledger_unavailable` where the table gives no answer. */
+export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetOptions) {
   const keys = ledgerKeys(deps.instance);
   const failure = unavailable(deps.table);
   // A sheet that is packed at this moment is an hour newer next time: stale reads do no harm, and cost half.
@@ -130,7 +116,11 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
       ),
     );
   return {
-    async read(names, what = 'all') {
+    /** In their order; undefined: it is not there, or not whole. @param what - `first` leaves out `later` */
+    async read(
+      names: readonly SheetName[],
+      what: 'all' | 'first' = 'all',
+    ): Promise<readonly (Sheet | undefined)[]> {
       const heads = await get(names.map((name) => ({ name, part: 0 })));
       const wanted = names.flatMap((name, index) =>
         partNumbers(heads[index], what === 'all').map((part) => ({ name, index, part })),
@@ -148,7 +138,7 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
         return decode(name, head, bytesOf([head, ...some(false)]), bytesOf(some(true)));
       });
     },
-    async write(sheet) {
+    async write(sheet: Sheet): Promise<void> {
       const { kind, span, names, days, later = new Uint8Array() } = sheet;
       const packed = names === undefined ? new Uint8Array() : gzipSync(JSON.stringify(names));
       const bytes = Buffer.concat([packed, sheet.bytes]);
@@ -210,10 +200,7 @@ function decode({ kind, span }: SheetName, head: Item, bytes: Uint8Array, later:
 const daysText = (days: ReadonlyMap<string, PackedDay>): string =>
   JSON.stringify([...days].map(([day, { digest, atMs }]) => [day, digest, atMs]));
 
-const daysOf = (text: string): ReadonlyMap<string, PackedDay> =>
-  new Map(
-    (JSON.parse(text) as readonly (readonly [string, string, number])[]).map(([day, digest, atMs]) => [
-      day,
-      { digest, atMs },
-    ]),
-  );
+function daysOf(text: string): ReadonlyMap<string, PackedDay> {
+  const rows = JSON.parse(text) as readonly (readonly [string, string, number])[];
+  return new Map(rows.map(([day, digest, atMs]) => [day, { digest, atMs }]));
+}
