@@ -28,7 +28,6 @@ import type { ImportedVersions } from './imported-versions.ts';
 import type { Parameters, ParameterVersion, StoredParameter } from './parameters.ts';
 
 export interface ImportDeps {
-  /** Path of the parameters without a slash at the end: `/tollgate/prod/limits`. */
   readonly path: string;
   readonly parameters: Parameters;
   readonly imported: ImportedVersions;
@@ -43,7 +42,6 @@ export interface ImportDeps {
 type ImportOutcome =
   /** `unchanged`: this version was imported already. */
   | { readonly outcome: 'unchanged' | 'imported' }
-  /** Nothing of the parameter took effect. */
   | {
       readonly outcome: 'refused';
       readonly version: number | undefined;
@@ -52,13 +50,11 @@ type ImportOutcome =
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Other edits are rare, and an import of a file takes a second. */
 const TRIES_MAX = 5;
 const PAUSE_MS_MAX = 500;
 const ACTOR_CHARACTERS_MAX = 200;
 const PROBLEMS_MAX = 5;
 const BYTES_MAX = 4_096;
-/** More kinds and periods than any group has. */
 const LIMITS_MAX = 50;
 const PROBLEM_CHARACTERS_MAX = 300;
 
@@ -150,7 +146,6 @@ function replaceLimits(
   };
 }
 
-/** Explains why an edit was not made. Undefined: it was. */
 function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): readonly string[] | undefined {
   switch (outcome.outcome) {
     case 'live':

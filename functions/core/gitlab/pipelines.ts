@@ -69,10 +69,8 @@ export function createGitLabPipelines(deps: RestCallDeps) {
         value: [...new Set(jobs.value.map(({ project }) => project.path_with_namespace))],
       };
     },
-    /** Its source is `api`. It may have been started where the answer was lost. */
     start: (projectId: number, ref: string) =>
       calls.change('pipelines', pipelineSchema, 'POST', `/projects/${projectId}/pipeline`, { ref }),
-    /** Pipelines started through the API that wait or run. */
     async unfinished(projectId: number): Promise<AdminAnswer<readonly number[]>> {
       const found: number[] = [];
       for (const status of ['created', 'pending', 'running']) {
@@ -97,7 +95,6 @@ export function createGitLabPipelines(deps: RestCallDeps) {
   };
 }
 
-/** Uses GraphQL, which answers 200 also for refusals. */
 async function askMessage(
   path: string,
   jobId: number,

@@ -61,9 +61,9 @@ export async function applyEdits(
     ...personOf(by),
     nowMs,
     newId: () => deps.newId().toLowerCase(),
-    ...withoutAbsent({ asked, writtenAtMs: asked?.edits?.atMs }),
+    ...withoutAbsent({ asked, writtenAtMs: asked?.edits?.atMs, zone }),
   };
-  const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { policy, directory, context, zone });
+  const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { policy, directory, context });
   const stale = async (now: LiveLimits | undefined): Promise<ApplyOutcome> => {
     const before = await reads.baseIfThere(by.base);
     const planned = before && planOf(before);

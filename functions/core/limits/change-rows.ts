@@ -1,5 +1,3 @@
-/** Everything that differs between two sets of limits, row by row, in the order of the later one. */
-
 import type { Directory } from '../../../policies/directory.ts';
 import { capSubject, isCap } from '../../../policies/limits/cap.ts';
 import type { Grant, Limit } from '../../../policies/limits/limit.ts';
@@ -229,7 +227,6 @@ export function defaultsInstead(
   return group === undefined ? [] : defaultsOf(set, group).filter((limit) => limit.kind === kind);
 }
 
-/** True if for each of the others, one of these limits is at least as strict. */
 const isTighter = (ones: readonly Limit[], others: readonly Limit[]): boolean =>
   ones.some(binds) &&
   others
@@ -307,7 +304,6 @@ function rolloutRows(from: LimitSet, to: LimitSet, directory: Directory | undefi
   });
 }
 
-/** Returns the effective mode of a class for jobs of a subject. */
 export const rolledOutMode = (
   { rollouts }: LimitSet,
   subject: string,

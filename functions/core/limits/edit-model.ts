@@ -9,11 +9,9 @@ import type { LimitChange, LimitsDocument } from './limit-set.ts';
 import type { LimitPointer } from './limit-table.ts';
 import type { LoggedChange } from './publish-limits.ts';
 
-/** The author, requester or approver. The id identifies a person; the name is a label, and may be reused. */
 export interface Person {
   /** A username, a login of AWS or a name of one's own: at most 200 characters. */
   readonly actor: string;
-  /** GitLab user id. Absent: not signed in with GitLab (the command line, SSM). */
   readonly userId?: number;
 }
 
@@ -73,11 +71,9 @@ export interface ScaleLimits {
   readonly subject: string;
   /** `+8%`, `-12.5 %` of each amount. */
   readonly by: string;
-  /** @default money */
   readonly unit?: (typeof SCALED_KINDS)[number];
   /** To the nearest multiple of this many units, at least one. @default to the millionth, rounded down */
   readonly round?: string | number;
-  /** With everything below. @default true */
   readonly below?: boolean;
 }
 
@@ -104,9 +100,7 @@ export interface GiveGrant {
 interface FreezeSubject {
   readonly kind: 'freeze';
   readonly subject: string;
-  /** Absent: from now on. */
   readonly from?: string;
-  /** Absent: until someone lifts it. */
   readonly until?: string;
   /** Stands on the page of every job it stops: at most 200 characters. */
   readonly reason: string;
@@ -125,7 +119,6 @@ interface BreakGlassEdit {
   readonly jobs: number;
   /** @default `once`: as long as it is open */
   readonly per?: 'hour' | 'day' | 'once';
-  /** Absent: from now on. */
   readonly from?: string;
   /** At most seven days after `from`. */
   readonly until: string;
@@ -169,7 +162,6 @@ interface Filed {
   readonly id: string;
   readonly state: 'pending' | 'approved' | 'declined';
   readonly requestedBy: string;
-  /** GitLab id of the requester; absent if not signed in. */
   readonly requestedByUser?: number;
   readonly requestedAtMs: number;
   readonly decidedBy?: string;
@@ -190,7 +182,6 @@ export interface GrantRequest extends GrantAsk, Filed {
 type NoGrant = { readonly [Field in 'amount' | 'from' | 'until' | 'ticket' | 'link']?: undefined };
 
 export interface EditRequest extends Filed, NoGrant {
-  /** Its subject; `instance` if it has several. */
   readonly subject: string;
   /** The first limit that gets more. */
   readonly limit: string;
@@ -231,9 +222,7 @@ export type RequestOutcome =
 export type DecideOutcome =
   | { readonly outcome: 'approved'; readonly request: LimitRequest; readonly pointer: LimitPointer }
   | { readonly outcome: 'declined'; readonly request: LimitRequest }
-  /** No request has this id, or it expired. */
   | { readonly outcome: 'unknown' }
-  /** Another user decided first. */
   | { readonly outcome: 'decided'; readonly request: LimitRequest }
   | (Refused & { readonly outcome: 'forbidden'; readonly own?: true })
   /** The limits it changes are others by now; the request stays pending, to be declined. */
@@ -259,7 +248,6 @@ export interface Oversubscription {
   readonly path?: string;
   readonly limit: string;
   readonly unit: Unit;
-  /** Whole units. */
   readonly amount: number;
   /** Sum of the closest limits of this unit and period below; `unlimited` children are left out. */
   readonly childrenAmount: number;
@@ -305,7 +293,6 @@ export interface EditAuthor extends Person {
 
 export type ApplyOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer; readonly rows: readonly ChangeRow[] }
-  /** The edits come to what is live already: nothing was written. */
   | { readonly outcome: 'unchanged'; readonly pointer: LimitPointer | undefined }
   | Invalid
   | {
@@ -334,7 +321,6 @@ export interface HistoryQuery {
   readonly subject?: string;
   /** Only edits before this one: `next` of the page before. */
   readonly before?: number;
-  /** 1–100. */
   readonly max: number;
 }
 
@@ -352,7 +338,6 @@ export interface LogEntry extends Omit<LoggedChange, 'subjects' | 'request'> {
 export interface BreakGlassState extends Omit<BreakGlass, 'users' | 'owner' | 'byUser' | 'reviewed'> {
   readonly path?: string;
   readonly users: readonly number[];
-  /** Names of these, by id, as far as the limits know them. */
   readonly userNames?: Readonly<Record<number, string>>;
   /** Jobs it let in, in the period that is open now (or in all). */
   readonly used: number;

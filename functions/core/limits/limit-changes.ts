@@ -10,7 +10,6 @@ import type { Unit } from '../../../policies/unit.ts';
 
 export type Effect = 'tightens' | 'loosens' | 'neutral';
 
-/** One field that differs. A limit that came or went has one row for each of its fields. */
 export interface ChangeRow {
   readonly about: ChangeTopic;
   /** `instance` for what holds for the whole document. */
@@ -19,7 +18,6 @@ export interface ChangeRow {
   readonly path?: string;
   /** The limit's id. A grant has that of its limit, a freeze or break-glass its own, a rollout the class of rule. */
   readonly limit: string;
-  /** The grant's, if it has one. */
   readonly id?: string;
   /** `amount`, `soft`, `mode` … as limits.yaml has them. */
   readonly field: string;
@@ -30,7 +28,6 @@ export interface ChangeRow {
   /** IANA zone in which the days of `from` and `until` are meant. Absent: UTC. */
   readonly zone?: string;
   readonly effect: Effect;
-  /** All of it is new, or all of it goes. */
   readonly whole?: 'added' | 'removed';
 }
 
@@ -109,7 +106,6 @@ function fields(values: Readonly<Record<string, FieldValue | undefined>>): Field
 export const edgeZone = (field: string, zone: string): { readonly zone?: string } =>
   (field === 'from' || field === 'until') && zone !== 'UTC' ? { zone } : {};
 
-/** Returns the full path of a group or project, or the name of a class. Undefined if unknown. */
 export function subjectPath(subject: string, directory: Directory | undefined): string | undefined {
   const cap = capOf(subject);
   if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectPath(cap.place, directory) ?? cap.place}`;
@@ -136,7 +132,6 @@ const OPPOSITE: Readonly<Record<Effect, Effect>> = {
   neutral: 'neutral',
 };
 
-/** More lets more jobs through. */
 const moreLoosens = (from: number, to: number): Effect =>
   to === from ? 'neutral' : to > from ? 'loosens' : 'tightens';
 

@@ -29,21 +29,17 @@ import {
   unpackJson,
 } from './limit-table.ts';
 
-/** No job waits for an edit. */
 export const TIMEOUT_MS = 5_000;
 const WITHIN = { timeoutMs: TIMEOUT_MS };
-/** Retries of a publication without a response. */
 const FLIPS_MAX = 3;
 /** Parallel writes of chunks: hundreds of roots must not take all connections. */
 const CHUNKS_AT_ONCE = 8;
 /** Days that an old set is kept for lookups and undo. Programs adopt a set within seconds. */
 export const KEPT_DAYS = 90;
-/** Time for hundreds of chunks in parallel. */
 const RETIRE_TIMEOUT_MS = 30_000;
 
 interface PublishDeps {
   readonly table: LimitTable;
-  /** The one in force: it names the runner classes. */
   readonly policy: Policy;
   /** Names the root of each group. Entries without a known root go into the shared chunk. */
   readonly directory?: Directory;
@@ -53,7 +49,6 @@ interface PublishDeps {
 
 export type PublishOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer }
-  /** Nothing was written. */
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
   /** Another edit came first. `mine` is stored (absent: not even that), so that both can be compared. */
   | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
@@ -86,7 +81,6 @@ export async function publishLimits(
   return outcome;
 }
 
-/** Reads the base of a change. Undefined: this policy cannot read it, or it is gone. */
 async function readBase(
   base: string | undefined,
   { table, policy }: PublishDeps,
@@ -130,7 +124,6 @@ export async function readChange(set: string, table: LimitTable): Promise<LimitC
   return bytes && unpackedShared(bytes).change;
 }
 
-/** A set as it was written, live or not. @throws {LimitsError} either code */
 export async function readLimitSet(
   set: string,
   table: LimitTable,
@@ -145,7 +138,6 @@ export async function readLimitSet(
 
 /* When each step of a rollout began: written into the document as it becomes live. */
 
-/** Returns the subject of a rollout entry. */
 export const rolledOutSubject = ({ instance, group, project }: LimitsDocument): string =>
   instance === true ? 'instance' : project === undefined ? `group/${group}` : `project/${project}`;
 
@@ -182,7 +174,6 @@ export function withRolloutTimes(
 
 export interface LoggedChange extends LimitChange {
   readonly set: string;
-  /** Number of rows. */
   readonly count: number;
   /** All subjects it changed; absent: too many to list. */
   readonly subjects?: readonly string[];

@@ -7,7 +7,6 @@ import { type InstanceTable, type Item, TimeLimit, TTL_ATTRIBUTE } from '../stor
 import { answered, unavailable } from '../store/table-failure.ts';
 import { usageExpiresAtSeconds } from '../usage/rollup-store.ts';
 
-/** Keys of jobs in their records. */
 export const JOB_KEYS = [
   ...(['branch', 'job', 'source', 'merge-request'] as const),
   ...(['outcome', 'schedule', 'hour', 'user'] as const),
@@ -42,7 +41,6 @@ export const classRowName = (subject: string, runnerClass: string): string => `$
 export const USER_SHEET_DAYS = 90;
 const DAY_SECONDS = 86_400;
 
-/** When the sheet of a day goes, Unix seconds. */
 export const sheetExpiresAtSeconds = (kind: SheetKind, day: string): number =>
   kind === 'user'
     ? Date.parse(`${day}T00:00:00Z`) / 1000 + USER_SHEET_DAYS * DAY_SECONDS
@@ -61,18 +59,15 @@ interface SheetName {
   readonly span: string;
 }
 
-/** A day as it was packed. */
 export interface PackedDay {
   /** The digest of the instance's usage on that day; empty: there was none, and there is no sheet of the day. */
   readonly digest: string;
-  /** Unix ms. */
   readonly atMs: number;
 }
 
 export interface Sheet extends SheetName {
   /** The names of all but groups and projects: the row's id is the place in it. */
   readonly names?: readonly string[];
-  /** As `packedSums` makes them. */
   readonly bytes: Uint8Array;
   readonly later?: Uint8Array;
   /** The days that the sheet of a month is the sum of. */
@@ -82,22 +77,18 @@ export interface Sheet extends SheetName {
 export type SheetStore = ReturnType<typeof dynamoSheetStore>;
 
 const TIMEOUT_MS = 10_000;
-/** Below the 400 KB of an item. */
 const PART_BYTES_MAX = 300_000;
 
 const BYTES = 'by';
 const PARTS = 'pa';
-/** Parts of one writing have the same. */
 const WRITING = 'wr';
 /** Parts of `later`, which have numbers of their own: programs from before it do not ask for them. */
 const LATER_PARTS = 'lp';
 const LATER_FROM = 500;
-/** Number of bytes of packed names. */
 const NAMES = 'na';
 const DAYS = 'da';
 
 interface SheetOptions extends BatchGetDeps, InstanceTable {
-  /** @default {@link PART_BYTES_MAX} */
   readonly partBytes?: number;
 }
 
@@ -171,7 +162,6 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
 
 const isDay = (span: string): boolean => span.length > '2026-11'.length;
 
-/** Numbers of a sheet's items besides its head. */
 function partNumbers(head: Item | undefined, isAll: boolean): readonly number[] {
   const count = (name: string): number => Number(head?.[name]?.N ?? 0);
   const later = isAll ? count(LATER_PARTS) : 0;

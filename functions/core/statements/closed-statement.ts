@@ -28,7 +28,6 @@ export interface ClosedStatement {
   readonly startMs: number;
   readonly endMs: number;
   readonly closedAtMs: number;
-  /** The GitLab, a host. */
   readonly instance: string;
   readonly currency: string;
   /** Versions of the price list that were in force in the month. */
@@ -36,7 +35,6 @@ export interface ClosedStatement {
   /** Zone of the days where an older version took the month from the zone of a limit. */
   readonly usageZone?: string;
   readonly lines: readonly (Charged & { readonly day: string })[];
-  /** Late changes of earlier months. */
   readonly adjustments: readonly ClosedAdjustment[];
   readonly totals: ClosedTotals;
   /** The hash of the group's month before; empty: this is its first. */
@@ -64,7 +62,6 @@ interface ClosedTotals extends Charged {
   readonly dueMicros: number;
 }
 
-/** As it is kept. */
 export interface SealedStatement {
   readonly statement: ClosedStatement;
   /** JSON without spaces, names in alphabetical order: what is hashed. */
@@ -83,7 +80,6 @@ export function sealedText(value: object): { readonly text: string; readonly sha
   return { text, sha256: textSha256(text) };
 }
 
-/** Takes the text as UTF-8; hexadecimal. */
 export const textSha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const inOrder = (_name: string, value: unknown): unknown =>
@@ -161,12 +157,10 @@ export function dynamoStatementChain({ table, instance }: InstanceTable) {
         putItem(table, registerItem(last, atMs), limit(), isLast(last)),
       );
     },
-    /** A group's, by month. */
     of: async (subject: string): Promise<readonly SealedStatement[]> => {
       const ask = { pk: keys.closedStatement(subject, '').pk, consistent: true };
       return (await read('statements', () => queryAll(table, ask, limit()))).map(decode);
     },
-    /** The group's last one. */
     async last(subject: string): Promise<SealedStatement | undefined> {
       const { pk } = keys.closedStatement(subject, '');
       const ask = { pk, consistent: true, backwards: true, pageItems: 1 } as const;

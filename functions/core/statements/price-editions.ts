@@ -15,7 +15,6 @@ interface PriceEdition {
   readonly text: string;
 }
 
-/** A deployment took other prices than the one before. */
 interface PriceChange {
   /** 1, 2, 3 …; none is left out. */
   readonly number: number;
@@ -42,7 +41,6 @@ const TEXT = 'tx';
 const SHA256 = 'sh';
 const PART = 'by';
 const PARTS = 'n';
-/** An item holds 400 KB. */
 const PART_BYTES = 300_000;
 /** Ten years of monthly prices of 500 classes are two parts. */
 const PARTS_MAX = 20;
@@ -98,7 +96,6 @@ export function dynamoPriceEditions({ table, instance }: InstanceTable, partByte
       // Another run noted something meanwhile: the next one looks again.
       return outcome === 'written' ? 'noted' : 'known';
     },
-    /** All changes, in order. */
     async changes(): Promise<readonly SealedPriceChange[]> {
       const ask = { pk: changesPk, consistent: true };
       const items = await answered('read changes of prices', failure, () => queryAll(table, ask, limit()));

@@ -113,31 +113,6 @@ test('a changed parameter is one edit with its author, and an event that arrives
   ]);
 });
 
-test('the last edit wins: one elsewhere stays until the parameter changes again', async () => {
-  const { put, event, limits, desk, by } = await aStore();
-  put(101, [jobs(20)]);
-  await event();
-  await desk.apply([{ kind: 'set', subject: 'group/101', limit: 'jobs-now', amount: 30 }], await by());
-  await event();
-  expect(await limits()).toEqual([MONEY, jobs(30)]);
-  put(101, [jobs(25)]);
-  await event();
-  expect(await limits()).toEqual([MONEY, jobs(25)]);
-});
-
-test('a version that no longer names a limit removes it, and limits that no version named stay', async () => {
-  const { put, event, limits, desk, by } = await aStore();
-  put(101, [minutes(50), jobs(20)]);
-  await event();
-  await desk.apply(
-    [{ kind: 'set', subject: 'group/101', unit: 'cpu', amount: 8, mode: 'shadow' }],
-    await by(),
-  );
-  put(101, [jobs(20)]);
-  await event();
-  expect(await limits()).toEqual([MONEY, jobs(20), { cpu: 8, mode: 'shadow' }]);
-});
-
 test.each([
   ['no YAML', 'path: [', /is no YAML/],
   ['a text that unfolds', 'path: acme/payments\nlimits: [&a { jobs: 5 }, *a]', /is no YAML/],

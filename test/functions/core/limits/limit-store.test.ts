@@ -168,7 +168,6 @@ test('in the first minutes of a period, while slow clocks still count in the old
 
 test.each([
   { idle: 'one period', until: Date.UTC(2027, 0, 15) },
-  { idle: 'eleven periods', until: Date.UTC(2027, 10, 15) },
   { idle: 'thirteen periods', until: Date.UTC(2028, 0, 15) },
 ])(
   '$idle without a job and without a look at the limit leave as much as if somebody had looked',
@@ -186,15 +185,3 @@ test.each([
     }
   },
 );
-
-test('what was overdrawn is taken from the next period even if nobody looks at that one', async () => {
-  const november = { committed: 17 * MICROS, settled: 17 * MICROS, rev: 9 };
-  const nothing = { committed: 0, settled: 0, rev: 0 };
-  const { amount, publish, clock } = build(async (keys) =>
-    keys.map(({ period }) => (period === '2026-11' ? november : nothing)),
-  );
-  await publish([money(100, 10, { carry: { max: '50%' }, overdraft: 'carry' })]);
-  clock.advance(Date.UTC(2027, 0, 15) - clock.nowMs());
-  // December had 3, of which nothing was used.
-  expect(await amount('group/100')).toBe(13 * MICROS);
-});
