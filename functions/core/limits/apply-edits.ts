@@ -105,10 +105,7 @@ export async function applyEdits(
   const published = await publishLimits(
     after.document,
     { ...personOf(by), why, source, atMs: nowMs, ...withoutAbsent({ base, request: asked?.id }) },
-    {
-      ...{ table, policy, read: { from: before.limits, to: after.limits } },
-      ...withoutAbsent({ directory }),
-    },
+    { table, policy, ...withoutAbsent({ directory }) },
   );
   if (published.outcome === 'live') return { outcome: 'live', pointer: published.pointer, rows };
   return published.outcome === 'invalid' ? published : stale(await reads.live());

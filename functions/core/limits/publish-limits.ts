@@ -2,7 +2,7 @@
 
 import type { Directory } from '../../../policies/directory.ts';
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
-import { type DocumentProblem, isRecord, type ParseResult } from '../../../policies/document/reading.ts';
+import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
@@ -43,8 +43,6 @@ interface PublishDeps {
   readonly policy: Policy;
   /** Names the root of each group. Entries without a known root go into the shared chunk. */
   readonly directory?: Directory;
-  /** Passed if the caller has read both: the base of the change (undefined: none) and its result. */
-  readonly read?: { readonly from: LimitSet | undefined; readonly to: LimitSet };
 }
 
 export type PublishOutcome =
@@ -59,12 +57,11 @@ export async function publishLimits(
   change: LimitChange,
   deps: PublishDeps,
 ): Promise<PublishOutcome> {
-  const { table, policy, directory, read } = deps;
-  const valid: ParseResult<LimitSet, DocumentProblem> =
-    read === undefined ? parseLimits(document, '', policy, directory) : { ok: true, value: read.to };
+  const { table, policy, directory } = deps;
+  const valid = parseLimits(document, '', policy, directory);
   if (!valid.ok || !isRecord(document))
     return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
-  const from = read === undefined ? await readBase(change.base, deps) : (read.from ?? NO_LIMITS);
+  const from = await readBase(change.base, deps);
   const timed = from === undefined ? document : withRolloutTimes(document, from, change.atMs);
   const { set, chunks } = splitLimits(timed, change, directory);
   const live = await table.getPointer(WITHIN);

@@ -12,7 +12,7 @@ import { runOn } from '../../../functions/ssm-limits/run.ts';
 import type { Directory } from '../../../policies/directory.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { aLiveDesk, FINANCE } from '../core/limits/desk.ts';
+import { aLiveDesk } from '../core/limits/desk.ts';
 
 const PATH = '/tollgate/test/limits';
 const ANNA = 'arn:aws:iam::111122223333:user/anna';
@@ -181,26 +181,6 @@ test('an invalid parameter does not keep others from being imported', async () =
   const problems = lines.map(({ fields }) => String(fields?.problems));
   expect(problems).toContainEqual(expect.stringMatching(/SecureString; expected a String/));
   expect(problems).toContainEqual(expect.stringMatching(/group 999 is not in the directory/));
-});
-
-test('an edit elsewhere at the same moment is kept, and the import follows it', async () => {
-  const { put, event, limits, desk, by, deps } = await aStore();
-  put(101, [jobs(20)]);
-  let others = 2;
-  deps.desk = {
-    live: () => desk.live(),
-    apply: async (edits, author) => {
-      others -= 1;
-      if (others >= 0)
-        await desk.apply(
-          [{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 501 + others }],
-          await by({ rights: FINANCE }),
-        );
-      return desk.apply(edits, author);
-    },
-  };
-  await event();
-  expect(await limits()).toEqual([{ ...MONEY, money: 501 }, jobs(20)]);
 });
 
 test('a run whose last write is lost fails, and the next run makes no second edit', async () => {

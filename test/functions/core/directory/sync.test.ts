@@ -78,20 +78,6 @@ test('a GitLab that lists no group at all never makes an empty directory live', 
   expect(await bench.run()).toMatchObject({ groupsListing: 'refused', groups: 4 });
 });
 
-test('a project that changes just after it was asked for comes with the next run, run after run', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  for (let id = 100; id < 106; id += 1) {
-    await bench.run();
-    // The clock stands five minutes after the run: the change came right after its question.
-    const updatedAtMs = bench.clock.nowMs() - 5 * MINUTE_MS + 1;
-    bench.places.projects.set(id, { id, namespaceId: 4, path: `p${id}`, updatedAtMs });
-  }
-  await bench.run();
-  const directory = await bench.reader().directoryFor([{ projectId: 100 }]);
-  expect([...(directory?.projectById.keys() ?? [])].filter((id) => id >= 100)).toHaveLength(6);
-});
-
 test('projects that a listing lacks by the score are kept, unless it is forced', async () => {
   const bench = syncBench();
   fillPlaces(bench.places, { roots: 2, groups: 10, projects: 3_000 });
@@ -103,17 +89,4 @@ test('projects that a listing lacks by the score are kept, unless it is forced',
   expect((await bench.reader().directoryFor([{ projectId: 2_500 }]))?.projectById.has(2_500)).toBe(true);
   bench.clock.advance(24 * 60 * MINUTE_MS);
   expect(await bench.run({ force: true })).toMatchObject({ projectsRefused: 0, projectsRemoved: 1_253 });
-});
-
-test('replaced chunks go after an hour, and none that is live', async () => {
-  const bench = syncBench();
-  aTree(bench);
-  for (let runs = 0; runs < 40; runs += 1) {
-    bench.places.groups.set(2, { id: 2, parentId: 1, path: `pay${runs}` });
-    await bench.run();
-    bench.memory.collectGarbage(bench.clock.nowMs());
-  }
-  // Thirteen runs until an hour after the next one: groups, manifest and progress of each.
-  expect(bench.memory.stored.length).toBeLessThan(15 * 3 + 4);
-  expect(await chainOf(bench, { projectId: 11 })).toEqual(['Acme', 'Acme/pay39', 'Acme/pay39/core']);
 });

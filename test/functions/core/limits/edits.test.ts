@@ -3,7 +3,7 @@ import { editDocument } from '../../../../functions/core/limits/edit-document.ts
 import type { LimitEdit, ScaleLimits } from '../../../../functions/core/limits/edit-model.ts';
 import type { LimitsDeskDeps } from '../../../../functions/core/limits/limit-reads.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import { aDesk, aLiveDesk, type TestDesk } from './desk.ts';
+import { aDesk, type TestDesk } from './desk.ts';
 
 /** 900 a month on acme, as Berlin counts months; the groups below have no budget, `group/200` nobody above it has one. */
 async function inBerlin(over: Partial<LimitsDeskDeps> = {}): Promise<TestDesk> {
@@ -119,32 +119,6 @@ const money = (amount: number, subject = 'group/101'): LimitEdit => ({
   subject,
   limit: 'money-month',
   amount,
-});
-
-test('the log tells who, when, why, from where, and from what to what, newest first, in pages', async () => {
-  const { desk, by, pass } = await aLiveDesk();
-  for (const [index, amount] of [501, 502, 503].entries()) {
-    pass(1_000);
-    await desk.apply(
-      [money(amount)],
-      await by({ actor: `a${index}`, why: `w${index}`, source: `s${index}` }),
-    );
-  }
-  const first = await desk.history({ max: 2 });
-  expect(first.entries).toMatchObject([
-    {
-      edit: 4,
-      actor: 'a2',
-      why: 'w2',
-      source: 's2',
-      count: 1,
-      rows: [{ from: 502_000_000, to: 503_000_000 }],
-    },
-    { edit: 3, actor: 'a1' },
-  ]);
-  const second = await desk.history({ max: 2, ...(first.next !== undefined && { before: first.next }) });
-  expect(second.entries.map(({ edit }) => edit)).toEqual([2, 1]);
-  expect(second.next).toBeUndefined();
 });
 
 test('by subject it tells what was changed there, also within an import of hundreds', async () => {
