@@ -6,7 +6,6 @@ export const ENV_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
 export const ENV_RULES_FILE = 'TOLLGATE_RULES_FILE';
 /** IANA zone in which the rollup's days begin and end. Unset: UTC. */
 export const ENV_ROLLUP_ZONE = 'TOLLGATE_ROLLUP_ZONE';
-/** GitLab's address, e.g. `https://gitlab.example.com`. */
 export const ENV_GITLAB_URL = 'TOLLGATE_GITLAB_URL';
 /** SSM parameter with a token that reads jobs and runners of the whole instance. */
 export const ENV_GITLAB_TOKEN_PARAMETER = 'TOLLGATE_GITLAB_TOKEN_PARAMETER';
@@ -22,13 +21,11 @@ export const ENV_DYNAMODB_ENDPOINT = 'TOLLGATE_DYNAMODB_ENDPOINT';
 export const ENV_WEBHOOK_SECRETS_PARAMETER = 'TOLLGATE_WEBHOOK_SECRETS_PARAMETER';
 /** SSM parameter with values of `X-Gitlab-Token` to take as well, one a line. Unset: none. */
 export const ENV_WEBHOOK_TOKENS_PARAMETER = 'TOLLGATE_WEBHOOK_TOKENS_PARAMETER';
-/** Address of job webhooks. */
 export const ENV_WEBHOOK_URL = 'TOLLGATE_WEBHOOK_URL';
 /** SSM parameter with a token that may make webhooks of groups. Unset: what is missing is only reported. */
 export const ENV_HOOK_TOKEN_PARAMETER = 'TOLLGATE_HOOK_TOKEN_PARAMETER';
 /** S3 bucket that decisions are kept in, outside the table. Unset: they are not. */
 export const ENV_EXPORT_BUCKET = 'TOLLGATE_EXPORT_BUCKET';
-/** ARN of the SNS topic that owners of limits listen to. */
 export const ENV_THRESHOLDS_TOPIC = 'TOLLGATE_THRESHOLDS_TOPIC';
 
 /**
@@ -48,7 +45,6 @@ export const HEARTBEAT_SCHEMA_PLACEHOLDER = 'sp';
 export const HEARTBEAT_DIRECTORY_AGE = 'da';
 /** True if calls to the admit function were stopped. */
 export const HEARTBEAT_BREAKER = 'br';
-/** The version of the policy it was started with. */
 export const HEARTBEAT_POLICY = 'po';
 /** Milliseconds: the longest a question is kept open. */
 export const HEARTBEAT_ANSWER_WITHIN = 'aw';
@@ -68,16 +64,13 @@ export const YET_FAILED_JOB = 'jo';
 export const YET_FAILED_AT = 'at';
 /** `yes`: the watchdog disarms after such a job. Unset: it does not. */
 export const ENV_DISARM_AFTER_FAILED_JOB = 'TOLLGATE_DISARM_AFTER_FAILED_JOB';
-/** The runner controller's id in GitLab. */
 export const ENV_CONTROLLER_ID = 'TOLLGATE_CONTROLLER_ID';
 /** The GitLab that the relays' descriptors are of, e.g. `18.9`. Unset: their lock names none. */
 export const ENV_DESCRIPTORS_VERSION = 'TOLLGATE_DESCRIPTORS_VERSION';
 /** SSM parameter with an administrator's token that may change the runner controller (scope `api`). */
 export const ENV_CONTROLLER_TOKEN_PARAMETER = 'TOLLGATE_CONTROLLER_TOKEN_PARAMETER';
-/** ARN of the on-call SNS topic. */
 export const ENV_PAGE_TOPIC = 'TOLLGATE_PAGE_TOPIC';
 
-/** The table's attributes, for its creation and stream filters. */
 export const PK = 'pk';
 export const SK = 'sk';
 /** Live jobs by due time; ended jobs have neither attribute and so leave the index. */
@@ -102,27 +95,22 @@ export const CLOSING_SK = 'closing';
 export const ENTRY_SK_PREFIX = 'entry#';
 /** Path below the settle function's URL that GitLab's job webhooks go to, followed by the number of the top-level group. */
 export const WEBHOOK_PATH = '/v1/gitlab/jobs';
-/** `gitlab.example.com@directory` starts the keys of the directory. */
 export const DIRECTORY_PK_SUFFIX = '@directory';
-/** `gitlab.example.com@limits` begins the keys of the sets of limits, their log and what is asked for. */
 export const LIMITS_PK_SUFFIX = '@limits';
 /** Begins the keys of sheets: the usage of all groups on a day or in a month, packed. */
 export const SHEETS_PK_SUFFIX = '@sheets';
 /** `gitlab.example.com@statements` begins the keys of the months that were closed: written once, and never again. */
 export const STATEMENTS_PK_SUFFIX = '@statements';
-/** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
 /** The keys of pseudonyms: only the recount may read them. */
 export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
 /** The key of the snapshot of all counters, and of the log of changes since: `functions/core/usage/counter-snapshot.ts`. */
 export const COUNTERS_PK_SUFFIX = '@counters';
 export const COUNTER_LOG_PK_SUFFIX = '@counters#log';
-/** `gitlab.example.com@notices` begins the key of the cursor of the notices. */
 export const NOTICES_PK_SUFFIX = '@notices';
 /** Begin the keys of alert records: the rollup writes those of thresholds, the notices those of forecasts. */
 export const THRESHOLD_ALERTS_PK_INFIX = '@alerts#crossings#';
 export const FORECAST_ALERTS_PK_INFIX = '@alerts#forecasts#';
-/** The console's address, e.g. `https://budget.example.com`. */
 export const ENV_CONSOLE_URL = 'TOLLGATE_CONSOLE_URL';
 /** Id of the application registered in GitLab for the console, and the SSM parameter with its secret. */
 export const ENV_SIGNIN_CLIENT_ID = 'TOLLGATE_SIGNIN_CLIENT_ID';
@@ -142,17 +130,14 @@ export const ENV_TRUSTED_PROXIES = 'TOLLGATE_TRUSTED_PROXIES';
 export const ENV_APPROVAL_KEY_PARAMETER = 'TOLLGATE_APPROVAL_KEY_PARAMETER';
 /** SSM parameter with incoming webhooks of Slack and Teams for owners, one per line. Unset: none. */
 export const ENV_CHAT_WEBHOOKS_PARAMETER = 'TOLLGATE_CHAT_WEBHOOKS_PARAMETER';
-/** `gitlab.example.com@ssm-limits` starts the keys of imported parameters. */
 export const SSM_LIMITS_PK_SUFFIX = '@ssm-limits';
 /** Path of the SSM parameters with limits of groups, e.g. `/tollgate/prod/limits`. */
 export const ENV_LIMITS_PATH = 'TOLLGATE_LIMITS_PATH';
-/** `gitlab.example.com@requeue` starts the keys of jobs to retry. */
 export const REQUEUE_PK_SUFFIX = '@requeue';
 /** Path of the SSM parameters with the tokens of groups whose jobs are retried: `<path>/101`. */
 export const ENV_REQUEUE_TOKENS_PATH = 'TOLLGATE_REQUEUE_TOKENS_PATH';
 /** SSM parameters below it are the tokens of groups in whose merge requests notes are written. */
 export const ENV_NOTE_TOKENS_PATH = 'TOLLGATE_NOTE_TOKENS_PATH';
-/** Only for a stand-in of Parameter Store. */
 export const ENV_SSM_ENDPOINT = 'TOLLGATE_SSM_ENDPOINT';
 
 /**
@@ -277,7 +262,6 @@ export const METRIC_DIRECTORY_AGE_SECONDS = {
   says: 'How long ago all groups were last listed to their end.',
 } as const;
 
-/** All metrics, for pages and checks. */
 export const FUNCTION_METRICS = [
   METRIC_UNKNOWN_GROUPS,
   METRIC_LEDGER_RETRIES,

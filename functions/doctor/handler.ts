@@ -48,7 +48,6 @@ export const handler = onOwnBooks(table, async () => {
   for (const { about, severity, text, remedy } of view.findings)
     if (severity === 'problem' || severity === 'warning')
       log.warn(`health: ${severity}`, { about, found: text, ...(remedy !== undefined && { remedy }) });
-  // Problems without another alarm.
   const alarming = view.findings.filter(({ alarm }) => alarm === HEALTH_ALARM).length;
   const report = { findings: view.findings.length, problems: view.problems, alarming };
   log.info('health', report);

@@ -9,7 +9,7 @@ import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
 import { dynamoRequeueLists } from '../core/requeue-list.ts';
 import { deployedRules } from '../core/rules.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
-import { type RequeueReport, requeue } from './requeue.ts';
+import { requeue } from './requeue.ts';
 
 const config = readRequeueConfig(process.env);
 const table = deployedTable(config, process.env);
@@ -34,4 +34,4 @@ const deps = {
 };
 
 /** Lambda's entry point for the schedule of every minute. Give it 90 s, and one run at a time. */
-export const handler = onOwnBooks(table, (): Promise<RequeueReport> => requeue(deps));
+export const handler = onOwnBooks(table, () => requeue(deps));

@@ -7,7 +7,6 @@ import { agreedBy } from '../../policies/requeue.ts';
 import type { LedgerClock, Log } from '../core/environment/environment.ts';
 import type { RetryOutcome } from '../core/gitlab/rest-gitlab.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';
-import { isAwaited } from '../core/ledger/reservation.ts';
 import {
   type RequeueEntry,
   type RequeueList,
@@ -29,23 +28,13 @@ export interface RequeueDeps {
   readonly log: Log;
 }
 
-export interface RequeueReport {
-  readonly waiting: number;
-  readonly retried: number;
-  readonly refused: number;
-}
-
-/** Five seconds each at worst; the run has 90 s. */
 const RETRIES_PER_RUN_MAX = 12;
-/** Shortest reservation of a retried job without an admission request. */
-const KEPT_MS = 3 * 60_000;
-/** Longest reservation; then other jobs may use the slot. */
-const KEPT_MS_MAX = 10 * 60_000;
-const WAITS_SEEN_MAX = 10;
+/** Reservation of a retried job without an admission request; then other jobs may use the slot. */
+const KEPT_MS = 5 * 60_000;
 const AGAIN_MS = 2 * 60_000;
 
 /** @throws {LedgerError} what was retried before is written down. */
-export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
+export async function requeue(deps: RequeueDeps) {
   const { agreed, clock, log } = deps;
   const lists = new Map<number, RequeueList>();
   for (const settings of agreed) lists.set(settings.groupId, await withRejected(settings, deps));
@@ -72,7 +61,7 @@ export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
       continue;
     }
     // Before GitLab is asked: from its answer on the new job may be asked about, and others may at any time.
-    const kept = await deps.ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + keptMs(list) });
+    const kept = await deps.ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + KEPT_MS });
     if (kept === 'full' || kept === 'undecided') {
       full.add(need);
       // A table that does not answer leaves no time for others.
@@ -91,19 +80,13 @@ export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
     if (outcome.outcome === 'retried') report.retried += 1;
     if (outcome.outcome === 'refused') report.refused += 1;
     const { newJobId, why } = after;
-    const told = { jobId, newJobId, groupId, outcome: outcome.outcome, why };
-    log.info('job retried for lack of slots before', told);
+    const fields = { jobId, newJobId, groupId, outcome: outcome.outcome, why };
+    log.info('job retried for lack of slots before', fields);
   }
   return report;
 }
 
 const isOpen = ({ state }: RequeueEntry): boolean => state === 'waiting' || state === 'retrying';
-
-/** For as long as the group's latest retried jobs took at most to be asked about, and some minutes more. */
-function keptMs({ entries }: RequeueList): number {
-  const latest = entries.flatMap(({ askedAfterMs }) => askedAfterMs ?? []).slice(-WAITS_SEEN_MAX);
-  return Math.min(KEPT_MS + Math.max(0, ...latest), KEPT_MS_MAX);
-}
 
 /** The group's list with what was rejected since, and without those whose time is over. */
 async function withRejected(
@@ -123,45 +106,13 @@ async function withRejected(
     if (record === undefined || agreedBy(record.facts.groupIds, agreed) !== settings) return [];
     return requeueEntryOf(record, list.entries, settings) ?? [];
   });
-  const known = await withAsked(list.entries, ledger, nowMs);
-  const entries = [...known, ...found].map((entry): RequeueEntry => {
+  const entries = [...list.entries, ...found].map((entry): RequeueEntry => {
     if (!isOpen(entry) || entry.firstAtMs >= sinceMs) return entry;
     const why = `no slot was free in time${entry.why === undefined ? '' : `: ${entry.why}`}`;
     return { ...entry, state: 'over', why };
   });
-  const changed = found.length > 0 || entries.some((entry, at) => entry !== list.entries[at]);
+  const changed = entries.some((entry, at) => entry !== list.entries[at]);
   return changed ? written({ ...list, entries }, lists) : list;
-}
-
-/** With how long it took until retried jobs were asked about. What is kept for those whose time is over goes back: the sweep may be late. */
-async function withAsked(
-  entries: readonly RequeueEntry[],
-  ledger: Pick<Ledger, 'readRecords' | 'endReservations'>,
-  nowMs: number,
-): Promise<readonly RequeueEntry[]> {
-  const open = entries.filter(
-    ({ newJobId, retriedAtMs = 0, askedAfterMs }) =>
-      newJobId !== undefined && askedAfterMs === undefined && nowMs - retriedAtMs < 2 * KEPT_MS_MAX,
-  );
-  if (open.length === 0) return entries;
-  const records = await ledger.readRecords(open.map(({ newJobId }) => newJobId ?? 0));
-  const over = records.filter((record) => record?.state === 'RESERVED' && (record.dueAtMs ?? 0) <= nowMs);
-  if (over.length > 0)
-    await ledger.endReservations(
-      over.flatMap((record) => record?.jobId ?? []),
-      nowMs,
-    );
-  const askedAtMs = new Map(
-    records.flatMap((record) =>
-      record === undefined || isAwaited(record) ? [] : [[record.jobId, record.decidedAtMs] as const],
-    ),
-  );
-  return entries.map((entry) => {
-    const atMs = open.includes(entry) ? askedAtMs.get(entry.newJobId ?? 0) : undefined;
-    return atMs === undefined
-      ? entry
-      : { ...entry, askedAfterMs: Math.max(0, atMs - (entry.retriedAtMs ?? atMs)) };
-  });
 }
 
 /** Returns what each waiting job needs room for. A job without a record needs nothing: GitLab says what became of it. */
@@ -207,8 +158,6 @@ async function written(list: RequeueList, lists: RequeueLists): Promise<RequeueL
     throw new Error(`the retries of group ${list.groupId} are worked off by two runs at once`);
   return after;
 }
-
-// Order of retries. Pure.
 
 interface WaitingEntry extends RequeueEntry {
   readonly groupId: number;

@@ -1,16 +1,9 @@
 /**
  * Compares live holds older than two minutes with running jobs, so that a lost webhook does not block a slot.
  *
- * | | calls a minute |
- * | --- | --- |
- * | runners that had live holds | one list of running jobs each (per 100 running) |
- * | holds no list shows | recent jobs of their runner or project, else one call each |
- *
- * A run that gets through looks at every hold, so a job that ended unheard is found within a minute of its end, or of its
- * hold's second minute: at most 3 min. It gets through as long as the runners with live holds and the holds no list shows
- * (at 5 % lost events: one in twenty of those that ended, and those on runners with a single job) need no more calls than a
- * run has (`CALLS_MAX`). Beyond that the longest not looked at come first, and a round takes ⌈calls needed ÷ calls a run⌉
- * minutes. A new process knows no runners: its first run learns them from projects' lists.
+ * It lists the running jobs of runners that had live holds, then looks up holds that no list shows. A run that gets through
+ * finds a job that ended unheard within 3 min. If calls do not suffice, the longest not looked at come first in the next run.
+ * A new process knows no runners: its first run learns them from projects' lists.
  */
 
 import { atOnce } from '../core/environment/environment.ts';
@@ -21,6 +14,7 @@ import { keepLive, rememberRunner, type SweepRun } from './run.ts';
 
 /** Younger ones may not have started, and their webhook may be on its way. */
 const AGE_MS_MIN = 2 * 60_000;
+
 export async function compareLive(run: SweepRun): Promise<void> {
   const { live, liveIds, clock, asking, memory, looked, untracked } = run;
   keepLive(memory, liveIds, clock.nowMs());

@@ -23,7 +23,6 @@ import { isUnderWay } from './untracked-jobs.ts';
 const SETTLED_MS = 5 * 60_000;
 /** A day with a million jobs has fewer in half an hour. Records of more take too much memory. */
 const JOBS_MAX = 25_000;
-/** Answers written together. */
 const BATCH = 300;
 /** Jobs without a record cost a call each, and a group's owner can make them up. Real ones beyond it are found by the search. */
 const UNTRACKED_MAX = 1_000;

@@ -9,7 +9,7 @@
  *
  * | a job without an admission | at the latest |
  * | --- | --- |
- * | started above the checkpoint, or among its runner's newest hundred | in its runner's next visit: five minutes, ten on an idle runner; in the run after its end if it was seen while it ran |
+ * | started above the checkpoint, or among its runner's newest hundred | in its runner's next visit: five minutes; in the run after its end if it was seen while it ran |
  * | on a list of running jobs in any run | in the run after its end |
  * | any other that started within a week of its creation, among its runner's newest 20 000 | in the next deep search: 6 h |
  *
@@ -20,7 +20,7 @@ import { atOnce } from '../core/environment/environment.ts';
 import { isTerminal, type JobTruth } from '../core/gitlab/gitlab.ts';
 import type { RunnerMark, SweepMarks } from '../core/ledger/checkpoints.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
-import { forgetSeen, type RunnerVisit, type SweepRun } from './run.ts';
+import { forgetSeen, type SweepRun } from './run.ts';
 import { isUnderWay, judgePage, UntrackedJobs } from './untracked-jobs.ts';
 
 interface Search {
@@ -50,10 +50,10 @@ export async function findBypass(run: SweepRun): Promise<void> {
   const gone = complete ? [...runners.keys()].filter((runnerId) => !listed.has(runnerId)) : [];
   for (const runnerId of gone) runners.delete(runnerId);
   for (const runnerId of memory.visits.keys()) if (!listed.has(runnerId)) memory.visits.delete(runnerId);
+  const lastVisitMs = (runnerId: number): number => memory.visits.get(runnerId) ?? 0;
   const due = runnerIds.filter((runnerId) =>
-    isVisitDue(runnerId, runners.get(runnerId), memory.visits.get(runnerId), nowMs),
+    isVisitDue(runnerId, runners.get(runnerId), lastVisitMs(runnerId), nowMs),
   );
-  const lastVisitMs = (runnerId: number): number => memory.visits.get(runnerId)?.atMs ?? 0;
   const longestNotVisited = due.sort((a, b) => lastVisitMs(a) - lastVisitMs(b) || a - b);
   await atOnce(longestNotVisited, CALLS_AT_ONCE, async (runnerId) => {
     if (!asking.mayAsk()) return;
@@ -73,11 +73,7 @@ async function searchRunner(runnerId: number, mark: RunnerMark, search: Search):
   const pass = resumed ?? { startMs: nowMs, deep: isDeepDue(runnerId, mark.deepMs, nowMs) };
   let top = resumed?.top ?? mark.seenTo;
   let page = resumed?.page;
-  const visit = memory.visits.get(runnerId);
-  const visited = (newAtMs: number): void => {
-    memory.visits.set(runnerId, { atMs: nowMs, newAtMs });
-  };
-  visited(visit?.newAtMs ?? nowMs);
+  memory.visits.set(runnerId, nowMs);
   for (let pages = 1; ; pages += 1) {
     const answer = await asking.listJobs(`runners/${runnerId}`, { page });
     if (answer.kind !== 'said') {
@@ -86,9 +82,7 @@ async function searchRunner(runnerId: number, mark: RunnerMark, search: Search):
       return lost || page === undefined ? whole : { ...whole, going: { ...pass, top, page } };
     }
     const { jobs, next } = answer.value;
-    const looked = await lookAt(jobs, mark, pass, search);
-    if (looked === 'again') return mark;
-    if (looked === 'new') visited(nowMs);
+    if (!(await lookAt(jobs, mark, pass, search))) return mark;
     for (const { jobId } of jobs) top = Math.max(top, jobId);
     if (next === undefined || isThrough(jobs, mark, { ...pass, pages, sinceMs: search.sinceMs })) {
       return { seenTo: top, passMs: pass.startMs, deepMs: pass.deep ? pass.startMs : mark.deepMs };
@@ -97,13 +91,13 @@ async function searchRunner(runnerId: number, mark: RunnerMark, search: Search):
   }
 }
 
-/** `again`: not all of it could be decided or remembered. */
+/** @returns false if not all of it could be decided or remembered. */
 async function lookAt(
   jobs: readonly JobTruth[],
   mark: RunnerMark,
-  pass: { readonly startMs: number; readonly deep: boolean },
+  pass: Pass,
   { run, sinceMs, untracked }: Search,
-): Promise<'new' | 'nothing new' | 'again'> {
+): Promise<boolean> {
   const { seenAtMs } = run.memory;
   const fresh: JobTruth[] = [];
   for (const truth of jobs) {
@@ -118,15 +112,14 @@ async function lookAt(
     )
       fresh.push(truth);
   }
-  if (fresh.length === 0) return 'nothing new';
+  if (fresh.length === 0) return true;
   const isFirst = (truth: JobTruth): boolean => untracked.has(truth.jobId) || isNewSince(truth, mark);
   const judged = await judgePage(fresh, run, isFirst);
-  if (judged.undecided || !untracked.add(judged.untracked)) return 'again';
+  if (judged.undecided || !untracked.add(judged.untracked)) return false;
   for (const truth of fresh) if (isTerminal(truth.status)) untracked.remove(truth.jobId);
-  return 'new';
+  return true;
 }
 
-/** GitLab lists a hundred runners a page: ten thousand runners. */
 const PAGES_MAX = 100;
 
 /**
@@ -164,44 +157,32 @@ const DEEP_EVERY_MS = 6 * HOUR_MS;
 const LATE_MS = 7 * 24 * HOUR_MS;
 /** A page has a hundred jobs: where one runner's id stands for a whole fleet, a week would have no end. */
 const DEEP_PAGES_MAX = 200;
-/**
- * Nothing waits for this search: unadmitted jobs take no slot, and webhooks usually charge them. Every fifth
- * minute for a runner with jobs, less the schedule's tolerance.
- */
-const VISIT_MS_MIN = 4.5 * MINUTE_MS;
-/** A runner without new jobs is looked at again after a quarter of the time it has had none. */
-const IDLE_SHARE = 1 / 4;
-const IDLE_MS_MAX = 10 * MINUTE_MS;
+/** Every fifth minute, less the schedule's tolerance. Nothing waits for it: unadmitted jobs take no slot, and webhooks usually charge them. */
+const VISIT_EVERY_MS = 4.5 * MINUTE_MS;
 
-interface Pass {
-  readonly startMs: number;
-  readonly deep: boolean;
-}
+type Pass = Pick<NonNullable<RunnerMark['going']>, 'startMs' | 'deep'>;
 
-/** Each runner's deep searches start at another time, to spread the load. */
 function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
   const phaseMs = (((runnerId * 2_654_435_761) % 2 ** 32) / 2 ** 32) * DEEP_EVERY_MS;
   const round = (atMs: number): number => Math.floor((atMs + phaseMs) / DEEP_EVERY_MS);
   return round(nowMs) > round(deepMs);
 }
 
-function isVisitDue(
+const isVisitDue = (
   runnerId: number,
   mark: RunnerMark | undefined,
-  visit: RunnerVisit | undefined,
+  visitedAtMs: number,
   nowMs: number,
-): boolean {
-  if (mark === undefined || visit === undefined || mark.going !== undefined) return true;
-  const idleMs = (visit.atMs - visit.newAtMs) * IDLE_SHARE;
-  const waitMs = Math.min(IDLE_MS_MAX, Math.max(VISIT_MS_MIN, idleMs));
-  return nowMs - visit.atMs >= waitMs || isDeepDue(runnerId, mark.deepMs, nowMs);
-}
+): boolean =>
+  mark === undefined ||
+  mark.going !== undefined ||
+  nowMs - visitedAtMs >= VISIT_EVERY_MS ||
+  isDeepDue(runnerId, mark.deepMs, nowMs);
 
 /** True if the last complete search cannot have seen it. */
 const isNewSince = (truth: JobTruth, { seenTo, passMs }: RunnerMark): boolean =>
   truth.jobId > seenTo || beganMs(truth) >= passMs - OVERLAP_MS;
 
-/** True if this search must judge it. */
 const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): boolean =>
   isNewSince(truth, mark) || (deep && beganMs(truth) >= mark.deepMs - OVERLAP_MS);
 
@@ -209,7 +190,6 @@ const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): boolean =
 const beganMs = ({ startedAtMs, finishedAtMs }: JobTruth): number =>
   startedAtMs ?? finishedAtMs ?? Number.NEGATIVE_INFINITY;
 
-/** True if later pages are not needed. */
 function isThrough(
   jobs: readonly JobTruth[],
   mark: RunnerMark,
@@ -220,7 +200,6 @@ function isThrough(
   return jobs.some(({ jobId }) => jobId <= mark.seenTo) || jobs.every((job) => ranBefore(job, sinceMs));
 }
 
-/** True for jobs from before the controller's scope. */
 const ranBefore = ({ startedAtMs, createdAtMs, status }: JobTruth, sinceMs: number): boolean =>
   startedAtMs === undefined
     ? isTerminal(status) && (createdAtMs ?? sinceMs) < sinceMs

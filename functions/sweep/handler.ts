@@ -21,7 +21,6 @@ import { sweep } from './sweep.ts';
 
 /** A call's last try must end soon after the run does: calls under way are waited for. */
 const CALL_DEADLINE_MS = 8_000;
-/** For each of two calls before the run: the schedule comes every minute. */
 const SCOPE_DEADLINE_MS = 4_000;
 
 const config = readSweepConfig(process.env);
@@ -72,7 +71,6 @@ const rememberName = (): Promise<void> =>
 /** Lambda's entry point for the schedule of every minute. Give it 90 s: the run takes 50 and ends what it began. */
 export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
   remembered ??= rememberName().catch(() => {
-    // No job waits for it: the next run retries.
     remembered = undefined;
   });
   const [scope] = await Promise.all([currentScope(), remembered]);

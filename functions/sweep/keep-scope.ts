@@ -1,5 +1,3 @@
-/** Reads the controller's scope every few minutes and stores it. */
-
 import type { Log } from '../core/environment/environment.ts';
 import {
   type ControllerScopes,

@@ -4,31 +4,23 @@ import type { Metrics } from '../core/metrics.ts';
 import { tellAdmittedYetFailed } from '../core/truth/settle-truths.ts';
 import * as names from '../names.ts';
 
-/** Counted up during the run. */
 export interface SweepTally {
   /** Due holds found at the start, at most as many as one run takes. */
   due: number;
   /** Age of the oldest due hold, or of the oldest unconfirmed end; 0 without any. */
   oldestDueAgeMs: number;
-  /** All live holds, at most as many as one run looks at. */
   live: number;
-  /** Live holds whose job GitLab said something about. */
   verified: number;
   settled: number;
   released: number;
   expired: number;
-  /** Ids of admitted jobs that the router failed and that were released. */
   admittedYetFailed: number[];
   postponed: number;
-  /** A late report changed the charge of an ended job. */
   corrected: number;
-  /** Already settled, usually by the webhook. */
   unchanged: number;
-  /** The table gave no answer: the next run comes back to them. */
   undecided: number;
   /** Holds without a project's id, which no runner's list showed: GitLab cannot be asked about them. */
   unaskable: number;
-  /** Jobs that ran without having been admitted, handed on to be charged. */
   bypass: number;
   /**
    * Jobs that ran or run, each counted about once: on first sight, or at its end if unadmitted. The share of
@@ -46,11 +38,9 @@ export interface SweepTally {
   waitingPeriods: number;
   calls: number;
   errors: Record<GitLabErrorCode, number>;
-  /** The last error: address, cause and remedy. */
   gitlabError?: string;
   /** GitLab does not answer or does not want to: nothing was freed for it, and the run ended early. */
   gitlabSilent: boolean;
-  /** Time or calls ran out before the work: the next run goes on. */
   cutShort: boolean;
 }
 

@@ -30,7 +30,6 @@ export interface SweepRun {
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
   readonly reported: ReportedEnds | undefined;
-  /** Undefined: every job is to be asked about. */
   readonly scope: ControllerScope | undefined;
   readonly memory: SweepMemory;
   readonly tally: SweepTally;
@@ -49,21 +48,13 @@ export interface SweepMemory {
   /** When GitLab last said that a live job is not over; who waits longest is asked about first. */
   readonly lookedAtMs: Map<number, number>;
   readonly runnerOf: Map<number, number>;
-  /** When the search for bypass last visited a runner, and when it last met a new job there. */
-  readonly visits: Map<number, RunnerVisit>;
+  readonly visits: Map<number, number>;
   /** Jobs the search need not look at again, and since when: they were admitted, or are over and charged. */
   readonly seenAtMs: Map<number, number>;
-  /** GitLab wants to be left alone until then, Unix ms. */
   quietUntilMs: number;
-  /** When it last looked for periods to close, Unix ms. */
   closedAtMs: number;
   /** Progress in one half hour of reported ends: ids of compared jobs, and the pages with which GitLab's lists go on. */
   confirming: { readonly slot: number; readonly done: Set<number>; readonly pages: Map<JobList, string> };
-}
-
-export interface RunnerVisit {
-  readonly atMs: number;
-  readonly newAtMs: number;
 }
 
 /** Installations with a runner per job would fill it; others are asked individually. */
@@ -100,8 +91,8 @@ export function rememberSeen({ seenAtMs }: SweepMemory, jobId: number, nowMs: nu
   keepLatest(seenAtMs, jobId, nowMs, SEEN_MAX);
 }
 
-/** In the order in which they were seen. */
 export function forgetSeen({ seenAtMs }: SweepMemory, beforeMs: number): void {
+  // In the order in which they were seen.
   for (const [jobId, atMs] of seenAtMs) {
     if (atMs >= beforeMs) return;
     seenAtMs.delete(jobId);
@@ -127,26 +118,17 @@ const UNASKED = { kind: 'unasked' } as const;
 
 export interface SweepGitLab {
   job(projectId: number, jobId: number): Promise<GitLabAnswer<JobTruth | undefined>>;
-  listJobs(list: JobList, options: JobsOptions): Promise<GitLabAnswer<JobsPage>>;
+  listJobs(list: JobList, options: Parameters<GitLab['listJobs']>[1]): Promise<GitLabAnswer<JobsPage>>;
   runners(page: string | undefined): Promise<GitLabAnswer<RunnersPage>>;
   mayAsk(): boolean;
   /** From now on: until this time (monotonic), and at most this number of calls more. */
   allow(untilMs: number, callsMax: number): void;
 }
 
-type JobsOptions = Parameters<GitLab['listJobs']>[1];
-
-export function createSweepGitLab({
-  gitlab,
-  clock,
-  tally,
-  memory,
-}: {
-  readonly gitlab: GitLab;
-  readonly clock: LedgerClock;
-  readonly tally: SweepTally;
-  readonly memory: SweepMemory;
-}): SweepGitLab {
+export function createSweepGitLab(
+  gitlab: GitLab,
+  { clock, tally, memory }: Pick<SweepRun, 'clock' | 'tally' | 'memory'>,
+): SweepGitLab {
   let untilMs = 0;
   let callsLeft = 0;
   let failures = 0;

@@ -8,7 +8,7 @@
  * Each part has its share of the run's time and calls, and continues where it stopped. A lost process loses no other state.
  */
 
-import { atOnce, type LedgerClock } from '../core/environment/environment.ts';
+import type { LedgerClock } from '../core/environment/environment.ts';
 import type { GitLab } from '../core/gitlab/rest-gitlab.ts';
 import type { ReportedEnds, SweepMarkStore } from '../core/ledger/checkpoints.ts';
 import type { ControllerScope } from '../core/ledger/controller.ts';
@@ -26,14 +26,12 @@ export interface SweepDeps {
   readonly gitlab: GitLab;
   readonly ledger: SweepLedger;
   readonly marks: SweepMarkStore;
-  /** Reported job ends. @default none is confirmed */
   readonly reported?: ReportedEnds;
   readonly chargeBypass: ChargeBypass;
   readonly closePeriods?: ClosePeriods;
   readonly memory: SweepMemory;
   readonly clock: LedgerClock;
   readonly scope?: ControllerScope | undefined;
-  /** Decides if a job that GitLab no longer knows is charged its hold. */
   readonly chargeUnknown: 'hold' | 'nothing';
   /** @default 50 000: the schedule comes every minute. Calls under way at its end still end. */
   readonly runMs?: number;
@@ -46,9 +44,6 @@ const CALLS_MAX = 4_000;
 
 /** Keys in memory; more jobs in flight need more than one minute of GitLab's responses. */
 const LIVE_MAX = 20_000;
-/** Later than any due time there is: all live holds. */
-const FOREVER_MS = Number.MAX_SAFE_INTEGER;
-
 /** When each part must have ended, as a share of the run; what one leaves over is the next one's. */
 const DUE_UNTIL = 0.45;
 const LIVE_UNTIL = 0.7;
@@ -59,10 +54,10 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { ledger, clock, memory, marks, chargeBypass, runMs = RUN_MS, callsMax = CALLS_MAX } = deps;
   const startMs = clock.monotonicMs();
   const tally = newTally();
-  const asking = createSweepGitLab({ gitlab: deps.gitlab, clock, tally, memory });
+  const asking = createSweepGitLab(deps.gitlab, { clock, tally, memory });
   const concludeDeps = { ledger, tally, chargeBypass, chargeUnknown: deps.chargeUnknown };
-  // Once for all parts: in most minutes nothing is due, and reading that twice would be all a run does.
-  const live = await ledger.dueJobs(FOREVER_MS, LIVE_MAX);
+  // Read once for all parts.
+  const live = await ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_MAX);
   tally.live = live.length;
   const run: SweepRun = {
     ledger,
@@ -96,15 +91,15 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   return tally;
 }
 
-/**
- * Due holds, oldest first. Each asked hold ends or gets a later due time, so the due order is the cursor: an
- * interrupted run is continued by the next.
- */
 /** A weekend of lost webhooks on a busy day; the keys of more would be read for nothing, as no minute is enough for them. */
 const DUE_MAX = 10_000;
 /** A hold without the ids to ask GitLab has its own alarm; many of them must not block the others. */
 const UNASKABLE_MS = 60 * 60_000;
 
+/**
+ * Due holds, oldest first. Each asked hold ends or gets a later due time, so the due order is the cursor: an
+ * interrupted run is continued by the next.
+ */
 async function verifyDue(run: SweepRun): Promise<void> {
   const { live, clock, asking, concluding, tally, looked } = run;
   const nowMs = clock.nowMs();
@@ -144,21 +139,19 @@ async function verifyDue(run: SweepRun): Promise<void> {
     },
   );
   // GitLab cannot be asked about these at all, so nothing about them may be freed.
-  const unaskable = unasked.filter(({ projectId }) => projectId === undefined);
-  tally.unaskable += unaskable.length;
-  await atOnce(unaskable, 1, ({ jobId }) =>
-    concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + UNASKABLE_MS }),
-  );
+  for (const { jobId, projectId } of unasked) {
+    if (projectId !== undefined) continue;
+    tally.unaskable += 1;
+    await concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + UNASKABLE_MS });
+  }
   await concluding.flush();
 }
 
-// Closes periods that are over, after everything else of a run: what GitLab said in it is counted by then.
 /** One page of what is due, oldest first. @param deadlineMs - on the monotonic clock */
 type ClosePeriods = (deadlineMs: number) => Promise<ClosedPeriods>;
 
 /** Periods end once a day at most, and have weeks to be closed. */
 const EVERY_MS = 10 * 60_000;
-/** Some thousand periods; the next time goes on. */
 const PAGES_MAX = 10;
 
 /**

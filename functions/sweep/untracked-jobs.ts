@@ -11,11 +11,9 @@ import { rememberSeen, type SweepRun } from './run.ts';
 interface Judged {
   /** Running jobs without an admission: charged at their end. */
   readonly untracked: readonly JobTruth[];
-  /** The table did not answer for all; repeat the rest. */
   readonly undecided: boolean;
 }
 
-/** GitLab's lists have a hundred jobs per page; untracked jobs come in groups. */
 const BATCH = 100;
 
 /**
@@ -86,7 +84,6 @@ async function judgeBatch(
   return { untracked, undecided: false };
 }
 
-/** A runner has it. */
 export const isUnderWay = ({ status }: JobTruth): boolean => status === 'running' || status === 'canceling';
 
 type RunClass = 'admitted' | 'ranRejected' | 'unadmitted';
@@ -122,7 +119,6 @@ export class UntrackedJobs {
     return this.open.has(jobId);
   }
 
-  /** Stores running, unadmitted jobs of a list. */
   async meet(truths: readonly JobTruth[], run: SweepRun): Promise<void> {
     const unknown = truths.filter(
       (truth) =>
@@ -145,7 +141,6 @@ export class UntrackedJobs {
     return 'open';
   }
 
-  /** @returns false if there is no space for all. */
   add(truths: readonly JobTruth[]): boolean {
     for (const { jobId, projectId } of truths) {
       this.#shown.add(jobId);

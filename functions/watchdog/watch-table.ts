@@ -1,4 +1,3 @@
-/** Heartbeats of relays and the watchdog's state, next to the ledger. */
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { queryPage, singleItem } from '../core/store/calls.ts';
 import { dynamoYetFailed, type YetFailedMark } from '../core/store/health-items.ts';
@@ -9,7 +8,6 @@ import { HEARTBEAT_AT } from '../names.ts';
 
 /** Every method throws `ledger_unavailable` if the table does not answer. A write may or may not have happened then. */
 export interface WatchTable {
-  /** Returns when any relay last sent a heartbeat, Unix ms. */
   newestBeatMs(): Promise<number | undefined>;
   /** Undefined: none, or such a job does not disarm. */
   latestYetFailed(): Promise<YetFailedMark | undefined>;
@@ -22,45 +20,36 @@ export interface WatchdogMark {
   readonly heardAtMs: number;
   /** The controller was disarmed in the silence after this time: the same as `heardAtMs` while that silence lasts. */
   readonly disarmedForMs?: number;
-  /** Last page to on-call about this silence, Unix ms. */
   readonly pagedAtMs?: number;
   /** The job that failed although admitted, by when it was found, Unix ms: it was acted on, or needed no act. */
   readonly yetFailedMs?: number;
-  /** The controller was disarmed for it, and on-call was not notified yet. */
-  readonly yetFailedUntold?: true;
 }
 
 const TIMEOUT_MS = 3_000;
-
-interface WatchTableOptions extends InstanceTable {
-  /** @default false: such jobs are not read, and no right is needed */
-  readonly disarmsAfterFailedJob?: boolean;
-}
 
 export function dynamoWatchTable({
   table,
   instance,
   disarmsAfterFailedJob = false,
-}: WatchTableOptions): WatchTable {
+}: InstanceTable & {
+  /** @default false: such jobs are not read, and no right is needed */
+  readonly disarmsAfterFailedJob?: boolean;
+}): WatchTable {
   const keys = ledgerKeys(instance);
   const mark = singleItem<WatchdogMark>({
     ...{ table, consistent: true, key: keys.watchdogMark, name: "the watchdog's mark" },
-    encode: ({ heardAtMs, disarmedForMs, pagedAtMs, yetFailedMs, yetFailedUntold }) => ({
+    encode: ({ heardAtMs, disarmedForMs, pagedAtMs, yetFailedMs }) => ({
       he: { N: String(heardAtMs) },
       ...(disarmedForMs !== undefined && { di: { N: String(disarmedForMs) } }),
       ...(pagedAtMs !== undefined && { pg: { N: String(pagedAtMs) } }),
       ...(yetFailedMs !== undefined && { yf: { N: String(yetFailedMs) } }),
-      ...(yetFailedUntold === true && { yu: { BOOL: true } }),
     }),
     decode: (item) => {
       const heardAtMs = numberIn(item, 'he');
       if (heardAtMs === undefined) return undefined;
       const [disarmedForMs, pagedAtMs] = [numberIn(item, 'di'), numberIn(item, 'pg')];
-      const yetFailedUntold = item.yu?.BOOL || undefined;
-      return {
-        heardAtMs,
-        ...withoutAbsent({ disarmedForMs, pagedAtMs, yetFailedMs: numberIn(item, 'yf'), yetFailedUntold }),
-      };
+      const yetFailedMs = numberIn(item, 'yf');
+      return { heardAtMs, ...withoutAbsent({ disarmedForMs, pagedAtMs, yetFailedMs }) };
     },
   });
   return {

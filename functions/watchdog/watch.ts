@@ -8,13 +8,12 @@ import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { Log } from '../core/environment/environment.ts';
 import type { Controller } from '../core/gitlab/controller.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';
-import { type Notifier, NotifyError, subjectLine } from '../core/notify/message.ts';
-import { SILENT_MS, type YetFailedMark } from '../core/store/health-items.ts';
+import { type Notifier, subjectLine } from '../core/notify/message.ts';
+import { SILENT_MS } from '../core/store/health-items.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 /** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */
 const REMEMBER_EVERY_MS = 600_000;
-/** Repeats pages until people end the problem. */
 export const PAGE_EVERY_MS = 900_000;
 /** Older failures are ignored, e.g. by a watchdog that was just enabled. */
 const NEWS_MS = 900_000;
@@ -22,7 +21,6 @@ const NEWS_MS = 900_000;
 const PROVEN_FOR_MS = 3_600_000;
 
 export type WatchOutcome =
-  /** A relay has been heard within the last two minutes. */
   | 'relay_heard'
   /** Likewise, but GitLab refuses the token that the watchdog would need without one. */
   | 'token_refused'
@@ -41,12 +39,10 @@ export type WatchOutcome =
 interface WatchDeps {
   readonly table: WatchTable;
   readonly controller: Controller;
-  /** Tries the token while it is not needed. */
   readonly proveToken: () => Promise<'accepted' | 'refused'>;
   readonly notify: Notifier;
   readonly clock: { nowMs(): number };
   readonly log: Log;
-  /** The GitLab host, for the page. */
   readonly instance: string;
 }
 
@@ -61,21 +57,16 @@ export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
   const heard = [beatAtMs, before?.heardAtMs].filter((atMs) => atMs !== undefined);
   if (heard.length === 0) return 'never_heard';
   const heardAtMs = Math.max(...heard);
-  const { outcome, mark = before } = await watchFailures({ ...before, heardAtMs }, deps);
-  if (outcome !== undefined) return outcome;
+  const mark = await watchFailures(before, heardAtMs, deps);
+  if (typeof mark === 'string') return mark;
   // A relay's clock may be ahead, by no more than a signature may be: the beat was taken by AWS.
   if (clock.nowMs() - heardAtMs > SILENT_MS) return actOnSilence({ ...mark, heardAtMs }, deps);
   const isRemembered = mark !== undefined && heardAtMs - mark.heardAtMs < REMEMBER_EVERY_MS;
-  // State of the last silence must not affect the next.
   if (!isRemembered || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined)
-    await table.writeMark({ heardAtMs, ...failureIn(mark) });
+    await table.writeMark({ heardAtMs, ...withoutAbsent({ yetFailedMs: mark?.yetFailedMs }) });
   return (await deps.proveToken()) === 'refused' ? 'token_refused' : 'relay_heard';
 }
 
-const failureIn = ({ yetFailedMs, yetFailedUntold }: Partial<WatchdogMark> = {}) =>
-  withoutAbsent({ yetFailedMs, yetFailedUntold });
-
-/** @param mayDisarm - false: only asks for the state */
 async function disarm(
   mayDisarm: boolean,
   { controller, log }: WatchDeps,
@@ -96,44 +87,41 @@ async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchO
   const isDone = mark.disarmedForMs === heardAtMs;
   const state = await disarm(!isDone, deps);
   if (state === 'not_armed') {
-    // The watchdog disarmed it, and on-call was not notified yet.
+    // An earlier run disarmed it and could not page.
     if (isDone && mark.pagedAtMs === undefined) await pageSilence('disarmed', mark, deps);
     return state;
   }
   const outcome = state === 'armed' ? 'armed_without_relay' : state;
   let written = mark;
   if (outcome === 'disarmed') {
-    written = { heardAtMs, disarmedForMs: heardAtMs, ...failureIn(mark) };
+    const { yetFailedMs } = mark;
+    written = { heardAtMs, disarmedForMs: heardAtMs, ...withoutAbsent({ yetFailedMs }) };
     await deps.table.writeMark(written);
   }
   await pageSilence(outcome, written, deps);
   return outcome;
 }
 
-interface FailureOutcome {
-  /** Absent: nothing was to be done. */
-  readonly outcome?: 'disarmed_for_job' | 'gitlab_unreachable';
-  /** The mark as it stands now, where it was written. */
-  readonly mark?: WatchdogMark;
-}
-
-async function watchFailures(mark: WatchdogMark, deps: WatchDeps): Promise<FailureOutcome> {
-  const { table, clock } = deps;
+/** @returns the mark as it stands then, if nothing else is to be done. */
+async function watchFailures(
+  mark: WatchdogMark | undefined,
+  heardAtMs: number,
+  deps: WatchDeps,
+): Promise<'disarmed_for_job' | 'gitlab_unreachable' | WatchdogMark | undefined> {
+  const { table, clock, instance } = deps;
   const failed = await table.latestYetFailed();
-  if (failed === undefined) return {};
-  const { yetFailedMs = 0, yetFailedUntold: isUnpaged, ...silence } = mark;
-  const noted = { ...silence, yetFailedMs: failed.atMs };
-  if (failed.atMs <= yetFailedMs || clock.nowMs() - failed.atMs > NEWS_MS)
-    return isUnpaged && yetFailedMs === failed.atMs ? { mark: await pageFailure(failed, noted, deps) } : {};
+  if (failed === undefined) return mark;
+  const { jobId, atMs } = failed;
+  if (atMs <= (mark?.yetFailedMs ?? 0) || clock.nowMs() - atMs > NEWS_MS) return mark;
   const state = await disarm(true, deps);
-  if (state === 'gitlab_unreachable') return { outcome: state };
-  if (state !== 'disarmed') {
-    // Decisions are not obeyed now, so this failure is old news when it is armed again.
-    await table.writeMark(noted);
-    return { mark: noted };
-  }
-  await table.writeMark({ ...noted, yetFailedUntold: true });
-  return { outcome: 'disarmed_for_job', mark: await pageFailure(failed, noted, deps) };
+  if (state === 'gitlab_unreachable') return state;
+  const noted = { ...mark, heardAtMs, yetFailedMs: atMs };
+  await table.writeMark(noted);
+  // Decisions are not obeyed now, so this failure is old news when it is armed again.
+  if (state !== 'disarmed') return noted;
+  const fact = `Job ${jobId} of ${instance} was admitted, and GitLab failed it all the same; found at ${new Date(atMs).toISOString()}.`;
+  await page('disarmed_for_job', `${atMs}`, fact, { jobId }, deps);
+  return 'disarmed_for_job';
 }
 
 const PAGES = {
@@ -159,43 +147,24 @@ const PAGES = {
   ],
 } as const;
 
-/** @returns false if the topic did not take it: the next run sends it again. */
+/** @throws {NotifyError} if the topic does not take it: the function's own alarm tells of it. */
 async function page(
   what: keyof typeof PAGES,
-  { key, fact, fields }: { readonly key: string; readonly fact: string; readonly fields: object },
-  { notify, log, instance }: WatchDeps,
-): Promise<boolean> {
+  key: string,
+  fact: string,
+  fields: object,
+  { notify, instance }: WatchDeps,
+): Promise<void> {
   const [subject, text] = PAGES[what];
   const id = `watchdog-${what}-${key}`;
-  try {
-    await notify.send({
-      subject: subjectLine(`Tollgate ${instance}: ${subject}`),
-      text: `${fact}\n${text}`,
-      json: JSON.stringify({ id, kind: 'watchdog', what, instance, ...fields }),
-      id,
-    });
-    return true;
-  } catch (error) {
-    if (!(error instanceof NotifyError)) throw error;
-    log.error('watchdog: the page was not taken over', { error: error.message });
-    return false;
-  }
+  await notify.send({
+    subject: subjectLine(`Tollgate ${instance}: ${subject}`),
+    text: `${fact}\n${text}`,
+    json: JSON.stringify({ id, kind: 'watchdog', what, instance, ...fields }),
+    id,
+  });
 }
 
-/** @param noted - the mark once on-call is notified. @returns the mark as it stands then. */
-async function pageFailure(
-  { jobId, atMs }: YetFailedMark,
-  noted: WatchdogMark,
-  deps: WatchDeps,
-): Promise<WatchdogMark> {
-  const fact = `Job ${jobId} of ${deps.instance} was admitted, and GitLab failed it all the same; found at ${new Date(atMs).toISOString()}.`;
-  const isSent = await page('disarmed_for_job', { key: `${atMs}`, fact, fields: { jobId } }, deps);
-  if (!isSent) return { ...noted, yetFailedUntold: true };
-  await deps.table.writeMark(noted);
-  return noted;
-}
-
-/** Pages on-call about a silence, at most every 15 min. */
 async function pageSilence(what: keyof typeof PAGES, mark: WatchdogMark, deps: WatchDeps): Promise<void> {
   const { heardAtMs, pagedAtMs = Number.NEGATIVE_INFINITY } = mark;
   const nowMs = deps.clock.nowMs();
@@ -203,9 +172,8 @@ async function pageSilence(what: keyof typeof PAGES, mark: WatchdogMark, deps: W
   const silentMinutes = Math.floor((nowMs - heardAtMs) / 60_000);
   const heardAt = new Date(heardAtMs).toISOString();
   const fact = `No relay of ${deps.instance} was heard for ${silentMinutes} min, the last at ${heardAt}.`;
-  const fields = { heardAt, silentMinutes };
-  const isSent = await page(what, { key: `${heardAtMs}-${nowMs}`, fact, fields }, deps);
-  if (isSent) await deps.table.writeMark({ ...mark, pagedAtMs: nowMs });
+  await page(what, `${heardAtMs}-${nowMs}`, fact, { heardAt, silentMinutes }, deps);
+  await deps.table.writeMark({ ...mark, pagedAtMs: nowMs });
 }
 
 /**

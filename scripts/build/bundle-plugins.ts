@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
-const NAMESPACE = 'lambda-environment';
 const PROVIDER = `export const defaultProvider = () => async () => {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = process.env;
   if (!accessKeyId || !secretAccessKey)
@@ -22,13 +21,13 @@ const NO_FILES = [
  * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
  */
 export const lambdaEnvironment: Plugin = {
-  name: NAMESPACE,
+  name: 'lambda-environment',
   setup: (build) => {
     build.onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, () => ({
       path: 'credentials',
-      namespace: NAMESPACE,
+      namespace: 'lambda-environment',
     }));
-    build.onLoad({ filter: /.*/, namespace: NAMESPACE }, () => ({ contents: PROVIDER }));
+    build.onLoad({ filter: /.*/, namespace: 'lambda-environment' }, () => ({ contents: PROVIDER }));
     build.onLoad({ filter: /[\\/]shared-ini-file-loader[\\/]loadSharedConfigFiles\.js$/ }, () => ({
       contents: NO_FILES,
     }));
@@ -91,27 +90,15 @@ async function besideBundle(
 const UNUSED: Readonly<Record<string, readonly string[]>> = {
   'classic/from-json-schema': ['fromJSONSchema'],
   'core/json-schema-generator': ['JSONSchemaGenerator'],
-  'core/compile': [
-    'compile',
-    'compileFn',
-    'withParser',
-    'INVALID',
-    'ZodCompileAsyncError',
-    'ZodCompileUnsupportedError',
-  ],
+  'core/compile':
+    'compile compileFn withParser INVALID ZodCompileAsyncError ZodCompileUnsupportedError'.split(' '),
 };
 
 /** Zod's writer of JSON Schema. Each schema asks it for its methods, and nothing of Tollgate calls those. */
 const WRITER = /[\\/]zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/;
-const WRITER_EXPORTS: readonly string[] = [
-  'initializeContext',
-  'handleUnrepresentable',
-  'process',
-  'processSchema',
-  'extractDefs',
-  'finalize',
-  'createToJSONSchemaMethod',
-  'createStandardJSONSchemaMethod',
+const WRITER_EXPORTS = [
+  ...['initializeContext', 'handleUnrepresentable', 'process', 'processSchema', 'extractDefs', 'finalize'],
+  ...['createToJSONSchemaMethod', 'createStandardJSONSchemaMethod'],
 ];
 
 /** Converters by kind of schema; the part before them is needed by schemas as well. */
@@ -133,7 +120,7 @@ export const leanZod: Plugin = {
     build.onLoad({ filter: PROCESSORS }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       const first = text.indexOf('export const stringProcessor');
-      if (first < 0) throw new Error(`${path} is not laid out as lean-zod.ts knows it`);
+      if (first < 0) throw new Error(`${path} is not laid out as bundle-plugins.ts knows it`);
       const names = text.slice(first).matchAll(/^export (?:const|function) (\w+)/gm);
       const none = Array.from(names, ([, name]) => `export const ${name} = undefined;`);
       return { contents: [text.slice(0, first), ...none].join('\n') };

@@ -74,7 +74,6 @@ export interface Bundle {
   readonly bytes: number;
 }
 
-/** Some packages are CommonJS and call `require` for Node's own modules. */
 const REQUIRE_BANNER =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
@@ -92,10 +91,8 @@ const OPTIONS: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** Builds the admit function; modules loaded later are in chunks. */
 export const bundleAdmit = (outfile: string): Promise<Bundle> => bundleFunction('admit', outfile);
 
-/** Builds a function from its folder's `handler.ts`. */
 export async function bundleFunction(name: FunctionName, outfile: string): Promise<Bundle> {
   const { metafile } = await build({
     ...OPTIONS,
@@ -132,10 +129,7 @@ function keepReachable({ outputs }: Metafile, folder: string, entry: string): nu
  * Builds the relay with its files. Placeholder descriptors are left out: without its GitLab's descriptors
  * this relay does not start.
  */
-export async function bundleRelay(
-  outfile: string,
-  descriptors: readonly DeployableDescriptors[],
-): Promise<Bundle> {
+async function bundleRelay(outfile: string, descriptors: readonly DeployableDescriptors[]): Promise<Bundle> {
   const bundle = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
   copyFileSync(`${root}relay/health-check.mjs`, `${dirname(outfile)}/health-check.mjs`);
   const folder = join(dirname(outfile), DESCRIPTORS_FOLDER);
@@ -153,9 +147,6 @@ async function bundleWith(options: BuildOptions & { readonly outfile: string }):
   return { file: options.outfile, bytes: statSync(options.outfile).size };
 }
 
-const RELAY = 'relay';
-const ALL_FUNCTIONS = 'functions';
-
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -165,10 +156,10 @@ async function main(args: readonly string[]): Promise<number> {
   const wants = (name: string): boolean =>
     positionals.length === 0 ||
     positionals.includes(name) ||
-    (name !== RELAY && positionals.includes(ALL_FUNCTIONS));
+    (name !== 'relay' && positionals.includes('functions'));
   const rules = JSON.stringify(packRules({ root, force: values.force === true, nowMs: Date.now() }));
   // Read before their old place is emptied: it may be where they come from.
-  const descriptors = wants(RELAY) ? await bundledDescriptors(values.descriptors) : [];
+  const descriptors = wants('relay') ? await bundledDescriptors(values.descriptors) : [];
   for (const name of FUNCTIONS.filter(wants)) {
     const bytes = await bundleInto(name, 'handler.mjs', rules, (outfile) => bundleFunction(name, outfile));
     if (bytes > BUNDLE_KB_MAX[name] * 1024) {
@@ -176,13 +167,11 @@ async function main(args: readonly string[]): Promise<number> {
       return 1;
     }
   }
-  if (wants(RELAY)) {
-    await bundleInto(RELAY, 'relay.mjs', rules, (outfile) => bundleRelay(outfile, descriptors));
-  }
+  if (wants('relay'))
+    await bundleInto('relay', 'relay.mjs', rules, (outfile) => bundleRelay(outfile, descriptors));
   return 0;
 }
 
-/** @returns its size. */
 async function bundleInto(
   name: string,
   file: string,
@@ -199,8 +188,6 @@ async function bundleInto(
   console.log(`${`${shown}/${file}`.padEnd(34)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
   return bytes;
 }
-
-const DESCRIPTORS = /\.binpb$/;
 
 /**
  * @param named - files or folders. @default those of the deployments in cdk/tollgate.config.ts.
@@ -231,7 +218,7 @@ async function configured(): Promise<readonly DeployableDescriptors[]> {
 const filesOf = (path: string): readonly string[] =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     ? readdirSync(path)
-        .filter((name) => DESCRIPTORS.test(name))
+        .filter((name) => name.endsWith('.binpb'))
         .map((name) => join(path, name))
     : [path];
 
@@ -244,7 +231,6 @@ function readNamed(file: string): DeployableDescriptors {
   }
 }
 
-// Also when scripts/pinned.mjs runs it.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     process.exit(await main(process.argv.slice(2)));

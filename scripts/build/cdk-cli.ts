@@ -12,16 +12,19 @@ export interface CdkRun {
   readonly text: string;
 }
 
-interface CdkOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Shows what it says rather than keeping it, and lets it ask. @default false */
-  readonly inherit?: boolean;
-  /** @default 30 min */
-  readonly timeoutMs?: number;
-}
-
-/** The CDK command line of this project, in its `cdk/` folder, on this Node. */
-export async function runCdk(args: readonly string[], options: CdkOptions): Promise<CdkRun> {
+/**
+ * The CDK command line of this project, in its `cdk/` folder, on this Node.
+ *
+ * @param options.inherit - shows its output rather than keeping it, and lets it ask
+ */
+export async function runCdk(
+  args: readonly string[],
+  options: {
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly inherit?: boolean;
+    readonly timeoutMs?: number;
+  },
+): Promise<CdkRun> {
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: `${root}cdk`,
     env: options.env,

@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { GitLabError } from '../../functions/core/gitlab/gitlab.ts';
 import type { RunnerController, RunnerControllers } from '../cli/controller/runner-controllers.ts';
 import { UsageError } from '../terminal/command.ts';
-import { parseInput, text, texts, toggle, whole } from '../terminal/flags.ts';
+import { flagLines } from '../terminal/define-command.ts';
+import { parseInput, text, toggle, whole } from '../terminal/flags.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 import type { CdkRun } from './cdk-cli.ts';
 import type { StackProtection } from './cloudformation.ts';
@@ -56,7 +56,6 @@ async function destroyOne(stack: string, { protection, cdkDestroy, tell }: Destr
   return code === 0;
 }
 
-/** Effect on jobs when the last relay stops: none, all fail, or unknown. */
 export type ArmedState =
   | { readonly kind: 'disarmed' }
   | { readonly kind: 'armed'; readonly controller: RunnerController }
@@ -80,10 +79,7 @@ export async function askWhetherArmed(
   }
 }
 
-export const FORCE_FLAG = '--without-asking-gitlab';
-
-/** Why nothing is destroyed, and the one command that changes it. @param gitlabUrl `https://gitlab.example.com` */
-export function refusalText(armed: Exclude<ArmedState, { kind: 'disarmed' }>, gitlabUrl: string): string {
+function refusalText(armed: Exclude<ArmedState, { kind: 'disarmed' }>, gitlabUrl: string): string {
   const disarm = (id: string): string =>
     `npx tollgate controller dry-run --gitlab ${gitlabUrl} --token-file <file> --controller ${id}`;
   if (armed.kind === 'armed') {
@@ -95,25 +91,27 @@ export function refusalText(armed: Exclude<ArmedState, { kind: 'disarmed' }>, gi
     );
   }
   return (
-    `Nothing was destroyed: nobody could say whether the runner controller is enabled (${armed.why}). If it is, GitLab fails ` +
+    `Nothing was destroyed: whether the runner controller is enabled is unknown (${armed.why}). If it is, GitLab fails ` +
     'every job that it asks about as soon as the last relay is gone. Make GitLab answer and run this again. If you know that ' +
-    `it is not enabled, ${FORCE_FLAG} destroys without asking. This disarms it:\n\n  ${disarm('<id>')}`
+    `it is not enabled, --without-asking-gitlab destroys without asking. This disarms it:\n\n  ${disarm('<id>')}`
   );
 }
 
-export interface DestroyOptions {
-  /** Undefined: the only one of cdk/tollgate.config.ts. */
-  readonly stage: string | undefined;
-  readonly controllerId: number | undefined;
-  readonly tokenFile: string | undefined;
-  /** Also the stack of the books; the table itself stays in any case. */
-  readonly withState: boolean;
-  readonly withoutAskingGitLab: boolean;
-  /** Skips the confirmation. */
-  readonly yes: boolean;
-  /** `-c` of the CDK command line, `key=value`. */
-  readonly context: readonly string[];
-}
+const FLAGS = {
+  stage: text('<stage>', 'which deployment of cdk/tollgate.config.ts; not needed if there is one'),
+  'token-file': text(
+    '<file>',
+    "holds a token that may read runner controllers (an administrator's). Else the SSM parameters controllerToken and gitlabToken of the settings",
+  ),
+  controller: text(
+    '<id>',
+    'number of the runner controller, if the settings do not have it',
+    whole(1, Number.MAX_SAFE_INTEGER),
+  ),
+  'with-state': toggle('also the state stack'),
+  yes: toggle('asks no question on the terminal'),
+  'without-asking-gitlab': toggle('destroys even if jobs fail because of it'),
+};
 
 export const DESTROY_HELP = `npm run destroy -- [--stage <stage>] [flags]
 
@@ -121,73 +119,31 @@ Takes a deployment away: the service stack with relay and functions. The books s
 --with-state is given, and the table is kept even then. Refuses while GitLab's runner controller is enabled, because without
 a relay GitLab fails every job it asks about; also when GitLab does not say.
 
-  --stage <stage>      which deployment of cdk/tollgate.config.ts; not needed if there is one
-  --token-file <file>  holds a token that may read runner controllers (an administrator's). Else the environment's
-                       TOLLGATE_GITLAB_TOKEN, else the SSM parameters controllerToken and gitlabToken of the settings
-  --controller <id>    number of the runner controller, if the settings do not have it
-  --with-state         also the state stack
-  --context <k=v>      like -c of cdk, for settings that were given so; may be repeated
-  --yes                asks no question on the terminal
-  ${FORCE_FLAG}
-                       destroys even if jobs fail because of it
+${flagLines(FLAGS)}
 
 Exit codes: 0 destroyed, 1 it failed or GitLab did not say, 2 refused: the controller is enabled, 3 wrong usage`;
 
 /** @throws {UsageError} */
-export function readDestroyOptions(args: readonly string[]): DestroyOptions {
-  const flags = {
-    stage: text('<stage>', ''),
-    controller: text('<id>', '', whole(1, Number.MAX_SAFE_INTEGER)),
-    'token-file': text('<file>', ''),
-    'with-state': toggle(''),
-    'without-asking-gitlab': toggle(''),
-    yes: toggle(''),
-    context: texts('<k=v>', ''),
-  };
-  const values = parseInput(args, flags, {}).flags;
-  for (const each of values.context)
-    if (!/^[\w:@./-]+=/.test(each)) throw new UsageError(`--context "${each}": expected <name>=<value>`);
-  return {
-    stage: values.stage,
-    controllerId: values.controller,
-    tokenFile: values['token-file'],
-    withState: values['with-state'],
-    withoutAskingGitLab: values['without-asking-gitlab'],
-    yes: values.yes,
-    context: values.context,
-  };
-}
+export const readDestroyOptions = (args: readonly string[]) => parseInput(args, FLAGS, {}).flags;
 
-interface TokenPlaces {
-  readonly file: string | undefined;
-  /** Folder the file's name is relative to. */
-  readonly cwd: string;
-  /** `TOLLGATE_GITLAB_TOKEN` */
-  readonly environment: string | undefined;
-  /** Names of SSM parameters, in this order. */
-  readonly parameters: readonly string[];
-  /** Reads one, decrypted; rejects where it is not there. */
-  readonly readParameter: (name: string) => Promise<string>;
-}
-
-/** The first token that is there; undefined: none. @throws {UsageError} where the file that was named cannot be read. */
-export async function gitLabToken(places: TokenPlaces): Promise<string | undefined> {
-  const { file, cwd, environment, parameters, readParameter } = places;
-  if (file !== undefined) return tokenIn(file, cwd);
-  if (environment !== undefined && environment !== '') return environment;
+/**
+ * Returns the token of the file, else of the first parameter that exists.
+ *
+ * @throws {UsageError} if the named file cannot be read.
+ */
+export async function gitLabToken(
+  file: string | undefined,
+  parameters: readonly string[],
+  readParameter: (name: string) => Promise<string>,
+): Promise<string | undefined> {
+  if (file !== undefined) {
+    const token = readUserFile(file, `--token-file "${file}"`).trim();
+    if (token !== '' && !/\s/.test(token)) return token;
+    throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
+  }
   for (const name of parameters) {
-    const [token = ''] = await readParameter(name).then(
-      (text) => text.trim().split('\n'),
-      () => [],
-    );
+    const [token = ''] = (await readParameter(name).catch(() => '')).trim().split('\n');
     if (token !== '') return token;
   }
   return undefined;
-}
-
-function tokenIn(file: string, cwd: string): string {
-  const text = readUserFile(resolve(cwd, file), `--token-file "${file}"`).trim();
-  if (text === '' || /\s/.test(text))
-    throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
-  return text;
 }

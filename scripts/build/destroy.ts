@@ -1,4 +1,5 @@
 /** `npm run destroy`: takes a deployment away, unless GitLab would fail jobs for want of it. */
+import { resolve } from 'node:path';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import type { Settings } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
@@ -14,7 +15,6 @@ import {
   type ArmedState,
   askWhetherArmed,
   DESTROY_HELP,
-  type DestroyOptions,
   destroy,
   gitLabToken,
   readDestroyOptions,
@@ -28,59 +28,48 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const options = readDestroyOptions(args);
-  const settings = theOne(options);
+  const all = readDeployments(deployments, options.stage === undefined ? {} : { stage: options.stage });
+  const [settings, ...others] = all;
+  if (settings === undefined || others.length > 0)
+    throw new UsageError(`--stage is missing: expected one of ${all.map((each) => each.stage).join(', ')}`);
   if (settings.region !== undefined) env.AWS_REGION = settings.region;
-  const context = [`stage=${settings.stage}`, ...options.context].flatMap((each) => ['-c', each]);
   return destroy({
     stage: settings.stage,
     gitlabUrl: settings.gitlab.url,
-    withState: options.withState,
-    askWhetherArmed: options.withoutAskingGitLab ? undefined : () => ask(settings, options),
+    withState: options['with-state'],
+    askWhetherArmed: options['without-asking-gitlab'] ? undefined : () => ask(settings, options),
     protection: await openProtection(),
     cdkDestroy: (stack) =>
-      runCdk(['destroy', stack, '--exclusively', ...(options.yes ? ['--force'] : []), ...context], {
-        env,
-        inherit: true,
-      }),
+      runCdk(
+        [
+          'destroy',
+          stack,
+          '--exclusively',
+          ...(options.yes ? ['--force'] : []),
+          '-c',
+          `stage=${settings.stage}`,
+        ],
+        { env, inherit: true },
+      ),
     tell: (text) => console.log(text),
   });
 }
 
-/** @throws {UsageError} if there are several and no selection. */
-function theOne({ stage, context }: DestroyOptions): Settings {
-  const entries = context.map((each) => [
-    each.slice(0, each.indexOf('=')),
-    each.slice(each.indexOf('=') + 1),
-  ]);
-  const all = readDeployments(deployments, {
-    ...Object.fromEntries(entries),
-    ...(stage !== undefined && { stage }),
-  });
-  const [only, ...others] = all;
-  if (only === undefined || others.length > 0)
-    throw new UsageError(`--stage is missing: expected one of ${all.map((each) => each.stage).join(', ')}`);
-  return only;
-}
-
-async function ask({ gitlab, parameters }: Settings, options: DestroyOptions): Promise<ArmedState> {
-  const token = await gitLabToken({
-    file: options.tokenFile,
-    cwd: process.env.INIT_CWD ?? process.cwd(),
-    environment: env.TOLLGATE_GITLAB_TOKEN,
-    parameters: [parameters.controllerToken, parameters.gitlabToken],
-    readParameter: ssmText,
-  });
+async function ask(
+  { gitlab, parameters }: Settings,
+  options: ReturnType<typeof readDestroyOptions>,
+): Promise<ArmedState> {
+  const file = options['token-file'];
+  const token = await gitLabToken(
+    file === undefined ? undefined : resolve(env.INIT_CWD ?? process.cwd(), file),
+    [parameters.controllerToken, parameters.gitlabToken],
+    ssmText,
+  );
   if (token === undefined) return { kind: 'unknown', why: 'there is no token; --help says where it may be' };
-  const controllers = createRunnerControllers({
-    baseUrl: gitlab.url,
-    token: async () => token,
-    fetch,
-    clock: systemClock,
-  });
-  return askWhetherArmed(controllers, options.controllerId ?? gitlab.controllerId);
+  const calls = { baseUrl: gitlab.url, token: async () => token, fetch, clock: systemClock };
+  return askWhetherArmed(createRunnerControllers(calls), options.controller ?? gitlab.controllerId);
 }
 
-/** Uses the credentials and the region that the SDK finds. */
 async function openProtection(): Promise<StackProtection> {
   const { region: readRegion, credentials } = new SSMClient({}).config;
   const region = await readRegion();

@@ -5,21 +5,22 @@ import { isZone, zoneTable } from '../../policies/limits/calendar.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 
-interface PackOptions {
-  /** Folder with `policies/`; ends with a slash. */
-  readonly root: string;
-  /** Packs documents that would reject the controller's own deploy jobs. */
-  readonly force: boolean;
-  /** Unix ms: exemptions end. */
-  readonly nowMs: number;
-}
-
 /**
  * Packs the reviewed documents for the functions and the relay: the YAML as JSON with the hash of its content.
  *
  * @throws {DocumentError} listing every problem of every document: what is invalid never gets packed.
  */
-export function packRules({ root, force, nowMs }: PackOptions): RulesFile {
+export function packRules({
+  root,
+  force,
+  nowMs,
+}: {
+  /** Folder with `policies/`; ends with a slash. */
+  readonly root: string;
+  /** Packs documents that would reject the controller's own deploy jobs. */
+  readonly force: boolean;
+  readonly nowMs: number;
+}): RulesFile {
   const files = {
     policy: `${root}policies/policy.yaml`,
     limits: `${root}policies/limits.yaml`,
@@ -34,21 +35,16 @@ export function packRules({ root, force, nowMs }: PackOptions): RulesFile {
       lockout.map((each) => `${files.policy}: ${each}; mend it, or say --force if that is meant`),
     );
   }
-  const documents = {
-    policy: documentOf(files.policy),
-    limits: documentOf(files.limits),
-    directory: documentOf(files.directory),
-  };
-  const zones = [...new Set(['UTC', ...zonesIn(documents)])].sort();
+  const [policyText, limitsText, places] = Object.values(files).map(documentOf);
+  const zones = [...new Set(['UTC', ...zonesIn([policyText, limitsText, places])])].sort();
   return {
-    policy: { version: policy.version, document: documents.policy },
-    limits: { version: limits.version, document: documents.limits },
-    directory: documents.directory,
+    policy: { version: policy.version, document: policyText },
+    limits: { version: limits.version, document: limitsText },
+    directory: places,
     zones: Object.fromEntries(zones.map((zone) => [zone, zoneTable(zone)])),
   };
 }
 
-/** Values of `zone` keys at any depth. */
 function zonesIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, each]) =>

@@ -6,9 +6,7 @@ import type { StackProtection, StackStatus } from './cloudformation.ts';
 export interface PreflightDeps {
   readonly status: StackStatus;
   readonly protection: StackProtection;
-  /** Those of the SSM parameters that are not there. */
   readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
-  /** Unreserved Lambda concurrency of the account and region. */
   readonly unreservedConcurrency: () => Promise<number>;
   readonly tell: (text: string) => void;
 }
@@ -77,7 +75,6 @@ async function stackProblems(
   return [];
 }
 
-/** Secrets that an administrator must store. */
 function secretsOf({ parameters, watchdog, console }: Settings): readonly string[] {
   const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
   return [
@@ -91,26 +88,19 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
   ];
 }
 
-/** Concurrency that Lambda keeps for functions without a reservation. */
 const UNRESERVED_MIN = 100;
 /** As cdk/constructs reserve it, besides the webhooks: the console's pages, and one run at a time of each program by the clock. */
 const CONSOLE = 10;
 /** sweep, directory, drift, doctor, ssm-limits */
 const BY_THE_CLOCK = 5;
 
-export const reservedConcurrency = ({
-  console,
-  watchdog,
-  notices,
-  webhooks,
-  parameters,
-}: Pick<Settings, 'console' | 'watchdog' | 'notices' | 'webhooks' | 'parameters'>): number =>
-  webhooksAtOnce(webhooks.jobsPerSecond) +
+export const reservedConcurrency = (settings: Settings): number =>
+  webhooksAtOnce(settings.webhooks.jobsPerSecond) +
   BY_THE_CLOCK +
-  (notices.everyMinutes > 0 ? 1 : 0) +
-  (console === undefined ? 0 : CONSOLE) +
-  (watchdog ? 1 : 0) +
-  (parameters.requeueTokens === undefined ? 0 : 1);
+  (settings.notices.everyMinutes > 0 ? 1 : 0) +
+  (settings.console === undefined ? 0 : CONSOLE) +
+  (settings.watchdog ? 1 : 0) +
+  (settings.parameters.requeueTokens === undefined ? 0 : 1);
 
 /** Settings that stand among the arguments of the CDK command line: `-c relayImage=…`, `--context stage=prod`. */
 export function contextIn(args: readonly string[]): Readonly<Record<string, string>> {
@@ -120,8 +110,6 @@ export function contextIn(args: readonly string[]): Readonly<Record<string, stri
     return arg === '-c' || arg === '--context' ? [args[index + 1] ?? ''] : [];
   });
   return Object.fromEntries(
-    pairs
-      .filter((pair) => pair.includes('='))
-      .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+    pairs.filter((pair) => pair.includes('=')).map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
   );
 }

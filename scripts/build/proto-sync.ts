@@ -19,19 +19,16 @@ import { parseSchema, schemaTitle } from '../../relay/wire/schema.ts';
 const BUF = '@bufbuild/buf@1.75.0';
 const REPOSITORY = 'https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git';
 const DEFAULT_OUT = 'relay/wire/gitlab.binpb';
-/** Cloning the repository takes a minute or two on a slow line. */
 const BUILD_MS_MAX = 300_000;
-/** Valid tags and branches; a comma or # would change buf's input. */
+/** Valid tags; a comma or # would change buf's input. */
 const REF = /^[\w][\w./+-]*$/;
-/** GitLab puts everything into one folder of the archive. */
 const ARCHIVE = /\.(tar|tar\.gz|tgz|zip)$/;
 const DESCRIPTORS = /\.(binpb|pb|desc|protoset)$/;
 
-const USAGE = `npm run proto:sync -- (--ref <tag> | --branch <name> | --from <path>) [--sha256 <hex>] [--out ${DEFAULT_OUT}]
+const USAGE = `npm run proto:sync -- (--ref <tag> | --from <path>) [--out ${DEFAULT_OUT}]
 
-  --ref, --branch   of GitLab's agent server; needs git access to gitlab.com
-  --from            a checkout of it, an archive of it (.tar.gz, .tgz, .tar, .zip), or a descriptor file (.binpb)
-  --sha256          what the archive or file must have, before it is read
+  --ref    of GitLab's agent server; needs git access to gitlab.com
+  --from   a checkout of it, an archive of it (.tar.gz, .tgz, .tar, .zip), or a descriptor file (.binpb)
 
 Beside the descriptors it writes where they are from (${basename(lockOf(DEFAULT_OUT))}). Commit both: a deployment refuses other content.
 Everything but a descriptor file is built with buf, which npx fetches from the npm registry.`;
@@ -65,11 +62,9 @@ function main(args: readonly string[]): void {
     writeFileSync(`${built}.lock`, `${JSON.stringify(lock, undefined, 2)}\n`);
     renameSync(`${built}.lock`, lockOf(out));
     renameSync(built, out);
-    console.log(`${schemaTitle(schema)}\n  ${schema.admitJobPath}`);
-    for (const path of [schema.registerPath, schema.unregisterPath])
-      if (path !== undefined) console.log(`  ${path}`);
+    const { typeName, fields } = schema.question;
     console.log(
-      `  ${[...schema.registry].length} types; the question is ${schema.question.typeName} with ${schema.question.fields.length} fields`,
+      `${schemaTitle(schema)}\n  ${schema.admitJobPath}\n  ${typeName} with ${fields.length} fields`,
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -78,14 +73,11 @@ function main(args: readonly string[]): void {
 
 function readOptions(args: readonly string[]): { readonly source: SyncSource; readonly out: string } {
   const text = { type: 'string' } as const;
-  let values: { ref?: string; branch?: string; from?: string; sha256?: string; out?: string; help?: boolean };
+  let values: { ref?: string; from?: string; out?: string; help?: boolean };
   try {
     ({ values } = parseArgs({
       args: [...args],
-      options: {
-        ...{ ref: text, branch: text, from: text, sha256: text, out: text },
-        help: { type: 'boolean', short: 'h' },
-      },
+      options: { ref: text, from: text, out: text, help: { type: 'boolean' } },
     }));
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
@@ -94,37 +86,23 @@ function readOptions(args: readonly string[]): { readonly source: SyncSource; re
     console.log(`${USAGE}\n\n${BY_HAND}`);
     process.exit(0);
   }
-  const { ref, branch, from, sha256 } = values;
+  const { ref, from } = values;
   const out = resolve(values.out ?? DEFAULT_OUT);
-  if ([ref, branch, from].filter((given) => given !== undefined).length !== 1) throw new UsageError(USAGE);
   if (!existsSync(dirname(out))) throw new UsageError(`--out ${out}: the folder does not exist`);
-  if (from !== undefined) return { source: sourceAt(from, sha256), out };
-  if (sha256 !== undefined) throw new UsageError('--sha256 is about the archive or file of --from');
-  const name = ref ?? branch ?? '';
-  if (!REF.test(name)) throw new UsageError(`"${name}" is no tag or branch name`);
-  const kind = ref === undefined ? 'branch' : 'tag';
-  return {
-    source: { input: `${REPOSITORY}#${kind}=${name},depth=1`, source: `${kind} ${name} of ${REPOSITORY}` },
-    out,
-  };
+  if (from !== undefined && ref === undefined) return { source: sourceAt(from), out };
+  if (ref === undefined || from !== undefined) throw new UsageError(USAGE);
+  if (!REF.test(ref)) throw new UsageError(`"${ref}" is no tag`);
+  const input = `${REPOSITORY}#tag=${ref},depth=1`;
+  return { source: { input, source: `tag ${ref} of ${REPOSITORY}` }, out };
 }
 
-/** @param expected - the SHA-256 it must have */
-function sourceAt(from: string, expected: string | undefined): SyncSource {
+function sourceAt(from: string): SyncSource {
   const found = statSync(from, { throwIfNoEntry: false });
   if (found === undefined)
     throw new UsageError(`--from ${from} does not exist; give a checkout, an archive or a descriptor file`);
-  if (found.isDirectory()) {
-    if (expected !== undefined)
-      throw new UsageError(`--sha256 is about a file, and --from ${from} is a folder`);
-    return { input: from, source: `folder ${basename(resolve(from))}` };
-  }
-  const sourceSha256 = sha256Of(readFileSync(from));
-  if (expected !== undefined && expected.toLowerCase() !== sourceSha256)
-    throw new UsageError(
-      `--from ${from} has SHA-256 ${sourceSha256}, not ${expected}: nothing was read from it`,
-    );
-  const origin = { source: basename(from), sourceSha256 };
+  if (found.isDirectory()) return { input: from, source: `folder ${basename(resolve(from))}` };
+  const origin = { source: basename(from), sourceSha256: sha256Of(readFileSync(from)) };
+  // GitLab puts everything into one folder of the archive.
   if (ARCHIVE.test(from)) return { ...origin, input: `${from}#strip_components=1` };
   if (DESCRIPTORS.test(from)) return { ...origin, file: from };
   throw new UsageError(
@@ -136,11 +114,7 @@ function build(input: string, out: string): void {
   const result = spawnSync(
     'npx',
     ['--yes', BUF, 'build', input, '--as-file-descriptor-set', '--exclude-source-info', '-o', out],
-    {
-      encoding: 'utf8',
-      timeout: BUILD_MS_MAX,
-      stdio: ['ignore', 'inherit', 'pipe'],
-    },
+    { encoding: 'utf8', timeout: BUILD_MS_MAX, stdio: ['ignore', 'inherit', 'pipe'] },
   );
   if (result.status === 0) return;
   const why =

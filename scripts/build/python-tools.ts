@@ -5,15 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
-/** Some 60 packages; a slow line takes minutes. */
 const INSTALL_MS_MAX = 600_000;
-
-interface PythonToolsOptions {
-  /** The project's folder. */
-  readonly root: string;
-  /** Called before something is installed, which takes a while. */
-  readonly onInstall: (what: string) => void;
-}
 
 /**
  * The emulator and cfn-lint in a virtual environment of their own, `.tollgate/venv`: made at the first call and whenever the
@@ -22,7 +14,14 @@ interface PythonToolsOptions {
  * @returns the folder of its programs, with `python` and `cfn-lint` in it.
  * @throws {Error} with the remedy, when there is no Python or PyPI does not answer.
  */
-export function pythonTools({ root, onInstall }: PythonToolsOptions): string {
+export function pythonTools({
+  root,
+  onInstall,
+}: {
+  readonly root: string;
+  /** Called before something is installed, which takes a while. */
+  readonly onInstall: (what: string) => void;
+}): string {
   const folder = join(root, '.tollgate', 'venv');
   const programs = join(folder, 'bin');
   const stamp = join(folder, 'installed');

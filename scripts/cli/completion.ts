@@ -1,17 +1,11 @@
-/** Shell completion and the manual page, made from the table of commands. */
 import { type CommandEntry, UsageError } from '../terminal/command.ts';
 import { command, print } from '../terminal/define-command.ts';
-import { optionalWord } from '../terminal/flags.ts';
+import { word } from '../terminal/flags.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-interface CompletedCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly flags: readonly string[];
-}
+type CompletedCommand = Pick<CommandEntry, 'name'> & { readonly flags: readonly string[] };
 
-/** @param entries - all commands; the two commands stand among them. */
 export const completionCommands = (entries: readonly CommandEntry[]) => [
   command({
     name: 'completion',
@@ -20,58 +14,24 @@ export const completionCommands = (entries: readonly CommandEntry[]) => [
   tollgate completion bash > /etc/bash_completion.d/tollgate
   tollgate completion zsh > "\${fpath[1]}/_tollgate"
   tollgate completion fish > ~/.config/fish/completions/tollgate.fish`,
-    words: { shell: optionalWord(`<${SHELLS.join(' | ')}>`, 'not needed with --json') },
+    words: { shell: word(`<${SHELLS.join(' | ')}>`, 'the shell') },
     json: 'commands with their flags as one JSON object',
-    examples: ['tollgate completion bash', 'tollgate completion --json'],
+    examples: ['tollgate completion bash'],
     exits: { 0: 'printed' },
     run: async ({ flags, words }, io) => {
       const shell = SHELLS.find((each) => each === words.shell);
-      if (shell === undefined && (words.shell !== undefined || !flags.json))
-        throw new UsageError(
-          `${words.shell === undefined ? '' : `"${words.shell}": `}expected a shell: ${SHELLS.join(', ')}`,
-        );
+      if (shell === undefined)
+        throw new UsageError(`"${words.shell}": expected a shell: ${SHELLS.join(', ')}`);
       const commands = await Promise.all(
         entries.map(async ({ name, summary, load }) => {
           const own = Object.keys((await load()).flags).map((each) => `--${each}`);
           return { name, summary, flags: ['--help', '--json', ...own] };
         }),
       );
-      return print(io, flags, { commands }, () => COMPLETIONS[shell ?? 'bash'](commands));
-    },
-  }),
-  command({
-    name: 'man',
-    about: 'Prints the manual page with the help of all commands.',
-    json: 'the page as one JSON object',
-    examples: ['tollgate man > tollgate.1'],
-    exits: { 0: 'printed' },
-    run: async ({ flags }, io) => {
-      const sections = await Promise.all(
-        entries.map(async ({ name, summary, load }) => {
-          const { help } = await load();
-          return `.SS ${roff(name)}\n${roff(summary)}\n.PP\n.nf\n${roff(help)}\n.fi`;
-        }),
-      );
-      const page = `.TH TOLLGATE 1
-.SH NAME
-tollgate \\- admission control for GitLab CI
-.SH SYNOPSIS
-.B tollgate
-<command> [flags]
-.SH COMMANDS
-${sections.join('\n')}
-`;
-      return print(io, flags, { page }, () => page);
+      return print(io, flags, { commands }, () => COMPLETIONS[shell](commands));
     },
   }),
 ];
-
-/** Escapes text: no backslash escapes, no hyphen breaks, and no line begins a request. */
-const roff = (text: string): string =>
-  text
-    .replaceAll('\\', '\\e')
-    .replaceAll('-', '\\-')
-    .replace(/^(?=[.'])/gm, '\\&');
 
 /** Completions after the words of `at`: next words of names, or flags of a complete name. Longest names first. */
 function steps(
@@ -93,7 +53,6 @@ function steps(
     .toSorted((a, b) => b.at.split(' ').length - a.at.split(' ').length || Number(b.at > a.at) - 1);
 }
 
-/** For bash and zsh: a case for each beginning of a command line without flags. */
 const cases = (commands: readonly CompletedCommand[], reply: (words: string) => string): string =>
   steps(commands)
     .map(({ at, next }) => `    '${at}'${at === '' ? '' : ` | '${at} '*`}) ${reply(next.join(' '))} ;;`)

@@ -3,8 +3,8 @@
 import { printable } from '../terminal/paint.ts';
 import { runProgram } from '../terminal/program.ts';
 import { examine } from './doctor/examine.ts';
-import { type DoctorFinding, formatFinding } from './doctor/finding.ts';
 import { readDoctorOptions, USAGE } from './doctor/options.ts';
+import type { DoctorFinding } from './doctor/question.ts';
 
 async function main(): Promise<number> {
   const options = readDoctorOptions(process.argv.slice(2), process.env);
@@ -12,26 +12,30 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const tell = (finding: DoctorFinding): void => {
-    if (!options.json) console.log(printable(formatFinding(finding)));
+  const say = (text: string): void => {
+    if (!options.json) console.log(text);
   };
-  if (!options.json) {
-    console.log(
-      '! The doctor answers one real question with "admitted". Set the controller to dry_run before you go on.\n',
-    );
-  }
-  const { findings, shape } = await examine(options, tell);
+  say('! The doctor answers one real question with "admitted". Set the controller to dry_run first.\n');
+  const findings: DoctorFinding[] = [];
+  const shape = await examine(options, (finding) => {
+    findings.push(finding);
+    say(printable(formatFinding(finding)));
+  });
   const problems = findings.filter((finding) => finding.outcome === 'problem').length;
-  if (options.json) {
-    console.log(JSON.stringify({ ok: problems === 0, findings, shape }, null, 2));
-  } else {
-    if (shape !== undefined)
-      console.log(`\nWhat arrived, by field number (values are not shown, see --show):\n${printable(shape)}`);
-    console.log(
-      problems === 0 ? '\nNo problem found.' : `\n${problems} problem${problems === 1 ? '' : 's'} found.`,
-    );
-  }
+  if (options.json) console.log(JSON.stringify({ ok: problems === 0, findings, shape }, null, 2));
+  if (shape !== undefined)
+    say(`\nWhat arrived, by field number (values are not shown):\n${printable(shape)}`);
+  say(problems === 0 ? '\nNo problem found.' : `\n${problems} problem${problems === 1 ? '' : 's'} found.`);
   return problems === 0 ? 0 : 1;
+}
+
+const MARK = { ok: '✓', problem: '✗', note: '•', skipped: '–' } as const;
+const CHECK_WIDTH = 13;
+
+/** `✓ token      one line, read from ./token`, the remedy below. */
+function formatFinding({ check, outcome, detail, remedy }: DoctorFinding): string {
+  const head = `${MARK[outcome]} ${check.padEnd(CHECK_WIDTH)} ${detail}`;
+  return remedy === undefined ? head : `${head}\n${' '.repeat(CHECK_WIDTH + 3)}→ ${remedy}`;
 }
 
 await runProgram(main, 'npm run doctor -- --help');

@@ -66,22 +66,19 @@ const logout = command({
     const { all } = flags;
     const origin = originIn(words.console, io);
     const session = keptSession(origin, io.env);
-    const notSignedIn = `--all: ends the sessions of the user signed in here; run tollgate login ${origin} before`;
-    if (all && session === undefined) throw new UsageError(notSignedIn);
-    if (session !== undefined) {
-      const url = `${origin}/signout${all ? '?everywhere=yes' : ''}`;
-      const response = await post(commandFetch(io), url, undefined, { authorization: `Bearer ${session}` });
-      if (all && response.status === 401) throw new UsageError(notSignedIn);
-      // 401: it has ended already.
-      if (response.status !== 303 && response.status !== 401)
-        throw new Error(`${origin} did not end the session (${response.status}); try again`);
-      keepSession(origin, undefined, io.env);
-    }
-    const wasSignedIn = session !== undefined;
-    return print(io, flags, { console: origin, wasSignedIn }, () =>
-      wasSignedIn
-        ? `Signed out of ${origin}${all ? ', everywhere' : ''}.\n`
-        : `Nobody was signed in to ${origin} here.\n`,
+    if (session === undefined)
+      throw new UsageError(`no session at ${origin} is kept here; run tollgate login ${origin} before`);
+    const url = `${origin}/signout${all ? '?everywhere=yes' : ''}`;
+    const response = await post(commandFetch(io), url, undefined, { authorization: `Bearer ${session}` });
+    // 401: it has ended already, and the console does not know whose sessions to end.
+    if (response.status !== 303 && (all || response.status !== 401))
+      throw new Error(`${origin} did not end the session (${response.status}); try again`);
+    keepSession(origin, undefined, io.env);
+    return print(
+      io,
+      flags,
+      { console: origin },
+      () => `Signed out of ${origin}${all ? ', everywhere' : ''}.\n`,
     );
   },
 });
@@ -129,7 +126,6 @@ const post = (
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
 
-/** @throws {Error} with what the console says. */
 async function answerOfSignIn(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) return body;
@@ -149,19 +145,13 @@ there is no terminal, it prints the address.`,
       'a full path such as acme/payments, or a part of one: the search opens; or the id of a job, 4711, or the address of its page in GitLab',
     ),
   },
-  flags: {
-    console: text('<url>', `which console (default: $${ENV_CONSOLE})`),
-    print: toggle('only prints the address'),
-  },
+  flags: { console: text('<url>', `which console (default: $${ENV_CONSOLE})`) },
   json: 'the address as one JSON object; opens nothing',
-  examples: ['tollgate open acme/payments', 'tollgate open 4711 --print'],
+  examples: ['tollgate open acme/payments', 'tollgate open 4711'],
   exits: { 0: 'opened or printed' },
   run: async ({ flags, words }, io) => {
-    const named = flags.console ?? io.env[ENV_CONSOLE];
-    if (!named)
-      throw new UsageError(`--console is missing: expected the address of a console, or $${ENV_CONSOLE}`);
-    const address = `${originOf(named)}${pathOf(words.page)}`;
-    const isOpened = !flags.json && !flags.print && io.progress && (await standIn(io, openBrowser)(address));
+    const address = `${originIn(flags.console, io)}${pathOf(words.page)}`;
+    const isOpened = !flags.json && io.progress && (await standIn(io, openBrowser)(address));
     return print(io, flags, { address }, () => (isOpened ? `Opened ${address}\n` : `${address}\n`));
   },
 });
@@ -172,13 +162,11 @@ function pathOf(page: string | undefined): string {
   return job.ok ? `/jobs/${job.value.jobId}` : `/?q=${encodeURIComponent(page)}`;
 }
 
-/** The address is an argument of its own, so no shell reads it. */
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Opens an address in the local browser. @returns false if there is none */
 export const openBrowser = (address: string): Promise<boolean> =>
   new Promise((resolve) => {
     const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];

@@ -38,7 +38,6 @@ const CallSchema = z.object({
     ),
 });
 
-/** A failure with its JSON-RPC code. */
 class McpError extends Error {
   readonly code: number;
 
@@ -58,7 +57,6 @@ export async function mcpAnswer(
   try {
     const read = MessageSchema.safeParse(parsedJson(line));
     if (!read.success) throw new McpError(-32_600, 'is no request of JSON-RPC 2.0');
-    // A notification needs no response.
     if (read.data.id === undefined) return undefined;
     id = read.data.id;
     const result = await resultOf(read.data.method, read.data.params, tools, version);

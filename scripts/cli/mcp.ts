@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
 import { command } from '../terminal/define-command.ts';
@@ -7,12 +8,6 @@ import { type McpTool, mcpAnswer, type ToolAnswer } from './mcp-session.ts';
 import { RULES_FLAGS } from './rules-flags.ts';
 import { runTollgate } from './run-tollgate.ts';
 
-/** A message has some hundred bytes. */
-const LINE_CHARACTERS_MAX = 1_000_000;
-
-export const standardInput = (): AsyncIterable<string | Uint8Array> => process.stdin;
-
-/** @param entries - commands that tools are made of. */
 export const mcpCommands = (entries: readonly CommandEntry[]) => [
   command({
     name: 'mcp',
@@ -32,8 +27,9 @@ needed: it uses the session of tollgate login.`,
       // A console has its own limits and groups; only made-up jobs are read by a policy from here.
       const tools =
         origin === undefined ? mcpTools(call, named) : mcpTools(call, [`--console=${origin}`], named);
-      for await (const line of linesOf(standIn(io, standardInput)())) {
-        const answer = await mcpAnswer(line, tools, PROTOCOL_NAME_VERSION);
+      for await (const line of createInterface({ input: standIn(io, standardInput)() })) {
+        if (line.trim() === '') continue;
+        const answer = await mcpAnswer(line, tools, SERVER_VERSION);
         if (answer !== undefined) io.out(`${answer}\n`);
       }
       return EXIT.ok;
@@ -41,20 +37,22 @@ needed: it uses the session of tollgate login.`,
   }),
 ];
 
-/** Sent to clients; the project has no releases yet. */
-const PROTOCOL_NAME_VERSION = '1';
+export const standardInput = (): NodeJS.ReadableStream => process.stdin;
+
+const SERVER_VERSION = '1';
+
+/** A command's call, without its output on the terminal. */
+export type CommandCall = (
+  args: readonly string[],
+) => Promise<{ readonly code: ExitCode; readonly out: string; readonly err: string }>;
 
 /** Stdout is the protocol's: what commands print goes into the answer. */
 const silently =
   (io: TerminalIo, commands: readonly CommandEntry[]): CommandCall =>
   async (args) => {
-    let out = '';
-    let err = '';
+    let [out, err] = ['', ''];
     const quiet: TerminalIo = {
-      ...io,
-      colours: false,
-      progress: false,
-      columns: Number.POSITIVE_INFINITY,
+      ...{ ...io, colours: false, progress: false, columns: Number.POSITIVE_INFINITY },
       out: (text) => {
         out += text;
       },
@@ -64,24 +62,6 @@ const silently =
     };
     return { code: await runTollgate(args, quiet, commands), out, err };
   };
-
-/** A line that is too long is cut, and is no JSON then. */
-async function* linesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of input) {
-    const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
-    const lines = (rest + text).split('\n');
-    rest = (lines.pop() ?? '').slice(0, LINE_CHARACTERS_MAX);
-    for (const line of lines) if (line.trim() !== '') yield line;
-  }
-  if (rest.trim() !== '') yield rest;
-}
-
-/** A command's call, without its output on the terminal. */
-export type CommandCall = (
-  args: readonly string[],
-) => Promise<{ readonly code: ExitCode; readonly out: string; readonly err: string }>;
 
 const text = (about: string) => z.string().max(500).describe(about);
 const JOB = z.strictObject({ job: text('The id of the job, 4711, or the address of its page in GitLab.') });
@@ -95,8 +75,8 @@ const PLACE = z.strictObject({
 });
 
 /**
- * @param books - flags that say whose books are read, or which console is asked; none: the books of `npm start`, as with the
- * commands. @param documents - flags that say by which files a made-up job is read.
+ * @param books - flags that name the ledger or the console; none: the ledger of `npm start`
+ * @param documents - flags that name the files by which a made-up job is decided
  */
 export function mcpTools(
   call: CommandCall,
@@ -105,7 +85,6 @@ export function mcpTools(
 ): readonly McpTool[] {
   const answered = async (args: readonly string[]): Promise<ToolAnswer> => {
     const { code, out, err } = await call(args);
-    // A rejection is an answer.
     const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
     return { text: isError ? `${err}${out}`.trim() : out.trim(), isError };
   };

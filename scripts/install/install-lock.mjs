@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -6,13 +6,8 @@ import { setTimeout } from 'node:timers/promises';
 const POLL_MS = 200;
 /** An owner that has not written its name by then died in between. */
 const NAMELESS_MS_MAX = 5_000;
-/** A slow line takes minutes for all packages. */
 const WAIT_MS_MAX = 15 * 60_000;
 
-/** Outside node_modules, which npm empties. */
-const pathOf = (root) => join(root, '.tollgate', 'install.lock');
-
-/** Creates the file if it does not exist. */
 function create(path, text) {
   try {
     writeFileSync(path, text, { flag: 'wx' });
@@ -22,8 +17,6 @@ function create(path, text) {
     throw error;
   }
 }
-
-const ageMs = (path) => Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
 
 /** @returns {{host: string, pids: number[]} | undefined} undefined: not written yet, or gone */
 function ownerOf(path) {
@@ -46,29 +39,8 @@ function runs(pid) {
 /** Processes of another machine that shares the folder cannot be looked at: they count as running. */
 function isStale(path) {
   const owner = ownerOf(path);
-  if (owner === undefined) return ageMs(path) > NAMELESS_MS_MAX;
-  return owner.host === hostname() && !owner.pids.some(runs);
-}
-
-/** Removes a lock of a dead process. One process at a time, so that no new lock is removed. */
-function removeStale(path) {
-  const guard = `${path}.removal`;
-  if (!create(guard, '')) {
-    if (ageMs(guard) > NAMELESS_MS_MAX) rmSync(guard, { force: true });
-    return;
-  }
-  try {
-    if (isStale(path)) rmSync(path, { force: true });
-  } finally {
-    rmSync(guard, { force: true });
-  }
-}
-
-/** Replaces atomically, so that readers see one whole text. */
-function replace(path, text) {
-  const next = `${path}.${process.pid}`;
-  writeFileSync(next, text);
-  renameSync(next, path);
+  if (owner !== undefined) return owner.host === hostname() && !owner.pids.some(runs);
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > NAMELESS_MS_MAX;
 }
 
 const write = (pids) => JSON.stringify({ host: hostname(), pids });
@@ -82,23 +54,23 @@ const write = (pids) => JSON.stringify({ host: hostname(), pids });
  * @throws {Error} with the remedy, after 15 minutes
  */
 export async function takeInstallLock(root, onWaiting) {
-  const path = pathOf(root);
+  // Outside node_modules, which npm empties.
+  const path = join(root, '.tollgate', 'install.lock');
   mkdirSync(dirname(path), { recursive: true });
   const giveUpAtMs = Date.now() + WAIT_MS_MAX;
-  for (let told = false; !create(path, write([process.pid])); ) {
-    if (isStale(path)) removeStale(path);
-    else {
-      if (!told) onWaiting(ownerOf(path)?.pids[0]);
-      told = true;
-      if (Date.now() > giveUpAtMs)
-        throw new Error(
-          `Another install has held ${path} for too long. If none is running, delete that file.`,
-        );
-      await setTimeout(POLL_MS);
+  for (let isTold = false; !create(path, write([process.pid])); ) {
+    if (isStale(path)) {
+      rmSync(path, { force: true });
+      continue;
     }
+    if (!isTold) onWaiting(ownerOf(path)?.pids[0]);
+    isTold = true;
+    if (Date.now() > giveUpAtMs)
+      throw new Error(`Another install has held ${path} for too long. If none is running, delete that file.`);
+    await setTimeout(POLL_MS);
   }
   return {
-    heldFor: (pid) => replace(path, write([process.pid, pid])),
+    heldFor: (pid) => writeFileSync(path, write([process.pid, pid])),
     release: () => rmSync(path, { force: true }),
   };
 }

@@ -17,7 +17,6 @@ const platform = `${process.platform}-${process.arch}`;
 const linkOf = (root) =>
   join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 
-/** Path of Node in this platform's package, installed or not; undefined: no package. */
 function packaged(root) {
   const path = PACKAGES[platform];
   return path === undefined ? undefined : join(root, 'node_modules', path);

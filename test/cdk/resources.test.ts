@@ -39,7 +39,7 @@ function listOf(stack: 'State' | 'Service'): readonly string[] {
 }
 
 const HEAD = `Resources of each stack by logical id: with the settings as the file stands (defaults), with every setting
-set (private), or alike in both. A change of this list is a change of deployments; \`npm run templates:diff\` shows it whole.`;
+set (private), or alike in both. A change of this list is a change of deployments.`;
 
 test('each stack deploys the resources that were reviewed, with the properties that matter', async () => {
   const text = (['State', 'Service'] as const)

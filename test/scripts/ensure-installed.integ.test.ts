@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -123,12 +122,6 @@ test('npm’s own install counts, and one that was broken off is repeated', asyn
   expect(asked()).toBe(ASKED.repeat(2));
 });
 
-test('an optional package that this machine needs and npm silently left out is installed again', async () => {
-  await ensureInstalled({ NPM_LEAVES_OUT: 'node_modules/ours' });
-  await ensureInstalled();
-  expect(asked()).toBe(ASKED.repeat(2));
-});
-
 test('of two at once one installs and the other waits for it', async () => {
   const go = join(clone, 'go');
   const first = running('scripts/ensure-installed.mjs', [], { NPM_WAITS_FOR: go });
@@ -173,15 +166,6 @@ test('an install that fails stops the command, with npm’s exit code and what t
   expect(status).toBe(7);
   expect(stderr).toContain('Check that the package registry can be reached');
   expect(existsSync(join(clone, '.tollgate/install.lock'))).toBe(false);
-});
-
-test('packages that are a link to somebody else’s are never emptied', async () => {
-  mkdirSync(join(clone, 'elsewhere'));
-  symlinkSync(join(clone, 'elsewhere'), join(clone, 'node_modules'));
-  const { status, stderr } = await ensureInstalled();
-  expect(status).toBe(3);
-  expect(asked()).toBe('');
-  expect(stderr).toContain('run npm ci where it points to');
 });
 
 test('a program is started only after its packages are there, with its arguments', async () => {

@@ -1,7 +1,7 @@
 /** Judges GitLab's side of the set-up. Pure: parts hidden by one cause are unknown, and the cause is reported once. */
 import { DAY_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import type { Beat } from '../../core/contract/admissions.ts';
-import type { CanaryOutcome, RouterPatience } from '../../core/ledger/controller.ts';
+import type { CanaryOutcome } from '../../core/ledger/controller.ts';
 import type { BrokenWebhook, Unread } from './evidence.ts';
 import {
   CLOCK_OFF_MS_MAX,
@@ -134,26 +134,19 @@ export const GITLAB_CHECKS: HealthChecks = {
       if (groups === 0) return unknown(`no top-level group was looked at${left}`);
       if (broken.length === 0)
         return ok(`each of ${counted(groups, 'top-level group')} sends its job events${left}`);
-      const named = Map.groupBy(broken, ({ standing }) => standing).entries();
-      const texts = [...named].map(([standing, some]) => {
-        const paths = some.slice(0, GROUPS_NAMED).map(({ group }) => group);
-        return `${WORDS[standing]}: ${paths.join(', ')}${some.length > GROUPS_NAMED ? ' …' : ''}`;
-      });
+      const named = broken.slice(0, GROUPS_NAMED).map(({ group, standing }) => `${group} ${WORDS[standing]}`);
+      const more = broken.length > GROUPS_NAMED ? ' …' : '';
       return problem(
-        `${broken.length} of ${counted(groups, 'top-level group')} ${texts.join('; ')}${left}`,
+        `${broken.length} of ${counted(groups, 'top-level group')}: ${named.join('; ')}${more}${left}`,
         'tollgate gitlab setup makes and repairs them; until then the sweep finds the ends of their jobs',
       );
     }),
 
   canary: ({ canary, beats, gitlabVersion, nowMs }) =>
-    known(canary, (outcome) =>
-      judgeCanary(
-        outcome,
-        beats.known ? heardAmong(beats.value, nowMs) : [],
-        gitlabVersion.known ? gitlabVersion.value : undefined,
-        nowMs,
-      ),
-    ),
+    known(canary, (outcome) => {
+      const heard = beats.known ? heardAmong(beats.value, nowMs) : [];
+      return judgeCanary(outcome, heard, gitlabVersion.known ? gitlabVersion.value : undefined, nowMs);
+    }),
 
   'clock of GitLab': ({ gitlabAheadMs }) =>
     known(gitlabAheadMs, (aheadMs) => {
@@ -169,11 +162,11 @@ export const GITLAB_CHECKS: HealthChecks = {
 };
 
 const WORDS: Readonly<Record<BrokenWebhook['standing'], string>> = {
-  missing: 'have no webhook',
-  off: 'have one that sends no job events',
-  disabled: 'have one that GitLab disabled because it failed',
-  failing: 'have one whose last deliveries failed',
-  rewritten: 'have one with a template, which changes what it sends',
+  missing: 'has no webhook',
+  off: 'has one that sends no job events',
+  disabled: 'has one that GitLab disabled because it failed',
+  failing: 'has one whose last deliveries failed',
+  rewritten: 'has one with a template, which changes what it sends',
 };
 
 const numbersOf = (version: string): readonly number[] =>
@@ -192,32 +185,30 @@ const unproven = (text: string) =>
   warning(text, 'tollgate gitlab canary proves both, on a runner of its own');
 
 /**
- * Judges if the canary proved both decisions. A proof is one of a version and of descriptors; what was found under others
- * says nothing of now.
+ * Judges if the canary proved both decisions, for this version of GitLab and these descriptors.
  *
  * @param heard - relays that run; empty: unknown
  */
 export function judgeCanary(
   outcome: CanaryOutcome | undefined,
-  heard: readonly Pick<Beat, 'schema' | 'answerWithinMs'>[],
+  heard: readonly Pick<Beat, 'schema'>[],
   gitlabVersion: string | undefined,
   nowMs: number,
 ): HealthJudgement {
   if (outcome === undefined)
     return unproven('never proven: whether GitLab takes "admitted" and "rejected" for what they are');
-  const { admitted, rejected } = outcome;
-  const agoMs = nowMs - outcome.checkedAtMs;
-  const ago = agoMs < MINUTE_MS ? 'just now' : `${span(agoMs)} ago`;
+  const { admitted, rejected, checkedAtMs, descriptors } = outcome;
+  const ago = nowMs - checkedAtMs < MINUTE_MS ? 'just now' : `${span(nowMs - checkedAtMs)} ago`;
   if (gitlabVersion !== undefined && gitlabVersion !== outcome.gitlabVersion)
     return unproven(
       `not proven since GitLab became ${gitlabVersion}: the last canary was on ${outcome.gitlabVersion}, ${ago}`,
     );
-  const descriptors = new Set(heard.flatMap(({ schema }) => schema?.hash ?? []));
-  if (descriptors.size > 0 && !descriptors.has(outcome.descriptors))
+  const hashes = [...new Set(heard.flatMap(({ schema }) => schema?.hash ?? []))];
+  if (hashes.length > 0 && !hashes.includes(descriptors))
     return unproven(
-      `not proven with the descriptors ${[...descriptors].join(', ')}: the last canary had ${outcome.descriptors}, ${ago}`,
+      `not proven with the descriptors ${hashes.join(', ')}: the last canary had ${descriptors}, ${ago}`,
     );
-  const on = `on GitLab ${outcome.gitlabVersion} with descriptors ${outcome.descriptors}, ${ago}`;
+  const on = `on GitLab ${outcome.gitlabVersion} with descriptors ${descriptors}, ${ago}`;
   const found = [admitted, rejected];
   if (found.includes('contrary'))
     return problem(
@@ -231,32 +222,5 @@ export function judgeCanary(
     );
   if (found.some((variant) => variant !== 'proven'))
     return unproven(`only ${admitted === 'proven' ? '"admitted"' : '"rejected"'} is proven ${on}`);
-  return judgePatience(`both answers proven ${on}`, outcome.patience, heard);
-}
-
-/** The deadline of all questions that wait for nothing: GitLab is known to wait that long. */
-const PATIENT_FOR_SURE_MS = 5_000;
-
-/** If the router gives up a waiting request, the job fails, whatever the later response. */
-function judgePatience(
-  proven: string,
-  patience: RouterPatience | undefined,
-  heard: readonly Pick<Beat, 'answerWithinMs'>[],
-): HealthJudgement {
-  const answerWithinMs = Math.max(0, ...heard.map((beat) => beat.answerWithinMs ?? 0));
-  const { waitedMs, gaveUp } = patience ?? { waitedMs: 0, gaveUp: false };
-  const measured = `the router ${gaveUp ? 'gives up after' : 'was seen to wait'} ${waitedMs / 1_000} s`;
-  const seen = patience === undefined ? 'how long the router waits was not measured' : measured;
-  const kept = `relays keep questions open for up to ${answerWithinMs / 1_000} s, and ${seen}`;
-  if (gaveUp && waitedMs <= answerWithinMs)
-    return problem(
-      `${kept}: jobs that wait for a slot fail`,
-      `set relay.answerWithinMs below ${Math.floor(waitedMs / 1_000) * 1_000}, and deploy`,
-    );
-  if (answerWithinMs > PATIENT_FOR_SURE_MS && waitedMs < answerWithinMs)
-    return warning(
-      `${proven}; ${kept}`,
-      `tollgate gitlab canary --patience ${Math.ceil(answerWithinMs / 1_000)} shows whether it does`,
-    );
-  return ok(patience === undefined ? proven : `${proven}; ${seen}`);
+  return ok(`both answers proven ${on}`);
 }

@@ -20,7 +20,6 @@ export interface Log {
 
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined | readonly string[]>>;
 
-/** Writes to stdout, where Lambda and containers collect it. */
 export const consoleLog: Log = {
   info: (message, fields) => write('info', message, fields),
   warn: (message, fields) => write('warn', message, fields),

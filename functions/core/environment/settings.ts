@@ -82,7 +82,6 @@ export const readSettleConfig = settingsReader({
 
 export const readRequeueConfig = settingsReader({
   ...{ ...TABLE, ...RULES, gitlabUrl: GITLAB.gitlabUrl },
-  /** SSM parameters below it are the groups' tokens. */
   tokensPath: required(names.ENV_REQUEUE_TOKENS_PATH),
 });
 
@@ -102,11 +101,8 @@ export const readSweepConfig = settingsReader({
 
 export const readRollupConfig = settingsReader({
   ...{ ...TABLE, ...RULES, zone: usageZone },
-  /** ARN of the owners' topic. Absent: no threshold alerts. */
   thresholdsTopicArn: optional(names.ENV_THRESHOLDS_TOPIC),
-  /** Absent: messages have no links. */
   consoleUrl: optional(names.ENV_CONSOLE_URL),
-  /** Target of the decision export. Absent: none. */
   export: (env, problems) => {
     const bucket = env[names.ENV_EXPORT_BUCKET];
     if (!bucket) return undefined;
@@ -119,7 +115,6 @@ export const readRollupConfig = settingsReader({
 
 export const readNoticesConfig = settingsReader({
   ...{ ...TABLE, ...RULES },
-  /** ARN. */
   topicArn: required(names.ENV_THRESHOLDS_TOPIC),
   zone: usageZone,
   /** SSM parameter with the webhooks of chat channels, one per line. Absent: no chat. */
@@ -131,7 +126,6 @@ export const readNoticesConfig = settingsReader({
     const tokensPath = env[names.ENV_NOTE_TOKENS_PATH];
     return tokensPath ? { gitlabUrl: GITLAB.gitlabUrl(env, problems), tokensPath } : undefined;
   },
-  /** Absent: messages have no links. */
   consoleUrl: optional(names.ENV_CONSOLE_URL),
 });
 
@@ -162,7 +156,6 @@ export const readDirectoryConfig = settingsReader({
 export const readDoctorConfig = settingsReader({
   ...{ ...TABLE, ...RULES, ...GITLAB, zone: usageZone },
   webhookUrl: required(names.ENV_WEBHOOK_URL),
-  /** Absent: the only controller that GitLab has. */
   controllerId: controllerIdIn,
   /** The GitLab that the descriptors are of: `18.9`. Absent: their lock names none. */
   descriptorsVersion: optional(names.ENV_DESCRIPTORS_VERSION),
@@ -177,6 +170,5 @@ export const readSsmLimitsConfig = settingsReader({
       problems.push(`${names.ENV_LIMITS_PATH} is "${path}"; expected a path such as /tollgate/prod/limits`);
     return path;
   },
-  /** Only for a stand-in of Parameter Store. */
   ssmEndpoint: optional(names.ENV_SSM_ENDPOINT),
 });

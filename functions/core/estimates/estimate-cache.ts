@@ -16,14 +16,11 @@ const FRESH_MS = 60_000;
 const FAILED_MS = 5_000;
 const WAIT_MS_MAX = 150;
 const WAIT_SHARE = 1 / 4;
-/** Late answers still fill the cache. */
 const READ_TIMEOUT_MS = 1_000;
 /** One BatchGetItem; a batch of admissions has at most 96 projects. */
 const READ_PROJECTS_MAX = 100;
-/** Each has some KB. */
 const PROJECTS_MAX = 1_000;
 
-/** Keep one per process. */
 export function createEstimateCache({
   source,
   clock,

@@ -13,7 +13,6 @@ export interface EstimateSource {
 export const dynamoEstimateSource = (deps: BatchGetDeps & { readonly instance: string }): EstimateSource => ({
   async read(projectIds, { timeoutMs }) {
     const keys = projectIds.map((projectId) => estimatesKey(deps.instance, projectId));
-    // A run that is learned a second later is one of twenty.
     const items = await batchGet(keys, timeoutMs, deps, { consistent: false });
     return new Map(
       projectIds.flatMap((projectId, index) => {

@@ -17,7 +17,6 @@ export interface StoredEstimates {
 
 const HISTORY = 'h';
 export const ESTIMATES_REV = 'r';
-/** A project without jobs for this time loses its history. */
 const UNUSED_DAYS = 120;
 
 export function encodeEstimates(key: Key, { history, rev }: StoredEstimates, nowMs: number): Item {

@@ -40,8 +40,6 @@ const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
 
-const settingsSchema = z.object({ silent_mode_enabled: z.boolean().optional() });
-
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 const controllerSchema = z.object({
@@ -126,7 +124,6 @@ export function createGitLabAdministration(deps: RestCallDeps) {
     licence: () => calls.read('other', licenceSchema, '/license'),
     flags: () => calls.read('other', flagsSchema, '/features'),
     flagDefinitions: () => calls.read('other', flagDefinitionsSchema, '/features/definitions'),
-    settings: () => calls.read('other', settingsSchema, '/application/settings'),
 
     controllers: () => calls.list('controllers', controllerSchema, '/runner_controllers'),
     controller: (id: number) => calls.read('controllers', controllerSchema, controller(id)),

@@ -18,7 +18,6 @@ const runnerDetailSchema = z.object({
   tag_list: z.array(z.string()),
   run_untagged: z.boolean(),
 });
-const takenJobSchema = z.object({ id, project: z.object({ path_with_namespace: z.string() }) });
 const pipelineSchema = z.object({ id, source: z.string().nullish(), web_url: z.string().optional() });
 const pipelineJobSchema = z.object({
   id,
@@ -34,7 +33,6 @@ const messageSchema = z.object({
   }),
 });
 
-export type CanaryProject = z.output<typeof projectSchema>;
 export type CanaryJob = z.output<typeof pipelineJobSchema>;
 
 export type GitLabPipelines = ReturnType<typeof createGitLabPipelines>;
@@ -59,16 +57,7 @@ export function createGitLabPipelines(deps: RestCallDeps) {
   return {
     project: (asked: string) => calls.read('other', projectSchema, `/projects/${encodeURIComponent(asked)}`),
     runner: (runnerId: number) => calls.read('other', runnerDetailSchema, `/runners/${runnerId}`),
-    /** Paths of the projects whose jobs the runner took last, out of a hundred jobs. */
-    async projectsOf(runnerId: number): Promise<AdminAnswer<readonly string[]>> {
-      const path = `/runners/${runnerId}/jobs`;
-      const jobs = await calls.read('other', takenJobSchema.array(), path, newest({}));
-      if (!jobs.ok) return jobs;
-      return {
-        ok: true,
-        value: [...new Set(jobs.value.map(({ project }) => project.path_with_namespace))],
-      };
-    },
+    /** Its source is `api`. It may have been started where the answer was lost. */
     start: (projectId: number, ref: string) =>
       calls.change('pipelines', pipelineSchema, 'POST', `/projects/${projectId}/pipeline`, { ref }),
     async unfinished(projectId: number): Promise<AdminAnswer<readonly number[]>> {

@@ -231,60 +231,38 @@ export function routerAccess(version: string | undefined): RouterAccess {
  */
 export const fallsBack = (version: string | undefined): boolean => minorOf(version) >= minorOf('19.2');
 
-/** One page of a runner's jobs, those that ended in the span; the whole of it is to be kept before the next is asked for. */
-export interface FinishedJobsPage {
-  readonly runnerId: number;
-  readonly jobs: readonly JobTruth[];
-  readonly unreadable: number;
-  readonly next?: string;
-  /** This runner has more jobs in the span than pages are read: what is older is missing. */
-  readonly cut: boolean;
-}
-
-/** Checkpoint of one runner: `done`, or the next page and the number of pages read. */
-export type JobsMark = 'done' | { readonly page: string; readonly pages: number };
-
 interface JobSpan {
   /** Unix ms: jobs that ended before are left out, and reading stops at one created before. */
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** Read per runner at most; a page has 100 jobs. */
-  readonly pagesMax: number;
-  readonly marks?: ReadonlyMap<number, JobsMark>;
-  readonly sleep: (delayMs: number) => Promise<void>;
 }
 
 /**
  * Yields finished jobs runner by runner, newest first by id: `GET /runners/:id/jobs` in keyset pages, which
  * are stable while jobs start and end. GitLab has no filter by time there, so newer jobs are read as well,
- * and a job that waited since before the span is missed.
+ * and a job that waited since before the span is missed. `cut`: the runner has more jobs in the span than `pagesMax` pages of 100.
  *
  * @throws {GitLabError}
  */
 export async function* finishedJobs(
   gitlab: Pick<GitLab, 'listJobs'>,
   runnerIds: readonly number[],
-  span: JobSpan,
-): AsyncGenerator<FinishedJobsPage> {
+  span: JobSpan & {
+    readonly pagesMax: number;
+    readonly sleep: (delayMs: number) => Promise<void>;
+  },
+) {
   for (const runnerId of runnerIds) {
-    const mark = span.marks?.get(runnerId);
-    if (mark === 'done') continue;
-    let page = mark?.page;
-    for (let pages = mark?.pages ?? 0; ; ) {
+    let page: string | undefined;
+    for (let pages = 1; ; pages += 1) {
       const found = await patiently(() => gitlab.listJobs(`runners/${runnerId}`, { page }), span.sleep);
-      pages += 1;
       const oldest = found.jobs.at(-1)?.createdAtMs ?? Number.POSITIVE_INFINITY;
       const isOver = found.next === undefined || oldest < span.sinceMs;
-      const cut = !isOver && pages >= span.pagesMax;
-      page = isOver || cut ? undefined : found.next;
-      yield {
-        runnerId,
-        jobs: found.jobs.filter((job) => ranIn(job, span)),
-        unreadable: found.unreadable ?? 0,
-        cut,
-        ...(page !== undefined && { next: page }),
-      };
-      if (page === undefined) break;
+      const isLast = isOver || pages >= span.pagesMax;
+      const jobs = found.jobs.filter((job) => ranIn(job, span));
+      yield { runnerId, jobs, unreadable: found.unreadable ?? 0, isLast, cut: isLast && !isOver };
+      if (isLast) break;
+      page = found.next;
     }
   }
 }

@@ -15,21 +15,12 @@ import {
 import { type Environment, unset } from '../environment/settings.ts';
 import type { RoleSettings } from './gitlab-roles.ts';
 
-/** Our address in the browser, by GitLab's redirect. */
-interface OwnAddress {
-  readonly redirectUrl: string;
-  /** `https://budget.example.com` */
-  readonly origin: string;
-  /** Https; without it only on the own machine. */
-  readonly secure: boolean;
-}
-
 export const CALLBACK_PATH = '/signin/callback';
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
 
 /** @throws {Error} naming what is wrong with it: a sign-in over plain http shows its cookies to the network. */
-export function ownAddress(redirectUrl: string): OwnAddress {
+export function ownAddress(redirectUrl: string) {
   const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
   const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (url === undefined || !isPlain || url.pathname !== CALLBACK_PATH || !isSafeUrl(url)) {
@@ -37,14 +28,13 @@ export function ownAddress(redirectUrl: string): OwnAddress {
       `the sign-in's redirect URL is not usable; expected one like https://budget.example.com${CALLBACK_PATH}`,
     );
   }
-  return { redirectUrl, origin: url.origin, secure: url.protocol === 'https:' };
+  // Only a console on the own machine does without https.
+  return { origin: url.origin, secure: url.protocol === 'https:' };
 }
 
-/** Https, or a server on the own machine. */
 export const isSafeUrl = (url: URL): boolean =>
   url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.includes(url.hostname));
 
-/** A request, as far as it says where it comes from. */
 interface Arrival {
   /** The connection's address, which cannot be forged: Lambda's `sourceIp`. */
   readonly connection: string;
@@ -52,7 +42,6 @@ interface Arrival {
   readonly forwardedFor: string | undefined;
 }
 
-/** Real proxy chains are shorter. */
 const HOPS_MAX = 10;
 
 /**
@@ -96,7 +85,6 @@ export interface SignInConfig {
   /** `read_api`, an administrator's; for the roles, and for what runners are. */
   readonly gitlabTokenParameter: string;
   readonly clientId: string;
-  /** The id of the application for terminals; absent: there is none. */
   readonly deviceClientId: string | undefined;
   readonly clientSecretParameter: string;
   readonly redirectUrl: string;

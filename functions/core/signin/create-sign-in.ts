@@ -19,7 +19,14 @@ import {
   requireUser,
   safeReturnTo,
 } from './require-user.ts';
-import { newId, ownSessions, type RandomBytes, SESSION_MS, Sessions, secretHashOf } from './sessions.ts';
+import {
+  createSessions,
+  newId,
+  ownSessions,
+  type RandomBytes,
+  SESSION_MS,
+  secretHashOf,
+} from './sessions.ts';
 
 /**
  * A pending sign-in: `state` ties GitLab's answer to our question, the verifier (PKCE) proves that the code returns from the same
@@ -30,13 +37,9 @@ const PendingSchema = z.object({
 });
 type PendingSignIn = z.infer<typeof PendingSchema>;
 
-/** GitLab asks for a password and a second factor meanwhile. */
 const PENDING_SECONDS = 10 * 60;
 /** Tabs of one browser; their cookies come with every request, and all headers together must stay below 10 KB. */
 const TABS_MAX = 5;
-const KEY_USE = 'tollgate pending sign-in';
-const KEY_BYTES = 32;
-const NAME_CHARACTERS = 16;
 const SEALED = /^[\w.-]{1,4000}$/;
 
 /**
@@ -52,10 +55,9 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
   // Lax, not Strict: the way back from GitLab starts on another site.
   const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
   const key = async (): Promise<Uint8Array> =>
-    new Uint8Array(hkdfSync('sha256', await clientSecret(), '', KEY_USE, KEY_BYTES));
-  const nameOf = (state: string): string => `${prefix}${secretHashOf(state).slice(0, NAME_CHARACTERS)}`;
+    new Uint8Array(hkdfSync('sha256', await clientSecret(), '', 'tollgate pending sign-in', 32));
+  const nameOf = (state: string): string => `${prefix}${secretHashOf(state).slice(0, 16)}`;
   return {
-    /** Gives it to the browser for ten minutes. */
     async keep(c: Context, pending: PendingSignIn): Promise<void> {
       const sealed = await new EncryptJWT({ ...pending })
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
@@ -84,10 +86,7 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
   };
 }
 
-const DEVICE_CODE = /^[\w.~-]{1,500}$/;
-
 export interface SignInOptions {
-  /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
   /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
   readonly clientId: string;
@@ -102,21 +101,15 @@ export interface SignInOptions {
   readonly sessions: SessionStore;
   readonly roles: RoleSource;
   readonly clock: { nowMs(): number };
-  /** Cryptographic, such as `randomBytes`. */
   readonly random: RandomBytes;
   /** The caller's address, e.g. Lambda's `sourceIp`; never from a header of the caller. */
   readonly addressOf: (c: Context) => string;
   readonly log: Log;
-  /** Renders a page with one sentence. @default plain */
   readonly render?: RenderNotice;
   /** @default 30 a minute from one address */
   readonly signInLimit?: RateLimit;
   /** @default 600 a minute in one session */
   readonly sessionLimit?: RateLimit;
-  /** For cookies that open no session. @default 300 a minute from one address */
-  readonly strangerLimit?: RateLimit;
-  /** For jobs that ask by their own token. @default 60 a minute of one project */
-  readonly jobLimit?: RateLimit;
 }
 
 export interface SignIn {
@@ -126,17 +119,8 @@ export interface SignIn {
   readonly requireUser: MiddlewareHandler<SignInEnv>;
 }
 
-const MINUTE_MS = 60_000;
-/** A person needs one; an office behind one address a few. */
 const SIGN_INS_PER_MINUTE = 30;
-/** Ten a second: more than a page needs, less than what hurts. */
 const REQUESTS_PER_MINUTE = 600;
-/**
- * Covers an office that returns from lunch with a few tabs each. A browser sends an expired cookie once,
- * because it is cleared.
- */
-const STRANGERS_PER_MINUTE = 300;
-/** A job asks once. */
 const JOBS_PER_MINUTE = 60;
 
 /**
@@ -150,21 +134,17 @@ export function createSignIn(options: SignInOptions): SignIn {
   const { clock, random, sessions: store, log, render = plainPage } = options;
   const { origin, secure } = ownAddress(options.redirectUrl);
   const gitlab = gitlabSignIn(options);
-  const sessions = new Sessions({ store, roles: options.roles, clock, random });
-  const perMinute = (max: number): RateLimit => rateLimit({ max, windowMs: MINUTE_MS, clock });
-  const {
-    signInLimit = perMinute(SIGN_INS_PER_MINUTE),
-    sessionLimit = perMinute(REQUESTS_PER_MINUTE),
-    strangerLimit = perMinute(STRANGERS_PER_MINUTE),
-    jobLimit = perMinute(JOBS_PER_MINUTE),
-  } = options;
+  const sessions = createSessions(store, options.roles, clock, random);
+  const perMinute = (max: number): RateLimit => rateLimit({ max, windowMs: 60_000, clock });
+  const { signInLimit = perMinute(SIGN_INS_PER_MINUTE), sessionLimit = perMinute(REQUESTS_PER_MINUTE) } =
+    options;
   const readJob = jobTokenReader({ issuer: options.issuer, audience: origin, fetch: options.fetch, clock });
   const sessionCookie = idCookie('tollgate-session', secure);
   const pendings = pendingSignIns(options.clientSecret, clock, secure);
   const refuse = refusals(render);
   const guard = requireUser({
-    ...{ sessions, sessionCookie, sessionLimit, strangerLimit, readJob, jobLimit, origin, refuse, log },
-    addressOf: options.addressOf,
+    ...{ sessions, sessionCookie, sessionLimit, readJob, origin, refuse, log },
+    jobLimit: perMinute(JOBS_PER_MINUTE),
   });
 
   const routes = new Hono<SignInEnv>();
@@ -203,7 +183,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   routes.post('/signin/device/session', async (c) => {
     const body: { readonly deviceCode?: unknown } | null = await c.req.json().catch(() => null);
     const deviceCode = body?.deviceCode;
-    if (typeof deviceCode !== 'string' || !DEVICE_CODE.test(deviceCode))
+    if (typeof deviceCode !== 'string' || !/^[\w.~-]{1,500}$/.test(deviceCode))
       throw new SignInError('sign_in_invalid', 'This is no code of a device.', 'Run tollgate login again.');
     const answer = await device().ask(deviceCode);
     if ('wait' in answer) return c.json(answer, 202);
@@ -233,14 +213,12 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   routes.post('/signout', guard, async (c) => {
     const id = bearerOf(c) ?? sessionCookie.read(c);
-    // A terminal asks so; pages have a form of their own.
     if (c.req.query('everywhere') === 'yes') await ownSessions(store, clock).end(c.var.user, 'all');
     if (id !== undefined) await sessions.end(id);
     sessionCookie.clear(c);
     return c.redirect('/signout', 303);
   });
 
-  // A user who is still signed in sees no sign-out message.
   routes.get('/signout', async (c) =>
     sessionCookie.read(c) === undefined ? await refuse(c, 'goodbye') : c.redirect('/', 302),
   );

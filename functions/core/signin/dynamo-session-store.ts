@@ -1,23 +1,11 @@
 import { z } from 'zod';
-import { changeItem, deleteItem, getItem, itemAt, putItem, queryAll, scanPages } from '../store/calls.ts';
+import { changeItem, deleteItem, getItem, itemAt, putItem, queryAll } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import {
-  all,
-  begins,
-  type InstanceTable,
-  type Item,
-  keyOf,
-  numberIs,
-  PK,
-  SK,
-  TimeLimit,
-  TTL_ATTRIBUTE,
-} from '../store/operation.ts';
+import { type InstanceTable, type Item, keyOf, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
 import { answered, type TableFailure, unavailable } from '../store/table-failure.ts';
 import { type Session, type SessionChange, type SessionStore, SignInError } from './model.ts';
 
 const USER_ID = 'ui';
-/** When it ends at the latest, Unix ms. */
 const ENDS_AT = 'en';
 
 const text = (value: string): Item[string] => ({ S: value });
@@ -72,11 +60,9 @@ function parsedJson(json: string): unknown {
   }
 }
 
-/** Every page waits for it; one item takes some 5 ms. */
 const TIMEOUT_MS = 2_000;
 /** Later than the end of a session, so that clocks that differ do not matter. */
 const TTL_GRACE_SECONDS = 3_600;
-/** More sign-ins than one user makes in ten hours. */
 const OF_USER_MAX = 100;
 
 /** Stores sessions under keys that scans of the ledger skip. Sign-out takes effect immediately everywhere. */
@@ -86,10 +72,8 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
     create: (idHash, session) =>
       tried('write', async (limit) => {
         const ttl = { N: String(Math.ceil(session.endsAtMs / 1_000) + TTL_GRACE_SECONDS) };
-        const { [USER_ID]: user, [ENDS_AT]: end } = sessionAttributes(session);
         const mine = {
-          ...(user && { [USER_ID]: user }),
-          ...(end && { [ENDS_AT]: end }),
+          ...{ [USER_ID]: whole(session.userId), [ENDS_AT]: whole(session.endsAtMs) },
           [TTL_ATTRIBUTE]: ttl,
         };
         // Noted first: no session is open that its user cannot find.
@@ -102,7 +86,6 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
         const item = await getItem(table, keys.session(idHash), limit);
         return item && sessionOf(item);
       }),
-    // A sign-out meanwhile is not undone.
     change: (idHash, change) =>
       tried('change', (limit) => changeItem(table, keys.session(idHash), changeAttributes(change), limit)),
     remove: (idHash) => tried('remove', (limit) => deleteItem(table, keys.session(idHash), limit)),
@@ -115,7 +98,6 @@ export function dynamoSessionStore({ table, instance }: InstanceTable): SessionS
           latest.map(async (item) => {
             const { sk: idHash } = keyOf(item);
             const session = sessionOf((await getItem(table, keys.session(idHash), limit)) ?? {});
-            // It may have ended: what was noted of it expires.
             return session?.userId === userId ? [{ idHash, session }] : [];
           }),
         );
@@ -137,30 +119,23 @@ const failure: TableFailure = (doing, _, error) =>
     'Try again in a minute.',
   );
 
-/** Lists sessions by user, including old ones without an index entry: it reads the whole table. */
-export interface UserSessions {
+const FORGET_TIMEOUT_MS = 10_000;
+
+export type UserSessions = ReturnType<typeof dynamoUserSessions>;
+
+export const dynamoUserSessions = ({ table, instance }: InstanceTable) => ({
   /** Ends all of a user's sessions, or only counts them. @throws {LedgerError} `ledger_unavailable` */
-  end(userId: number, options: { readonly dryRun: boolean }): Promise<number>;
-}
-
-const SCAN_TIMEOUT_MS = 10_000;
-const SESSION_SK = 'session';
-
-export const dynamoUserSessions = ({ table, instance }: InstanceTable): UserSessions => ({
-  end: (userId, { dryRun }) =>
+  end: (userId: number, { dryRun }: { readonly dryRun: boolean }): Promise<number> =>
     answered('look for sessions and end them', unavailable(table), async () => {
-      const filter = all([begins(PK, ledgerKeys(instance).sessionPrefix), numberIs(USER_ID, '=', userId)]);
-      let ended = 0;
-      for await (const items of scanPages(
-        table,
-        { filter, attributes: [PK, SK], consistent: true },
-        SCAN_TIMEOUT_MS,
-      )) {
-        // Index entries of the user are deleted as well.
-        ended += items.filter((item) => keyOf(item).sk === SESSION_SK).length;
-        if (dryRun) continue;
-        for (const item of items) await deleteItem(table, keyOf(item), new TimeLimit(SCAN_TIMEOUT_MS));
+      const keys = ledgerKeys(instance);
+      const limit = new TimeLimit(FORGET_TIMEOUT_MS);
+      const { pk } = keys.sessionOfUser(userId, '');
+      const noted = (await queryAll(table, { pk, consistent: true }, limit)).map(keyOf);
+      // The index entry names the user, so it goes as well, and last.
+      for (const key of dryRun ? [] : noted) {
+        await deleteItem(table, keys.session(key.sk), limit);
+        await deleteItem(table, key, limit);
       }
-      return ended;
+      return noted.length;
     }),
 });

@@ -14,7 +14,6 @@ import { type Account, type RoleSource, type Roles, SignInError } from './model.
 export interface RoleSettings {
   /** Direct members of this group, from Guest upwards, are admins of Tollgate. Absent: no admins. */
   readonly adminGroupId?: number;
-  /** The same for finance. */
   readonly financeGroupId?: number;
   /** The lowest role that owns a group's limits. @default 'maintainer' (and owners) */
   readonly ownersFrom?: 'maintainer' | 'owner';
@@ -24,7 +23,6 @@ export interface RoleSettings {
   readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
 }
 
-/** GitLab's access levels. */
 const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
 /** Bounds all tries, because a user waits for a page. */
 const TIMEOUT_MS = 2_000;
@@ -59,7 +57,6 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
     let page: string | undefined;
     for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
       const answer = await restCall(path, pageQuery({ type: 'Namespace' }, page), deps);
-      // The user is gone since they were asked for: no groups.
       const entries = answer.status === 404 ? [] : readList(path, answer);
       memberships.push(...entries.flatMap((entry) => membershipOf(entry) ?? []));
       page = nextPage(answer.headers);
@@ -98,7 +95,6 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
   };
 }
 
-/** Converts memberships to roles. */
 export function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Roles {
   const { adminGroupId, financeGroupId, ownersFrom = 'maintainer', viewersFrom = 'developer' } = settings;
   const atLeast = (level: number): number[] =>
@@ -118,8 +114,6 @@ export function rolesBy(memberships: readonly Membership[], settings: RoleSettin
 function membershipOf(entry: unknown): Membership | undefined {
   if (!isRecord(entry) || entry.source_type !== 'Namespace') return undefined;
   const { source_id: groupId, access_level: level } = entry;
-  return isId(groupId) && typeof level === 'number' ? { groupId, level } : undefined;
+  const isId = typeof groupId === 'number' && Number.isSafeInteger(groupId) && groupId > 0;
+  return isId && typeof level === 'number' ? { groupId, level } : undefined;
 }
-
-const isId = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0;

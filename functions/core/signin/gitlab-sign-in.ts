@@ -24,9 +24,7 @@ import { isSafeUrl } from './config.ts';
 import { SignInError } from './model.ts';
 
 interface GitLabSignInDeps {
-  /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
-  /** Id of the application registered in GitLab, confidential, scope `openid`. */
   readonly clientId: string;
   /** Asked for again every few minutes, so that a new secret needs no restart. */
   readonly clientSecret: () => Promise<string>;
@@ -35,7 +33,6 @@ interface GitLabSignInDeps {
   readonly clock: { nowMs(): number };
 }
 
-/** Values that bind GitLab's response to our request. */
 interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
@@ -44,7 +41,6 @@ interface SignInChecks {
 
 /** Says who the user is, and nothing else; what they may do is asked with Tollgate's own token. */
 const SCOPE = 'openid';
-/** Clocks of GitLab and ours may differ by so much. */
 const TOLERANCE_SECONDS = 60;
 const TIMEOUT_SECONDS = 5;
 /** GitLab's addresses, its keys and our secret are reloaded this often. */
@@ -52,9 +48,10 @@ const FRESH_MS = 5 * 60_000;
 
 const isPlain = (issuer: string): boolean => new URL(issuer).protocol === 'http:';
 
-/** GitLab's id of a user. */
-const userIdOf = (subject = ''): number | undefined =>
-  /^[1-9]\d{0,14}$/.test(subject) ? Number(subject) : undefined;
+function userIdOf(subject = ''): number {
+  if (/^[1-9]\d{0,14}$/.test(subject)) return Number(subject);
+  throw invalid('GitLab named you by something that is not the id of a user', 'subject');
+}
 
 /** @throws {Error} if the issuer is neither https nor on the own machine. */
 export function gitlabSignIn({
@@ -87,7 +84,6 @@ export function gitlabSignIn({
     const nowMs = clock.nowMs();
     if (known !== undefined && nowMs < known.untilMs) return known.configuration;
     const configuration = discover().catch((error: unknown) => {
-      // The next caller retries.
       known = undefined;
       throw unavailable(error instanceof Error ? error.name : typeof error);
     });
@@ -96,7 +92,6 @@ export function gitlabSignIn({
   };
 
   return {
-    /** Returns the redirect address. @throws {SignInError} `gitlab_unavailable` */
     begin: async ({ state, nonce, codeVerifier }: SignInChecks): Promise<URL> =>
       buildAuthorizationUrl(await configured(), {
         ...{ redirect_uri: redirectUrl, scope: SCOPE, state, nonce, code_challenge_method: 'S256' },
@@ -104,7 +99,7 @@ export function gitlabSignIn({
       }),
 
     /**
-     * GitLab's id of the user. The tokens that come with it are dropped here.
+     * Returns GitLab's id of the user, and drops the tokens.
      * @param answer - the query of the address GitLab sent the browser back to.
      * @throws {SignInError} `sign_in_denied`, `sign_in_invalid`, `gitlab_unavailable`
      */
@@ -116,18 +111,12 @@ export function gitlabSignIn({
       const tokens = await authorizationCodeGrant(configuration, url, checks).catch((error: unknown) => {
         throw signInErrorOf(error);
       });
-      const userId = userIdOf(tokens.claims()?.sub);
-      if (userId === undefined)
-        throw invalid('GitLab named you by something that is not the id of a user', 'subject');
-      return userId;
+      return userIdOf(tokens.claims()?.sub);
     },
   };
 }
 
-/** Codes of the library that say the answer did not come, or not from GitLab's application. */
-const NO_ANSWER: readonly string[] = [
-  ...['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON'],
-];
+const NO_ANSWER = /^OAUTH_(TIMEOUT|ABORT|RESPONSE_IS_NOT_(CONFORM|JSON))$/;
 
 /** The library's errors can quote what GitLab sent; only their codes are taken over. */
 function signInErrorOf(error: unknown): SignInError {
@@ -142,7 +131,7 @@ function signInErrorOf(error: unknown): SignInError {
     return isOurs ? unavailable(error.error) : invalid('GitLab does not accept its code', error.error);
   }
   const { code = 'unknown' } = error instanceof ClientError ? error : { code: 'no answer' };
-  return error instanceof ClientError && !NO_ANSWER.includes(code)
+  return error instanceof ClientError && !NO_ANSWER.test(code)
     ? invalid('What GitLab answered does not belong to this sign-in', code)
     : unavailable(code);
 }
@@ -161,7 +150,6 @@ const unavailable = (code: string): SignInError =>
 const codeText = (code: string): string => (/^[\w ]{1,40}$/.test(code) ? code : 'unknown');
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
-const INTERVAL_SECONDS = 5;
 
 /**
  * OAuth's device authorization grant (RFC 8628) with GitLab, for people in a terminal.
@@ -193,7 +181,7 @@ export function deviceSignIn({
         userCode: begun.user_code,
         verificationUri: begun.verification_uri_complete ?? begun.verification_uri,
         expiresInSeconds: begun.expires_in,
-        intervalSeconds: begun.interval ?? INTERVAL_SECONDS,
+        intervalSeconds: begun.interval ?? 5,
       };
     },
 
@@ -212,9 +200,7 @@ export function deviceSignIn({
         if (code === 'authorization_pending' || code === 'slow_down') return { wait: code } as const;
         return refuse(error);
       }
-      const userId = userIdOf(subject);
-      if (userId !== undefined) return { userId };
-      throw invalid('GitLab named you by something that is not the id of a user', 'subject');
+      return { userId: userIdOf(subject) };
     },
   };
 }

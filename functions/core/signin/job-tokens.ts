@@ -4,17 +4,14 @@ import { z } from 'zod';
 import { SignInError, type User } from './model.ts';
 
 interface JobTokensDeps {
-  /** GitLab's address as it names itself. */
   readonly issuer: string;
-  /** Our own, `https://budget.example.com`: what the token is made out to. */
   readonly audience: string;
   readonly fetch: typeof fetch;
   readonly clock: { nowMs(): number };
 }
 
-/** Below GitLab's own address; never one that a token names. */
+/** Never an address that a token names. */
 const KEYS_PATH = '/oauth/discovery/keys';
-/** A user waits, and a slot is occupied. */
 const TIMEOUT_MS = 2_000;
 /** GitLab lists two or three, some 400 bytes each. */
 const KEYS_MAX = 20;
@@ -23,11 +20,9 @@ const BYTES_MAX = 64 * 1024;
 const FRESH_MS = 15 * 60_000;
 /** Bounds the reads caused by invented key ids. */
 const LOOK_MS = 60_000;
-/** A GitLab that did not answer is left alone for so long. */
 const QUIET_MS = 10_000;
 /** Asymmetric algorithms only: with a symmetric one, the public key could sign. */
 const ALGORITHMS = ['RS256', 'ES256'];
-/** Clocks of GitLab and ours may differ by so much. */
 const TOLERANCE_SECONDS = 30;
 /** GitLab's tokens last as long as their jobs may run; one that was carried off is of no use here after this. */
 const AGE_SECONDS_MAX = 3_600;
@@ -35,14 +30,12 @@ const AGE_SECONDS_MAX = 3_600;
 const CHARACTERS_MAX = 12_288;
 
 const ListedSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
-/** GitLab writes ids as texts. */
 const id = z
   .string()
   .regex(/^[1-9]\d{0,14}$/)
   .transform(Number);
 const ClaimsSchema = z.object({ job_project_id: id, project_id: id, job_id: id });
 
-/** GitLab lists no keys that can be used, or does not answer. */
 class GitLabKeysError extends Error {
   override readonly name = 'GitLabKeysError';
 }
@@ -53,7 +46,6 @@ function gitlabKeys({ issuer, fetch: send, clock }: JobTokensDeps) {
   const listed = async (url: string, init: RequestInit): Promise<Response> => {
     if (clock.nowMs() < quietUntilMs) throw new GitLabKeysError();
     try {
-      // GitLab does not redirect here.
       const response = await send(url, { ...init, redirect: 'error' });
       if (response.status !== 200) throw new GitLabKeysError();
       const { keys } = ListedSchema.parse(JSON.parse(await textWithin(response, BYTES_MAX)));
@@ -104,14 +96,24 @@ export function jobTokenReader(deps: JobTokensDeps): JobTokenReader {
       ...{ clockTolerance: TOLERANCE_SECONDS, maxTokenAge: AGE_SECONDS_MAX },
       currentDate: new Date(clock.nowMs()),
     }).catch((error: unknown) => {
-      if (error instanceof GitLabKeysError || error instanceof errors.JWKSTimeout) throw noKeys();
+      if (error instanceof GitLabKeysError || error instanceof errors.JWKSTimeout)
+        throw new SignInError(
+          'gitlab_unavailable',
+          'GitLab does not say which keys it signs with.',
+          'Try again in a minute; if that does not help, whoever runs Tollgate checks that it reaches GitLab.',
+        );
       throw invalid(faultOf(error, audience));
     });
     const claims = ClaimsSchema.safeParse(payload);
     if (!claims.success) throw invalid('does not say in which project its job runs');
     const { job_project_id: projectId, project_id: ofCode, job_id: jobId } = claims.data;
     // A fork's code could read the figures of the project that runs it.
-    if (projectId !== ofCode) throw ofFork();
+    if (projectId !== ofCode)
+      throw new SignInError(
+        'job_of_fork',
+        'The job runs the code of a fork, and is told nothing of the project it runs in.',
+        'Run the pipeline in the fork, or ask without the console.',
+      );
     return jobUser(projectId, jobId);
   };
 }
@@ -147,18 +149,4 @@ const invalid = (what: string): SignInError =>
     'job_token_invalid',
     `The job’s id_token ${what}.`,
     'Write `id_tokens:` into the job, with the address of this console as `aud`.',
-  );
-
-const ofFork = (): SignInError =>
-  new SignInError(
-    'job_of_fork',
-    'The job runs the code of a fork, and is told nothing of the project it runs in.',
-    'Run the pipeline in the fork, or ask without the console.',
-  );
-
-const noKeys = (): SignInError =>
-  new SignInError(
-    'gitlab_unavailable',
-    'GitLab does not say which keys it signs with.',
-    'Try again in a minute; if that does not help, whoever runs Tollgate checks that it reaches GitLab.',
   );

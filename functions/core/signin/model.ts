@@ -1,31 +1,26 @@
-const SPECS = {
+const STATUS = {
   /** An unexpected callback: too late, another browser, a second time. */
-  sign_in_expired: { status: 400, retryable: true },
+  sign_in_expired: 400,
   /** GitLab says no: the user declined, or the application is not set up for this. */
-  sign_in_denied: { status: 403, retryable: true },
+  sign_in_denied: 403,
   /** GitLab's answer does not hold: code, nonce, signature, issuer or time. */
-  sign_in_invalid: { status: 400, retryable: true },
+  sign_in_invalid: 400,
   /** GitLab knows no such active user, or has no end of groups for them. */
-  user_refused: { status: 403, retryable: false },
-  /** Sign-in from terminals is not set up. */
-  no_device_sign_in: { status: 404, retryable: false },
-  /** A job's id_token that does not hold: signature, audience, issuer, time or what it says. */
-  job_token_invalid: { status: 401, retryable: false },
-  /** It holds, and its job runs code of another project. */
-  job_of_fork: { status: 403, retryable: false },
-  /** GitLab, or what is needed to ask it, is out of reach or not set up. */
-  gitlab_unavailable: { status: 503, retryable: true },
-  /** The table of sessions gave no answer we can use. */
-  sessions_unavailable: { status: 503, retryable: true },
+  user_refused: 403,
+  no_device_sign_in: 404,
+  /** A job's id_token that does not hold: signature, audience, issuer, time or claims. */
+  job_token_invalid: 401,
+  job_of_fork: 403,
+  gitlab_unavailable: 503,
+  sessions_unavailable: 503,
 } as const;
 
-type SignInErrorCode = keyof typeof SPECS;
+type SignInErrorCode = keyof typeof STATUS;
 
-/** A sign-in that did not come about. Names no token, code, secret or cookie, and neither does what it was caused by. */
+/** Names no token, code, secret or cookie, and has no cause that could. */
 export class SignInError extends Error {
   override readonly name = 'SignInError';
   readonly code: SignInErrorCode;
-  /** The remedy for the user, in a sentence. */
   readonly remedy: string;
 
   constructor(code: SignInErrorCode, message: string, remedy: string) {
@@ -34,17 +29,12 @@ export class SignInError extends Error {
     this.remedy = remedy;
   }
 
-  /** The message without its code. */
   get sentence(): string {
     return this.message.slice(this.code.length + 3);
   }
 
-  get status(): (typeof SPECS)[SignInErrorCode]['status'] {
-    return SPECS[this.code].status;
-  }
-
-  get retryable(): boolean {
-    return SPECS[this.code].retryable;
+  get status(): (typeof STATUS)[SignInErrorCode] {
+    return STATUS[this.code];
   }
 }
 
@@ -53,13 +43,11 @@ export interface Roles {
   readonly admin: boolean;
   readonly finance: boolean;
   readonly ownedGroupIds: readonly number[];
-  /** The owned ones are among them. */
   readonly viewerGroupIds: readonly number[];
   /** A CI job of this project, and no person: it sees that project, and is nothing else of the above. */
   readonly jobOfProjectId?: number;
 }
 
-/** The signed-in user of one request. */
 export interface User {
   /** GitLab's id of the user; 0 of a job. */
   readonly id: number;
@@ -73,12 +61,10 @@ export interface User {
   readonly csrfToken: string;
 }
 
-/** Set by `requireUser` in Hono's context: `c.var.user`. */
 export interface SignInEnv {
   Variables: { user: User };
 }
 
-/** A user as GitLab has them now. */
 export interface Account {
   readonly username: string;
   readonly name: string;
@@ -101,7 +87,6 @@ export interface Session {
   readonly username: string;
   readonly name: string;
   readonly roles: Roles;
-  /** All Unix ms. */
   readonly rolesReadAtMs: number;
   readonly seenAtMs: number;
   /** Ends it, however busy it is. */
@@ -110,14 +95,7 @@ export interface Session {
   readonly terminal?: true;
 }
 
-/** Fields of a session that change. */
 export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs' | 'terminal'>>;
-
-/** A session under its hash. */
-interface KeptSession {
-  readonly idHash: string;
-  readonly session: Session;
-}
 
 /**
  * Stores sessions by the hash of the cookie's id, so that readers of the table cannot sign in. Ended
@@ -131,5 +109,5 @@ export interface SessionStore {
   change(idHash: string, change: SessionChange): Promise<boolean>;
   remove(idHash: string): Promise<void>;
   /** Those of a user, the last hundred; some may have ended. */
-  ofUser(userId: number): Promise<readonly KeptSession[]>;
+  ofUser(userId: number): Promise<readonly { readonly idHash: string; readonly session: Session }[]>;
 }

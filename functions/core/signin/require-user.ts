@@ -5,13 +5,11 @@ import { createMiddleware } from 'hono/factory';
 import { html } from 'hono/html';
 import { NONCE, type SecureHeadersVariables, secureHeaders } from 'hono/secure-headers';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Log } from '../environment/environment.ts';
 import type { JobTokenReader } from './job-tokens.ts';
 import { type SignInEnv, SignInError } from './model.ts';
-import { type Sessions, secretHashOf } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 
-/** Longer than any address of ours, and short enough for a cookie. */
 const LENGTH_MAX = 1_000;
 /** Base to distinguish own paths from other addresses; `.invalid` is reserved. */
 const HERE = 'https://here.invalid';
@@ -30,18 +28,9 @@ export function safeReturnTo(asked: string | undefined): string {
   return /^\/sign(in|out)(\/|$)/.test(pathname) ? '/' : `${pathname}${search}`;
 }
 
-/** Counts something per key and window. */
 export interface RateLimit {
   /** Counts one more. Seconds to wait; undefined: go on. */
   take(key: string): number | undefined;
-  /** The same of one more, without counting it. */
-  wait(key: string): number | undefined;
-}
-
-interface RateLimitOptions {
-  readonly max: number;
-  readonly windowMs: number;
-  readonly clock: { nowMs(): number };
 }
 
 /** Keys in memory: 1 MB at most. Callers with more addresses share a count. */
@@ -52,29 +41,31 @@ const KEYS_MAX = 10_000;
  * protects GitLab and the table from one visitor; a counter in the table would cost a write per refused
  * request. The function's concurrency bounds all of them.
  */
-export function rateLimit({ max, windowMs, clock }: RateLimitOptions): RateLimit {
+export function rateLimit({
+  max,
+  windowMs,
+  clock,
+}: {
+  readonly max: number;
+  readonly windowMs: number;
+  readonly clock: { nowMs(): number };
+}): RateLimit {
   let counts = new Map<string, number>();
   let endsAtMs = Number.NEGATIVE_INFINITY;
-  const counted = (key: string, keep: boolean): number | undefined => {
-    const nowMs = clock.nowMs();
-    if (nowMs >= endsAtMs) {
-      counts = new Map();
-      endsAtMs = nowMs + windowMs;
-    }
-    // Addresses beyond the bound share one count rather than pushing out others'.
-    const name = counts.has(key) || counts.size < KEYS_MAX ? key : '';
-    const count = (counts.get(name) ?? 0) + 1;
-    if (keep) counts.set(name, count);
-    return count > max ? Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000)) : undefined;
+  return {
+    take(key) {
+      const nowMs = clock.nowMs();
+      if (nowMs >= endsAtMs) {
+        counts = new Map();
+        endsAtMs = nowMs + windowMs;
+      }
+      const name = counts.has(key) || counts.size < KEYS_MAX ? key : '';
+      const count = (counts.get(name) ?? 0) + 1;
+      counts.set(name, count);
+      return count > max ? Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000)) : undefined;
+    },
   };
-  return { take: (key) => counted(key, true), wait: (key) => counted(key, false) };
 }
-
-const SELF = "'self'";
-const NOTHING = "'none'";
-
-/** A year. Browsers ignore it where the console runs without https. */
-const HSTS = 'max-age=31536000';
 
 /**
  * Security headers of all pages: scripts and styles from here or with the request's nonce
@@ -83,16 +74,12 @@ const HSTS = 'max-age=31536000';
 export function pageHeaders(): MiddlewareHandler<{ Variables: SecureHeadersVariables }> {
   const secured = secureHeaders({
     contentSecurityPolicy: {
-      defaultSrc: [NOTHING],
-      scriptSrc: [SELF, NONCE],
-      styleSrc: [SELF, NONCE],
-      imgSrc: [SELF],
-      connectSrc: [SELF],
-      formAction: [SELF],
-      frameAncestors: [NOTHING],
-      baseUri: [NOTHING],
+      ...{ defaultSrc: ["'none'"], scriptSrc: ["'self'", NONCE], styleSrc: ["'self'", NONCE] },
+      ...{ imgSrc: ["'self'"], connectSrc: ["'self'"], formAction: ["'self'"] },
+      ...{ frameAncestors: ["'none'"], baseUri: ["'none'"] },
     },
-    strictTransportSecurity: HSTS,
+    // A year. Browsers ignore it where the console runs without https.
+    strictTransportSecurity: 'max-age=31536000',
     xFrameOptions: 'DENY',
     referrerPolicy: 'same-origin',
     crossOriginOpenerPolicy: 'same-origin',
@@ -101,29 +88,24 @@ export function pageHeaders(): MiddlewareHandler<{ Variables: SecureHeadersVaria
   return async (c, next) => {
     await secured(c, async () => {
       await next();
-      // Files with a name of their own may say otherwise.
       if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
     });
   };
 }
 
-/** The problem in a sentence, and the remedy. */
 interface SignInNotice {
   readonly code: string;
   readonly title: string;
   readonly sentence: string;
   readonly remedy: string;
-  /** A link below our own address. */
   readonly link?: { readonly href: string; readonly text: string };
 }
 
 export type RenderNotice = (notice: SignInNotice) => string | Promise<string>;
 
-/** People get pages; scripts and the command line get JSON. */
 const wantsPage = (c: Context): boolean =>
   !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
 
-/** The default page without style and script. */
 export const plainPage: RenderNotice = async ({ title, sentence, remedy, link }) =>
   String(
     await html`<!doctype html>
@@ -136,7 +118,6 @@ export const plainPage: RenderNotice = async ({ title, sentence, remedy, link })
 const SIGN_IN = { href: '/signin', text: 'Sign in with GitLab' } as const;
 const HOME = { href: '/', text: 'To the overview' } as const;
 
-/** Every way in which a request ends before it begins, with its status, sentence and remedy. */
 const NOTICES = {
   signedOut: {
     ...{ status: 401, code: 'signed_out', title: 'Signed out', link: SIGN_IN },
@@ -188,14 +169,12 @@ export const refusals =
     return c.json({ error: { code, message, remedy } }, status);
   };
 
-/** Format of ids in cookies: 256 random bits. */
 const ID = /^[\w-]{43}$/;
 
 /** An id that a program sends as a bearer token. No browser adds one on its own, so it needs no check for forgery. */
 export const bearerOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
 
-/** Returns a text in the form of a JWT, which jobs send. It is not verified here. */
 const jobTokenOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 
@@ -210,7 +189,6 @@ export function idCookie(name: string, secure: boolean) {
   // Lax, not Strict: the way back from GitLab starts on another site.
   const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
   return {
-    /** Undefined: there is none, or it is none of ours. */
     read(c: Context): string | undefined {
       const id = getCookie(c, full);
       return id !== undefined && ID.test(id) ? id : undefined;
@@ -225,8 +203,6 @@ const CSRF_HEADER = 'x-csrf-token';
 
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
-
-const isSafe = (c: Context): boolean => SAFE_METHODS.includes(c.req.method);
 
 /**
  * Returns true if one of our own pages sent the request. Stricter than Hono's `csrf`, which needs one of two
@@ -253,42 +229,36 @@ async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
 
 async function fieldOf(c: Context): Promise<unknown> {
   if (!FORM.test(c.req.header('content-type') ?? '')) return undefined;
-  // A body that is no form has no token either.
   const form = await c.req.parseBody().catch(() => undefined);
   return form?.[CSRF_FIELD];
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-interface RequireUserDeps {
-  readonly sessions: Sessions;
-  readonly sessionCookie: ReturnType<typeof idCookie>;
-  readonly sessionLimit: RateLimit;
-  readonly readJob: JobTokenReader;
-  /** For all jobs of a project together. */
-  readonly jobLimit: RateLimit;
-  /** For invalid session cookies, per address: each costs a read of the table. */
-  readonly strangerLimit: RateLimit;
-  readonly addressOf: (c: Context) => string;
-  /** Our own, as the browser sees it. */
-  readonly origin: string;
-  readonly refuse: Refuse;
-  readonly log: Log;
-}
-
-/** Some 1 MB. A forgotten session is known again with its next request. */
-const KNOWN_MAX = 10_000;
-
 /**
  * Admits signed-in users, as `c.var.user`, and jobs with their own token, without a read of the table. A
  * page request is redirected to the sign-in and back; other requests get 401. Put a body limit before it: it
  * reads forms for the CSRF token.
  */
-export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv> {
-  const { sessions, sessionCookie, sessionLimit, strangerLimit } = deps;
-  const { addressOf, origin, refuse, log, readJob, jobLimit } = deps;
-  /** Sessions this process has verified. Rate limits of their address do not apply to them. */
-  const known = new Map<string, true>();
+export function requireUser({
+  sessions,
+  sessionCookie,
+  sessionLimit,
+  readJob,
+  jobLimit,
+  origin,
+  refuse,
+  log,
+}: {
+  readonly sessions: Sessions;
+  readonly sessionCookie: ReturnType<typeof idCookie>;
+  readonly sessionLimit: RateLimit;
+  readonly readJob: JobTokenReader;
+  readonly jobLimit: RateLimit;
+  readonly origin: string;
+  readonly refuse: Refuse;
+  readonly log: Log;
+}): MiddlewareHandler<SignInEnv> {
   return createMiddleware<SignInEnv>(async (c, next) => {
     const jobToken = jobTokenOf(c);
     if (jobToken !== undefined) {
@@ -297,36 +267,28 @@ export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv>
         log.warn('job refused', { code: job.code, reason: job.sentence });
         return refuse(c, job);
       }
-      const waitJobs = jobLimit.take(job.sessionId);
-      if (waitJobs !== undefined) return refuse(c, { waitSeconds: waitJobs });
+      const waitSeconds = jobLimit.take(job.sessionId);
+      if (waitSeconds !== undefined) return refuse(c, { waitSeconds });
       c.set('user', job);
       return next();
     }
     const bearer = bearerOf(c);
     const id = bearer ?? sessionCookie.read(c);
-    const isStranger = id !== undefined && !known.has(secretHashOf(id));
-    const waitForTable = isStranger ? strangerLimit.wait(addressOf(c)) : undefined;
-    if (waitForTable !== undefined) return refuse(c, { waitSeconds: waitForTable });
     const user = id === undefined ? undefined : await sessions.resume(id).catch(asSignInError);
     if (user instanceof SignInError) {
       log.error('session not read', { code: user.code });
       return refuse(c, user);
     }
     if (user === undefined) {
-      if (id !== undefined) {
-        known.delete(secretHashOf(id));
-        strangerLimit.take(addressOf(c));
-        sessionCookie.clear(c);
-      }
+      if (id !== undefined) sessionCookie.clear(c);
       if (c.req.method !== 'GET' || !wantsPage(c)) return refuse(c, 'signedOut');
       const { pathname, search } = new URL(c.req.url);
       return c.redirect(`/signin?returnTo=${encodeURIComponent(safeReturnTo(`${pathname}${search}`))}`, 302);
     }
-    keepLatest(known, user.sessionId, true, KNOWN_MAX);
     const waitSeconds = sessionLimit.take(user.sessionId);
-    if (waitSeconds !== undefined) return refuse(c, { waitSeconds: waitSeconds });
+    if (waitSeconds !== undefined) return refuse(c, { waitSeconds });
     const isOurs = async () => isFromHere(c, origin) && (await hasCsrfToken(c, user.csrfToken));
-    if (bearer === undefined && !isSafe(c) && !(await isOurs())) {
+    if (bearer === undefined && !SAFE_METHODS.includes(c.req.method) && !(await isOurs())) {
       log.warn('request not from here', { session: user.sessionId, userId: user.id });
       return refuse(c, 'forged');
     }

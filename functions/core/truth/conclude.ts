@@ -11,7 +11,6 @@ export interface ConcludeDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'expire' | 'postpone'>;
   readonly chargeBypass: ChargeBypass;
   readonly tally: ConcludeTally;
-  /** Decides if a job that GitLab no longer knows is charged its hold. */
   readonly chargeUnknown: 'hold' | 'nothing';
 }
 

@@ -1,8 +1,4 @@
-/**
- * The books against GitLab, job by job: did what was rejected really fail, did what was admitted run, was every job that
- * ran seen? Pure: records and truths in, findings out.
- */
-
+/** Compares records with GitLab, job by job: rejected jobs failed, admitted ones ran, and every job that ran was seen. Pure. */
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
@@ -44,7 +40,6 @@ const NO_FIGURES = {
   admitted: 0,
   admittedRan: 0,
   ran: 0,
-  /** Part of `ran`: without an admission. */
   unadmitted: 0,
   /** Part of `unadmitted`: the ledger has no record at all. */
   unseen: 0,
@@ -53,27 +48,17 @@ const NO_FIGURES = {
 };
 type ProofFigures = Readonly<typeof NO_FIGURES>;
 
-export interface ComparedJob {
+interface ComparedJob {
   readonly record?: JobRecord | undefined;
   readonly truth?: JobTruth | undefined;
-}
-
-export interface EnforcementProof {
-  readonly figures: ProofFigures;
-  readonly findings: readonly ProofFinding[];
-  /** The sweep's own, of the findings that have a remedy. */
-  readonly verdicts: readonly JobVerdict[];
 }
 
 /**
  * @param nowMs - Unix ms: a job unknown to GitLab keeps its hold until that is due.
  * @param scope - the controller's scope. @default all jobs
+ * @returns `verdicts`: the sweep's own, of the findings that have a remedy
  */
-export function enforcementProof(
-  jobs: Iterable<ComparedJob>,
-  nowMs: number,
-  scope?: ControllerScope,
-): EnforcementProof {
+export function enforcementProof(jobs: Iterable<ComparedJob>, nowMs: number, scope?: ControllerScope) {
   const findings: ProofFinding[] = [];
   const verdicts: JobVerdict[] = [];
   const figures = { ...NO_FIGURES };
@@ -104,7 +89,6 @@ export function enforcementProof(
   return { figures, findings, verdicts };
 }
 
-/** Jobs that ran without an admission ÷ jobs that ran; 0 where none ran. */
 export const unadmittedShare = ({ ran, unadmitted }: ProofFigures): number =>
   ran === 0 ? 0 : unadmitted / ran;
 
@@ -154,9 +138,8 @@ function remedyOf(record: JobRecord | undefined, truth: JobTruth | undefined, ve
     case 'settle':
       return record === undefined || isLive(record) || record.state === 'REJECTED' ? 'settle' : 'correct';
     case 'release':
-      return 'release';
     case 'expire':
-      return 'expire';
+      return verdict.do;
     case 'charge':
       return 'charge as bypass';
     case 'postpone':

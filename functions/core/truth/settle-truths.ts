@@ -20,7 +20,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Rules } from '../admission/judge.ts';
-import type { LedgerClock, Log } from '../environment/environment.ts';
+import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
 import type { BypassAsk, EndOutcome, GoneJob, JobEnd, Ledger } from '../ledger/ledger.ts';
@@ -61,22 +61,18 @@ export async function settleTruths(
   return truths.map(({ jobId }) => outcomes.get(jobId) ?? 'ignored');
 }
 
-interface LastWord {
-  readonly truth: JobTruth;
-  readonly what: EndOfJob;
-}
-
 /** One word per job, by root group: jobs that share counters then share transactions. */
-function lastWords(truths: readonly JobTruth[], nowMs: number): readonly LastWord[] {
-  const byJob = new Map<number, LastWord & { readonly root: string }>();
+function lastWords(truths: readonly JobTruth[], nowMs: number) {
+  const byJob = new Map<number, { readonly truth: JobTruth; readonly what: EndOfJob }>();
   for (const truth of truths) {
     const what = endOfJob(truth, nowMs);
     const known = byJob.get(truth.jobId);
-    if (known === undefined || outdoes(what, known.what)) {
-      byJob.set(truth.jobId, { truth, what, root: truthRootOf(truth) });
-    }
+    if (known === undefined || outdoes(what, known.what)) byJob.set(truth.jobId, { truth, what });
   }
-  return [...byJob.values()].sort((a, b) => (a.root < b.root ? -1 : a.root > b.root ? 1 : 0));
+  const byRoot = Map.groupBy(byJob.values(), ({ truth: { projectPath, projectId } }) =>
+    projectPath === undefined ? projectId : projectPath.slice(0, projectPath.indexOf('/')),
+  );
+  return [...byRoot.values()].flat();
 }
 
 async function release(
@@ -106,10 +102,9 @@ async function settle(
   const settled = await together(ends, (some) => deps.ledger.settle(some), deps.log);
   const unknown = jobs.filter((_, index) => settled[index] === 'unknown');
   const charged = await chargeBypass(unknown, deps);
-  jobs.forEach((job, index) => {
-    const { jobId } = job.truth;
+  jobs.forEach(({ truth }, index) => {
     const outcome = settled[index] ?? 'undecided';
-    if (outcome !== 'unknown') outcomes.set(jobId, outcome);
+    if (outcome !== 'unknown') outcomes.set(truth.jobId, outcome);
   });
   unknown.forEach(({ truth }, index) => {
     const outcome = charged[index] ?? 'undecided';
@@ -117,18 +112,6 @@ async function settle(
   });
 }
 
-/**
- * Groups jobs that share counters: by the first part of their path. Only an order; a project without a path
- * is its own group.
- */
-function truthRootOf({ projectPath, projectId }: JobTruth): string {
-  const slash = projectPath?.indexOf('/') ?? -1;
-  return slash > 0 && projectPath !== undefined
-    ? projectPath.slice(0, slash).toLowerCase()
-    : `project/${projectId}`;
-}
-
-/** A line of a log holds these and stays readable; the metric counts all. */
 const JOBS_SHOWN_MAX = 50;
 
 /**
@@ -146,11 +129,7 @@ export function tellAdmittedYetFailed(jobIds: readonly number[], log: Log): void
 /** Stores the last of them for the watchdog. Their ends are already settled, so a failure here is ignored. */
 export async function noteAdmittedYetFailed(
   jobIds: readonly number[],
-  {
-    yetFailed,
-    clock,
-    log,
-  }: {
+  deps: {
     readonly yetFailed: Pick<YetFailedStore, 'write'>;
     readonly clock: { nowMs(): number };
     readonly log: Log;
@@ -159,15 +138,13 @@ export async function noteAdmittedYetFailed(
   const jobId = jobIds.at(-1);
   if (jobId === undefined) return;
   try {
-    await yetFailed.write({ jobId, atMs: clock.nowMs() });
+    await deps.yetFailed.write({ jobId, atMs: deps.clock.nowMs() });
   } catch (error) {
-    log.error('a job that failed although admitted is not noted: the watchdog does not hear of it', {
+    deps.log.error('a job that failed although admitted is not noted: the watchdog does not hear of it', {
       error: error instanceof Error ? error.message : '',
     });
   }
 }
-
-// Jobs that ran and that the ledger never heard of: evaluated by the rules of now, charged without asking.
 
 export interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
@@ -178,19 +155,19 @@ export interface BypassDeps {
   readonly log: Log;
 }
 
-/** Out of scope: it is not charged and is not a bypass. */
-type BypassOutcome = EndedOutcome | 'out_of_scope';
-
 export interface BypassedJob {
   readonly truth: JobTruth;
   readonly end: JobEnd;
 }
 
-/** One outcome per job, same order; `undecided` also where the rules cannot be read. Jobs must differ. */
+/**
+ * Charges jobs that ran and have no record, by the rules of now. One outcome per job, same order; `undecided` also where the
+ * rules cannot be read. Jobs must differ.
+ */
 export async function chargeBypass(
   jobs: readonly BypassedJob[],
   deps: BypassDeps,
-): Promise<readonly BypassOutcome[]> {
+): Promise<readonly (EndedOutcome | 'out_of_scope')[]> {
   if (jobs.length === 0) return [];
   const scope = await deps.scope?.();
   const nowMs = deps.clock.nowMs();
@@ -209,7 +186,10 @@ async function chargeAll(
   try {
     rules = await currentRules(jobs.map(({ truth }) => truth));
   } catch (error) {
-    log.error('rules unreadable: jobs without admission wait', { error: nameOf(error), jobs: jobs.length });
+    log.error('rules unreadable: jobs without admission wait', {
+      error: errorName(error),
+      jobs: jobs.length,
+    });
     return jobs.map(() => 'undecided');
   }
   const asks = jobs.flatMap((job) => askOf(job, rules, clock.nowMs(), log));
@@ -229,12 +209,10 @@ function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Lo
     log.warn('job ran without admission', { jobId, projectId, unknownGroup });
     return [{ ...end, decidedAtMs, facts, claims, violations: [], unchecked: 'bypass' }];
   } catch (error) {
-    log.error('job without admission could not be evaluated', { jobId, error: nameOf(error) });
+    log.error('job without admission could not be evaluated', { jobId, error: errorName(error) });
     return [];
   }
 }
-
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 
 /**
  * Jobs that started earlier are charged to today's period: their own may be closed, and a closed period
@@ -245,8 +223,8 @@ const LATE_MS = 28 * DAY_MS;
 function requestOf(truth: JobTruth): AdmissionRequest {
   const { jobId, projectId, projectPath, jobName, jobStage, pipelineId, userId, ref, environment } = truth;
   const { runnerId, runnerTags } = truth;
-  const told = { projectPath, jobName, jobStage, pipelineId, userId, ref, environment, runnerId, runnerTags };
-  return { jobId, projectId, ...withoutAbsent(told) };
+  const more = { projectPath, jobName, jobStage, pipelineId, userId, ref, environment, runnerId, runnerTags };
+  return { jobId, projectId, ...withoutAbsent(more) };
 }
 
 /** A job belongs to the period of its admission, which would have been just before its start. */
@@ -259,39 +237,35 @@ function admittedAtMs(
   return atMs > nowMs || nowMs - atMs > LATE_MS ? nowMs : atMs;
 }
 
-// Many jobs in one call of the ledger. A job that makes it throw does not take the others along.
-
 /** The ledger gives each call 10 s; this many ends are some five transactions. */
 const JOBS_PER_CALL_MAX = 100;
 
 /** `failed`: the ledger throws at this job, also when it comes alone. No retry will help; logged. */
 export type EndedOutcome = EndOutcome | 'failed';
 
+/** Many jobs in one call of the ledger. A job that makes it throw does not take the others along. */
 export async function together<Job extends { readonly jobId: number }>(
   jobs: readonly Job[],
   call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
   log: Log,
 ): Promise<readonly EndedOutcome[]> {
-  const callWith = async (some: readonly Job[]): Promise<readonly EndOutcome[]> => {
-    const answers = await call(some);
-    return some.map((_, index) => answers[index] ?? 'undecided');
-  };
-  const alone = async (job: Job): Promise<readonly EndedOutcome[]> => {
+  const callWith = async (some: readonly Job[]): Promise<readonly EndedOutcome[]> => {
     try {
-      return await callWith([job]);
+      const answers = await call(some);
+      return some.map((_, index) => answers[index] ?? 'undecided');
     } catch (error) {
-      log.error('end of job refused by the ledger', { jobId: job.jobId, error: nameOf(error) });
-      return ['failed'];
+      const [only, ...others] = some;
+      if (others.length === 0) {
+        log.error('end of job refused by the ledger', { jobId: only?.jobId, error: errorName(error) });
+        return ['failed'];
+      }
+      const alone: EndedOutcome[] = [];
+      for (const job of some) alone.push(...(await callWith([job])));
+      return alone;
     }
   };
   const outcomes: EndedOutcome[] = [];
-  for (let from = 0; from < jobs.length; from += JOBS_PER_CALL_MAX) {
-    const some = jobs.slice(from, from + JOBS_PER_CALL_MAX);
-    try {
-      outcomes.push(...(await callWith(some)));
-    } catch {
-      for (const job of some) outcomes.push(...(await alone(job)));
-    }
-  }
+  for (let from = 0; from < jobs.length; from += JOBS_PER_CALL_MAX)
+    outcomes.push(...(await callWith(jobs.slice(from, from + JOBS_PER_CALL_MAX))));
   return outcomes;
 }

@@ -11,7 +11,6 @@ type Verdict =
   | { readonly do: 'release'; readonly gone: GoneJob }
   | { readonly do: 'expire'; readonly gone: GoneJob }
   | { readonly do: 'postpone'; readonly jobId: number; readonly dueAtMs: number }
-  /** Not due yet and not over: nothing to write. */
   | { readonly do: 'keep'; readonly jobId: number };
 
 /** A decision about any job. `charge`: it ran and has no record. */
@@ -63,7 +62,6 @@ export function verdictOn(
   return settleMove(record, end, nowMs).record === undefined ? keep : { do: 'settle', end };
 }
 
-/** Undefined: there is nothing to charge, and nothing was. */
 function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: number): JobEnd | undefined {
   const what = endOfJob(truth, nowMs);
   if (what.kind === 'ran') return { ...what.end, final: true };
@@ -95,7 +93,6 @@ export interface LiveHold {
   readonly estimateSeconds: number;
   /** Absent: GitLab can only be asked about the job by way of its runner. */
   readonly projectId?: number;
-  /** From the router, if it sent one. */
   readonly runnerId?: number;
 }
 
@@ -104,29 +101,18 @@ export function liveHoldOf(record: JobRecord | undefined): LiveHold | undefined 
   if (record?.dueAtMs === undefined || !isLive(record)) return undefined;
   const { jobId, decidedAtMs, dueAtMs, facts } = record;
   const runnerId = facts.asked?.runnerId;
+  const { timeoutSeconds, estimateSeconds, projectId } = facts;
   return {
-    jobId,
-    decidedAtMs,
-    dueAtMs,
-    timeoutSeconds: facts.timeoutSeconds,
-    estimateSeconds: facts.estimateSeconds,
-    ...withoutAbsent({ projectId: facts.projectId, runnerId }),
+    ...{ jobId, decidedAtMs, dueAtMs, timeoutSeconds, estimateSeconds },
+    ...withoutAbsent({ projectId, runnerId }),
   };
 }
 
-// When to ask about a job again. A function of the job's age and of GitLab's answer: nothing has to be remembered.
 const MINUTE_MS = 60_000;
 
-/**
- * A job that has not started is checked again after a quarter of its age: a hold of a day costs a few dozen
- * calls.
- */
-const AGE_SHARE = 1 / 4;
-const WAITING_MS_MIN = 5 * MINUTE_MS;
-const WAITING_MS_MAX = 60 * MINUTE_MS;
-
+/** A job that has not started is checked again after a quarter of its age: a hold of a day costs a few dozen calls. */
 const waitingMs = (ageMs: number): number =>
-  Math.round(Math.min(WAITING_MS_MAX, Math.max(WAITING_MS_MIN, ageMs * AGE_SHARE)));
+  Math.round(Math.min(60 * MINUTE_MS, Math.max(5 * MINUTE_MS, ageMs / 4)));
 
 /** One job may fail forever; it must not block the others. */
 const ERROR_MS: Readonly<Record<GitLabErrorCode, number>> = {
@@ -137,17 +123,11 @@ const ERROR_MS: Readonly<Record<GitLabErrorCode, number>> = {
 };
 
 /** GitLab's own request counts, but no hold may be put off for ever by it. */
-const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
-
 export const errorMs = (code: GitLabErrorCode, retryAfterMs = 0): number =>
-  Math.max(ERROR_MS[code], Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
-
-// Interprets one job outcome from GitLab for the ledger. Pure.
+  Math.max(ERROR_MS[code], Math.min(retryAfterMs, 60 * MINUTE_MS));
 
 export type EndOfJob =
-  /** It ran: charge what it took. */
   | { readonly kind: 'ran'; readonly end: JobEnd }
-  /** It ended and never ran: give back what it holds. */
   | { readonly kind: 'gone'; readonly cause: string }
   /** It ended, and GitLab does not say how long it ran: the sweep asks. */
   | { readonly kind: 'unclear' }
@@ -156,8 +136,7 @@ export type EndOfJob =
 /**
  * `running` is `open` like every other state before the end. GitLab calls a job running once a runner has picked it up,
  * which is before the router asks about it: a record made of that word would answer the question, and no limit would
- * ever refuse the job. Nor is there anything to gain: the hold was due from the same moment. Who runs without having been
- * asked about is found by the sweep while it runs, and here at its end.
+ * ever refuse the job.
  *
  * @param nowMs stands in for an end GitLab does not date.
  */
@@ -184,15 +163,9 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   };
 }
 
-/** GitLab's facts about the job's start, for its end. */
-const startOf = ({
-  runnerId,
-  retryCount,
-  queuedSeconds,
-}: JobTruth): Pick<JobEnd, 'runnerId' | 'retryCount' | 'queuedSeconds'> =>
+const startOf = ({ runnerId, retryCount, queuedSeconds }: JobTruth) =>
   withoutAbsent({
-    runnerId,
-    retryCount,
+    ...{ runnerId, retryCount },
     queuedSeconds: queuedSeconds === undefined ? undefined : Math.round(queuedSeconds),
   });
 

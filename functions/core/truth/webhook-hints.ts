@@ -40,13 +40,12 @@ export type HintOutcome = EndedOutcome | 'refused' | 'ignored';
 /** GitLab's clock may be so far from ours; signatures are believed for as long. */
 const SKEW_MS = 5 * 60_000;
 
-/** A hint and what it asks of the ledger: exactly one of the three. */
-interface Wish {
-  readonly hint: WebhookHint;
-  readonly end?: JobEnd;
-  readonly gone?: GoneJob;
-  readonly due?: DueJob;
-}
+/** What a hint asks of the ledger. */
+type HintedChange = { readonly hint: WebhookHint } & (
+  | { readonly call: 'settle'; readonly job: JobEnd }
+  | { readonly call: 'release'; readonly job: GoneJob }
+  | { readonly call: 'postpone'; readonly job: DueJob }
+);
 
 /** One outcome per hint, same order. `undecided`: the table gave no answer; apply it again. */
 export async function applyHints(
@@ -55,9 +54,9 @@ export async function applyHints(
 ): Promise<readonly HintOutcome[]> {
   const nowMs = deps.clock.nowMs();
   const outcomes = new Map<WebhookHint, HintOutcome>();
-  const wishes = hints.flatMap((hint) => wishOf(hint, nowMs) ?? []);
+  const changes = hints.flatMap((hint) => changeOf(hint, nowMs) ?? []);
   const isOfGroup = (record: JobRecord, { groupId }: WebhookHint): boolean => rootOf(record) === groupId;
-  const foreign = await applyWhere(isOfGroup, wishes, outcomes, deps);
+  const foreign = await applyWhere(isOfGroup, changes, outcomes, deps);
   if (foreign.size > 0) {
     const projects = [...foreign.values()].map((projectId) => ({ projectId }));
     const directory = await deps.directoryFor(projects);
@@ -70,63 +69,53 @@ export async function applyHints(
 }
 
 /** Undefined: it has not ended, or how long it ran is not said. */
-function wishOf(hint: WebhookHint, nowMs: number): Wish | undefined {
+function changeOf(hint: WebhookHint, nowMs: number): HintedChange | undefined {
   const { jobId } = hint.truth;
   const what = endOfJob(hint.truth, nowMs);
-  if (what.kind === 'ran') return { hint, end: what.end };
+  if (what.kind === 'ran') return { hint, call: 'settle', job: what.end };
   if (what.kind !== 'gone') return undefined;
   return what.cause === REJECTED_BY_ROUTER
-    ? { hint, due: { jobId, dueAtMs: nowMs } }
-    : { hint, gone: { jobId, cause: what.cause } };
+    ? { hint, call: 'postpone', job: { jobId, dueAtMs: nowMs } }
+    : { hint, call: 'release', job: { jobId, cause: what.cause } };
 }
 
 /** @returns those whose job is live and does not belong to the webhook's group, with the job's project. */
 async function applyWhere(
   belongs: (record: JobRecord, hint: WebhookHint) => boolean,
-  wishes: readonly Wish[],
+  changes: readonly HintedChange[],
   outcomes: Map<WebhookHint, HintOutcome>,
   { ledger, clock, log }: HintDeps,
-): Promise<ReadonlyMap<Wish, number>> {
+): Promise<ReadonlyMap<HintedChange, number>> {
   const nowMs = clock.nowMs();
-  const foreign = new Map<Wish, number>();
-  const refused = new Set<Wish>();
-  const wishFor = new Map<object, Wish>(
-    wishes.flatMap((wish) => [wish.end, wish.gone, wish.due].flatMap((job) => (job ? [[job, wish]] : []))),
-  );
+  const foreign = new Map<HintedChange, number>();
+  const refused = new Set<HintedChange>();
+  const changeFor = new Map<object, HintedChange>(changes.map((change) => [change.job, change]));
   // The ledger asks again whenever the record turns out to be another: the last answer counts.
   const accepts = (record: JobRecord, job: object): boolean => {
-    const wish = wishFor.get(job);
-    if (wish === undefined) return false;
-    refused.delete(wish);
-    foreign.delete(wish);
+    const change = changeFor.get(job);
+    if (change === undefined) return false;
+    refused.delete(change);
+    foreign.delete(change);
     if (!isLive(record)) return false;
-    if (!belongs(record, wish.hint)) foreign.set(wish, record.facts.projectId ?? 0);
-    else if (isPossible(wish, record, nowMs)) return true;
-    else refused.add(wish);
+    if (!belongs(record, change.hint)) foreign.set(change, record.facts.projectId ?? 0);
+    else if (isPossible(change, record, nowMs)) return true;
+    else refused.add(change);
     return false;
   };
-  const apply = async <Job extends { readonly jobId: number }>(
-    jobs: readonly Job[],
-    call: (some: readonly Job[]) => Promise<readonly EndOutcome[]>,
+  const apply = async <Job extends HintedChange['job']>(
+    call: HintedChange['call'],
+    write: (jobs: readonly Job[]) => Promise<readonly EndOutcome[]>,
   ): Promise<void> => {
-    const made = await together(jobs, call, log);
-    jobs.forEach((job, index) => {
-      const wish = wishFor.get(job);
-      if (wish !== undefined) outcomes.set(wish.hint, made[index] ?? 'undecided');
+    const some = changes.filter((change) => change.call === call);
+    const jobs = some.map(({ job }) => job as Job);
+    const made = await together(jobs, write, log);
+    some.forEach(({ hint }, index) => {
+      outcomes.set(hint, made[index] ?? 'undecided');
     });
   };
-  await apply(
-    wishes.flatMap(({ gone }) => gone ?? []),
-    (jobs) => ledger.release(jobs, accepts),
-  );
-  await apply(
-    wishes.flatMap(({ end }) => end ?? []),
-    (jobs) => ledger.settle(jobs, accepts),
-  );
-  await apply(
-    wishes.flatMap(({ due }) => due ?? []),
-    (jobs) => ledger.postpone(jobs, accepts),
-  );
+  await apply('release', (jobs: readonly GoneJob[]) => ledger.release(jobs, accepts));
+  await apply('settle', (jobs: readonly JobEnd[]) => ledger.settle(jobs, accepts));
+  await apply('postpone', (jobs: readonly DueJob[]) => ledger.postpone(jobs, accepts));
   for (const { hint } of refused) outcomes.set(hint, 'refused');
   return foreign;
 }
@@ -136,35 +125,28 @@ export const rootOf = ({ facts: { rootId, groupIds } }: JobRecord): number | und
   rootId ?? groupIds?.[0];
 
 /** Not in the future, not before the admission, and not longer than since the admission. */
-function isPossible({ end, hint: { truth } }: Wish, { decidedAtMs }: JobRecord, nowMs: number): boolean {
+function isPossible(change: HintedChange, { decidedAtMs }: JobRecord, nowMs: number): boolean {
   const [earliestMs, latestMs] = [decidedAtMs - SKEW_MS, nowMs + SKEW_MS];
-  const instants = [truth.startedAtMs, truth.finishedAtMs, end?.endedAtMs];
+  const end = change.call === 'settle' ? change.job : undefined;
+  const { startedAtMs, finishedAtMs } = change.hint.truth;
   return (
-    instants.every((atMs) => atMs === undefined || (atMs >= earliestMs && atMs <= latestMs)) &&
-    (end?.durationSeconds ?? 0) * 1000 <= latestMs - earliestMs
+    [startedAtMs, finishedAtMs, end?.endedAtMs].every(
+      (atMs) => atMs === undefined || (atMs >= earliestMs && atMs <= latestMs),
+    ) && (end?.durationSeconds ?? 0) * 1000 <= latestMs - earliestMs
   );
 }
 
-// A webhook's hint about a job, as it waits in the inbox: JSON of a few hundred bytes.
-
-/** A write unit is 1 KB. Long labels must not make an item that the table refuses. */
+/** Long labels must not make an item that the table refuses. */
 const TEXT_CHARACTERS_MAX = 8_192;
 
-/** Labels to drop from a text that is too long, least important first. Ids, status and times stay. */
-const LABELS = ['ref', 'environment', 'jobStage', 'runnerTags', 'jobName', 'projectPath'] as const;
-
 export function hintText({ groupId, truth }: WebhookHint): string {
-  const shortened: { -readonly [Name in keyof JobTruth]: JobTruth[Name] } = { ...truth };
-  let text = JSON.stringify({ groupId, ...shortened });
-  for (const label of LABELS) {
-    if (text.length <= TEXT_CHARACTERS_MAX) break;
-    delete shortened[label];
-    text = JSON.stringify({ groupId, ...shortened });
-  }
-  return text;
+  const text = JSON.stringify({ groupId, ...truth });
+  if (text.length <= TEXT_CHARACTERS_MAX) return text;
+  // Ids, status and times stay.
+  const { ref, environment, jobStage, runnerTags, jobName, projectPath, ...facts } = truth;
+  return JSON.stringify({ groupId, ...facts });
 }
 
-/** Returns undefined for a text that `hintText` has not written. */
 export function parseHintText(text: string): WebhookHint | undefined {
   let value: unknown;
   try {
@@ -177,7 +159,6 @@ export function parseHintText(text: string): WebhookHint | undefined {
   return isId(groupId) && isTruth(truth) ? { groupId, truth: truth as unknown as JobTruth } : undefined;
 }
 
-/** The ids and the status that decide; the rest is as `hintText` wrote it. */
 function isTruth(value: Readonly<Record<string, unknown>>): boolean {
   const { jobId, projectId, status } = value;
   return isId(jobId) && isId(projectId) && JOB_STATUSES.some((each) => each === status);

@@ -1,21 +1,13 @@
-/** `tollgate controller status`, `enable`, `dry-run` and `disable`. */
 import { CANARY_DESCRIPTION } from '../../../functions/core/gitlab/administration.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { orElse, text, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
-import { confirmed } from '../truth/confirm.ts';
+import { agreedTo } from '../truth/confirm.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import {
-  type ControllerStatus,
-  readStatus,
-  refusalOf,
-  risksOf,
-  type StatusFlags,
-} from './controller-status.ts';
+import { type ControllerStatus, readStatus, refusalOf, risksOf } from './controller-status.ts';
 import { createRunnerControllers } from './runner-controllers.ts';
 import { canaryText, MEANS, stateText, statusJson, statusText } from './status-text.ts';
 
@@ -66,7 +58,6 @@ first if recorded jobs would have failed, and if something is unknown: scopes, r
 Warns if tollgate gitlab canary has not proven both answers, and asks if it found the contrary.`,
   flags: {
     ...STATUS_FLAGS,
-    'without-relay': toggle('arms even though no relay is there'),
     'require-canary': toggle(
       'refuses unless both answers are proven on this version of GitLab with the descriptors of the relays',
     ),
@@ -80,43 +71,38 @@ Warns if tollgate gitlab canary has not proven both answers, and asks if it foun
     2: 'refused, nothing was changed',
     3: 'wrong usage or invalid documents',
   },
-  run: async ({ flags: values }, io) => {
-    const { controllers, status } = await read(values, io);
+  run: async ({ flags }, io) => {
+    const { controllers, status } = await read(flags, io);
     const { controller, canary } = status;
     const refuse = (why: string): ExitCode => {
-      if (values.json) io.out(`${JSON.stringify(statusJson(status))}\n`);
+      if (flags.json) io.out(`${JSON.stringify(statusJson(status))}\n`);
       io.err(`Nothing was changed: ${why}\n`);
       return EXIT.wouldReject;
     };
     const refusal = refusalOf(status);
-    if (refusal !== undefined && !(refusal === 'no_relay' && values['without-relay']))
-      return refuse(REFUSALS[refusal](controller.id));
+    if (refusal !== undefined) return refuse(REFUSALS[refusal]);
     const isProven = canary.known && canary.value.severity === 'ok';
-    if (!isProven && values['require-canary']) return refuse(`${canaryText(status)}.`);
+    if (!isProven && flags['require-canary']) return refuse(`${canaryText(status)}.`);
     if (!isProven && canary.known) io.err(`Warning: ${canaryText(status)}.\n`);
-    const risks = risksOf(status, { relay: !values['without-relay'] }).join('; and ');
-    if (!values.yes && risks !== '') {
-      if (!values.json) io.err(statusText(status, paintWhen(false), io.columns));
-      const isAgreed = await confirmed(io, `Arm, although ${risks}?`);
-      if (isAgreed === undefined)
-        throw new UsageError(`nobody can be asked here; add --yes to arm although ${risks}`);
-      if (!isAgreed) return refuse('not confirmed.');
+    const risks = risksOf(status).join('; and ');
+    if (!flags.yes && risks !== '') {
+      if (!flags.json) io.err(statusText(status, false, io.columns));
+      const remedy = `there is no terminal to ask; add --yes to arm although ${risks}`;
+      if (!(await agreedTo(io, `Arm, although ${risks}?`, remedy))) return EXIT.wouldReject;
     }
     // GitLab's answer to a change need not say whether the controller is connected.
     const { state } = await controllers.set(controller.id, 'enabled');
-    return printStatus({ ...status, controller: { ...controller, state } }, values.json, io);
+    return printStatus({ ...status, controller: { ...controller, state } }, flags.json, io);
   },
 });
 
-const REFUSALS: Readonly<Record<NonNullable<ReturnType<typeof refusalOf>>, (id: number) => string>> = {
-  no_scope: (id) =>
-    `the controller has no scope, so GitLab would ask about no job, and nothing would be armed. Give it one first: glab runner-controller scope create ${id} --instance`,
-  no_relay: () =>
-    'no relay is there, and an enabled controller without one fails every job GitLab would ask about. ' +
-    'Start the relay first (its log says "connected"), or add --without-relay.',
-};
+const REFUSALS = {
+  no_scope:
+    'the controller has no scope, so GitLab would ask about no job, and nothing would be armed. Give it one first: glab runner-controller scope create <id> --instance',
+  no_relay:
+    'no relay is there, and an enabled controller without one fails every job GitLab would ask about. Start the relay first: its log says "connected".',
+} as const;
 
-/** Both disarm; they differ in whether GitLab still asks. */
 const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dry_run' | 'disabled') =>
   command({
     name,
@@ -139,9 +125,9 @@ export const commands = [
   disarming('controller disable', 'disabled'),
 ];
 
-async function read(values: ValuesOf<typeof FLAGS> & StatusFlags, io: TerminalIo) {
-  const { controllers, controller } = await find(values, io);
-  return { controllers, status: await readStatus(controller, controllers, values, io) };
+async function read(flags: ValuesOf<typeof STATUS_FLAGS>, io: TerminalIo) {
+  const { controllers, controller } = await find(flags, io);
+  return { controllers, status: await readStatus(controller, controllers, flags, io) };
 }
 
 /**
@@ -162,4 +148,4 @@ async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io
 }
 
 const printStatus = (status: ControllerStatus, json: boolean, io: TerminalIo): ExitCode =>
-  print(io, { json }, statusJson(status), () => statusText(status, paintWhen(io.colours), io.columns));
+  print(io, { json }, statusJson(status), () => statusText(status, io.colours, io.columns));

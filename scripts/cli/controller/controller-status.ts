@@ -2,11 +2,7 @@
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import { judgeCanary } from '../../../functions/answers/health/judge-gitlab.ts';
 import { type HealthJudgement, heardAmong } from '../../../functions/answers/health/judged.ts';
-import {
-  type ArmedReport,
-  armedReport,
-  shadowFigures,
-} from '../../../functions/answers/rollout/shadow-report.ts';
+import { type ArmedReport, shadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import type { ControllerScopes } from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { RelayBeat } from '../../../functions/core/store/health-items.ts';
@@ -26,18 +22,15 @@ export interface ControllerStatus {
   readonly beats: ReadResult<readonly RelayBeat[]>;
   /** Those of the last two minutes: as long as the watchdog would wait. */
   readonly heard: readonly RelayBeat[];
-  /** Made from the recorded jobs of the last hours. */
   readonly forecast: ReadResult<ArmedReport>;
-  /** True if both decisions were proven at the current GitLab. */
   readonly canary: ReadResult<HealthJudgement>;
-  /** Unix ms, for the age of beats. */
   readonly nowMs: number;
 }
 
 export const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean =>
   instance || runnerIds.length > 0;
 
-/** A certain harm of arming, with its remedy. Undefined: none. */
+/** A certain harm of arming. Undefined: none. */
 export function refusalOf(status: ControllerStatus): 'no_scope' | 'no_relay' | undefined {
   const { scopes, controller, beats, heard } = status;
   if (scopes.known && !hasScope(scopes.value)) return 'no_scope';
@@ -50,12 +43,11 @@ export function refusalOf(status: ControllerStatus): 'no_scope' | 'no_relay' | u
 export const NO_BEATS = 'no relay writes heartbeats to this ledger';
 
 /** Risks to confirm before arming: jobs that would fail, and unknown facts. */
-export function risksOf(status: ControllerStatus, about = { relay: true }): readonly string[] {
-  const { forecast, scopes, beats, heard, canary } = status;
+export function risksOf({ forecast, scopes, beats, heard, canary }: ControllerStatus): readonly string[] {
   const isProven = heard.every(({ schema }) => schema?.standing === 'proven' && schema.placeholder !== true);
   const risks: string[] = [];
   if (!scopes.known) risks.push(`the scopes are not known (${scopes.why})`);
-  if (heard.length === 0 && about.relay)
+  if (heard.length === 0)
     risks.push(`whether a relay is connected is not known (${beats.known ? NO_BEATS : beats.why})`);
   if (!isProven) risks.push("a relay's descriptors are not proven by real questions");
   if (canary.known && canary.value.severity === 'problem') risks.push(canary.value.text);
@@ -63,10 +55,6 @@ export function risksOf(status: ControllerStatus, about = { relay: true }): read
   else if (forecast.value.wouldFail > 0)
     risks.push(`${forecast.value.wouldFail} of the last ${forecast.value.jobs} jobs would have failed`);
   return risks;
-}
-
-export interface StatusFlags extends LedgerFlags, RulesFlags {
-  readonly since: string;
 }
 
 /**
@@ -78,7 +66,7 @@ export interface StatusFlags extends LedgerFlags, RulesFlags {
 export async function readStatus(
   controller: RunnerController,
   controllers: RunnerControllers,
-  flags: StatusFlags,
+  flags: LedgerFlags & RulesFlags & { readonly since: string },
   io: TerminalIo,
 ): Promise<ControllerStatus> {
   const span = readSpan(flags.since, undefined, io.nowMs(), rollupZone(io));
@@ -102,14 +90,13 @@ export async function readStatus(
     const heard = heardAmong(all ?? [], nowMs);
     const canary = await ledger.canary?.();
     const rules = await openRulesInForce(flags, ledger, io);
-    const options = { ...span, rules, counts: () => true, onJob: progress.step };
-    const { ifArmed: found } = await shadowFigures(ledger.store, options);
-    const places = { directory: rules.directory, gitlabUrl: ledger.gitlabUrl };
+    const { ifArmed } = await shadowReport(ledger.store, {
+      ...{ span, rules, ledger: ledger.description, gitlabUrl: ledger.gitlabUrl, onJob: progress.step },
+    });
     return {
       ...{ controller, scopes, heard, nowMs },
       beats: all === undefined ? lacks('heartbeats') : { known: true, value: all },
-      forecast:
-        found.jobs === 0 ? lacks('job of that time') : { known: true, value: armedReport(found, places) },
+      forecast: ifArmed.jobs === 0 ? lacks('job of that time') : { known: true, value: ifArmed },
       canary:
         ledger.canary === undefined
           ? lacks('outcome of a canary')

@@ -20,7 +20,6 @@ export function createRunnerControllers(deps: RestCallDeps) {
   return {
     list: async () => orFailure(await admin.controllers()),
     get: async (id: number) => orFailure(await admin.controller(id)),
-    /** Undefined: GitLab does not say. */
     version: async (): Promise<string | undefined> => {
       const metadata = await admin.metadata();
       return metadata.ok ? metadata.value.version : undefined;
@@ -39,8 +38,6 @@ function orFailure<T>(answer: AdminAnswer<T>): T {
   if (answer.ok) return answer.value;
   const { code, says, remedy } = answer.refusal;
   const isRefused = code === 'unauthorised' || code === 'forbidden';
-  throw new GitLabError(
-    isRefused ? 'gitlab_refused' : code === 'unavailable' ? 'gitlab_unavailable' : 'gitlab_unreadable',
-    `${says}; ${remedy}`,
-  );
+  const failure = code === 'unavailable' ? 'gitlab_unavailable' : 'gitlab_unreadable';
+  throw new GitLabError(isRefused ? 'gitlab_refused' : failure, `${says}; ${remedy}`);
 }

@@ -5,7 +5,7 @@ import { dynamoHealthLook } from '../../../functions/answers/health/read-health.
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, standIn } from '../../terminal/command.ts';
-import { command } from '../../terminal/define-command.ts';
+import { command, print } from '../../terminal/define-command.ts';
 import { text, whole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
@@ -49,56 +49,55 @@ npm run doctor is about the other end: what a router sends, before anything is d
     const zone = rollupZone(io);
     const asked = values.gitlab !== undefined || values['token-file'] !== undefined;
     const place = asked ? readGitLabPlace(values, io) : undefined;
-    const { table, close, ...books } = await standIn(io, openTableAccess)(values, io, ATTEMPTS_MAX);
-    const { instance, description } = books;
-    let health: HealthView;
-    let hourly: HealthView | undefined;
+    const { table, close, instance, description } = await standIn(io, openTableAccess)(
+      values,
+      io,
+      ATTEMPTS_MAX,
+    );
     try {
-      const clock = { ...systemClock, nowMs: io.nowMs };
       const look = dynamoHealthLook({ table, instance });
-      health = await readHealth({
-        ...{ table, instance, clock, zone, random: Math.random },
+      const health = await readHealth({
+        ...{ table, instance, zone, clock: { ...systemClock, nowMs: io.nowMs }, random: Math.random },
         deployed: async () => (await look.read())?.deployed ?? NOT_NOTED,
-        gitlab: async () => {
-          if (place === undefined) return gitlabUnknown(NO_TOKEN);
-          return readGitLabHealth({
-            calls: callsTo(place),
-            controllerId: values.controller,
-            webhookUrl: values['webhook-url'],
-          });
-        },
+        gitlab: async () =>
+          place === undefined
+            ? gitlabUnknown(NO_TOKEN)
+            : readGitLabHealth({
+                calls: callsTo(place),
+                controllerId: values.controller,
+                webhookUrl: values['webhook-url'],
+              }),
       });
       // A table that does not answer is among the findings.
-      hourly = (await look.read().catch(() => undefined))?.view;
+      const hourly = (await look.read().catch(() => undefined))?.view;
+      // The local ledger already names its instance.
+      const where = description.endsWith(instance) ? description : `${description}, for ${instance}`;
+      print(
+        io,
+        values,
+        { instance, ledger: description, ...health, hourly },
+        () => healthText(health, where, paintWhen(io.colours)) + hourlyText(hourly, health.checkedAtMs),
+      );
+      return health.problems === 0 ? EXIT.ok : EXIT.wouldReject;
     } finally {
       await close();
     }
-    if (values.json) io.out(`${JSON.stringify({ instance, ledger: description, ...health, hourly })}\n`);
-    else
-      io.out(
-        healthText(health, whereText(description, instance), paintWhen(io.colours)) +
-          hourlyText(hourly, health.checkedAtMs),
-      );
-    return health.problems === 0 ? EXIT.ok : EXIT.wouldReject;
   },
 });
 
 export const commands = [doctor];
 
-/** As soon as it was late, something kept it from running. */
 const LATE_MS = 2 * HOUR_MS;
 
 function hourlyText(view: HealthView | undefined, nowMs: number): string {
   if (view === undefined) return 'The hourly look has not run yet.\n';
   const ageMs = nowMs - view.checkedAtMs;
   const late = ageMs > LATE_MS ? ', which is late: runbook: HealthProblems' : '';
-  const found = view.problems === 1 ? '1 problem' : `${view.problems === 0 ? 'no' : view.problems} problems`;
-  return `The hourly look ran ${Math.floor(ageMs / MINUTE_MS)} minutes ago and found ${found}${late}.\n`;
+  return `The hourly look ran ${Math.floor(ageMs / MINUTE_MS)} minutes ago and found ${problemsText(view.problems)}${late}.\n`;
 }
 
-/** The local ledger already names its instance. */
-const whereText = (ledger: string, instance: string): string =>
-  ledger.endsWith(instance) ? ledger : `${ledger}, for ${instance}`;
+const problemsText = (count: number): string =>
+  `${count === 0 ? 'no' : count} problem${count === 1 ? '' : 's'}`;
 
 const PAINTED: Readonly<Record<HealthFinding['severity'], keyof Paint>> = {
   ok: 'good',
@@ -113,6 +112,5 @@ function healthText({ findings, problems }: HealthView, where: string, paint: Pa
     `${paint[PAINTED[severity]](severity.padEnd(7))}  ${about.padEnd(wide)}  ${printable(text)}`,
     ...(remedy === undefined ? [] : [`${' '.repeat(7 + 2 + wide + 2)}${paint.dim(`→ ${remedy}`)}`]),
   ]);
-  const end = problems === 0 ? 'No problem found.' : `${problems} problem${problems === 1 ? '' : 's'} found.`;
-  return `${printable(where)}\n\n${lines.join('\n')}\n\n${end}\n`;
+  return `${printable(where)}\n\n${lines.join('\n')}\n\nFound ${problemsText(problems)}.\n`;
 }

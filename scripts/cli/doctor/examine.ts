@@ -1,56 +1,47 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { getProxyForUrl } from 'proxy-from-env';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
-import {
-  type Router,
-  RouterStatus,
-  remedyOfNetwork,
-  remedyOfStatus,
-  STATUS,
-} from '../../../relay/router/router.ts';
+import { type Router, RouterStatus, remedyOfStatus, STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
-import { parseTarget, type RouterTarget, readTls, type TlsMaterial } from '../../../relay/router/target.ts';
+import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
-import { dumpWire, formatDump } from '../../../relay/wire/inspect.ts';
+import { dumpWire } from '../../../relay/wire/inspect.ts';
 import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { readPolicy } from '../../policy/read-documents.ts';
-import { type DoctorFinding, note, ok, problem, skipped } from './finding.ts';
 import type { DoctorOptions } from './options.ts';
-import { checkQuestion, checkRules, checkSchemaFields } from './question.ts';
+import {
+  checkQuestion,
+  checkRules,
+  checkSchemaFields,
+  type DoctorFinding,
+  note,
+  ok,
+  problem,
+  SYNC,
+  skipped,
+} from './question.ts';
 
 const POLICY = fileURLToPath(new URL('../../../policies/policy.yaml', import.meta.url));
 
-type Found = (...findings: readonly DoctorFinding[]) => void;
-
 /**
  * Runs checks in order and reports each finding immediately; checks that depend on a failed one are skipped.
- * Returns all findings, and the question's shape, see {@link formatDump}, if one came.
+ * Returns the question’s shape, see {@link dumpWire}, if one came.
  */
 export async function examine(
   options: DoctorOptions,
-  tell: (finding: DoctorFinding) => void,
-): Promise<{ readonly findings: readonly DoctorFinding[]; readonly shape: string | undefined }> {
-  const findings: DoctorFinding[] = [];
-  const found: Found = (...more) => {
-    for (const finding of more) {
-      findings.push(finding);
-      tell(finding);
-    }
-  };
+  found: (finding: DoctorFinding) => void,
+): Promise<string | undefined> {
   const parts = readParts(options, found);
-  if (parts === undefined) return { findings, shape: undefined };
-  const { schema, policy, target, tls } = parts;
-  found(...checkSchemaFields(schema), ...checkRules(policy, schema.question, Date.now()));
-  const network = await checkNetwork(target, tls);
-  found(...network);
-  const isReached = network.every((finding) => finding.outcome !== 'problem');
-  return { findings, shape: isReached ? await speak(options, parts, found) : undefined };
+  if (parts === undefined) return undefined;
+  const { schema, policy } = parts;
+  for (const finding of [...checkSchemaFields(schema), ...checkRules(policy, schema.question, Date.now())])
+    found(finding);
+  return await speak(options, parts, found);
 }
+
+type Found = Parameters<typeof examine>[1];
 
 /** Reads everything that needs no network, and reports all errors. */
 function readParts(options: DoctorOptions, found: Found) {
@@ -91,7 +82,7 @@ function readParts(options: DoctorOptions, found: Found) {
     () => readTls(tlsFiles),
     () => ok('tls files', Object.keys(tlsFiles).join(', ') || 'none needed'),
   );
-  return target && token && schema && policy && tls && { target, schema, policy, token, tlsFiles, tls };
+  return target && token && schema && policy && tls && { target, schema, policy, token, tlsFiles };
 }
 
 function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFinding {
@@ -103,13 +94,12 @@ function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFi
     : problem('router', detail, `use ${target.tunnel ? 'wss' : 'grpcs'}://, or say --allow-plaintext`);
 }
 
-/** Two machines that name the same hash have the same descriptors. */
 function describeSchema(schema: WireSchema): DoctorFinding {
   const detail = `${schemaTitle(schema)}, ${schema.admitJobPath}`;
-  return schema.placeholder
-    ? note('schema', detail, 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto')
-    : ok('schema', detail);
+  return schema.placeholder ? note('schema', detail, SYNC) : ok('schema', detail);
 }
+
+const WAIT_MS = 60_000;
 
 async function speak(
   options: DoctorOptions,
@@ -119,11 +109,11 @@ async function speak(
   const router = createRouter({
     ...{ target, schema, token, tls: tlsFiles, version: VERSION },
     userAgent: `tollgate-doctor/${VERSION}`,
-    ...withoutAbsent({ socketDir: options['socket-dir'] }),
   });
   try {
-    found(await checkRegister(router));
-    const admission = await waitForQuestion(router, options.wait);
+    if (!(await checkRegister(router, found))) return undefined;
+    const { wait: waitMs = WAIT_MS } = options;
+    const admission = await waitForQuestion(router, waitMs);
     if (admission.kind === 'refused') {
       found(problem('admit job', `status ${admission.code}: ${admission.details}`, admission.remedy));
       return undefined;
@@ -131,89 +121,44 @@ async function speak(
     found(ok('admit job', 'the router lets a stream wait'));
     if (admission.kind === 'accepted') {
       const remedy = 'start a pipeline on a runner in the scope of this controller, and use a longer --wait';
-      const none = note('question', `none within ${options.wait / 1_000} s`, remedy);
-      found(options.wait === 0 ? skipped('question', 'not waited for') : none);
+      const none = note('question', `none within ${waitMs / 1_000} s`, remedy);
+      found(waitMs === 0 ? skipped('question', 'not waited for') : none);
       return undefined;
     }
-    found(ok('question', `${admission.bytes.length} bytes`), ...checkQuestion(schema, admission.bytes));
+    found(ok('question', `${admission.bytes.length} bytes`));
+    for (const finding of checkQuestion(schema, admission.bytes)) found(finding);
     const code = await admission.answer(encodeAdmitted(schema));
-    const sent =
-      'sent as admitted, and the router ended the stream well; compare job_router_admission_control_requests_total{result="admitted"}';
     found(
       code === STATUS.OK
-        ? ok('answer', sent)
+        ? ok('answer', 'sent as admitted, and the router ended the stream well')
         : problem('answer', `the router ended the stream with status ${code}`, remedyOfStatus(code)),
     );
-    return formatDump(dumpWire(admission.bytes, options.show.map(exactly)));
+    return dumpWire(admission.bytes);
   } finally {
     router.close();
   }
 }
 
-const exactly = (text: string): RegExp => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
-
-const CONNECT_MS_MAX = 5_000;
-
-/** Checks TCP and TLS separately, to distinguish a firewall, a wrong name and a wrong certificate. */
-async function checkNetwork(target: RouterTarget, tls: TlsMaterial): Promise<readonly DoctorFinding[]> {
-  const proxy = target.tunnel ? getProxyForUrl(target.url.replace(/^ws/, 'http')) : '';
-  if (proxy !== '')
-    return [note('network', `through the proxy ${new URL(proxy).host} (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)`)];
-  const { host, port } = target;
-  const socket = connectTcp({ host, port, timeout: CONNECT_MS_MAX });
-  const tcp = await connected(
-    'network',
-    socket,
-    'connect',
-    'a firewall between here and the router?',
-    () => `${host} is ${socket.remoteAddress}, port ${port} is open`,
-  );
-  if (tcp.outcome === 'problem' || !target.secure) return [tcp];
-  const secure = connectTls({
-    ...{ host, port, ...tls, timeout: CONNECT_MS_MAX, ALPNProtocols: ['h2', 'http/1.1'] },
-    ...(isIP(host) === 0 && { servername: host }),
-  });
-  const describe = (): string =>
-    `${secure.getProtocol()}, certificate valid until ${secure.getPeerCertificate().valid_to}`;
-  return [tcp, await connected('tls', secure, 'secureConnect', 'does this port speak TLS?', describe)];
-}
-
-/** Waits until the socket is ready, and closes it. */
-const connected = (
-  check: string,
-  socket: Socket,
-  ready: string,
-  silent: string,
-  describe: () => string,
-): Promise<DoctorFinding> =>
-  new Promise((resolve) => {
-    const done = (finding: DoctorFinding): void => {
-      socket.destroy();
-      resolve(finding);
-    };
-    socket.on(ready, () => done(ok(check, describe())));
-    socket.on('timeout', () => done(problem(check, 'no answer within 5 s', silent)));
-    socket.on('error', (error) => done(problem(check, error.message, remedyOfNetwork(error))));
-  });
-
-async function checkRegister(router: Router): Promise<DoctorFinding> {
+/** @returns false if the router was not reached. */
+async function checkRegister(router: Router, found: Found): Promise<boolean> {
   const instanceId = randomInstanceId();
   try {
     await router.register(instanceId);
     await router.unregister(instanceId).catch(() => {});
-    return ok('register', 'the router knows this controller');
+    found(ok('register', 'the router knows this controller'));
   } catch (error) {
     if (!(error instanceof RouterStatus)) throw error;
     const detail = `status ${error.code}: ${error.details}`;
     // Presence only: questions come all the same.
-    return error.code === STATUS.UNIMPLEMENTED
-      ? note('register', detail, 'the router or the schema has no registrar; questions come all the same')
-      : problem('register', detail, error.remedy);
+    if (error.code === STATUS.UNIMPLEMENTED)
+      found(note('register', detail, 'the router or the schema has no registrar'));
+    else found(problem('register', detail, error.remedy));
+    return error.code !== STATUS.UNAVAILABLE;
   }
+  return true;
 }
 
 type Admission =
-  /** The stream was accepted and a question came; `answer` sends the answer and resolves when the stream has ended. */
   | { readonly kind: 'question'; readonly bytes: Uint8Array; answer(bytes: Uint8Array): Promise<number> }
   | { readonly kind: 'accepted' }
   | {

@@ -1,11 +1,8 @@
 import { ENV_CA_FILE } from '../../../relay/names.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { flagLines } from '../../terminal/define-command.ts';
-import { parseInput, required, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
+import { parseInput, required, text, toggle, type ValuesOf } from '../../terminal/flags.ts';
 import { parseDuration } from '../pipeline/durations.ts';
-
-const WAIT_MS = 60_000;
-const WAIT_MS_MAX = 3_600_000;
 
 const FLAGS = {
   router: required(
@@ -19,13 +16,7 @@ const FLAGS = {
   ),
   'cert-file': text('<file>', 'PEM of a client certificate'),
   'key-file': text('<file>', `its key. ${ENV_CA_FILE} names the PEM file of a private authority`),
-  wait: text(
-    '<time>',
-    'how long to wait for a question: 60s, 5m, 0s for not at all (default: 60s)',
-    readTime,
-  ),
-  show: texts('<text>', 'a project path or image that may be shown as it is; may be repeated'),
-  'socket-dir': text('<dir>', "writable folder for the WebSocket tunnel's socket"),
+  wait: text('<time>', 'how long to wait for a question: 5m, 0s for not at all (default: 60s)', readTime),
   'allow-plaintext': toggle(
     'lets the token and the jobs travel unencrypted (grpc://, ws://) to another host',
   ),
@@ -42,8 +33,6 @@ ${flagLines(FLAGS)}
 Exit code: 0 all well, 1 problems found, 3 wrong usage.`;
 
 export type DoctorOptions = ValuesOf<typeof FLAGS> & {
-  /** Milliseconds. */
-  readonly wait: number;
   readonly json: boolean;
   readonly caFile: string | undefined;
 };
@@ -55,12 +44,11 @@ export function readDoctorOptions(
 ): DoctorOptions | 'help' {
   if (args.includes('--help')) return 'help';
   const { flags } = parseInput(args, FLAGS, {}, 'no words');
-  return { ...flags, wait: flags.wait ?? WAIT_MS, caFile: env[ENV_CA_FILE] || undefined };
+  return { ...flags, caFile: env[ENV_CA_FILE] || undefined };
 }
 
-/** @returns ms. @throws {UsageError} */
 function readTime(value: string, flag: string): number {
   const ms = (parseDuration(value) ?? Number.NaN) * 1_000;
-  if (ms <= WAIT_MS_MAX) return ms;
+  if (ms <= 3_600_000) return ms;
   throw new UsageError(`--${flag} ${value} is no time up to 60m; write 30s or 5m`);
 }

@@ -7,18 +7,33 @@ import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
 import { neededFields } from '../../../policies/needed-fields.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { MissingFieldPolicy } from '../../../policies/rule.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { resolvePath } from '../../../relay/translate/variables.ts';
 import { explain } from '../../../relay/wire/inspect.ts';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
-import { type DoctorFinding, note, ok, problem } from './finding.ts';
 
-const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
-/** `name`, `name:tag`, `registry:5000/path/name@sha256:…`. */
-const IMAGE = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/i;
+/** `note`: worth knowing, nothing to mend; `skipped`: could not be checked. */
+export interface DoctorFinding {
+  readonly check: string;
+  readonly outcome: 'ok' | 'problem' | 'note' | 'skipped';
+  readonly detail: string;
+  readonly remedy?: string;
+}
 
-/** Fields that this schema can never fill. */
+const finding =
+  (outcome: DoctorFinding['outcome']) =>
+  (check: string, detail: string, remedy?: string): DoctorFinding => ({
+    ...{ check, outcome, detail, ...withoutAbsent({ remedy }) },
+  });
+export const ok = finding('ok');
+export const note = finding('note');
+export const problem = finding('problem');
+export const skipped = finding('skipped');
+
+export const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
+
 function fieldsNeverFilled(question: DescMessage): readonly string[] {
   const services = resolvePath(question, 'services')?.leaf.fieldKind === 'list' ? [] : ['services'];
   return [...fieldsWithoutSource(question), ...services];
@@ -32,11 +47,7 @@ export function checkSchemaFields({ question }: WireSchema): readonly DoctorFind
       ? ok('fields', 'every field of an admission request has a source in the schema')
       : note('fields', `the schema has no source for ${never.join(', ')}; rules that need them never fire`),
     never.includes('timeoutSeconds')
-      ? problem(
-          'timeout',
-          'the schema has no source for it: every job is taken to have that of the policy',
-          SYNC,
-        )
+      ? problem('timeout', 'the schema has no source for it: every job gets that of the policy', SYNC)
       : ok('timeout', 'has a source in the schema'),
   ];
 }
@@ -48,10 +59,7 @@ export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly D
   if (!read.ok) return [explained, problem('decoded', read.problem, SYNC)];
   const { request } = read;
   const fields = describeAliases(schema.question, { trustVariables: false }).map((source) => source.field);
-  const [came, absent] = [true, false].map((is) =>
-    fields.filter((field) => (request[field] !== undefined) === is),
-  );
-  const presence = `came: ${came?.join(', ')}; did not: ${absent?.join(', ') || 'nothing'}`;
+  const absent = fields.filter((field) => request[field] === undefined);
   return [
     explained,
     request.jobId > 0
@@ -60,31 +68,26 @@ export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly D
     sentTimeoutSeconds(request) === undefined
       ? problem('timeout', 'none came: the job is taken to have the timeout of the policy', SYNC)
       : ok('timeout', 'came'),
-    checkImage(request.image),
-    absent?.length === 0
-      ? ok('presence', presence)
-      : note('presence', presence, 'rules follow their on_missing where a field does not come'),
+    absent.length === 0
+      ? ok('presence', 'every field came')
+      : note(
+          'presence',
+          `did not come: ${absent.join(', ')}`,
+          'rules follow their on_missing where a field does not come',
+        ),
   ];
 }
 
 function checkExplained(schema: WireSchema, bytes: Uint8Array): DoctorFinding {
   try {
     const { unknown, contradicted, knownBytes, totalBytes } = explain(schema.question, bytes);
-    const percent = totalBytes === 0 ? 0 : Math.round((knownBytes / totalBytes) * 100);
-    const detail = `${percent} % of ${totalBytes} bytes are known`;
+    const detail = `${knownBytes} of ${totalBytes} bytes are known`;
     if (contradicted.length > 0) return problem('explained', `${detail}; ${contradicted.join('; ')}`, SYNC);
     if (unknown.length === 0) return ok('explained', detail);
     return note('explained', `${detail}; unknown: ${unknown.join(', ')}`, SYNC);
   } catch (error) {
     return problem('explained', error instanceof Error ? error.message : String(error), SYNC);
   }
-}
-
-function checkImage(image: string | undefined): DoctorFinding {
-  if (image === undefined) return note('image', 'none came; was the job without an image?');
-  return IMAGE.test(image)
-    ? ok('image', 'looks like an image')
-    : problem('image', 'does not look like an image, so another field is read in its place', SYNC);
 }
 
 /** Effect on every job that such a rule matches. */
@@ -102,8 +105,8 @@ export function checkRules(policy: Policy, question: DescMessage, nowMs: number)
     if (rule.mode === 'off' || fields.length === 0) return [];
     const { id, onMissing, mode } = rule;
     const detail = `${id} ${WITHOUT_IT[onMissing]}: the schema has no source for ${fields.join(', ')}`;
-    const finding = onMissing === 'reject' ? problem : note;
-    return finding('rules', detail, `on_missing of the rule is ${onMissing}, its mode ${mode}`);
+    const report = onMissing === 'reject' ? problem : note;
+    return report('rules', detail, `on_missing of the rule is ${onMissing}, its mode ${mode}`);
   });
   return blind.length === 0 ? [ok('rules', 'every rule has the fields it needs')] : blind;
 }

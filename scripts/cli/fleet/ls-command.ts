@@ -1,3 +1,5 @@
+import { byVersion, fallsBack, routerAccess } from '../../../functions/core/gitlab/runners.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { command, print } from '../../terminal/define-command.ts';
 import { toggle } from '../../terminal/flags.ts';
@@ -5,8 +7,7 @@ import { paintWhen } from '../../terminal/paint.ts';
 import { right, table } from '../../terminal/table.ts';
 import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { readFleet } from './read-fleet.ts';
-import { FINDINGS, type RunnerReport, reportOf, versionsText } from './runner-findings.ts';
+import { type MannedRunner, readFleet, registrationOf } from './read-fleet.ts';
 
 const fleetLs = command({
   name: 'fleet ls',
@@ -26,57 +27,102 @@ registered only by whether the runner has a creator. Makes two calls for each ru
     const needsChange = reports.some(
       ({ findings }) => findings.includes('router_unsupported') || findings.includes('registration_token'),
     );
-    const notes = [
-      rest.unreadable > 0 &&
-        `${rest.unreadable} entries of GitLab's answers could not be read and are left out.`,
-      rest.cut && 'There are more runners than these: only so many are looked at.',
-    ];
-    const noteText = notes.flatMap((line) => (line === false ? [] : `${line}\n`)).join('');
-    print(io, flags, { runners: reports, ...rest }, () => fleetText(reports, io) + noteText);
+    const unreadable =
+      rest.unreadable > 0
+        ? `${rest.unreadable} entries of GitLab's answers could not be read and are left out.\n`
+        : '';
+    const cut = rest.cut ? 'There are more runners than these: only so many are looked at.\n' : '';
+    print(io, flags, { runners: reports, ...rest }, () => fleetText(reports, io) + unreadable + cut);
     return flags.check && needsChange ? EXIT.wouldReject : EXIT.ok;
   },
 });
 
 export const commands = [fleetLs];
 
-const REGISTRATIONS: Readonly<Record<RunnerReport['registration'], string>> = {
+const STALE_MS = 7 * DAY_MS;
+
+function reportOf(manned: MannedRunner, nowMs: number) {
+  const { runner, managers } = manned;
+  const registration = registrationOf(manned);
+  // Machines stopped weeks ago run no jobs, so their version is irrelevant.
+  const alive = managers.filter(
+    ({ status, contactedAtMs = nowMs }) => status !== 'stale' && nowMs - contactedAtMs <= STALE_MS,
+  );
+  const routers = new Set(alive.map(({ version }) => routerAccess(version)));
+  const holds: Readonly<Record<Finding, boolean>> = {
+    registration_token: registration === 'registration_token',
+    router_unsupported: routers.has('none'),
+    router_by_environment: routers.has('environment'),
+    router_not_told: routers.has('unknown'),
+    router_fallback: alive.some(({ version }) => fallsBack(version)),
+    stale: managers.length > 0 && alive.length === 0,
+    never_contacted: managers.length === 0,
+  };
+  const { id, description, type, tags, paused, status } = runner;
+  return {
+    ...{ id, description, type, tags, paused, status, registration },
+    managers: managers.map(({ contactedAtMs, ...manager }) => ({
+      ...manager,
+      ...(contactedAtMs !== undefined && { contactedAt: new Date(contactedAtMs).toISOString() }),
+      router: routerAccess(manager.version),
+    })),
+    findings: FINDINGS.filter((code) => holds[code]),
+  };
+}
+
+/** After "Runners that". Codes are stable, for scripts. */
+const REMEDIES = {
+  registration_token:
+    'were probably registered with a registration token, which GitLab is to remove (20.0): tollgate fleet migrate',
+  router_unsupported:
+    'cannot use the job router, so their jobs pass Tollgate by: upgrade GitLab Runner to 18.11 or newer',
+  router_by_environment:
+    'use the job router only with FF_USE_JOB_ROUTER=true in the environment of the process (18.9, 18.10); since 18.11 it is FF_USE_JOB_ROUTER = true in [runners.feature_flags], and the environment does nothing',
+  router_not_told: 'have a version that GitLab does not tell, or none that can be read: look at the machine',
+  router_fallback:
+    'go past the router for half a minute when it fails three times in a row (about 19.2 and newer): the sweep charges what they run then',
+  stale: 'were not heard for a week: delete them if they are gone',
+  never_contacted: 'never asked for a job: delete them, or start a manager',
+} as const;
+type Finding = keyof typeof REMEDIES;
+const FINDINGS = Object.keys(REMEDIES) as Finding[];
+
+const REGISTRATIONS: Readonly<Record<ReturnType<typeof registrationOf>, string>> = {
   registration_token: 'registration token',
   authentication_token: 'glrt- token',
   not_told: 'not told',
 };
 
-const ROUTERS: Readonly<Record<RunnerReport['managers'][number]['router'], string>> = {
+const ROUTERS: Readonly<Record<ReturnType<typeof routerAccess>, string>> = {
   none: 'no',
   environment: 'by environment',
   feature_flag: 'by feature flag',
   unknown: 'not told',
 };
 
-const IDS_SHOWN_MAX = 20;
-
 /** A row per runner, then a line per remedy: a fleet has more runners than things to do. */
-function fleetText(reports: readonly RunnerReport[], io: TerminalIo): string {
+function fleetText(reports: readonly ReturnType<typeof reportOf>[], io: TerminalIo): string {
   if (reports.length === 0) return 'GitLab has no runner that this token may see.\n';
   const paint = paintWhen(io.colours);
   const titles = [right('runner'), 'state', 'registered by', right('managers'), 'version', 'job router'];
-  const rows = reports.map((report) => {
-    const routers = [...new Set(report.managers.map(({ router }) => router))];
+  const rows = reports.map(({ id, paused, status, registration, managers, description }) => {
+    const routers = [...new Set(managers.map(({ router }) => router))];
     const text = routers.map((each) => ROUTERS[each]).join(', ') || '-';
+    const versions = managers.flatMap(({ version }) => version ?? []).sort(byVersion);
+    const [oldest, newest] = [versions[0] ?? '-', versions.at(-1) ?? '-'];
     return [
-      String(report.id),
-      report.paused ? `${report.status}, paused` : report.status,
-      REGISTRATIONS[report.registration],
-      String(report.managers.length),
-      versionsText(report),
-      routers.includes('none') ? paint.bad(text) : text,
-      report.description,
+      ...[
+        String(id),
+        paused && status !== 'paused' ? `${status}, paused` : status,
+        REGISTRATIONS[registration],
+      ],
+      ...[String(managers.length), oldest === newest ? oldest : `${oldest} to ${newest}`],
+      ...[routers.includes('none') ? paint.bad(text) : text, description],
     ];
   });
-  const remedies = FINDINGS.flatMap(({ code, remedy }) => {
+  const remedies = FINDINGS.flatMap((code) => {
     const ids = reports.filter(({ findings }) => findings.includes(code)).map(({ id }) => id);
-    if (ids.length === 0 || remedy === undefined) return [];
-    const more = ids.length > IDS_SHOWN_MAX ? ` and ${ids.length - IDS_SHOWN_MAX} more` : '';
-    return `- ${ids.slice(0, IDS_SHOWN_MAX).join(', ')}${more}: ${remedy}\n`;
+    return ids.length === 0 ? [] : `- ${ids.join(', ')}: ${REMEDIES[code]}\n`;
   });
   const list = table([...titles, 'description'], rows, io.columns, paint.dim);
   return `${list}\n${remedies.length === 0 ? '' : `Runners that\n${remedies.join('')}`}`;

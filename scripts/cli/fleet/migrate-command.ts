@@ -1,35 +1,20 @@
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { FleetGitLab } from '../../../functions/core/gitlab/runners.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
-import { readWhole, severalWords, text, toggle } from '../../terminal/flags.ts';
+import { readWhole, severalWords, toggle } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { systemCause } from '../../terminal/system-failure.ts';
-import { confirmed } from '../truth/confirm.ts';
+import { agreedTo } from '../truth/confirm.ts';
 import { neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import { type MannedRunner, openFleet, readFleet } from './read-fleet.ts';
-import { registrationOf } from './runner-findings.ts';
-
-/** One runner in `--json`. */
-interface MigrationJson {
-  readonly runner: number;
-  readonly step: MigrationStep;
-  /** Was made by this call. */
-  readonly applied: boolean;
-  readonly successor?: number;
-  readonly tokenFile?: string;
-  /** Manual steps. */
-  readonly remains: string;
-}
+import { type MannedRunner, openFleet, readFleet, registrationOf } from './read-fleet.ts';
 
 const RUNNERS_MAX = 200;
-const ID_MAX = 2 ** 31;
 const TIMEOUT_SECONDS_MIN = 600;
 const NOTE_CHARACTERS_MAX = 1_024;
-/** Steps that REST can make. */
-const APPLIED: readonly MigrationStep[] = ['create', 'pause'];
 
 const fleetMigrate = command({
   name: 'fleet migrate',
@@ -38,7 +23,6 @@ step. With --apply it does what REST can do:
 
   create   makes a runner like it; its token goes into a file of mode 600, once: GitLab shows it only now  (--apply)
   install  that token has to get into the config.toml of every manager                                     (by hand)
-  finish   some managers still use the old token                                                           (by hand)
   pause    all managers use the new one: the old runner takes no more jobs                                 (--apply)
   delete   the old runner can go when its last job has ended                                               (by hand)
 
@@ -50,10 +34,6 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
   flags: {
     ...neededGitLab(),
     apply: toggle('makes the steps create and pause; the token then needs the scope api'),
-    'token-dir': text(
-      '<folder>',
-      "where the new runners' tokens go, one file each (default: the current folder)",
-    ),
     yes: toggle('does not ask'),
   },
   examples: [
@@ -65,65 +45,61 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
     1: 'GitLab does not answer',
     2: 'refused, nothing was changed',
   },
-  run: async ({ flags: values, words }, io) => {
-    const named = new Set(words.runners.map((given) => readWhole('runner', given, 1, ID_MAX)));
-    const place = readGitLabPlace(values, io);
+  run: async ({ flags, words }, io) => {
+    const named = new Set(words.runners.map((given) => readWhole('runner', given, 1, 2 ** 31)));
+    const place = readGitLabPlace(flags, io);
     const { runners } = await readFleet(place, progressOf('calls', io));
-    const migrations = migrationsOf(runners, named);
-    const missing = [...named].filter((id) => !migrations.some(({ from }) => from.runner.id === id));
+    const moves = movesOf(runners, named);
+    const missing = [...named].filter((id) => !moves.some(({ from }) => from.runner.id === id));
     if (missing.length > 0)
       throw new UsageError(
         `runner ${missing.join(', ')}: GitLab has no such runner, or it has an authentication token already`,
       );
-    const wanted = values.apply ? migrations.filter(({ step }) => APPLIED.includes(step)) : [];
-    if (wanted.length > 0 && !values.yes) {
-      const created = wanted.filter(({ step }) => step === 'create').length;
-      const question = `Create ${created} runners and pause ${wanted.length - created}?`;
-      const isAgreed = await confirmed(io, question);
-      if (isAgreed === undefined) throw new UsageError('there is nobody to ask: add --yes if it is meant');
-      if (!isAgreed) {
-        io.err('Nothing was changed.\n');
-        return EXIT.wouldReject;
-      }
-    }
-    const folder = resolve(io.cwd, values['token-dir'] ?? '.');
+    const wanted = moves.filter(({ step }) => flags.apply && (step === 'create' || step === 'pause'));
+    const created = wanted.filter(({ step }) => step === 'create').length;
+    const question = `Create ${created} runners and pause ${wanted.length - created}?`;
+    const remedy = 'there is no terminal to ask: add --yes if it is meant';
+    if (wanted.length > 0 && !flags.yes && !(await agreedTo(io, question, remedy))) return EXIT.wouldReject;
     const fleet = openFleet(place);
     const paint = paintWhen(io.colours);
-    const told: MigrationJson[] = [];
-    for (const migration of migrations) {
-      const { from, step, to } = migration;
-      const applied = wanted.includes(migration) ? await applyStep(migration, fleet, folder) : undefined;
-      const result: MigrationJson = {
+    const migrations = [];
+    for (const move of moves) {
+      const { from, step, to } = move;
+      const applied = wanted.includes(move) ? await applyStep(move, fleet, io.cwd) : undefined;
+      const result = {
         ...{ runner: from.runner.id, step, applied: applied !== undefined },
-        ...(to !== undefined && { successor: to.runner.id }),
-        remains: REMAINS[step](migration),
+        ...withoutAbsent({ successor: to?.runner.id }),
+        remains: REMAINS[step](move),
         ...applied,
       };
-      told.push(result);
-      const made =
-        step === 'create' && applied !== undefined ? `made runner ${result.successor}\n        ` : '';
+      migrations.push(result);
+      const made = step === 'create' && applied ? `made runner ${result.successor}\n        ` : '';
       const name = printable(`${from.runner.id} ${from.runner.description}`);
       const done = applied === undefined ? '      ' : paint.good('done  ');
-      if (!values.json)
+      if (!flags.json)
         io.out(`${done}${step.padEnd(8)}runner ${name}\n        ${made}${printable(result.remains)}\n`);
     }
-    if (values.json) io.out(`${JSON.stringify({ migrations: told })}\n`);
-    else if (told.length === 0) io.out('No runner is known to have come by a registration token.\n');
+    if (flags.json) io.out(`${JSON.stringify({ migrations })}\n`);
+    else if (moves.length === 0) io.out('No runner is known to have come by a registration token.\n');
     return EXIT.ok;
   },
 });
 
 export const commands = [fleetMigrate];
 
-async function applyStep(
-  { from, step }: RunnerMove,
-  fleet: FleetGitLab,
-  folder: string,
-): Promise<Partial<MigrationJson>> {
-  const { runner } = from;
-  if (step === 'pause') {
+type MigrationStep = 'create' | 'install' | 'pause' | 'delete';
+
+interface RunnerMove {
+  readonly from: MannedRunner;
+  readonly step: MigrationStep;
+  readonly to: MannedRunner | undefined;
+}
+
+async function applyStep(move: RunnerMove, fleet: FleetGitLab, folder: string) {
+  const { runner } = move.from;
+  if (move.step === 'pause') {
     await fleet.pause(runner.id);
-    return { remains: REMAINS.delete({ from, step }) };
+    return { remains: REMAINS.delete(move) };
   }
   // Opened before the runner is made: a token that cannot be kept is lost.
   const tokenFile = join(folder, `runner-in-place-of-${runner.id}.token`);
@@ -131,25 +107,23 @@ async function applyStep(
   let isKept = false;
   try {
     const { description, type, tags, runUntagged, locked, accessLevel, maximumTimeoutSeconds = 0 } = runner;
-    const [ownerId] = runner.ownerIds;
     const note = [successorNote(runner.id), runner.maintenanceNote ?? ''].join('\n').trim();
-    const created = await fleet.create({
+    const { id, token } = await fleet.create({
       ...{ description, type, tags, runUntagged, locked, accessLevel },
       maintenanceNote: note.slice(0, NOTE_CHARACTERS_MAX),
       ...(maximumTimeoutSeconds >= TIMEOUT_SECONDS_MIN && { maximumTimeoutSeconds }),
-      ...(ownerId !== undefined && { ownerId }),
+      ...withoutAbsent({ ownerId: runner.ownerIds[0] }),
     });
-    writeSync(file, `${created.token}\n`);
+    writeSync(file, `${token}\n`);
     isKept = true;
-    const remains = REMAINS.install({ from, step }, created.id, tokenFile);
-    return { successor: created.id, tokenFile, remains };
+    return { successor: id, tokenFile, remains: REMAINS.install(move, id, tokenFile) };
   } finally {
     closeSync(file);
     if (!isKept) unlinkSync(tokenFile);
   }
 }
 
-/** @throws {UsageError} where the file is there already: it may be the only copy of a token. */
+/** @throws {UsageError} if the file exists: it may be the only copy of a token. */
 function openForToken(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
@@ -158,14 +132,14 @@ function openForToken(path: string): number {
     throw new UsageError(
       isThere
         ? `${path} is there already and may hold the only copy of a token; move it away`
-        : `${path}: cannot be written: ${systemCause(error)}; expected --token-dir to be a folder`,
+        : `${path}: cannot be written: ${systemCause(error)}`,
     );
   }
 }
 
-type RemainsText = (migration: RunnerMove, successor?: number, tokenFile?: string) => string;
-
-const REMAINS: Readonly<Record<MigrationStep, RemainsText>> = {
+const REMAINS: Readonly<
+  Record<MigrationStep, (move: RunnerMove, successor?: number, tokenFile?: string) => string>
+> = {
   create: ({ from: { runner } }) => {
     const untagged = runner.runUntagged ? ', jobs without tags' : '';
     const others = runner.ownerIds.length - 1;
@@ -173,18 +147,18 @@ const REMAINS: Readonly<Record<MigrationStep, RemainsText>> = {
     return `POST /user/runners with type ${runner.type}, tags ${runner.tags.join(', ') || 'none'}${untagged}: run this with --apply${assign}`;
   },
   install: (
-    { from, to },
-    successor = to?.runner.id,
+    move,
+    successor = move.to?.runner.id,
     tokenFile = 'the file that was written when it was made',
-  ) =>
-    `in the config.toml of ${idsText(from.managers) || 'its managers'} set id = ${successor} and the token from ${tokenFile}. Policy, limits and scopes of the controller that name runner ${from.runner.id} have to name ${successor}. If that file is lost, delete runner ${successor} and start again`,
-  finish: (move) => `${idsText(unmoved(move))} still use the old token: set the new one there, too`,
+  ) => {
+    const managers = unmoved(move)
+      .map(({ systemId }) => systemId)
+      .join(', ');
+    return `in the config.toml of ${managers || 'its managers'} set id = ${successor} and the token from ${tokenFile}. Policy, limits and scopes of the controller that name runner ${move.from.runner.id} have to name ${successor}. If that file is lost, delete runner ${successor} and start again`;
+  },
   pause: ({ from }) => `PUT /runners/${from.runner.id} with paused: run this with --apply`,
   delete: ({ from }) => `delete runner ${from.runner.id} in GitLab when its last job has ended`,
 };
-
-const idsText = (managers: MannedRunner['managers']): string =>
-  managers.map(({ systemId }) => systemId).join(', ');
 
 /** Managers under the old token: one keeps its system id under the new token. Those not heard for a week do not count. */
 function unmoved({ from, to }: Pick<RunnerMove, 'from' | 'to'>): MannedRunner['managers'] {
@@ -192,21 +166,11 @@ function unmoved({ from, to }: Pick<RunnerMove, 'from' | 'to'>): MannedRunner['m
   return from.managers.filter(({ status, systemId }) => status !== 'stale' && !heard.has(systemId));
 }
 
-/** Steps of one runner's migration; each requires the previous. `finish`: some managers use the new token. */
-type MigrationStep = 'create' | 'install' | 'finish' | 'pause' | 'delete';
-
-interface RunnerMove {
-  readonly from: MannedRunner;
-  readonly step: MigrationStep;
-  /** Absent: it is not made yet. */
-  readonly to?: MannedRunner | undefined;
-}
-
 /** In the new runner's maintenance note: a later call finds by it what an earlier one made. */
 const successorNote = (runnerId: number): string => `tollgate: in place of runner ${runnerId}`;
 
 /** Lists runners to register again: those with a registration token, and named ones of unknown origin. */
-function migrationsOf(runners: readonly MannedRunner[], named: ReadonlySet<number>): readonly RunnerMove[] {
+function movesOf(runners: readonly MannedRunner[], named: ReadonlySet<number>): readonly RunnerMove[] {
   const successors = new Map<string, MannedRunner>();
   for (const each of runners)
     if (registrationOf(each) !== 'registration_token')
@@ -223,6 +187,5 @@ function migrationsOf(runners: readonly MannedRunner[], named: ReadonlySet<numbe
 function stepOf(from: MannedRunner, to: MannedRunner | undefined): MigrationStep {
   if (to === undefined) return 'create';
   if (from.runner.paused) return 'delete';
-  if (to.managers.length === 0) return 'install';
-  return unmoved({ from, to }).length > 0 ? 'finish' : 'pause';
+  return to.managers.length === 0 || unmoved({ from, to }).length > 0 ? 'install' : 'pause';
 }

@@ -10,17 +10,23 @@ import {
 import { callsTo, type GitLabPlace } from '../truth/gitlab-flags.ts';
 import type { Progress } from '../truth/progress.ts';
 
-/** A runner with the processes that work under its token. */
 export interface MannedRunner {
   readonly runner: FleetRunner;
   readonly managers: readonly RunnerManager[];
+}
+
+/** Registered with a registration token, which GitLab will remove, or created by a user (`glrt-…`). */
+export function registrationOf({
+  runner: { createdBy },
+}: MannedRunner): 'registration_token' | 'authentication_token' | 'not_told' {
+  if (createdBy === undefined) return 'not_told';
+  return createdBy === 'user' ? 'authentication_token' : 'registration_token';
 }
 
 export const openFleet = (place: GitLabPlace): FleetGitLab => createFleet(callsTo(place));
 
 /** Two calls a runner: more would take a quarter of an hour. */
 const RUNNERS_MAX = 2_000;
-/** More parallel calls burden a small GitLab. */
 const AT_ONCE = 4;
 
 /**
@@ -50,7 +56,6 @@ export async function readFleet(place: GitLabPlace, progress: Progress) {
   await atOnce(wanted, AT_ONCE, async (id) => {
     try {
       const runner = await ask(() => fleet.runner(id));
-      // One that was deleted meanwhile is no runner any more.
       if (runner === undefined) return;
       const { managers, unreadable: odd = 0 } = await ask(() => fleet.managers(id));
       unreadable += odd;

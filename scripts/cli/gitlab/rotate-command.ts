@@ -1,19 +1,16 @@
-/** `tollgate gitlab rotate-token` and `rotate-webhook-key`. */
-import type { AdminController } from '../../../functions/core/gitlab/administration.ts';
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { command } from '../../terminal/define-command.ts';
 import { orElse, required, text, toggle, whole } from '../../terminal/flags.ts';
-import { makeToken, namedControllers, readTokens } from './setup-controller.ts';
+import { findController, makeToken, readTokens } from './setup-controller.ts';
 import { ADMIN_FLAGS, type Admin, printLines, readAdmin, readHookUrl } from './setup-flags.ts';
 import { signsHooks } from './setup-instance.ts';
 import { SetupLines } from './setup-step.ts';
 import { giveHooks, newHookKey, readHookKeys, writeHookKeys } from './setup-webhooks.ts';
 
-const WAIT_MINUTES = 15;
 const GOES_ON = 'run the command again: it goes on here';
-
+const LOOK_EVERY_MS = 10_000;
 const EXITS = { 0: 'rotated', 1: 'GitLab does not answer' };
-const waitFlag = (help: string) => orElse(text('<minutes>', help, whole(0, 60)), WAIT_MINUTES);
+const waitFlag = (help: string) => orElse(text('<minutes>', help, whole(0, 60)), 15);
 
 const rotateTokenCommand = command({
   name: 'gitlab rotate-token',
@@ -31,43 +28,28 @@ first: no relay is ever without a valid token. After an interruption, run the sa
   run: async ({ flags }, io) => {
     const admin = readAdmin(flags, io);
     const lines = new SetupLines();
-    await lines.step(async () => {
-      const [controller, ...others] = lines.need('controller', await namedControllers(admin));
-      if (controller === undefined || others.length > 0)
-        throw lines.stop(
-          'controller',
-          `GitLab has ${controller === undefined ? 'no controller' : 'several controllers'} called "${admin.name}"`,
-          controller === undefined ? 'tollgate gitlab setup makes it' : 'say which with --controller',
-        );
-      await rotateToken(admin, controller, { waitMs: flags.wait * MINUTE_MS, isSeen: flags.seen }, lines);
-    });
+    await lines.step(() => rotateToken(admin, flags.wait * MINUTE_MS, flags.seen, lines));
     return printLines(lines, admin, flags.json, io);
   },
 });
 
-interface TokenWait {
-  /** For the new token's first use. */
-  readonly waitMs: number;
-  /** The operator confirmed that relays use the new token, if GitLab does not report it. */
-  readonly isSeen: boolean;
-}
-
 /**
  * Stores a new token, waits for its first use, then revokes the old one. Each run continues the last one. A token is
  * never revoked before its successor was seen in use.
+ *
+ * @param isSeen - the operator confirmed that relays use the new token, if GitLab does not report it
  */
-async function rotateToken(
-  admin: Admin,
-  { id: controllerId }: AdminController,
-  wait: TokenWait,
-  lines: SetupLines,
-): Promise<void> {
-  const { gitlab, store } = admin;
+async function rotateToken(admin: Admin, waitMs: number, isSeen: boolean, lines: SetupLines): Promise<void> {
+  const { gitlab, store, place, name } = admin;
+  const makesIt = 'tollgate gitlab setup makes it';
+  const controller = await findController(admin, lines);
+  if (controller === undefined) throw lines.stop('controller', `there is no controller "${name}"`, makesIt);
+  const { id: controllerId } = controller;
   const { isKept, current, older, lost } = await readTokens(admin, controllerId, lines);
   if (older.length > 0)
     lines.add('token', 'right', `a rotation goes on: token ${current?.id} is kept already`);
   else {
-    if (!isKept) throw lines.stop('token', 'no token is kept', 'tollgate gitlab setup makes the first one');
+    if (!isKept) throw lines.stop('token', 'no token is kept', makesIt);
     const made = await makeToken(admin, controllerId, lost, lines);
     lines.add('token', 'done', `made token ${made}, kept in ${store.place('router-token')}`);
     if (current === undefined)
@@ -77,44 +59,32 @@ async function rotateToken(
         `when the relays have the new one: glab runner-controller token list ${controllerId}, and revoke the others`,
       );
   }
-  await waitForUse(admin, controllerId, wait, lines);
-  const now = await readTokens(admin, controllerId, lines);
-  for (const { id } of [...now.older, ...now.lost]) {
-    lines.need('token', await gitlab.revokeToken(controllerId, id));
-    lines.add('token', 'done', `revoked token ${id}`);
-  }
-}
-
-const LOOK_EVERY_MS = 10_000;
-
-async function waitForUse(
-  admin: Admin,
-  controllerId: number,
-  { waitMs, isSeen }: TokenWait,
-  lines: SetupLines,
-): Promise<void> {
-  const { clock } = admin.place;
-  const untilMs = clock.monotonicMs() + waitMs;
+  const untilMs = place.clock.monotonicMs() + waitMs;
   const pickUp =
-    admin.store.kind === 'folder'
+    store.kind === 'folder'
       ? 'relays that read this file take it within three minutes'
       : 'relays read the parameter every ten minutes; a restart is faster';
   for (;;) {
-    const { current } = await readTokens(admin, controllerId, lines);
-    if (isSeen || typeof current?.lastUsedAtMs === 'number') return;
-    if (current?.lastUsedAtMs === undefined)
+    const now = await readTokens(admin, controllerId, lines);
+    const usedAtMs = now.current?.lastUsedAtMs;
+    if (isSeen || typeof usedAtMs === 'number') {
+      for (const { id } of [...now.older, ...now.lost]) {
+        lines.need('token', await gitlab.revokeToken(controllerId, id));
+        lines.add('token', 'done', `revoked token ${id}`);
+      }
+      return;
+    }
+    if (usedAtMs === undefined)
       throw lines.stop(
         'token',
         `GitLab before 18.10 does not say when a token was used; the old one stays. ${pickUp}`,
         'restart the relays; once each logs "connected": the same command with --seen',
       );
-    if (clock.monotonicMs() >= untilMs)
-      throw lines.stop(
-        'token',
-        `no relay has used the new token yet, so the old one stays valid; ${pickUp}`,
-        GOES_ON,
-      );
-    await clock.sleep(LOOK_EVERY_MS);
+    if (place.clock.monotonicMs() >= untilMs) {
+      const says = `no relay has used the new token yet, so the old one stays valid; ${pickUp}`;
+      throw lines.stop('token', says, GOES_ON);
+    }
+    await place.clock.sleep(LOOK_EVERY_MS);
   }
 }
 
@@ -135,11 +105,7 @@ the old one. No delivery is refused meanwhile. After an interruption, run the sa
   run: async ({ flags }, io) => {
     const admin = readAdmin(flags, io);
     const lines = new SetupLines();
-    await lines.step(async () => {
-      const { version } = lines.need('version', await admin.gitlab.metadata());
-      const hooks = { url: flags['webhook-url'], signs: signsHooks(version) };
-      await rotateHookKey(admin, hooks, flags.wait * MINUTE_MS, lines);
-    });
+    await lines.step(() => rotateHookKey(admin, flags['webhook-url'], flags.wait * MINUTE_MS, lines));
     return printLines(lines, admin, flags.json, io);
   },
 });
@@ -159,26 +125,22 @@ const PASSES_MAX = 4;
  *
  * @param waitMs - for each of the two overlaps
  */
-async function rotateHookKey(
-  admin: Admin,
-  { url, signs }: { readonly url: string; readonly signs: boolean },
-  waitMs: number,
-  lines: SetupLines,
-): Promise<void> {
-  const { store } = admin;
+async function rotateHookKey(admin: Admin, url: string, waitMs: number, lines: SetupLines): Promise<void> {
+  const { store, gitlab } = admin;
   const { nowMs, sleep } = admin.place.clock;
+  const { version } = lines.need('version', await gitlab.metadata());
+  const signs = signsHooks(version);
   const { place, keys, rotation } = await readHookKeys(store, signs);
   const [first, second] = keys;
   if (first === undefined)
     throw lines.stop('webhooks', `no key is kept in ${place}`, 'tollgate gitlab setup makes the first one');
-  if (keys.length > 1 && rotation === undefined)
+  if (second !== undefined && rotation === undefined)
     throw lines.stop(
       'webhooks',
       `${place} has ${keys.length} keys, and this program did not put them there`,
       'leave the one that webhooks have, and run the command again',
     );
   let sinceMs = rotation?.sinceMs ?? nowMs();
-  /** Waits for the overlap's end, at most the given time. */
   const overlap = async (why: string): Promise<void> => {
     const leftMs = sinceMs + OVERLAP_MS - nowMs();
     const until = `${new Date(sinceMs + OVERLAP_MS).toISOString().slice(0, 16)}Z`;
@@ -201,7 +163,7 @@ async function rotateHookKey(
   }
   for (let passes = 1; passes <= PASSES_MAX; passes += 1) {
     const pass = new SetupLines();
-    await pass.step(() => giveHooks(admin, true, { url, key: newKey, signs }, pass));
+    await pass.step(() => giveHooks(admin, true, url, newKey, pass));
     const isChanged = pass.has('done');
     // Until every webhook has the new key, the old one stays valid.
     if (isChanged || passes === 1 || pass.has('wrong')) lines.all.push(...pass.all);

@@ -2,7 +2,6 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { SSMClient } from '@aws-sdk/client-ssm';
 import { secretMark } from '../../../functions/core/gitlab/group-hooks.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { systemCause } from '../../terminal/system-failure.ts';
@@ -16,12 +15,10 @@ interface SecretText {
   readonly note: string | undefined;
 }
 
-/** Errors never contain values. */
 export interface SecretStore {
   readonly kind: 'folder' | 'parameters';
   /** Name of the file or parameter, the same wherever it is called from. */
   place(name: SecretName): string;
-  /** @throws {Error} naming the place. */
   read(name: SecretName): Promise<SecretText | undefined>;
   /** Whole or not at all. @param note - one line without the value. @throws {Error} naming the place. */
   write(name: SecretName, value: string, note: string): Promise<void>;
@@ -44,12 +41,9 @@ function noteOf(value: string, notes: readonly (string | undefined)[]): string |
   return notes.findLast((note) => note?.startsWith(mark))?.slice(mark.length);
 }
 
-/** The current value and the next. */
-const NOTES_MAX = 2;
-
 /**
- * Keeps one file per secret, readable by its owner only. The note is written before the value: after a crash the
- * matching note can be found.
+ * Keeps one file per secret, readable by its owner only. The note is written before the value, and the one before stays: after a
+ * crash the matching note can be found.
  */
 function folderSecretStore(folder: string): SecretStore {
   const notesOf = (name: SecretName): readonly string[] =>
@@ -58,11 +52,11 @@ function folderSecretStore(folder: string): SecretStore {
     kind: 'folder',
     place: (name) => `${hostname()}:${join(folder, name)}`,
     read: async (name) => {
-      const value = readUserFileIfThere(join(folder, name))?.trim();
-      return value === undefined || value === '' ? undefined : { value, note: noteOf(value, notesOf(name)) };
+      const value = readUserFileIfThere(join(folder, name))?.trim() ?? '';
+      return value === '' ? undefined : { value, note: noteOf(value, notesOf(name)) };
     },
     write: async (name, value, note) => {
-      const notes = [...notesOf(name), noteWith(value, note)].slice(-NOTES_MAX);
+      const notes = [...notesOf(name).slice(-1), noteWith(value, note)];
       replaceFile(join(folder, `.${name}.notes`), `${notes.join('\n')}\n`);
       replaceFile(join(folder, name), `${value}\n`);
     },
@@ -75,7 +69,6 @@ function replaceFile(file: string, text: string): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     rmSync(next, { force: true });
     writeFileSync(next, text, { mode: 0o600, flag: 'wx', flush: true });
-    // The umask may have removed rights.
     chmodSync(next, 0o600);
     renameSync(next, file);
   } catch (error) {
@@ -87,51 +80,49 @@ const TIMEOUT_MS = 10_000;
 
 /** Parameters of one deployment, `<prefix>/router-token` …; the note is the parameter's description, set together with it. */
 export function ssmSecretStore(prefix: string): SecretStore {
-  // Only these commands need the SDK.
-  const sdk = () => import('@aws-sdk/client-ssm');
-  let opened: Promise<SSMClient> | undefined;
-  const client = (): Promise<SSMClient> => {
-    opened ??= sdk().then(({ SSMClient: Client }) => new Client({}));
-    return opened;
-  };
-  const deadline = () => ({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
   /** @throws {Error} that never contains the value. */
-  const called = async <T>(did: string, name: string, call: () => Promise<T>): Promise<T> => {
+  const called = async <T>(
+    did: string,
+    name: string,
+    // Only these commands need the SDK.
+    call: (sdk: typeof import('@aws-sdk/client-ssm'), options: { abortSignal: AbortSignal }) => Promise<T>,
+  ): Promise<T> => {
     try {
-      return await call();
+      return await call(await import('@aws-sdk/client-ssm'), {
+        abortSignal: AbortSignal.timeout(TIMEOUT_MS),
+      });
     } catch (error) {
       const why = error instanceof Error ? error.name : 'unknown error';
-      const text = `parameter ${prefix}/${name} could not be ${did} (${why}); check region, credentials and rights`;
-      throw new Error(text);
+      throw new Error(
+        `parameter ${prefix}/${name} could not be ${did} (${why}); check region, credentials and rights`,
+      );
     }
   };
   return {
     kind: 'parameters',
     place: (name) => `ssm:${prefix}/${name}`,
     read: (name) =>
-      called('read', name, async () => {
-        const { DescribeParametersCommand, GetParameterCommand } = await sdk();
-        const ssm = await client();
+      called('read', name, async ({ SSMClient, DescribeParametersCommand, GetParameterCommand }, options) => {
+        const ssm = new SSMClient({});
         const get = new GetParameterCommand({ Name: `${prefix}/${name}`, WithDecryption: true });
-        const found = await ssm.send(get, deadline()).catch((error: unknown) => {
+        const found = await ssm.send(get, options).catch((error: unknown) => {
           if (error instanceof Error && error.name === 'ParameterNotFound') return undefined;
           throw error;
         });
-        const value = found?.Parameter?.Value?.trim();
-        if (value === undefined || value === '') return undefined;
+        const value = found?.Parameter?.Value?.trim() || undefined;
+        if (value === undefined) return undefined;
         const filter = { Key: 'Name', Option: 'Equals', Values: [`${prefix}/${name}`] };
         const describe = new DescribeParametersCommand({ ParameterFilters: [filter] });
-        const { Parameters = [] } = await ssm.send(describe, deadline());
+        const { Parameters = [] } = await ssm.send(describe, options);
         return { value, note: noteOf(value, [Parameters[0]?.Description]) };
       }),
     write: (name, value, note) =>
-      called('written', name, async () => {
-        const { PutParameterCommand } = await sdk();
+      called('written', name, async ({ SSMClient, PutParameterCommand }, options) => {
         const put = new PutParameterCommand({
           ...{ Name: `${prefix}/${name}`, Value: value, Description: noteWith(value, note) },
           ...{ Type: 'SecureString', Overwrite: true },
         });
-        await (await client()).send(put, deadline());
+        await new SSMClient({}).send(put, options);
       }),
   };
 }

@@ -38,46 +38,38 @@ shows what that command would repair. A token of scope read_api is enough.`,
 
 export const commands = [gitlabSetup, gitlabStatus];
 
+type Mode = 'change' | 'plan' | 'look';
+
+/** Runs the steps in an order in which none needs a later one. A refused step stops those that need it. */
 async function runSetup(
-  values: Parameters<typeof readSetup>[0] & { readonly json: boolean },
-  mode: 'change' | 'plan' | 'look',
+  flags: Parameters<typeof readSetup>[0] & { readonly json: boolean },
+  mode: Mode,
   io: TerminalIo,
 ): Promise<ExitCode> {
-  const setup = readSetup(values, mode === 'change', io);
+  const setup = readSetup(flags, mode === 'change', io);
   const lines = new SetupLines();
-  const { all } = lines;
-  const { controller, version, routerUrl, kasVersion } = await setUp(setup, lines);
-  const gitlab = setup.place.baseUrl;
-  const start = `npm run proto:sync -- --ref ${kasVersion === undefined ? '<version of KAS>' : `v${kasVersion}`}
-  npm start -- --router ${routerUrl ?? '<router>'} --gitlab ${gitlab}`;
-  const body = { gitlab, mode, lines: all, version, routerUrl, kasVersion, controller };
-  if (values.json) io.out(`${JSON.stringify(body)}\n`);
-  else io.out(linesText(all, paintWhen(io.colours)) + nextText(lines, mode, setup, start, io));
-  return mode === 'look' && lines.has('missing') ? EXIT.wouldReject : exitOf(all);
-}
-
-/** Runs the steps in an order in which none needs a later one. A step that is refused stops those that need it. */
-async function setUp(setup: Setup, lines: SetupLines) {
-  const facts = await checkInstance(setup, lines);
-  if (!facts.isUsable) return { ...facts, controller: undefined };
-  // `null`: there is none yet, and the steps say what they would do.
-  const found = await lines.step(async () => (await setUpController(setup, lines)) ?? null);
-  const controller = found ?? undefined;
-  if (found !== undefined) {
-    await lines.step(() => setUpToken(setup, controller, lines));
-    await lines.step(() => setUpScope(setup, controller, lines));
+  const { isUsable, ...facts } = await checkInstance(setup, lines);
+  let controller: Awaited<ReturnType<typeof setUpController>>;
+  if (isUsable) {
+    await lines.step(async () => {
+      controller = await setUpController(setup, lines);
+      await lines.step(() => setUpToken(setup, controller, lines));
+      await lines.step(() => setUpScope(setup, controller, lines));
+    });
+    await lines.step(() => setUpWebhooks(setup, signsHooks(facts.version), lines));
   }
-  await lines.step(() => setUpWebhooks(setup, signsHooks(facts.version), lines));
-  return { ...facts, controller };
+  const body = { gitlab: setup.place.baseUrl, mode, lines: lines.all, ...facts, controller };
+  if (flags.json) io.out(`${JSON.stringify(body)}\n`);
+  else io.out(linesText(lines.all, paintWhen(io.colours)) + nextText(lines, mode, setup, facts, io.cwd));
+  return mode === 'look' && lines.has('missing') ? EXIT.wouldReject : exitOf(lines.all);
 }
 
-/** Names the next step. @param start - the commands to the first decision, without the token */
 function nextText(
   lines: SetupLines,
-  mode: 'change' | 'plan' | 'look',
-  { store }: Setup,
-  start: string,
-  { cwd }: TerminalIo,
+  mode: Mode,
+  { store, place }: Setup,
+  { kasVersion, routerUrl }: Omit<Awaited<ReturnType<typeof checkInstance>>, 'isUsable'>,
+  cwd: string,
 ): string {
   if (lines.has('wrong')) return 'Run this again when what is wrong is mended.\n';
   if (mode === 'plan') return 'Nothing was changed. The same without --dry-run makes what is missing.\n';
@@ -85,9 +77,11 @@ function nextText(
     return lines.has('missing') ? 'tollgate gitlab setup makes what is missing.\n' : 'Nothing is wrong.\n';
   if (store.kind === 'parameters')
     return 'All is set up. Once it is deployed, the same with --webhook-url makes the webhooks; then tollgate gitlab status\n';
-  const place = store.place('router-token');
-  const file = shellWord(relative(cwd, place.slice(place.indexOf(':') + 1)));
+  const token = store.place('router-token');
+  const file = shellWord(relative(cwd, token.slice(token.indexOf(':') + 1)));
+  const version = kasVersion === undefined ? '<version of KAS>' : `v${kasVersion}`;
   return `All is set up. To the first decision:
-  ${start} --token-file ${file} --proto relay/wire/gitlab.binpb
+  npm run proto:sync -- --ref ${version}
+  npm start -- --router ${routerUrl ?? '<router>'} --gitlab ${place.baseUrl} --token-file ${file} --proto relay/wire/gitlab.binpb
 `;
 }

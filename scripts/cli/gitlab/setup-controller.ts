@@ -11,16 +11,10 @@ import { madeOnce, mapped, type SetupLines } from './setup-step.ts';
 /** Finds the controller, or makes it in dry run. An adopted one keeps its state. Undefined: there is none yet. */
 export async function setUpController(setup: Setup, lines: SetupLines): Promise<AdminController | undefined> {
   const { gitlab, name } = setup;
-  const found = lines.need('controller', await namedControllers(setup));
-  const [first, ...others] = found;
-  if (others.length > 0) {
-    const ids = found.map(({ id }) => id).join(', ');
-    const says = `GitLab has several controllers called "${name}": ${ids}`;
-    throw lines.stop('controller', says, 'say which with --controller');
-  }
-  if (first !== undefined) {
-    lines.add('controller', 'right', `controller ${first.id} "${first.description}" is ${first.state}`);
-    return first;
+  const found = await findController(setup, lines);
+  if (found !== undefined) {
+    lines.add('controller', 'right', `controller ${found.id} "${name}" is ${found.state}`);
+    return found;
   }
   if (!setup.mayChange) {
     lines.add('controller', 'missing', `there is no controller "${name}"`);
@@ -35,15 +29,20 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
   return controller;
 }
 
-/** Finds controllers by number, which wins, or by description. */
 export const namedControllers = async ({
   gitlab,
   name,
-  controllerId,
 }: Admin): Promise<AdminAnswer<readonly AdminController[]>> =>
-  controllerId === undefined
-    ? mapped(await gitlab.controllers(), (all) => all.filter(({ description }) => description === name))
-    : mapped(await gitlab.controller(controllerId), (one) => [one]);
+  mapped(await gitlab.controllers(), (all) => all.filter(({ description }) => description === name));
+
+/** Ends the step if several controllers have the name. */
+export async function findController(admin: Admin, lines: SetupLines): Promise<AdminController | undefined> {
+  const [found, ...others] = lines.need('controller', await namedControllers(admin));
+  if (found === undefined || others.length === 0) return found;
+  const ids = [found, ...others].map(({ id }) => id).join(', ');
+  const says = `GitLab has several controllers called "${admin.name}": ${ids}`;
+  throw lines.stop('controller', says, 'give one another description, or use --name');
+}
 
 /** GitLab's description of a token names its place. A token of this place that is not stored was lost. */
 const descriptionOf = ({ store, name }: Admin): string => `${name} for ${store.place('router-token')}`;
@@ -107,17 +106,13 @@ export async function setUpToken(
   if (current === undefined) {
     if (!mayChange) return missing();
     const tokenId = await makeToken(setup, controller.id, lost, lines);
-    const replaced = lost.length === 0 ? '' : `; ${lost.length} whose value was lost revoked`;
-    return lines.add('token', 'done', `made token ${tokenId}, kept in ${place}${replaced}`);
+    return lines.add('token', 'done', `made token ${tokenId}, kept in ${place}`);
   }
   lines.add('token', 'right', `token ${current.id} is in ${place}, ${usedText(current)}`);
   for (const { id } of lost) {
-    const says = `token ${id} was made and its value lost`;
-    if (!mayChange) lines.add('token', 'missing', `${says}: it is not revoked`);
-    else {
-      lines.need('token', await setup.gitlab.revokeToken(controller.id, id));
-      lines.add('token', 'done', `${says}: revoked`);
-    }
+    if (mayChange) lines.need('token', await setup.gitlab.revokeToken(controller.id, id));
+    const says = `the value of token ${id} was lost`;
+    lines.add('token', mayChange ? 'done' : 'missing', `${says}: ${mayChange ? '' : 'not '}revoked`);
   }
   if (older.length === 0) return;
   const ids = older.map(({ id }) => id).join(', ');
@@ -169,7 +164,6 @@ export async function setUpScope(
   lines.add('scope', 'done', `GitLab asks about jobs of ${wantedText}`);
 }
 
-/** Adds one scope and reads it back. */
 export const addScope = (
   gitlab: GitLabAdministration,
   controllerId: number,
@@ -197,10 +191,6 @@ async function wantedRunners({ gitlab, scope }: Setup, lines: SetupLines): Promi
   if (tags.length === 0) return runnerIds;
   const found = lines.need('scope', await gitlab.instanceRunners(tags));
   if (found.length === 0)
-    throw lines.stop(
-      'scope',
-      'no runner of the instance has these tags',
-      'only runners of the instance can be scoped; look at their tags',
-    );
+    throw lines.stop('scope', 'no runner of the instance has these tags', 'look at the tags of runners');
   return [...new Set([...runnerIds, ...found.map(({ id }) => id)])].sort((a, b) => a - b);
 }

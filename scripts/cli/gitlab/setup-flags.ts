@@ -1,18 +1,12 @@
-/** Flags of the commands that administer GitLab. */
 import { createGitLabAdministration } from '../../../functions/core/gitlab/administration.ts';
 import { type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { orElse, readWhole, text, texts, toggle, type ValuesOf, whole } from '../../terminal/flags.ts';
+import { orElse, readWhole, text, texts, toggle, type ValuesOf } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
 import { exitOf, linesText, type SetupLines } from './setup-step.ts';
 
-/** Large instances answer lists of groups slowly. */
-const TIMEOUT_MS = 15_000;
-const DEADLINE_MS = 60_000;
-/** The project's own folder for what is not committed. */
-const SECRETS = '.tollgate/secrets';
-const ID_MAX = Number.MAX_SAFE_INTEGER;
+const TIMES = { timeoutMs: 15_000, deadlineMs: 60_000 };
 
 /** @throws {UsageError} */
 export function readHookUrl(url: string): string {
@@ -29,14 +23,10 @@ export const ADMIN_FLAGS = {
       '<where>',
       'keeps router-token, webhook-secrets and webhook-tokens: a folder, or ssm:/tollgate/prod. In a folder the files are for their owner alone',
     ),
-    SECRETS,
+    // The project's own folder for uncommitted files.
+    '.tollgate/secrets',
   ),
   name: orElse(text('<name>', "the controller's description and the webhooks' name"), 'tollgate'),
-  controller: text(
-    '<id>',
-    'adopts the controller with this number, whatever its description',
-    whole(1, ID_MAX),
-  ),
 };
 
 export const SETUP_FLAGS = {
@@ -57,14 +47,11 @@ export type Setup = ReturnType<typeof readSetup>;
 /** Opens GitLab and the secrets. @throws {UsageError} naming the flag. */
 export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
   const place = readGitLabPlace(flags, io);
-  const times = { timeoutMs: TIMEOUT_MS, deadlineMs: DEADLINE_MS };
   return {
     place,
-    gitlab: createGitLabAdministration({ ...callsTo(place), ...times }),
+    gitlab: createGitLabAdministration({ ...callsTo(place), ...TIMES }),
     store: openSecretStore(flags.secrets, io.cwd),
     name: flags.name,
-    /** Wins over the description. */
-    controllerId: flags.controller,
     /** One line that counts up, on a terminal only. */
     progress: (done: number, of: number): void => {
       if (io.progress) io.err(done >= of ? '\r\u001b[K' : `\r${done} of ${of} groups`);
@@ -74,14 +61,13 @@ export function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
 
 /** @throws {UsageError} naming the flag. */
 export function readSetup(flags: ValuesOf<typeof SETUP_FLAGS>, mayChange: boolean, io: TerminalIo) {
-  const runnerIds = flags.runner.map((id) => readWhole('runner', id, 1, ID_MAX));
+  const runnerIds = flags.runner.map((id) => readWhole('runner', id, 1, Number.MAX_SAFE_INTEGER));
   const { instance, 'runner-tag': tags, 'webhook-url': hookUrl } = flags;
   if (instance && (runnerIds.length > 0 || tags.length > 0))
     throw new UsageError('--instance: a controller has the whole instance or single runners, never both');
   return { ...readAdmin(flags, io), mayChange, scope: { instance, runnerIds, tags }, hookUrl };
 }
 
-/** Prints the report of a command and returns its exit code. */
 export function printLines({ all }: SetupLines, { place }: Admin, json: boolean, io: TerminalIo): ExitCode {
   if (json) io.out(`${JSON.stringify({ gitlab: place.baseUrl, lines: all })}\n`);
   else io.out(linesText(all, paintWhen(io.colours)));

@@ -1,19 +1,8 @@
-/** Checks of the GitLab instance: version, token, licence, flags, settings and router. Changes nothing. */
+/** Checks of the GitLab instance: version, token, licence, flags and router. Changes nothing. */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Setup } from './setup-flags.ts';
 import type { SetupLines } from './setup-step.ts';
 
-/** Facts about the instance for later steps. Absent: GitLab did not say. */
-export interface InstanceFacts {
-  readonly version?: string;
-  readonly routerUrl?: string | undefined;
-  /** Version of GitLab's agent server: it names the descriptors. */
-  readonly kasVersion?: string | undefined;
-  /** False: the later steps cannot work. */
-  readonly isUsable: boolean;
-}
-
-/** Runner controllers came with it. */
 const VERSION_MIN = [18, 9] as const;
 const SIGNS_FROM = [19, 0] as const;
 const EXPIRES_SOON_DAYS = 14;
@@ -24,19 +13,20 @@ const FLAGS: Readonly<Record<string, string>> = {
   job_router_admission_control: 'that the router asks at all',
 };
 
-export async function checkInstance(setup: Setup, lines: SetupLines): Promise<InstanceFacts> {
+/** Absent facts: GitLab did not say. Without `isUsable` later steps cannot work. */
+export async function checkInstance(setup: Setup, lines: SetupLines) {
   const metadata = await lines.step(async () => lines.need('version', await setup.gitlab.metadata()));
-  if (metadata === undefined) return { isUsable: false };
-  const { version, kas } = metadata;
-  await lines.step(() => checkAccess(setup, lines));
+  const version = metadata?.version;
+  // KAS is GitLab's agent server: its version names the descriptors.
+  const routerUrl = metadata?.kas?.externalUrl ?? undefined;
+  const kasVersion = metadata?.kas?.version ?? undefined;
+  const facts = { version, routerUrl, kasVersion, isUsable: false };
+  if (version === undefined) return facts;
+  const hasAccess = await lines.step(() => checkAccess(setup, lines));
   if (!isAtLeast(version, VERSION_MIN)) {
-    lines.add(
-      'version',
-      'wrong',
-      `GitLab ${version} has no runner controllers`,
-      'upgrade it to 18.9 or newer',
-    );
-    return { isUsable: false, version };
+    const says = `GitLab ${version} has no runner controllers`;
+    lines.add('version', 'wrong', says, 'upgrade it to 18.9 or newer');
+    return facts;
   }
   const proof = signsHooks(version)
     ? 'signs its webhooks'
@@ -44,8 +34,6 @@ export async function checkInstance(setup: Setup, lines: SetupLines): Promise<In
   lines.add('version', 'right', `GitLab ${version} ${proof}`);
   await lines.step(() => checkLicence(setup, lines));
   await checkFlags(setup, lines);
-  if (setup.hookUrl !== undefined) await checkSilence(setup, lines);
-  const [routerUrl, kasVersion] = [kas?.externalUrl ?? undefined, kas?.version ?? undefined];
   if (routerUrl === undefined)
     lines.add(
       'router',
@@ -57,10 +45,9 @@ export async function checkInstance(setup: Setup, lines: SetupLines): Promise<In
     lines.add('router', 'unknown', `the router is at ${routerUrl}, and GitLab cannot reach it`, 'is KAS up?');
   else lines.add('router', 'right', `the router is at ${routerUrl} (KAS ${kasVersion})`);
   // The list of controllers shows whether token and licence suffice.
-  return { isUsable: !lines.has('wrong', 'access'), version, routerUrl, kasVersion };
+  return { ...facts, isUsable: hasAccess === true };
 }
 
-/** Returns true if this GitLab can sign webhooks. */
 export const signsHooks = (version = ''): boolean => isAtLeast(version, SIGNS_FROM);
 
 /** Builds are called `19.4.1-jh`, `18.10.2-ee`, `19.3.0-pre`. */
@@ -69,7 +56,7 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
   return Number(ofMajor) > major || (Number(ofMajor) === major && Number(ofMinor) >= minor);
 }
 
-async function checkAccess({ gitlab, mayChange, place }: Setup, lines: SetupLines): Promise<void> {
+async function checkAccess({ gitlab, mayChange, place }: Setup, lines: SetupLines): Promise<true> {
   const { scopes, active, expires_at } = lines.need('access', await gitlab.self());
   const token = "the administrator's token";
   const needed = mayChange ? ['api'] : ['api', 'read_api'];
@@ -80,10 +67,11 @@ async function checkAccess({ gitlab, mayChange, place }: Setup, lines: SetupLine
       `${token} has the scopes ${scopes.join(', ')}`,
       `make one with the scope ${needed.at(-1)}, and admin_mode where Admin Mode is on`,
     );
-  if (expires_at == null) return lines.add('access', 'right', `${token} does not expire`);
-  const isSoon = Date.parse(expires_at) - place.clock.nowMs() < EXPIRES_SOON_DAYS * DAY_MS;
-  const note = isSoon ? ': soon, and only this command needs it' : '';
-  lines.add('access', 'right', `${token} expires on ${expires_at} at 00:00 UTC${note}`);
+  const isSoon =
+    expires_at != null && Date.parse(expires_at) - place.clock.nowMs() < EXPIRES_SOON_DAYS * DAY_MS;
+  const expiry = expires_at == null ? 'does not expire' : `expires on ${expires_at} at 00:00 UTC`;
+  lines.add('access', 'right', `${token} ${expiry}${isSoon ? ': soon' : ''}`);
+  return true;
 }
 
 async function checkLicence({ gitlab }: Setup, lines: SetupLines): Promise<void> {
@@ -91,13 +79,11 @@ async function checkLicence({ gitlab }: Setup, lines: SetupLines): Promise<void>
   if (!answer.ok && answer.refusal.code === 'unreadable')
     return lines.add('licence', 'unknown', 'GitLab does not say which licence it has');
   const licence = lines.need('licence', answer);
-  const remedy = 'runner controllers need Ultimate';
-  if (licence == null) return lines.add('licence', 'wrong', 'GitLab has no licence', remedy);
-  const { plan, expired, expires_at } = licence;
-  if (expired === true)
-    lines.add('licence', 'wrong', `the licence (${plan}) expired on ${expires_at}`, 'renew it');
-  else if (plan !== 'ultimate') lines.add('licence', 'wrong', `the licence is ${plan}`, remedy);
-  else lines.add('licence', 'right', `the licence is ultimate, until ${expires_at ?? 'for ever'}`);
+  const plan = licence == null ? 'GitLab has no licence' : `the licence is ${licence.plan}`;
+  const until = `${plan}, until ${licence?.expires_at ?? 'for ever'}`;
+  if (licence?.expired === true || licence?.plan !== 'ultimate')
+    return lines.add('licence', 'wrong', until, 'runner controllers need Ultimate');
+  lines.add('licence', 'right', until);
 }
 
 async function checkFlags({ gitlab }: Setup, lines: SetupLines): Promise<void> {
@@ -109,24 +95,10 @@ async function checkFlags({ gitlab }: Setup, lines: SetupLines): Promise<void> {
     const state = set.value.find((flag) => flag.name === name)?.state ?? byDefault;
     const remedy = `as an administrator: POST /api/v4/features/${name} with value=true`;
     if (state === 'on') lines.add('flags', 'right', `${name} is on`);
+    else if (known.ok && definition === undefined && state === 'off')
+      lines.add('flags', 'unknown', `${name} is no flag of this version: it is on, or not there yet`);
     else if (state === 'conditional')
       lines.add('flags', 'unknown', `${name} is on for some only (${what})`, remedy);
-    else if (known.ok && definition === undefined)
-      lines.add('flags', 'unknown', `${name} is no flag of this version: it is on, or not there yet`);
     else lines.add('flags', 'wrong', `${name} is off (${what})`, remedy);
   }
-}
-
-/** @see https://docs.gitlab.com/administration/silent_mode/ */
-async function checkSilence({ gitlab }: Setup, lines: SetupLines): Promise<void> {
-  const answer = await gitlab.settings();
-  if (!answer.ok) lines.add('settings', 'unknown', answer.refusal.says, answer.refusal.remedy);
-  else if (answer.value.silent_mode_enabled === true)
-    lines.add(
-      'settings',
-      'wrong',
-      'GitLab is in Silent Mode, in which it sends no webhooks',
-      'as an administrator: PUT /api/v4/application/settings with silent_mode_enabled=false',
-    );
-  else lines.add('settings', 'right', 'GitLab sends webhooks: Silent Mode is off');
 }

@@ -6,7 +6,7 @@ import { type Paint, printable } from '../../terminal/paint.ts';
 /** `missing`: set-up would make or repair it. */
 type Standing = 'right' | 'done' | 'missing' | 'wrong' | 'unknown';
 
-/** One line of the report: the state of one part, such as `token` or `scope`, or a change to it. */
+/** The state of one part, such as `token` or `scope`, or a change to it. */
 export interface SetupLine {
   readonly part: string;
   readonly standing: Standing;
@@ -16,7 +16,6 @@ export interface SetupLine {
   readonly silent?: true;
 }
 
-/** Tells what GitLab refused. */
 export function refusedLine({ code, says, remedy }: AdminRefusal): Omit<SetupLine, 'part'> {
   const silent = code === 'unavailable' || code === 'rate_limited';
   return { standing: 'wrong', says, remedy, ...(silent && { silent: true }) };
@@ -46,7 +45,6 @@ export class SetupLines {
     return new StepStopped();
   }
 
-  /** Runs one step. Undefined: it ended early. */
   async step<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -56,32 +54,27 @@ export class SetupLines {
     }
   }
 
-  has(standing: Standing, part?: string): boolean {
-    return this.all.some((line) => line.standing === standing && line.part === (part ?? line.part));
+  has(standing: Standing): boolean {
+    return this.all.some((line) => line.standing === standing);
   }
 }
 
-/** The answer with another value. */
 export const mapped = <From, To>(answer: AdminAnswer<From>, value: (from: From) => To): AdminAnswer<To> =>
   answer.ok ? { ok: true, value: value(answer.value) } : answer;
 
-/**
- * Looks, makes what is missing, and looks again: a lost response proves nothing, and a received one is confirmed by
- * reading.
- */
+/** Looks, makes what is missing, and looks again: a lost response proves nothing, and a received one is confirmed by reading. */
 export async function madeOnce<T>(
   look: () => Promise<AdminAnswer<T | undefined>>,
   make: () => Promise<AdminAnswer<unknown>>,
 ): Promise<AdminAnswer<T>> {
-  let made: AdminAnswer<unknown> | undefined;
-  for (;;) {
-    const found = await look();
-    if (!found.ok) return found;
-    if (found.value !== undefined) return { ok: true, value: found.value };
-    if (made !== undefined) break;
-    made = await make();
-    if (!made.ok && made.refusal.code !== 'unavailable' && made.refusal.code !== 'conflict') return made;
-  }
+  const before = await look();
+  if (!before.ok) return before;
+  if (before.value !== undefined) return { ok: true, value: before.value };
+  const made = await make();
+  if (!made.ok && made.refusal.code !== 'unavailable' && made.refusal.code !== 'conflict') return made;
+  const after = await look();
+  if (!after.ok) return after;
+  if (after.value !== undefined) return { ok: true, value: after.value };
   if (!made.ok) return made;
   const says = 'GitLab said yes, and what was made cannot be read back';
   const refusal = { code: 'unreadable', call: '', status: undefined, says } as const;
@@ -95,7 +88,7 @@ const MARKS: Readonly<Record<Standing, keyof Paint>> = {
   wrong: 'bad',
   unknown: 'warn',
 };
-/** One line per entry, its remedy under it. */
+
 export const linesText = (lines: readonly SetupLine[], paint: Paint): string =>
   lines
     .map(({ part, standing, says, remedy }) => {

@@ -20,7 +20,6 @@ const ROTATION_NOTE = /^of webhooks; the new key is (second|first) since (\S+)$/
 
 const keysName = (signs: boolean): SecretName => (signs ? 'webhook-secrets' : 'webhook-tokens');
 
-/** The lines of a stored secret. */
 export const keptLines = (text = ''): readonly string[] =>
   text.split('\n').flatMap((line) => line.trim() || []);
 
@@ -34,9 +33,8 @@ export async function readHookKeys(store: SecretStore, signs: boolean) {
   const kept = await store.read(keysName(signs));
   const keys = keptLines(kept?.value);
   const [, newKey, since] = ROTATION_NOTE.exec(kept?.note ?? '') ?? [];
-  const sinceMs = Date.parse(since ?? '');
-  const isKnown = (newKey === 'second' || newKey === 'first') && !Number.isNaN(sinceMs) && keys.length === 2;
-  const rotation: KeyRotation | undefined = isKnown ? { newKey, sinceMs } : undefined;
+  const isKnown = (newKey === 'second' || newKey === 'first') && since !== undefined && keys.length === 2;
+  const rotation: KeyRotation | undefined = isKnown ? { newKey, sinceMs: Date.parse(since) } : undefined;
   return { place: store.place(keysName(signs)), keys, rotation };
 }
 
@@ -57,87 +55,73 @@ export const newHookKey = (signs: boolean): string =>
 
 /** Gives every top-level group a webhook that proves itself with the stored secret. */
 export async function setUpWebhooks(setup: Setup, signs: boolean, lines: SetupLines): Promise<void> {
-  const { hookUrl: url, store } = setup;
+  const { hookUrl: url, store, mayChange } = setup;
   if (url === undefined && store.kind === 'folder')
     return lines.add('webhooks', 'unknown', '--webhook-url is not given, and a pilot needs no webhooks');
-  const key = await hookKey(setup, signs, lines);
+  const { place, keys, rotation } = await readHookKeys(store, signs);
+  if (rotation !== undefined)
+    lines.add(
+      'webhooks',
+      'wrong',
+      `a rotation did not end: ${place} still has the old key as well`,
+      'tollgate gitlab rotate-webhook-key goes on',
+    );
+  const key = keys[0] ?? newHookKey(signs);
+  if (keys[0] === undefined) {
+    // Stored before any webhook has it.
+    if (mayChange) await writeHookKeys(store, signs, [key]);
+    if (mayChange) lines.add('webhooks', 'done', `made a key, kept in ${place}`);
+    else lines.add('webhooks', 'missing', `there is no key in ${place}`);
+  }
   // A deployment needs the secret before it has an address.
   if (url === undefined)
     return lines.add('webhooks', 'unknown', 'the webhooks come with --webhook-url, once it is deployed');
-  await giveHooks(setup, setup.mayChange, { url, key, signs }, lines);
+  await giveHooks(setup, mayChange, url, key, lines);
 }
-
-/** Returns the stored secret, or a new one, stored before any webhook has it. */
-async function hookKey({ store, mayChange }: Setup, signs: boolean, lines: SetupLines): Promise<string> {
-  const { place, keys, rotation } = await readHookKeys(store, signs);
-  const says = `a rotation did not end: ${place} still has the old key as well`;
-  if (rotation !== undefined)
-    lines.add('webhooks', 'wrong', says, 'tollgate gitlab rotate-webhook-key goes on');
-  if (keys[0] !== undefined) return keys[0];
-  const what = signs ? 'signing token' : 'secret token';
-  const made = newHookKey(signs);
-  if (mayChange) await writeHookKeys(store, signs, [made]);
-  if (mayChange) lines.add('webhooks', 'done', `made a ${what}, kept in ${place}`);
-  else lines.add('webhooks', 'missing', `there is no ${what} in ${place}`);
-  return made;
-}
-
-interface HookKey {
-  /** The deployment's address of webhooks. */
-  readonly url: string;
-  /** The deployment's secret. */
-  readonly key: string;
-  readonly signs: boolean;
-}
-
-/** State of one group's webhook, or the result of a change. `says` goes before "for 3 groups". */
-type HookLine = Omit<SetupLine, 'part'>;
 
 /** GitLab takes two calls for a group that has its webhook, and four for one that has none. */
 const CALLS_AT_ONCE = 8;
-const LINES_MAX = 12;
 const NAMED_MAX = 5;
 
-/** Gives each top-level group its webhook, with a key of its own that is derived from this one. */
+/** Gives each top-level group its webhook, with a key of its own that is derived from `key`. */
 export async function giveHooks(
   admin: Admin,
   mayChange: boolean,
-  hookKey: HookKey,
+  url: string,
+  key: string,
   lines: SetupLines,
 ): Promise<void> {
   const groups = lines.need('webhooks', await admin.gitlab.topLevelGroups());
   const found: { readonly path: string; readonly line: HookLine }[] = [];
   await atOnce(groups, CALLS_AT_ONCE, async ({ id, full_path }) => {
-    found.push({ path: full_path, line: await setUpHook(admin, mayChange, id, hookKey) });
+    found.push({
+      path: full_path,
+      line: await setUpHook(admin, mayChange, id, hookSetting(admin.name, url, key, id), url),
+    });
     admin.progress(found.length, groups.length);
   });
-  const told = [...Map.groupBy(found, ({ line }) => `${line.standing} ${line.says}`).values()].flatMap(
-    (same) => {
-      const [first] = same;
-      if (first === undefined) return [];
-      const named = same.slice(0, NAMED_MAX).map(({ path }) => path);
-      const names = same.length > NAMED_MAX ? [...named, '…'] : named;
-      const count = same.length === 1 ? '1 group' : `${same.length} groups`;
-      return {
-        part: 'webhooks',
-        ...first.line,
-        says: `${first.line.says} for ${count}: ${names.join(', ')}`,
-      };
-    },
-  );
-  lines.all.push(...told.slice(0, LINES_MAX));
-  if (told.length > LINES_MAX) lines.add('webhooks', 'wrong', `and ${told.length - LINES_MAX} groups more`);
+  for (const same of Map.groupBy(found, ({ line }) => `${line.standing} ${line.says}`).values()) {
+    const [first] = same;
+    if (first === undefined) continue;
+    const named = same.slice(0, NAMED_MAX).map(({ path }) => path);
+    const names = named.join(', ') + (same.length > NAMED_MAX ? ', …' : '');
+    const count = same.length === 1 ? '1 group' : `${same.length} groups`;
+    lines.all.push({ part: 'webhooks', ...first.line, says: `${first.line.says} for ${count}: ${names}` });
+  }
   if (groups.length === 0) lines.add('webhooks', 'right', 'GitLab has no groups');
 }
 
+/** State of one group's webhook, or the result of a change. `says` goes before "for 3 groups". */
+type HookLine = Omit<SetupLine, 'part'>;
+
 /** Reads one group's webhook, and makes or repairs it if it may. */
 async function setUpHook(
-  { gitlab, name }: Admin,
+  { gitlab }: Admin,
   mayChange: boolean,
   groupId: number,
-  { url, key, signs }: HookKey,
+  setting: HookSetting,
+  url: string,
 ): Promise<HookLine> {
-  const setting = hookSetting(name, url, key, groupId);
   // By its address, or by its key if the address has changed; other deployments have other keys.
   const ours = async () =>
     mapped(await gitlab.hooks(groupId), (hooks) =>
@@ -154,9 +138,8 @@ async function setUpHook(
     );
     return made.ok ? { standing: 'done', says: 'made' } : refusedLine(made.refusal);
   }
-  const double = doubles.length > 0 ? 'it is there more than once' : undefined;
-  const why = differenceOf(hook, setting, signs) ?? double;
-  if (why === undefined) return checkDeliveries(gitlab, mayChange, groupId, hook);
+  const why = differenceOf(hook, setting) ?? (doubles.length > 0 && 'it is there more than once');
+  if (!why) return checkDeliveries(gitlab, mayChange, groupId, hook);
   if (!mayChange) return { standing: 'missing', says: why };
   const changed = await gitlab.changeHook(groupId, hook.id, setting);
   if (!changed.ok) return refusedLine(changed.refusal);
@@ -164,19 +147,19 @@ async function setUpHook(
     const deleted = await gitlab.deleteHook(groupId, id);
     if (!deleted.ok) return refusedLine(deleted.refusal);
   }
-  const still = differenceOf(changed.value, setting, signs);
+  const still = differenceOf(changed.value, setting);
   return still === undefined ? { standing: 'done', says: 'repaired' } : { standing: 'wrong', says: still };
 }
 
 /** Describes settings that would lose events or signatures. Undefined: none. */
-function differenceOf(hook: GroupHook, setting: HookSetting, signs: boolean): string | undefined {
+function differenceOf(hook: GroupHook, setting: HookSetting): string | undefined {
   if (hook.url !== setting.url) return 'it goes to another address';
   if (!hook.job_events) return 'job events are off';
   if (hook.custom_webhook_template !== '')
     return 'a custom template changes what is sent: remove it in GitLab';
-  if (signs && hook.signing_token_present === false) return 'it has no signing token';
+  if (setting.signing_token !== undefined && hook.signing_token_present === false)
+    return 'it has no signing token';
   if (hook.description !== setting.description) return 'it is not known to have the secret that is kept';
-  if (hook.push_events) return 'it sends pushes, which nobody reads';
   if (!hook.enable_ssl_verification) return "the receiver's certificate is not checked";
   return undefined;
 }
@@ -193,10 +176,8 @@ async function checkDeliveries(
   const last = sent.value[0]?.response_status ?? '200';
   const isDisabled = alert_status !== 'executable';
   if (!isDisabled && /^[23]/.test(last)) return { standing: 'right', says: 'there' };
+  if (mayChange && (await gitlab.testHook(groupId, id)).ok) return { standing: 'done', says: 'repaired' };
   const why = isDisabled ? `GitLab disabled it (${alert_status})` : `its last delivery came to "${last}"`;
   const remedy = 'look at the webhook’s recent events in GitLab, then run tollgate gitlab setup';
-  if (!mayChange) return { standing: 'wrong', says: why, remedy };
-  const tested = await gitlab.testHook(groupId, id);
-  if (tested.ok) return { standing: 'done', says: 'repaired' };
-  return { standing: 'wrong', says: `${why}, and so does a test`, remedy };
+  return { standing: 'wrong', says: mayChange ? `${why}, and so does a test` : why, remedy };
 }

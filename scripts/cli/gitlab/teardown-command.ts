@@ -1,10 +1,9 @@
-/** `tollgate gitlab teardown`. */
 import { atOnce } from '../../../functions/core/environment/environment.ts';
 import type { AdminRefusal } from '../../../functions/core/gitlab/admin-calls.ts';
 import { groupHookKey, hookDescription, isHookUrl } from '../../../functions/core/gitlab/group-hooks.ts';
 import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
 import { command } from '../../terminal/define-command.ts';
-import { text, toggle } from '../../terminal/flags.ts';
+import { text } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { askOnTerminal } from '../truth/confirm.ts';
 import { namedControllers } from './setup-controller.ts';
@@ -25,43 +24,41 @@ After an interruption, run the same command again: it continues. Files and param
       'removes webhooks to this address as well, whatever their secret',
       readHookUrl,
     ),
-    confirm: text('<host>', "the name of GitLab's host, if no user can be asked; with --yes"),
-    yes: toggle('does not ask'),
+    confirm: text('<host>', "the name of GitLab's host: does not ask"),
     ...ADMIN_FLAGS,
   },
-  examples: [AT, `${AT} --yes --confirm gitlab.example.com`],
+  examples: [AT, `${AT} --confirm gitlab.example.com`],
   exits: { 0: 'nothing is left', 1: 'GitLab does not answer', 2: 'refused or not confirmed' },
-  run: async ({ flags: values }, io) => {
-    const admin = readAdmin(values, io);
+  run: async ({ flags }, io) => {
+    const admin = readAdmin(flags, io);
     const { host } = new URL(admin.place.baseUrl);
-    if (values.yes && values.confirm !== host)
-      throw new UsageError(`--yes: expected --confirm ${host} with it, so that the right GitLab is meant`);
+    if (flags.confirm !== undefined && flags.confirm !== host)
+      throw new UsageError(`--confirm "${flags.confirm}": expected ${host}, the host of --gitlab`);
     const lines = new SetupLines();
-    const plan = await lines.step(() => planTeardown(admin, values['webhook-url'], lines));
-    if (plan === undefined) return printLines(lines, admin, values.json, io);
+    const plan = await lines.step(() => planTeardown(admin, flags['webhook-url'], lines));
+    if (plan === undefined) return printLines(lines, admin, flags.json, io);
     const { controllers, hooks } = plan;
     if (controllers.length === 0 && hooks.length === 0) {
-      if (!values.json) io.out('Nothing of Tollgate is left there.\n');
-      return values.json ? printLines(lines, admin, true, io) : EXIT.ok;
+      lines.add('controller', 'right', 'nothing of Tollgate is left there');
+      return printLines(lines, admin, flags.json, io);
     }
     const named = controllers.map(
-      ({ id, description, state, tokenIds }) =>
-        `  controller ${id} "${printable(description)}", ${state}, with ${tokenIds.length} tokens: disabled first, deleted last\n`,
+      ({ id, description, state }) =>
+        `  controller ${id} "${printable(description)}", ${state}: disabled first, deleted last\n`,
     );
-    const groups = new Set(hooks.map(({ groupId }) => groupId)).size;
-    if (!values.json) io.err(`This goes:\n${named.join('')}  ${hooks.length} webhooks of ${groups} groups\n`);
-    if (!values.yes) {
+    if (!flags.json) io.err(`This goes:\n${named.join('')}  ${hooks.length} webhooks of groups\n`);
+    if (flags.confirm === undefined) {
       const ask = standIn(io, askOnTerminal);
       const typed = await ask(`Type the name of GitLab's host (${host}) to remove all of it: `);
       if (typed === undefined)
-        throw new UsageError(`nobody can be asked here; add --yes --confirm ${host} to remove all of it`);
+        throw new UsageError(`there is no terminal to ask; add --confirm ${host} to remove all of it`);
       if (typed !== host) {
         io.err('Nothing was changed.\n');
         return EXIT.wouldReject;
       }
     }
     await lines.step(() => tearDown(admin, plan, lines));
-    return printLines(lines, admin, values.json, io);
+    return printLines(lines, admin, flags.json, io);
   },
 });
 
@@ -72,14 +69,7 @@ const CALLS_AT_ONCE = 8;
 /** Lists everything of ours that is there, and nothing else. Other deployments have other secrets. */
 async function planTeardown(admin: Admin, hookUrl: string | undefined, lines: SetupLines) {
   const { gitlab, store, progress } = admin;
-  const found = await namedControllers(admin);
-  // If the given controller is gone, an earlier teardown was nearly complete.
-  const isGone = !found.ok && found.refusal.code === 'absent' && admin.controllerId !== undefined;
-  const controllers = [];
-  for (const controller of isGone ? [] : lines.need('controller', found)) {
-    const tokens = lines.need('controller', await gitlab.tokens(controller.id));
-    controllers.push({ ...controller, tokenIds: tokens.map(({ id }) => id) });
-  }
+  const controllers = lines.need('controller', await namedControllers(admin));
   const kept = [await store.read('webhook-secrets'), await store.read('webhook-tokens')];
   const secrets = kept.flatMap((text) => keptLines(text?.value));
   const groups = lines.need('controller', await gitlab.topLevelGroups());
@@ -113,7 +103,7 @@ async function tearDown(
   for (const { id, state } of controllers) {
     if (state === 'disabled') continue;
     lines.need('controller', await gitlab.setState(id, 'disabled'));
-    lines.add('controller', 'done', `controller ${id} is disabled: every job runs, nobody is asked`);
+    lines.add('controller', 'done', `controller ${id} is disabled: every job runs`);
   }
   let removed = 0;
   let refusal: AdminRefusal | undefined;
@@ -126,9 +116,10 @@ async function tearDown(
   if (removed > 0) lines.add('webhooks', 'done', `removed ${removed}`);
   // The controller stays until everything else is gone: it is how the next run finds the rest.
   if (refusal !== undefined) lines.need('webhooks', { ok: false, refusal });
-  for (const { id, tokenIds } of controllers) {
-    for (const tokenId of tokenIds) lines.need('token', await gitlab.revokeToken(id, tokenId));
+  for (const { id } of controllers) {
+    for (const token of lines.need('token', await gitlab.tokens(id)))
+      lines.need('token', await gitlab.revokeToken(id, token.id));
     lines.need('controller', await gitlab.deleteController(id));
-    lines.add('controller', 'done', `deleted controller ${id}, with ${tokenIds.length} tokens`);
+    lines.add('controller', 'done', `deleted controller ${id}, with its tokens`);
   }
 }

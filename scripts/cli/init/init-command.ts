@@ -18,6 +18,7 @@ import { draftDirectory, draftLimits, draftPolicy, readPlaces } from './drafts.t
 import { readMonth } from './read-month.ts';
 
 const DAYS_MAX = 90;
+const DOCUMENTS = ['policy', 'limits', 'directory'] as const;
 
 /** @throws {UsageError} */
 function readCurrency(code: string): string {
@@ -33,15 +34,14 @@ function readZone(zone: string): string {
 
 const init = command({
   name: 'init',
-  about: `Reads the runners, the groups and the jobs of the last weeks, and drafts policy.yaml (runner classes from tags and machines;
-you fill in the prices), limits.yaml (defaults from past use, in shadow) and directory.yaml. Comments in them say where each number
-comes from. They pass tollgate policy validate, which warns about what you have to fill in, and npm start takes them unchanged. GitLab
-is only read. No existing file is overwritten.`,
+  about: `Reads the runners, the groups and the jobs of the last weeks, and drafts policy.yaml (runner classes from tags; you fill in
+the prices), limits.yaml (defaults from past use, in shadow) and directory.yaml. Comments in them say where each number comes from.
+They pass tollgate policy validate, which warns about what you have to fill in, and npm start takes them unchanged. GitLab is only
+read. No existing file is overwritten.`,
   flags: {
     ...neededGitLab(),
     out: orElse(text('<folder>', 'where the three files go'), 'mine'),
     days: orElse(text('<days>', `jobs of this number of days, at most ${DAYS_MAX}`, whole(1, DAYS_MAX)), 30),
-    resume: text('<file>', 'keeps jobs there as they come; the same command continues after the last page'),
     currency: orElse(text('<code>', 'of prices and money limits', readCurrency), 'EUR'),
     zone: orElse(text('<zone>', 'where months begin and end', readZone), 'UTC'),
     'dry-run': toggle('prints the files and writes none'),
@@ -49,11 +49,10 @@ is only read. No existing file is overwritten.`,
   },
   examples: ['tollgate init --gitlab https://gitlab.example.com --token-file token --out mine --days 30'],
   exits: { 0: 'drafted', 1: 'GitLab does not answer', 3: 'wrong usage, or a file exists' },
-  run: async ({ flags: values }, io) => {
-    const place = readGitLabPlace(values, io);
-    const { currency, zone, days, force, 'dry-run': isDry } = values;
-    const folder = resolve(io.cwd, values.out);
-    const files = DOCUMENTS.map((name) => join(folder, `${name}.yaml`));
+  run: async ({ flags }, io) => {
+    const place = readGitLabPlace(flags, io);
+    const { currency, zone, days, force, 'dry-run': isDry } = flags;
+    const files = DOCUMENTS.map((name) => join(resolve(io.cwd, flags.out), `${name}.yaml`));
     const shown = files.map((file) => shortPath(file, io.cwd));
     // Before an hour of reading, not after it.
     const there = isDry || force ? [] : shown.filter((_, at) => existsSync(files[at] ?? ''));
@@ -64,88 +63,73 @@ is only read. No existing file is overwritten.`,
 
     const progress = progressOf('calls and jobs', io);
     const calls = callsTo(place);
+    const { sleep } = place.clock;
     const { runners, unreadable } = await readFleet(place, progress);
-    const month = await readMonth(
-      createGitLab(calls),
-      runners.map(({ runner }) => runner.id),
-      {
-        ...{ sinceMs: io.nowMs() - days * DAY_MS, untilMs: io.nowMs() },
-        ...{ instance: new URL(place.baseUrl).host, sleep: place.clock.sleep, onJob: progress.step },
-        ...(values.resume !== undefined && { resumeFile: resolve(io.cwd, values.resume) }),
-      },
-    );
-    const { groups, projects, left } = await readPlaces(
-      createGitLabDirectory(calls),
-      month,
-      place.clock.sleep,
-    );
+    const runnerIds = runners.map(({ runner }) => runner.id);
+    const span = { sinceMs: io.nowMs() - days * DAY_MS, untilMs: io.nowMs() };
+    const month = await readMonth(createGitLab(calls), runnerIds, span, sleep, progress.step);
+    const places = await readPlaces(createGitLabDirectory(calls), month.jobs, sleep);
     progress.done();
-    const personal = groups.flatMap((each) => (each.personal === true ? each.path : []));
-    const groupIds = new Map(groups.map(({ path, id }) => [path, id]));
     const documents = {
       policy: draftPolicy(runners, month, { currency, zone }),
-      limits: draftLimits(month, { zone, personal: new Set(personal), groupIds }),
-      directory: draftDirectory({ groups, projects, left }),
+      limits: draftLimits(month, zone, places.groupIds),
+      directory: draftDirectory(places),
     };
     checkDrafted(documents);
     const result = {
-      ...{ files: shown, written: !isDry, runners: runners.length, groups: groups.length },
+      ...{ files: shown, written: !isDry, runners: runners.length, groups: places.groups.length },
       ...(isDry && { documents }),
       jobs: month.jobs.length,
       since: new Date(month.sinceMs).toISOString(),
       until: new Date(month.untilMs).toISOString(),
-      /** Unreadable or unplaced items from GitLab. */
-      left: unreadable + month.unreadable + left,
+      left: unreadable + month.unreadable + places.left,
       /** Older jobs of these runners are missing. */
       cutRunners: month.cutRunners,
     };
     const texts = DOCUMENTS.map((name, at) => [files[at] ?? '', documents[name]] as const);
     if (!isDry) for (const [file, text] of texts) writeUserFile(file, text, file, force ? 'w' : 'wx');
-    const printed = texts.map(([file, text]) => `# ${file}\n${text}\n`).join('');
-    const counts = `Runners: ${result.runners}, groups: ${result.groups}, jobs since ${result.since.slice(0, 10)}: ${result.jobs}`;
-    return print(io, values, result, () =>
-      isDry ? printed : writtenText(shown, counts, result, place.baseUrl),
+    return print(io, flags, result, () =>
+      isDry
+        ? texts.map(([file, text]) => `# ${file}\n${text}\n`).join('')
+        : writtenText(result, place.baseUrl),
     );
   },
 });
 
 export const commands = [init];
 
-const DOCUMENTS = ['policy', 'limits', 'directory'] as const;
-
 /** @throws {DocumentError} for an invalid draft, which is our defect, before anything is written. */
-function checkDrafted({
-  policy,
-  limits,
-  directory,
-}: Readonly<Record<(typeof DOCUMENTS)[number], string>>): void {
-  const { model } = policyIn(parseYaml(policy, 'policy.yaml'));
-  const places = parseYaml(directory, 'directory.yaml');
+function checkDrafted(documents: Readonly<Record<(typeof DOCUMENTS)[number], string>>): void {
+  const { model } = policyIn(parseYaml(documents.policy, 'policy.yaml'));
+  const places = parseYaml(documents.directory, 'directory.yaml');
   const parsed = parseDirectory(places.value);
   if (!parsed.ok) throw new DocumentError(parsed.problems.map(places.locate));
-  limitsIn(parseYaml(limits, 'limits.yaml'), model, parsed.value);
+  limitsIn(parseYaml(documents.limits, 'limits.yaml'), model, parsed.value);
 }
 
 function writtenText(
-  files: readonly string[],
-  counts: string,
-  { left, cutRunners }: { readonly left: number; readonly cutRunners: readonly number[] },
+  result: {
+    readonly [count in 'runners' | 'groups' | 'jobs' | 'left']: number;
+  } & {
+    readonly files: readonly string[];
+    readonly since: string;
+    readonly cutRunners: readonly number[];
+  },
   url: string,
 ): string {
-  const [policy = '', limits = '', directory = ''] = files.map(shellWord);
+  const { files, runners, groups, jobs, since, left, cutRunners } = result;
+  const [policy, limits, directory] = files.map(shellWord);
   const flags = `--policy ${policy} --limits ${limits} --directory ${directory}`;
-  return [
-    `${files.join(', ')}: drafted. ${counts}.`,
-    ...(left > 0
-      ? [`${left} entries of GitLab's answers could not be read or placed and are left out.`]
-      : []),
-    ...(cutRunners.length > 0
-      ? [`Runners ${cutRunners.join(', ')} ran more than is read: their older jobs are missing.`]
-      : []),
-    'Next: fill in the prices, look, and try them on your GitLab:',
-    `  npx tollgate policy validate ${flags}`,
-    `  npm start -- --router <the router's address> --gitlab ${url} --token-file <file> --proto <file> \\`,
-    `    ${flags}`,
-    '',
-  ].join('\n');
+  const lost =
+    left > 0 ? `${left} entries of GitLab's answers could not be read or placed and are left out.\n` : '';
+  const cut =
+    cutRunners.length > 0
+      ? `Runners ${cutRunners.join(', ')} ran more than is read: their older jobs are missing.\n`
+      : '';
+  return `${files.join(', ')}: drafted. Runners: ${runners}, groups: ${groups}, jobs since ${since.slice(0, 10)}: ${jobs}.
+${lost}${cut}Next: fill in the prices, look, and try them on your GitLab:
+  npx tollgate policy validate ${flags}
+  npm start -- --router <the router's address> --gitlab ${url} --token-file <file> --proto <file> \\
+    ${flags}
+`;
 }

@@ -1,6 +1,5 @@
 import { oneLine } from '../../../policies/text/plain-text.ts';
 
-/** Widest line of a comment. */
 const COLUMNS = 120;
 
 /** Quotes a value if necessary: JSON is YAML, except for characters that YAML escapes. */

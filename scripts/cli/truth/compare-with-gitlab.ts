@@ -6,58 +6,54 @@ import type { ControllerScope } from '../../../functions/core/ledger/controller.
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { isLive } from '../../../functions/core/ledger/settle.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import {
-  type ComparedJob,
-  enforcementProof,
-  unadmittedShare,
-} from '../../../functions/core/truth/enforcement-proof.ts';
+import { enforcementProof, unadmittedShare } from '../../../functions/core/truth/enforcement-proof.ts';
 
 interface CompareOptions {
   /** Unix ms: live jobs, and those that were decided or ended since. */
   readonly sinceMs: number;
-  /** Unix ms. */
   readonly nowMs: number;
-  readonly askedMax: number;
-  /** The controller's scope, as the sweep last read it. @default all jobs */
-  readonly scope?: ControllerScope | undefined;
+  /** The controller's scope, as the sweep last read it. Undefined: all jobs. */
+  readonly scope: ControllerScope | undefined;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onCall: () => void;
 }
 
 export type HoldComparison = Awaited<ReturnType<typeof compareWithGitLab>>;
-/** Output of `--json`. */
 export type Comparison = HoldComparison['comparison'];
 
 /** Some 2 KB each: with more a shorter time does better than a larger machine. */
 const RECORDS_MAX = 200_000;
+const ASKED_MAX = 5_000;
 const READ_BATCH = 100;
 const READ_TIMEOUT_MS = 15_000;
+const AT_ONCE = 4;
 
 /** @throws {Error} with the remedy when there are too many jobs, {GitLabError} and {LedgerError} as they come. */
 export async function compareWithGitLab(store: LedgerStore, gitlab: GitLab, options: CompareOptions) {
-  const records = await recentRecords(store, options.sinceMs);
-  const wanted = [...records.values()].map(({ jobId, facts }) => ({ jobId, projectId: facts.projectId }));
-  const says = await askGitLab(wanted, gitlab, options);
+  const { sinceMs, nowMs, scope } = options;
+  const records = await recentRecords(store, sinceMs);
+  const truths = new Map<number, JobTruth | undefined>();
+  // Lists first, because one call covers many jobs; then one call per missing job.
+  const runners = await listJobs(truths, gitlab, options);
+  const missing = [...records.values()].filter(({ jobId }) => !truths.has(jobId));
+  const askable = missing.filter(({ facts }) => facts.projectId !== undefined).slice(0, ASKED_MAX);
+  await atOnce(askable, AT_ONCE, async ({ jobId, facts: { projectId = 0 } }) => {
+    truths.set(jobId, await counted(() => gitlab.job(projectId, jobId), options));
+  });
   // Jobs that only GitLab has may be older or new: bypassed only without a record.
-  const others = [...says.truths.keys()].filter((jobId) => !records.has(jobId));
+  const others = [...truths.keys()].filter((jobId) => !records.has(jobId));
   for (let from = 0; from < others.length; from += READ_BATCH) {
     const batch = others.slice(from, from + READ_BATCH);
     const found = await store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
     for (const record of found) if (record !== undefined) records.set(record.jobId, record);
   }
-  const jobs: ComparedJob[] = [...says.truths].map(([jobId, truth]) => ({
-    record: records.get(jobId),
-    truth,
-  }));
-  const { figures, findings, verdicts } = enforcementProof(jobs, options.nowMs, options.scope);
+  const jobs = [...truths].map(([jobId, truth]) => ({ record: records.get(jobId), truth }));
+  const { figures, findings, verdicts } = enforcementProof(jobs, nowMs, scope);
   const comparison = {
-    sinceMs: options.sinceMs,
-    figures,
+    ...{ sinceMs, figures, runners, unasked: missing.length - askable.length },
     findings: [...findings].sort((a, b) => a.kind.localeCompare(b.kind, 'en') || a.jobId - b.jobId),
     // Of the jobs that ran; only where the runners' jobs could be listed in full.
-    ...(says.runners === 'all' && { unadmittedShare: unadmittedShare(figures) }),
-    unasked: says.unasked,
-    runners: says.runners,
+    ...(runners === 'all' && { unadmittedShare: unadmittedShare(figures) }),
   };
   // The verdicts are the sweep's decisions about the findings.
   return { comparison, verdicts };
@@ -72,57 +68,29 @@ async function recentRecords(store: LedgerStore, sinceMs: number): Promise<Map<n
     if (lastMs < sinceMs && !isLive(record)) continue;
     if (records.size >= RECORDS_MAX)
       throw new Error(`more than ${RECORDS_MAX} jobs since then: compare a shorter time with --since`);
-    // The recorded request is the largest part and unused here.
     const { asked: _asked, ...facts } = record.facts;
     records.set(record.jobId, { ...record, facts });
   }
   return records;
 }
 
-// Reads GitLab's facts about given jobs, and about jobs without an admission request.
+type Calls = Pick<CompareOptions, 'sleep' | 'onCall'>;
 
-type AskOptions = Pick<CompareOptions, 'sinceMs' | 'askedMax' | 'sleep' | 'onCall'>;
-
-interface WantedJob {
-  readonly jobId: number;
-  readonly projectId: number | undefined;
-}
-
-/** More parallel calls burden a small GitLab. */
-const AT_ONCE = 4;
-
-/**
- * Uses lists first, because one call covers many jobs; then one call per missing job.
- *
- * @throws {GitLabError} if GitLab does not answer. A refused list of runners is no failure.
- */
-async function askGitLab(wanted: readonly WantedJob[], gitlab: GitLab, options: AskOptions) {
-  const truths = new Map<number, JobTruth | undefined>();
-  const runners = await listJobs(truths, gitlab, options);
-  const missing = wanted.filter(({ jobId }) => !truths.has(jobId));
-  const askable = missing.filter(({ projectId }) => projectId !== undefined).slice(0, options.askedMax);
-  await atOnce(askable, AT_ONCE, async ({ jobId, projectId = 0 }) => {
-    truths.set(jobId, await counted(() => gitlab.job(projectId, jobId), options));
-  });
-  // `truths` has undefined for a job that GitLab does not know. `unasked`: the project is not known, or there were too many.
-  return { truths, unasked: missing.length - askable.length, runners };
-}
-
+/** @returns `refused` if the token may not list runners. */
 async function listJobs(
   truths: Map<number, JobTruth | undefined>,
   gitlab: GitLab,
-  { sinceMs, sleep, onCall }: AskOptions,
+  { sinceMs, ...calls }: CompareOptions,
 ): Promise<'all' | 'refused'> {
   const runnerIds: number[] = [];
-  const by = { sleep, onCall };
   try {
-    for await (const page of pagesOf(gitlab.runners, by)) runnerIds.push(...page.runnerIds);
+    for await (const page of pagesOf(gitlab.runners, calls)) runnerIds.push(...page.runnerIds);
   } catch (error) {
     if (error instanceof GitLabError && error.code === 'gitlab_refused') return 'refused';
     throw error;
   }
   await atOnce(runnerIds, AT_ONCE, async (runnerId) => {
-    for await (const { jobs } of pagesOf((from) => gitlab.listJobs(`runners/${runnerId}`, from), by)) {
+    for await (const { jobs } of pagesOf((from) => gitlab.listJobs(`runners/${runnerId}`, from), calls)) {
       for (const truth of jobs) if (lastHeardMs(truth) >= sinceMs) truths.set(truth.jobId, truth);
       const oldest = jobs.at(-1);
       // Newest first by id, so the first old page is the last one needed.
@@ -135,7 +103,7 @@ async function listJobs(
 /** All pages of a list, each call as late as GitLab wants. */
 export async function* pagesOf<Page extends { readonly next?: string }>(
   read: (from: { readonly page?: string }) => Promise<Page>,
-  options: Pick<AskOptions, 'sleep' | 'onCall'>,
+  options: Calls,
 ): AsyncGenerator<Page> {
   let page: string | undefined;
   do {
@@ -152,10 +120,7 @@ const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
 const lastHeardMs = ({ finishedAtMs, startedAtMs, createdAtMs }: JobTruth): number =>
   finishedAtMs ?? startedAtMs ?? createdAtMs ?? Number.POSITIVE_INFINITY;
 
-const counted = <Answer>(
-  call: () => Promise<Answer>,
-  { sleep, onCall }: Pick<AskOptions, 'sleep' | 'onCall'>,
-): Promise<Answer> =>
+const counted = <Answer>(call: () => Promise<Answer>, { sleep, onCall }: Calls): Promise<Answer> =>
   patiently(() => {
     onCall();
     return call();

@@ -12,19 +12,11 @@ export async function askOnTerminal(question: string): Promise<string | undefine
   }
 }
 
-/** Asks for a `yes`; anything else is no. Undefined: there is no terminal. */
-export async function confirmed(
-  io: Pick<TerminalIo, 'standIns'>,
-  question: string,
-): Promise<boolean | undefined> {
-  const answer = await standIn(io, askOnTerminal)(`${question} Type yes: `);
-  return answer === undefined ? undefined : answer.toLowerCase() === 'yes';
-}
-
-/** @param remedy - where there is no terminal. @returns true to go on; a no is printed. @throws {UsageError} */
+/** Asks for a `yes`. @param remedy - where there is no terminal. @returns true to go on; a no is printed. @throws {UsageError} */
 export async function agreedTo(io: TerminalIo, question: string, remedy: string): Promise<boolean> {
-  const agreed = await confirmed(io, question);
-  if (agreed === undefined) throw new UsageError(remedy);
-  if (!agreed) io.err('Nothing was written.\n');
-  return agreed;
+  const answer = await standIn(io, askOnTerminal)(`${question} Type yes: `);
+  if (answer === undefined) throw new UsageError(remedy);
+  const isAgreed = answer.toLowerCase() === 'yes';
+  if (!isAgreed) io.err('Nothing was written.\n');
+  return isAgreed;
 }

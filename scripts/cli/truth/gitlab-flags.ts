@@ -8,7 +8,6 @@ import { commandFetch } from '../command-fetch.ts';
 
 const TOKEN_HELP = "holds a token that may read the API; an administrator's to see all runners";
 
-/** For commands that work without GitLab, too. */
 export const GITLAB_FLAGS = {
   gitlab: text('<url>', 'GitLab, e.g. https://gitlab.example.com'),
   'token-file': text(
@@ -28,7 +27,6 @@ export const neededGitLab = (token = GITLAB_FLAGS['token-file'].help) => ({
 
 export type GitLabPlace = ReturnType<typeof readGitLabPlace>;
 
-/** What a client of GitLab needs to call this GitLab. */
 export const callsTo = ({ token, ...place }: GitLabPlace): RestCallDeps => ({
   ...place,
   token: async () => token,

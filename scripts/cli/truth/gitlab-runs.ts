@@ -10,24 +10,27 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import type { RunOfJob } from '../audit/recompute/compare-charges.ts';
 import { pagesOf } from './compare-with-gitlab.ts';
 
-interface RunsAsk {
+/** GitLab's longest job: what started later than this before the span cannot end in it. */
+const LONGEST_JOB_MS = 35 * 86_400_000;
+const BY_ID = { order_by: 'id', sort: 'desc', pagination: 'keyset' };
+
+/**
+ * @param downToId - the first job that the books name: a job may be made long before it is started.
+ * @throws {GitLabError}
+ */
+export async function* runsOf({
+  calls,
+  fromMs,
+  toMs,
+  downToId,
+  onJob,
+}: {
   readonly calls: RestCallDeps;
   readonly fromMs: number;
   readonly toMs: number;
-  /** The first job that the books name: a job may be made long before it is started. */
   readonly downToId: number;
   readonly onJob: () => void;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** GitLab's longest job: what started later than this before the span cannot end in it. */
-const LONGEST_JOB_MS = 35 * 86_400_000;
-/** Newest first, in pages by id. */
-const BY_ID = { order_by: 'id', sort: 'desc', pagination: 'keyset' };
-
-/** @throws {GitLabError} where GitLab does not answer, or says no. */
-export async function* runsOf({ calls, fromMs, toMs, downToId, onJob }: RunsAsk): AsyncGenerator<RunOfJob> {
+}): AsyncGenerator<RunOfJob> {
   for await (const { id } of listed('/runners/all', {}, calls)) {
     const path = `/runners/${Number(id)}`;
     const { body } = await patiently(() => restCall(path, new URLSearchParams(), calls), calls.clock.sleep);
@@ -43,14 +46,18 @@ export async function* runsOf({ calls, fromMs, toMs, downToId, onJob }: RunsAsk)
 }
 
 async function* listed(path: string, asked: Readonly<Record<string, string>>, calls: RestCallDeps) {
-  const parse = (entry: unknown): Fields | undefined => (isRecord(entry) ? entry : undefined);
+  const parse = (entry: unknown) => (isRecord(entry) ? entry : undefined);
   const read = ({ page }: { readonly page?: string }) =>
     readPage('entries', path, pageQuery(asked, page), parse, calls);
   for await (const { entries } of pagesOf(read, { sleep: calls.clock.sleep, onCall: () => {} }))
     yield* entries;
 }
 
-function runOf(job: Fields, runnerId: number, runnerTags: readonly string[]): RunOfJob {
+function runOf(
+  job: Readonly<Record<string, unknown>>,
+  runnerId: number,
+  runnerTags: readonly string[],
+): RunOfJob {
   const instant = (value: unknown): number | undefined =>
     typeof value === 'string' ? Date.parse(value) : undefined;
   return {

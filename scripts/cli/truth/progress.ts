@@ -3,7 +3,6 @@ import type { TerminalIo } from '../../terminal/command.ts';
 import { storeWith } from '../open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
-/** Steps after which the line is renewed. */
 const EVERY = 1_000;
 
 export type Progress = ReturnType<typeof progressOf>;
@@ -23,7 +22,6 @@ export function progressOf(what: string, io: Pick<TerminalIo, 'err' | 'progress'
   };
 }
 
-/** The same table, whose scans are seen on the terminal. */
 export function watched(store: LedgerStore, progress: Progress): LedgerStore {
   async function* scan(): AsyncGenerator<StoredItem> {
     for await (const item of store.scan()) {

@@ -47,7 +47,7 @@ export async function signedInConsole(
     ...{ issuer: 'https://gitlab.example.com', clientId: 'tollgate', clientSecret: async () => 'secret' },
     ...{ fetch: () => Promise.reject(new Error('GitLab is away')), redirectUrl: `${here}/signin/callback` },
     ...{ sessions, roles, clock, random: randomBytes, log },
-    ...{ addressOf: () => 'somewhere', sessionLimit: { take: () => undefined, wait: () => undefined } },
+    ...{ addressOf: () => 'somewhere', sessionLimit: { take: () => undefined } },
     ...more,
   });
   let ids = 0;

@@ -5,7 +5,6 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { RequeueEntry, RequeueList } from '../../../functions/core/requeue-list.ts';
 import { type RequeueDeps, requeue } from '../../../functions/requeue/requeue.ts';
 import { aPolicy, someLimits, using } from '../../policies/documents.ts';
-import { someFacts } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 
 const WITHIN_MS = 3_600_000;
@@ -77,14 +76,6 @@ test('a run retries twelve jobs, and the others wait for the next', async () => 
   expect(retried).toHaveLength(14);
 });
 
-test('no more are taken on than have room, beside those that a run before left in the middle', async () => {
-  const { run, retried, reserved } = house([{}, {}, {}, { state: 'retrying' }], 1);
-  expect(await run()).toEqual({ waiting: 2, retried: 2, refused: 0 });
-  expect(retried).toEqual([1, 4]);
-  // Job 3 needs what job 2 found full.
-  expect(reserved).toEqual([1, 2, 4]);
-});
-
 test('a rejection that is as old as the group allows is looked at, an older one is not, and none twice', async () => {
   const { run, rejections, looked, nowMs } = house([{ state: 'over' }]);
   rejections.push(
@@ -94,36 +85,4 @@ test('a rejection that is as old as the group allows is looked at, an older one 
   );
   await run();
   expect(looked).toEqual([51]);
-});
-
-const MINUTE_MS = 60_000;
-const recordOf = (jobId: number, over: Partial<JobRecord>): JobRecord => ({
-  ...{ jobId, state: 'RESERVED', generation: 0, rev: 1, facts: someFacts(), claims: [], violations: [] },
-  ...{ shadow: [], answered: 'unknown', flagged: false, decidedAtMs: 0, entries: 0 },
-  ...over,
-});
-
-test('retried jobs are looked at until they were asked about, for twenty minutes', async () => {
-  const nowMs = manualClock().nowMs();
-  const retriedAt = (newJobId: number, retriedAtMs: number, askedAfterMs?: number) => ({
-    ...{ state: 'retried' as const, newJobId, retriedAtMs },
-    ...(askedAfterMs !== undefined && { askedAfterMs }),
-  });
-  const { run, looked, ended, entries, records } = house([
-    retriedAt(901, nowMs),
-    retriedAt(902, nowMs, 5),
-    retriedAt(903, nowMs - 20 * MINUTE_MS + 1),
-    retriedAt(904, nowMs - 20 * MINUTE_MS),
-    { state: 'over' },
-  ]);
-  records.set(901, recordOf(901, { state: 'HELD', generation: 1, decidedAtMs: nowMs + 700 }));
-  await run();
-  expect([looked, ended]).toEqual([[901, 903], []]);
-  expect(entries().map(({ askedAfterMs }) => askedAfterMs)).toEqual([
-    700,
-    5,
-    undefined,
-    undefined,
-    undefined,
-  ]);
 });

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { retryJob } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import type { ReserveAsk } from '../../../functions/core/ledger/ledger.ts';
 import { dynamoRequeueLists } from '../../../functions/core/requeue-list.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
@@ -194,25 +193,6 @@ test.each([
   await sweep();
   expect(await askIn(102, 51)).toBe('admitted');
   expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
-});
-
-test('a slot that was taken while the run looked is asked for again later, and GitLab is not asked', async () => {
-  const { deps, ask, endOf, run, entries, ledger } = house();
-  await ask(1);
-  await ask(2);
-  await endOf(1);
-  const late = {
-    ...ledger,
-    reserve: async (asked: ReserveAsk) => {
-      await ask(10);
-      return ledger.reserve(asked);
-    },
-  };
-  expect(await requeue({ ...deps, ledger: late })).toEqual({ waiting: 1, retried: 0, refused: 0 });
-  expect(await entries()).toMatchObject([{ jobId: 2, state: 'waiting' }]);
-  expect([...gitlab.jobs()].map(({ id }) => id)).toEqual([1, 2, 10]);
-  await endOf(10);
-  expect(await run()).toMatchObject({ retried: 1 });
 });
 
 test('a retry that GitLab refuses, or does not answer, leaves nothing kept', async () => {

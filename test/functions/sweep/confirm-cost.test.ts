@@ -113,11 +113,9 @@ const OWN = Number.MAX_SAFE_INTEGER;
 // Calls per million jobs, and runs until a half hour is compared.
 test.each([
   [MONTHLY, 1, OWN, 30_000, 1],
-  [MONTHLY, 50, 50, 71_429, 1],
   // No list shows two of them.
   [MONTHLY, 5_000, OWN, 1_000_000, 1],
   [DAILY, 1, 50, 30_000, 2],
-  [DAILY, 50, 50, 31_200, 1],
   [DAILY, 5_000, OWN, 240_004, 13],
 ])(
   '%d ends in half an hour, in %d projects, on %d runners',
@@ -138,19 +136,6 @@ test('a run reads at most 400 pages of projects, and leaves the other projects t
     pages.push(gitlab.calls.pagesOfProjects - before);
   }
   expect(pages).toEqual([400, 400, 200]);
-});
-
-test('GitLab limits the rate of calls: the sweep waits as long as it says, and then asks about the rest', async () => {
-  const { gitlab, checkpoints, clock, sweep, sweepThrough } = await reportedHalfHour(DAILY, 1, 1);
-  gitlab.faults.onCall = (call) => {
-    if (call === 500) throw new GitLabError('gitlab_rate_limited', '429', { retryAfterMs: 5 * MINUTE_MS });
-  };
-  expect((await sweep()).gitlabSilent).toBe(true);
-  clock.advance(4 * MINUTE_MS);
-  await sweep();
-  expect([gitlab.calls.all, checkpoints]).toEqual([500, []]);
-  clock.advance(MINUTE_MS);
-  expect(await sweepThrough()).toBe(1);
 });
 
 test('while GitLab answers nothing, no end counts as compared', async () => {

@@ -41,19 +41,6 @@ test('rejected by another controller after our admission: released, though GitLa
   expect([await states(1), await spent()]).toEqual([['RELEASED'], 0]);
 });
 
-test('runner dies: the hold stays while GitLab says running, and is charged what GitLab counts in the end', async () => {
-  const { clock, gitlab, hold, sweep, states, spent, truth, finished } = house();
-  await hold([1]);
-  gitlab.put(truth(1));
-  clock.advance(DUE_MS + 1_000);
-  expect(await sweep()).toMatchObject({ due: 1, postponed: 1, settled: 0, released: 0 });
-  expect(await states(1)).toEqual(['HELD']);
-  gitlab.put(finished(1, 1_800, { status: 'failed', failureReason: 'runner_system_failure' }));
-  clock.advance(MINUTE_MS);
-  expect(await sweep()).toMatchObject({ due: 0, settled: 1 });
-  expect([await states(1), await spent()]).toEqual([['SETTLED'], 1_800]);
-});
-
 test.each([
   ['nothing', 0],
   ['hold', 60],
@@ -143,24 +130,6 @@ test('a hold without a project is never freed unasked: it is counted, and found 
   clock.advance(DUE_MS + 1_000);
   expect(await sweep()).toMatchObject({ settled: 2, unaskable: 1, released: 0, expired: 0 });
   expect(await states(1, 2, 3)).toEqual(['HELD', 'SETTLED', 'SETTLED']);
-});
-
-test('sweep and webhook at the same moment: whoever comes second finds it done, and both count it once', async () => {
-  const { clock, gitlab, hold, sweep, finished, ledger, spent, slots } = house();
-  await hold([1, 2, 3]);
-  gitlab.put(finished(1, 10), finished(2, 10), { jobId: 3, projectId: 1, status: 'canceled' });
-  clock.advance(3 * MINUTE_MS);
-  let arrived = false;
-  gitlab.step = async (label) => {
-    // The webhooks arrive while GitLab's first answer is on its way to the sweep, one with another duration.
-    if (label !== 'answered' || arrived) return;
-    arrived = true;
-    await ledger.settle([1, 2].map((jobId) => ({ jobId, durationSeconds: jobId * 10, endedAtMs: 1 })));
-    await ledger.release([{ jobId: 3, cause: 'canceled' }]);
-  };
-  expect(await sweep()).toMatchObject({ settled: 0, released: 0, unchanged: 2, corrected: 1 });
-  expect([await spent(), await slots()]).toEqual([10 + 10, 0]);
-  expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
 });
 
 test('room that was kept for a retried job goes back when nobody asked in time, and GitLab is not asked for it', async () => {

@@ -71,20 +71,3 @@ test('a job on a runner out of scope is charged nothing, one in scope that nobod
     await close();
   }
 });
-
-test('GitLab 18.9 knows the scope of the instance only, and a GitLab that is silent changes nothing', async () => {
-  const house = books();
-  const { clock } = house;
-  const { rest, close } = await served('18.9', { instanceScope: true });
-  const store = dynamoControllerScope({
-    table: dynamoTable(local.client, tableName),
-    instance: 'two.example.com',
-  });
-  const current = scopeKeeper({ controllerId: 7, gitlab: rest, store, clock, log: silentLog });
-  const first = await current();
-  expect(first).toMatchObject({ instanceSinceMs: 0, runners: new Map() });
-  await close();
-  clock.advance(READ_EVERY_MS);
-  expect(await current()).toEqual(first);
-  expect(await store.read()).toEqual(first);
-});

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
-import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
-import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
+import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { MemoryNotifier } from '../../../functions/core/notify/message.ts';
 import { readRelayBeats } from '../../../functions/core/store/health-items.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
-import { watch } from '../../../functions/watchdog/watch.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/watch-table.ts';
 import { heartbeatWriter } from '../../../relay/aws/aws-json.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
@@ -51,7 +48,7 @@ test('a mark comes back as it was written, whole, and is no part of the ledger',
   const instance = 'mark.example.com';
   const table = watchTable(instance);
   expect(await table.readMark()).toBeUndefined();
-  const disarmed = { heardAtMs: 5, yetFailedMs: 6, yetFailedUntold: true } as const;
+  const disarmed = { heardAtMs: 5, yetFailedMs: 6 };
   for (const mark of [{ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 }, { heardAtMs: 4 }, disarmed]) {
     await table.writeMark(mark);
     expect(await table.readMark()).toEqual(mark);
@@ -59,50 +56,4 @@ test('a mark comes back as it was written, whole, and is no part of the ledger',
   const parts = { table: dynamoTable(local.client, tableName), clock: systemClock, random: Math.random };
   const ledger = createLedger({ store: new DynamoStore({ ...parts, instance }) });
   expect(await ledger.rebuild({ repair: true })).toMatchObject({ records: 0, repaired: 0 });
-});
-
-test('no table, no silence: both sides say so', async () => {
-  const gone = watchTable('gitlab.example.com', 'no-such-table');
-  await expect(gone.newestBeatMs()).rejects.toThrow(/\[ledger_unavailable\].*no-such-table/);
-  const unwritten = heartbeat('gitlab.example.com', 'relay-1', 'no-such-table')({ atMs: 1, openStreams: 1 });
-  await expect(unwritten).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
-});
-
-test('through a silence on the real table: heard, disarmed once, armed by hand with a relay, disarmed again', async () => {
-  const instance = 'whole.example.com';
-  let nowMs = 1_000_000;
-  let state: ControllerState = 'enabled';
-  const notify = new MemoryNotifier();
-  const look = () =>
-    watch({
-      table: watchTable(instance),
-      controller: {
-        state: async () => state,
-        disarm: async () => {
-          state = 'dry_run';
-        },
-      },
-      proveToken: async () => 'accepted',
-      notify,
-      clock: { nowMs: () => nowMs },
-      log: silentLog,
-      instance,
-    });
-  const beat = heartbeat(instance, 'relay-1');
-  const minutes = (count: number): void => {
-    nowMs += count * 60_000;
-  };
-  expect(await look()).toBe('never_heard');
-  await beat({ atMs: nowMs, openStreams: 8 });
-  expect(await look()).toBe('relay_heard');
-  minutes(3);
-  expect(await look()).toBe('disarmed');
-  minutes(1);
-  expect(await look()).toBe('not_armed');
-  await beat({ atMs: nowMs, openStreams: 8 });
-  state = 'enabled';
-  expect(await look()).toBe('relay_heard');
-  minutes(3);
-  expect(await look()).toBe('disarmed');
-  expect(notify.sent).toHaveLength(2);
 });

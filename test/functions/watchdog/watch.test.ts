@@ -151,10 +151,10 @@ test.each(['unavailable', 'refuses_change'] as const)(
   },
 );
 
-test('a page that was not taken over does not stop it, and is sent by a later look', async () => {
+test('a page that was not taken over fails the run once it is disarmed, and is sent by a later look', async () => {
   await site.heardThenSilent(SILENT_MS + 1);
   site.pager = 'broken';
-  expect(await looks(2)).toEqual(['disarmed', 'not_armed']);
+  await expect(site.look()).rejects.toThrow('no topic');
   expect(site.state).toBe('dry_run');
   site.pager = 'works';
   await looks(2);
@@ -222,17 +222,13 @@ describe('a job that was admitted and that GitLab failed all the same', () => {
     expect(site.disarmed).toBe(0);
   });
 
-  test('is acted on as soon as GitLab answers, and told as soon as somebody can be', async () => {
+  test('is acted on as soon as GitLab answers; a page that is not taken over fails the run', async () => {
     site.gitlab = 'unavailable';
     expect(await minuteLater()).toBe('gitlab_unreachable');
     site.gitlab = 'answers';
     site.pager = 'broken';
-    expect(await minuteLater()).toBe('disarmed_for_job');
+    await expect(minuteLater()).rejects.toThrow('no topic');
     expect(await minuteLater()).toBe('relay_heard');
-    site.pager = 'works';
-    await minuteLater();
-    await minuteLater();
-    expect(site.pages()).toEqual(['disarmed_for_job']);
     expect(site.disarmed).toBe(1);
   });
 });

@@ -81,42 +81,22 @@ test('while nobody said which controller is ours, any that is enabled keeps ever
   expect(await destroyed({ controllers: [OTHER, ENABLED], controllerId: 8 })).toMatchObject({ code: 0 });
 });
 
-test('once it is disarmed the service goes and the stack of the books stays protected', async () => {
-  expect(await destroyed({})).toMatchObject({ code: 0, left: { [STATE]: true } });
-});
-
 test('the stack of the books goes only where that was said, after the service', async () => {
   expect(await destroyed({ withState: true })).toMatchObject({ code: 0, left: {} });
-});
-
-test('who forces it is not asked', async () => {
-  expect(await destroyed({ controllers: [ENABLED], forced: true })).toMatchObject({ code: 0 });
 });
 
 test('who answers no leaves the stack as protected as it was', async () => {
   expect(await destroyed({ declined: true })).toMatchObject({ code: 1, left: ALL });
 });
 
-test('a token is looked for in the file, the environment and SSM, in this order', async () => {
-  const asked: string[] = [];
-  const places = {
-    file: undefined,
-    cwd: '/',
-    environment: undefined,
-    parameters: ['/a', '/b'],
-    readParameter: async (name: string) => {
-      asked.push(name);
-      if (name === '/a') throw new Error('ParameterNotFound');
-      return 'glpat-b\n';
-    },
+test('a token is looked for in SSM where no file is named', async () => {
+  const read = async (name: string) => {
+    if (name === '/a') throw new Error('ParameterNotFound');
+    return 'glpat-b\n';
   };
-  expect(await gitLabToken({ ...places, environment: 'glpat-env' })).toBe('glpat-env');
-  expect(asked).toEqual([]);
-  expect(await gitLabToken(places)).toBe('glpat-b');
-  expect(asked).toEqual(['/a', '/b']);
+  expect(await gitLabToken(undefined, ['/a', '/b'], read)).toBe('glpat-b');
 });
 
 test('a misspelt flag destroys nothing: it is refused', () => {
   expect(() => readDestroyOptions(['--with-stat'])).toThrow('did you mean --with-state?');
-  expect(() => readDestroyOptions(['--context', 'relayImage'])).toThrow('expected <name>=<value>');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Deployment } from '../../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
-import { contextIn, preflight, reservedConcurrency } from '../../../scripts/build/preflight.ts';
+import { preflight, reservedConcurrency } from '../../../scripts/build/preflight.ts';
 import { WATCHED } from '../../cdk/monitored.ts';
 import { DEFAULTS, synthesize } from '../../cdk/synthesized.ts';
 
@@ -114,17 +114,4 @@ test('whoever may look at nothing may deploy all the same, and is told', async (
   const found = await looked({ blind: true });
   expect(found).toMatchObject({ goesOn: true, unprotected: [] });
   expect(found.told.match(/could not be looked at: AccessDenied/g)).toHaveLength(3);
-});
-
-test('settings of the command line are found among its arguments', () => {
-  const args = [
-    '-c',
-    'stage=prod',
-    '--require-approval',
-    'never',
-    '--context=relayCpu=512',
-    '--context',
-    'a=b=c',
-  ];
-  expect(contextIn(args)).toEqual({ stage: 'prod', relayCpu: '512', a: 'b=c' });
 });

@@ -76,13 +76,6 @@ test('a checkout is built, and a tag is fetched', () => {
   expect(lock().source).toMatch(/^tag v18\.9\.0 of https:/);
 });
 
-test('a file of another SHA-256 than the expected one is not read', () => {
-  const { status, stderr } = sync('--from', write('agent.binpb', renumbered()), '--sha256', '0'.repeat(64));
-  expect(status).toBe(2);
-  expect(stderr).toContain(`agent.binpb has SHA-256 ${sha256(renumbered())}, not ${'0'.repeat(64)}`);
-  expect(readdirSync(folder)).not.toContain('gitlab.binpb');
-});
-
 test('what is no descriptor set leaves the old descriptors and their lock alone', () => {
   sync('--from', write('agent.binpb', renumbered()));
   const before = lock();
@@ -102,14 +95,4 @@ test.each([
   const { status, stderr } = sync('--from', name);
   expect(status).toBe(2);
   expect(stderr).toContain(text);
-});
-
-test('a deployment refuses descriptors that are not those of their lock', () => {
-  sync('--from', write('agent.binpb', renumbered()));
-  const { sha256: locked } = lock();
-  write('gitlab.lock.json', JSON.stringify({ ...lock(), sha256: 'f'.repeat(64) }));
-  expect(descriptors).toThrow(`the file has SHA-256 ${locked}`);
-  expect(descriptors).toThrow('(from agent.binpb): fetch the descriptors again');
-  write('gitlab.lock.json', '{}');
-  expect(descriptors).toThrow('is no lock of descriptors');
 });

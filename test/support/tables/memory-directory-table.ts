@@ -37,7 +37,6 @@ class StoredDirectory extends DynamoDirectoryTable {
 
 export type MemoryDirectoryTable = StoredDirectory;
 
-/** The directory on a table in memory. */
 export const memoryDirectoryTable = (
   fault: (operation: DirectoryOperation) => DirectoryFault = () => undefined,
 ): MemoryDirectoryTable =>

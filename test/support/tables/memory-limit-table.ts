@@ -35,7 +35,6 @@ class RetiredSets extends DynamoLimitTable {
 
 export type MemoryLimitTable = RetiredSets;
 
-/** Limits on a table in memory. */
 export const memoryLimitTable = (
   fault: (operation: LimitOperation) => LostAnswer = () => undefined,
 ): MemoryLimitTable =>

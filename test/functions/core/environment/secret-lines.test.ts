@@ -26,11 +26,6 @@ function aReader(answers: readonly (string | Error)[]) {
   return { read, clock, lines, loads: () => loads };
 }
 
-test('each line is a secret; space around it and empty lines are not', async () => {
-  const { read } = aReader([' whsec_a \r\n\n b\n']);
-  expect(await read()).toEqual(['whsec_a', 'b']);
-});
-
 test('calls at the same time and within five minutes read once; after that a new secret is taken', async () => {
   const { read, clock, loads } = aReader(['a', 'b']);
   expect(await Promise.all([read(), read()])).toEqual([['a'], ['a']]);

@@ -55,23 +55,3 @@ test.each([
 ])('%o refuses a %s of %s', (read, name, value) => {
   expect(() => read({ ...ALL, [name]: value })).toThrow(`${name} is "${value}"; expected`);
 });
-
-test('settings that may be left out have a default', () => {
-  expect(settings.readSweepConfig(ALL).chargeUnknown).toBe('nothing');
-  expect(settings.readSweepConfig({ ...ALL, TOLLGATE_CHARGE_UNKNOWN: 'hold' }).chargeUnknown).toBe('hold');
-  expect(settings.readDriftConfig(ALL).zone).toBe('UTC');
-  expect(settings.readDriftConfig({ ...ALL, TOLLGATE_ROLLUP_ZONE: 'Asia/Tokyo' }).zone).toBe('Asia/Tokyo');
-  expect(settings.readSettleConfig({ ...ALL, TOLLGATE_WEBHOOK_TOKENS_PARAMETER: '' }).tokensParameter).toBe(
-    undefined,
-  );
-  expect(settings.readWatchdogConfig(ALL)).toMatchObject({ controllerId: 7, disarmsAfterFailedJob: false });
-});
-
-test('decisions are exported where a bucket is named, in the region of the function', () => {
-  expect(settings.readRollupConfig(ALL).export).toBeUndefined();
-  const named = { ...ALL, TOLLGATE_EXPORT_BUCKET: 'decisions' };
-  expect(settings.readRollupConfig({ ...named, AWS_REGION: 'eu-central-1' }).export).toEqual({
-    ...{ bucket: 'decisions', region: 'eu-central-1', endpoint: undefined },
-  });
-  expect(() => settings.readRollupConfig(named)).toThrow('AWS_REGION is not set');
-});

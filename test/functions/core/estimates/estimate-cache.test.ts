@@ -63,22 +63,6 @@ test('a silent table holds an admission up by at most 150 ms, less when time is 
   expect(reads).toHaveLength(1);
 });
 
-test('a table that fails is left alone for five seconds, and what was known before still counts', async () => {
-  let fails = false;
-  const { ask, time, reads } = bench(async () => {
-    if (fails) throw new Error('throttled');
-  });
-  await ask([request(1)]);
-  fails = true;
-  await time.run(time.sleep(60_000));
-  expect(await ask([request(1), request(2)])).toEqual([120, 600]);
-  await ask([request(1), request(2)]);
-  expect(reads).toHaveLength(2);
-  fails = false;
-  await time.run(time.sleep(5_000));
-  expect(await ask([request(1), request(2)])).toEqual([120, 120]);
-});
-
 test('the admission holds what the last runs say', async () => {
   const rules = flowRules([{ on: { group: 100 }, money: 5, per: 'month' }], []);
   const name = rules.policy.prices.defaultClass.name;

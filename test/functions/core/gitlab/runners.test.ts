@@ -3,7 +3,6 @@ import { runnerDetails } from '../../../../functions/core/gitlab/kept-answers.ts
 import {
   byVersion,
   createFleet,
-  type FinishedJobsPage,
   type FleetRunner,
   fallsBack,
   finishedJobs,
@@ -173,13 +172,15 @@ const SPAN = {
   sleep: async () => {},
 };
 
-async function all(pages: AsyncIterable<FinishedJobsPage>): Promise<FinishedJobsPage[]> {
-  const read: FinishedJobsPage[] = [];
+type Page = ReturnType<typeof finishedJobs> extends AsyncGenerator<infer Each> ? Each : never;
+
+async function all(pages: AsyncIterable<Page>): Promise<readonly Page[]> {
+  const read: Page[] = [];
   for await (const page of pages) read.push(page);
   return read;
 }
 
-const idsOf = (pages: readonly FinishedJobsPage[]): readonly number[] =>
+const idsOf = (pages: readonly Page[]): readonly number[] =>
   pages.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId));
 
 test('every job that ran and ended, once, runner by runner; those that still run are left out', async () => {

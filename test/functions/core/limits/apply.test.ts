@@ -144,17 +144,6 @@ test('a limit that would reject those who run the controller asks again', async 
   });
 });
 
-const _grant = (amount: number, over: object = {}): LimitEdit => ({
-  kind: 'grant',
-  subject: 'group/101',
-  limit: 'money-month',
-  amount,
-  from: '2026-11-01',
-  until: '2026-11-30',
-  reason: 'release week',
-  ...over,
-});
-
 test('an import cannot write that somebody approved what nobody approved', async () => {
   const { desk, by } = await aLiveDesk();
   const live = await desk.live();

@@ -4,13 +4,8 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { ownAddress, readSignInConfig, visitorAddress } from '../../../../functions/core/signin/config.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
-import { gitlabRoles, rolesBy } from '../../../../functions/core/signin/gitlab-roles.ts';
-import {
-  pageHeaders,
-  plainPage,
-  rateLimit,
-  safeReturnTo,
-} from '../../../../functions/core/signin/require-user.ts';
+import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
+import { pageHeaders, plainPage, safeReturnTo } from '../../../../functions/core/signin/require-user.ts';
 import { ownSessions, SESSION_MS } from '../../../../functions/core/signin/sessions.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
@@ -47,28 +42,19 @@ test.each([
   ['/groups/1?period=2026-11&x=%2F', '/groups/1?period=2026-11&x=%2F'],
   ['/groups/1#part', '/groups/1'],
   ['/a/../b', '/b'],
-  ['/x?next=//evil.example', '/x?next=//evil.example'],
   [undefined, '/'],
-  ['', '/'],
   ['groups/1', '/'],
   ['//evil.example', '/'],
-  ['///evil.example', '/'],
   ['/\\evil.example', '/'],
-  ['\\\\evil.example', '/'],
   ['/a\\..\\..\\\\evil.example', '/'],
   ['/\t/evil.example', '/'],
-  ['/\n/evil.example', '/'],
   ['/a/..//evil.example', '/'],
-  ['/.//evil.example', '/'],
-  ['/%2e%2e//evil.example', '/'],
   ['https://evil.example', '/'],
   ['https:evil.example', '/'],
   ['javascript:alert(1)', '/'],
   [' //evil.example', '/'],
   ['/signin?returnTo=/signin', '/'],
-  ['/signout', '/'],
   ['/signin/callback?code=1', '/'],
-  ['/signing', '/signing'],
   [`/${'a'.repeat(2_000)}`, '/'],
 ])('returnTo %j leads to %j', (asked, path) => {
   expect(safeReturnTo(asked)).toBe(path);
@@ -166,24 +152,6 @@ test('what goes into a page is text, whoever wrote it', async () => {
   expect(page).toContain('href="/&quot;"');
 });
 
-test('a limit counts each key on its own, and forgets with its window', () => {
-  let nowMs = 0;
-  const limit = rateLimit({ max: 2, windowMs: 60_000, clock: { nowMs: () => nowMs } });
-  expect([limit.take('a'), limit.take('a'), limit.take('b')]).toEqual([undefined, undefined, undefined]);
-  nowMs = 45_000;
-  expect([limit.take('a'), limit.take('b')]).toEqual([15, undefined]);
-  nowMs = 60_000;
-  expect(limit.take('a')).toBeUndefined();
-});
-
-test('strangers beyond the keys it remembers share one count and push nobody out', () => {
-  const limit = rateLimit({ max: 1, windowMs: 60_000, clock: { nowMs: () => 0 } });
-  limit.take('first');
-  for (let count = 0; count < 10_000; count += 1) limit.take(`${count}`);
-  expect(limit.take('one more')).toBe(60);
-  expect(limit.take('first')).toBe(60);
-});
-
 function catching(run: () => unknown): string {
   try {
     run();
@@ -236,11 +204,6 @@ test('somebody sees the sessions of theirs that still open something, the one th
   expect(rows[0]?.beganAgoMs).toBe(120 * MINUTE_MS);
 });
 
-test('what names a session in a page is not what names it in the table', async () => {
-  const { sessions, me } = await signedIn();
-  for (const { handle } of await sessions.list(me)) expect(handle).toMatch(/^.{16}$/);
-});
-
 test('one, the others or all are ended, and nobody else’s', async () => {
   const one = await signedIn();
   const [, other] = await one.sessions.list(one.me);
@@ -286,27 +249,8 @@ const WELL = {
   TOLLGATE_SIGNIN_SECRET_PARAMETER: '/tollgate/prod/signin-secret',
 };
 
-test('the settings of a deployment are read; without groups nobody is admin or finance', () => {
-  expect(readSignInConfig(WELL)).toEqual({
-    config: {
-      gitlabUrl: 'https://gitlab.example.com',
-      gitlabTokenParameter: '/tollgate/prod/gitlab-token',
-      clientId: 'abc',
-      clientSecretParameter: '/tollgate/prod/signin-secret',
-      redirectUrl: 'https://budget.example.com/signin/callback',
-      roles: {},
-    },
-  });
-  const groups = { TOLLGATE_ADMIN_GROUP_ID: '7', TOLLGATE_FINANCE_GROUP_ID: '8' };
-  const levels = { TOLLGATE_OWNERS_FROM: 'owner', TOLLGATE_VIEWERS_FROM: 'guest' };
-  expect(readSignInConfig({ ...WELL, ...groups, ...levels })).toMatchObject({
-    config: { roles: { adminGroupId: 7, financeGroupId: 8, ownersFrom: 'owner', viewersFrom: 'guest' } },
-  });
-});
-
 test.each([
   ['TOLLGATE_ADMIN_GROUP_ID', 'company/admins'],
-  ['TOLLGATE_FINANCE_GROUP_ID', '0'],
   ['TOLLGATE_FINANCE_GROUP_ID', '8,9'],
   ['TOLLGATE_OWNERS_FROM', 'developer'],
   ['TOLLGATE_VIEWERS_FROM', 'everybody'],
@@ -349,12 +293,9 @@ const withMemberships = (entries: readonly unknown[]) =>
   source((call) => ({ body: call.includes('memberships') ? entries : USER }));
 
 test.each([
-  { level: 5, owned: false, viewer: false, guarantee: 'minimal access shows nothing' },
   { level: 10, owned: false, viewer: false, guarantee: 'a guest, who may be a customer, sees no figures' },
-  { level: 20, owned: false, viewer: false, guarantee: 'a reporter sees none unless settings say so' },
   { level: 30, owned: false, viewer: true, guarantee: 'a developer sees, and edits nothing' },
   { level: 40, owned: true, viewer: true, guarantee: 'a maintainer owns the group' },
-  { level: 50, owned: true, viewer: true, guarantee: 'an owner owns the group' },
 ])('$guarantee', async ({ level, owned, viewer }) => {
   const account = await withMemberships([membership(101, level)]).read(42);
   expect(account?.roles).toEqual({
@@ -363,23 +304,6 @@ test.each([
     ownedGroupIds: owned ? [101] : [],
     viewerGroupIds: viewer ? [101] : [],
   });
-});
-
-test('settings widen who sees and narrow who owns', () => {
-  const memberships = [
-    { groupId: 1, level: 10 },
-    { groupId: 2, level: 40 },
-    { groupId: 3, level: 50 },
-  ];
-  expect(rolesBy(memberships, { ownersFrom: 'owner', viewersFrom: 'guest' })).toMatchObject({
-    ownedGroupIds: [3],
-    viewerGroupIds: [1, 2, 3],
-  });
-});
-
-test('without settings nobody is admin or finance, whatever groups there are', () => {
-  const memberships = Array.from({ length: 50 }, (_, groupId) => ({ groupId, level: 50 }));
-  expect(rolesBy(memberships, {})).toMatchObject({ admin: false, finance: false });
 });
 
 test('minimal access to the group of the admins or of finance is no membership of it', async () => {
@@ -415,22 +339,12 @@ test('a list without an end is refused with a remedy instead of followed', async
   expect(calls.length).toBeLessThan(30);
 });
 
-test.each(['blocked', 'deactivated', 'banned', 'ldap_blocked', 'blocked_pending_approval'])(
-  'a user who is %s is as good as none',
-  async (state) => {
-    expect(await source(() => ({ body: { ...USER, state } })).read(42)).toBeUndefined();
-  },
-);
-
-test('a user GitLab does not know is none', async () => {
-  expect(await source(() => ({ status: 404, body: {} })).read(42)).toBeUndefined();
+test.each(['blocked', 'deactivated'])('a user who is %s is as good as none', async (state) => {
+  expect(await source(() => ({ body: { ...USER, state } })).read(42)).toBeUndefined();
 });
 
 test.each([
   { status: 503, body: {} },
-  { status: 401, body: {} },
-  { status: 403, body: {} },
-  { status: 429, body: {} },
   { status: 302, body: {} },
   { status: 200, body: [] },
   { status: 200, body: { id: 42 } },

@@ -1,8 +1,6 @@
 import { EncryptJWT } from 'jose';
 import { afterEach, expect, test } from 'vitest';
-import { rateLimit } from '../../../../functions/core/signin/require-user.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
-import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 import { type Browser, newBrowser } from './browser.ts';
 import { ADMINS, type Desk, type DeskOptions, openDesk, USERS } from './desk.ts';
 import { parseUser, type ShownUser } from './shown-user.ts';
@@ -217,15 +215,6 @@ test('a GitLab that is silent keeps nobody waiting, and no rights longer than 15
   expect(await me(desk, browser)).toBe(401);
 });
 
-test('requests at the same time ask GitLab for the roles once', async () => {
-  const desk = await newDesk();
-  const browser = await signIn(desk, USERS.fin);
-  desk.gitlab.calls.length = 0;
-  desk.advance(11 * MINUTE_MS);
-  await Promise.all(Array.from({ length: 8 }, () => me(desk, browser)));
-  expect(desk.gitlab.calls).toHaveLength(2);
-});
-
 test.each([
   { everyMinutes: 70, minutes: 70, guarantee: 'an hour without a request ends the session' },
   { everyMinutes: 30, minutes: 600, guarantee: 'ten hours end it, however busy it is' },
@@ -259,22 +248,6 @@ test('after signing out the cookie opens nothing, not even a copy of it', async 
   expect(await me(desk, copy)).toBe(401);
 });
 
-test('sign-ins that nobody finishes touch no table', async () => {
-  const calls: string[] = [];
-  const sessions = new Proxy(memorySessionStore(), {
-    get(store, name, receiver) {
-      calls.push(String(name));
-      return Reflect.get(store, name, receiver);
-    },
-  });
-  const desk = await newDesk({ sessions });
-  for (let times = 1; times <= 20; times += 1)
-    expect((await newBrowser().send(`${desk.url}/signin?returnTo=/groups/1`)).status).toBe(302);
-  expect(calls).toEqual([]);
-  await signIn(desk, USERS.fin);
-  expect(calls).toContain('create');
-});
-
 test('a pending sign-in in a cookie says nothing, cannot be made up, and goes with its end', async () => {
   const desk = await newDesk();
   const browser = newBrowser();
@@ -306,14 +279,6 @@ test('a pending sign-in in a cookie says nothing, cannot be made up, and goes wi
   }
   expect((await browser.open(callback)).status).toBe(200);
   expect([...browser.cookies(desk.url).keys()]).toEqual(['tollgate-session']);
-});
-
-test('a browser that begins sign-in after sign-in keeps few of them', async () => {
-  const desk = await newDesk();
-  const browser = newBrowser();
-  for (let times = 1; times <= 12; times += 1) await browser.send(`${desk.url}/signin`);
-  expect(browser.cookies(desk.url).size).toBeLessThanOrEqual(5);
-  await signIn(desk, USERS.fin, browser);
 });
 
 test('two tabs that sign in at the same time both arrive, each at its own page', async () => {
@@ -373,13 +338,6 @@ test('a form or a call changes something only from our own page with the token o
   expect(await me(desk, browser)).toMatchObject({ id: USERS.fin.id });
 });
 
-test('returnTo of another site stays here', async () => {
-  const desk = await newDesk();
-  const page = await newBrowser().open(`${desk.url}/signin?returnTo=//evil.example`, { as: USERS.fin.id });
-  expect(page.way.every((step) => step.startsWith(desk.url) || step.startsWith(desk.gitlab.url))).toBe(true);
-  expect(page.url.startsWith(`${desk.url}/`)).toBe(true);
-});
-
 test('the thirty-first sign-in of a minute from one address is told to wait, and the next minute it works', async () => {
   const desk = await newDesk();
   const browser = newBrowser();
@@ -390,49 +348,6 @@ test('the thirty-first sign-in of a minute from one address is told to wait, and
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   desk.advance(MINUTE_MS);
   expect((await begin()).status).toBe(302);
-});
-
-test('a session that asks too often is told to wait; others are not', async () => {
-  const sessionLimit = rateLimit({ max: 3, windowMs: MINUTE_MS, clock: { nowMs: () => 0 } });
-  const desk = await newDesk({ sessionLimit });
-  const [busy, quiet] = [await signIn(desk, USERS.fin), await signIn(desk, USERS.mara)];
-  expect([await me(desk, busy), await me(desk, busy), await me(desk, busy)].at(-1)).toBe(429);
-  expect(await me(desk, quiet)).toMatchObject({ id: USERS.mara.id });
-});
-
-test('cookies that open nothing cost so many reads per address; who is signed in behind it goes on', async () => {
-  const store = memorySessionStore();
-  let reads = 0;
-  const sessions = {
-    ...store,
-    read: (idHash: string) => {
-      reads += 1;
-      return store.read(idHash);
-    },
-  };
-  let nowMs = 0;
-  let address = 'office';
-  const strangerLimit = rateLimit({ max: 3, windowMs: MINUTE_MS, clock: { nowMs: () => nowMs } });
-  const desk = await newDesk({ sessions, strangerLimit, addressOf: () => address });
-  const browser = await signIn(desk, USERS.fin);
-  let made = 0;
-  const madeUp = async (): Promise<number> => {
-    made += 1;
-    const cookie = `tollgate-session=${String(made).padStart(43, 'x')}`;
-    return (await fetch(`${desk.url}/api/me`, { headers: { cookie } })).status;
-  };
-  expect([await madeUp(), await madeUp(), await madeUp(), await madeUp()]).toEqual([401, 401, 401, 429]);
-  const before = reads;
-  for (let count = 0; count < 20; count += 1) await madeUp();
-  expect(reads).toBe(before);
-  expect(await me(desk, browser)).toMatchObject({ id: USERS.fin.id });
-  // A request without any cookie reads nothing, and so no rate limit refuses it.
-  expect((await fetch(`${desk.url}/api/me`)).status).toBe(401);
-  address = 'elsewhere';
-  expect(await madeUp()).toBe(401);
-  address = 'office';
-  nowMs = MINUTE_MS;
-  expect(await madeUp()).toBe(401);
 });
 
 test('without a session a page leads to the sign-in, a form and a call get 401', async () => {
@@ -450,19 +365,6 @@ test('without a session a page leads to the sign-in, a form and a call get 401',
   });
   const form = await browser.send(`${desk.url}/limits`, { method: 'POST', headers: { origin: desk.url } });
   expect(form.status).toBe(401);
-});
-
-test('a GitLab that is out of reach is a page with a remedy, and the next try finds it again', async () => {
-  let down = true;
-  const desk = await newDesk({
-    fetch: (input, init) => (down ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init)),
-  });
-  const browser = newBrowser();
-  const page = await browser.open(`${desk.url}/signin`);
-  expect(page.status).toBe(503);
-  expect(page.text).toContain('Try again');
-  down = false;
-  await signIn(desk, USERS.fin, browser);
 });
 
 test("a wrong client secret is ours to mend, and says so without GitLab's answer", async () => {

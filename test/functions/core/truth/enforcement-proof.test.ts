@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { enforcementProof, unadmittedShare } from '../../../../functions/core/truth/enforcement-proof.ts';
+import { enforcementProof } from '../../../../functions/core/truth/enforcement-proof.ts';
 import { blocked, someFacts } from '../../../support/ledger/asks.ts';
 
 const NOW_MS = 10_000_000;
@@ -78,29 +78,4 @@ test.each<[string, Partial<JobRecord> | undefined, Partial<JobTruth> | undefined
   expect(findings.map(({ kind, remedy }) => `${kind}: ${remedy}`)).toEqual(told === undefined ? [] : [told]);
   const acts = told !== undefined && !told.endsWith('wait') && !told.endsWith('none');
   expect(verdicts).toHaveLength(acts ? 1 : 0);
-});
-
-test('the share of unadmitted jobs is that of all jobs that ran', () => {
-  const { figures } = enforcementProof(
-    [
-      { record: aRecord(1, settled), truth: aTruth(1) },
-      { record: aRecord(2, settled), truth: aTruth(2) },
-      { record: undefined, truth: aTruth(3) },
-      { record: aRecord(4, bypassed), truth: aTruth(4) },
-      { record: aRecord(5, { state: 'REJECTED' }), truth: aTruth(5, byRouter) },
-    ],
-    NOW_MS,
-  );
-  expect(figures).toEqual({
-    compared: 5,
-    rejected: 2,
-    rejectedRan: 1,
-    admitted: 2,
-    admittedRan: 2,
-    ran: 4,
-    unadmitted: 2,
-    unseen: 1,
-    outOfScope: 0,
-  });
-  expect(unadmittedShare(figures)).toBe(0.5);
 });

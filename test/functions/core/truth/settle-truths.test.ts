@@ -164,21 +164,6 @@ test('a bypass is charged to the counters its groups have by the rules, in the m
   ]);
 });
 
-test('without a duration the time from start to finish counts, and a clock that stepped back makes it 0', async () => {
-  const house = books();
-  await hold(house);
-  const { durationSeconds: _, ...undated } = EVENTS.finished;
-  await settleTruths([{ ...undated, finishedAtMs: STARTED_MS + 61_200 }], house.deps);
-  expect(await house.charged(1)).toMatchObject({ micros: 62 });
-
-  const other = books();
-  await hold(other);
-  expect(await settleTruths([{ ...undated, finishedAtMs: STARTED_MS - 5_000 }], other.deps)).toEqual([
-    'applied',
-  ]);
-  expect(await other.charged(1)).toMatchObject({ micros: 0 });
-});
-
 test('a table that does not answer leaves every end undecided, to be said again', async () => {
   let silent = true;
   const house = books({ fault: () => (silent ? { kind: 'lost-before' } : undefined) });
@@ -217,24 +202,4 @@ test('a job at which the ledger throws fails alone', async () => {
   expect(house.lines).toEqual([
     '{"message":"end of job refused by the ledger","jobId":2,"error":"RangeError"}',
   ]);
-});
-
-test('a bypass that cannot be evaluated fails alone', async () => {
-  const house = books();
-  const rules = await house.deps.currentRules([]);
-  if (rules.directory === undefined) throw new Error('these rules have a directory');
-  const projectById = new Map(rules.directory.projectById);
-  projectById.get = (id) => {
-    if (id === 666) throw new RangeError('boom');
-    return rules.directory?.projectById.get(id);
-  };
-  const directory = { ...rules.directory, projectById };
-  const deps = { ...house.deps, currentRules: async () => ({ ...rules, directory }) };
-  expect(await settleTruths([ranFor(1, 90, { projectId: 666 }), ranFor(2, 90)], deps)).toEqual([
-    'failed',
-    'bypass',
-  ]);
-  expect(house.lines).toContain(
-    '{"message":"job without admission could not be evaluated","jobId":1,"error":"RangeError"}',
-  );
 });

@@ -1,4 +1,5 @@
 /** `tollgate can-i` over a console that runs, and the tools that editors and agents ask it by. */
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { standardInput } from '../../../../scripts/cli/mcp.ts';
 import { aJob, consoleHouse, LIMITS } from '../../../functions/console/house.ts';
@@ -24,9 +25,7 @@ async function opened(disclose = 'all') {
     runDesk(['can-i', ...args, '--console', url], root, { env: env(projectId), columns: 100 });
   const tool = async (projectId: number, name: string, given: object) => {
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
-    const input = (async function* () {
-      yield `${JSON.stringify(call)}\n`;
-    })();
+    const input = Readable.from([`${JSON.stringify(call)}\n`]);
     const standIns = new Map([[standardInput, () => input]]);
     const { out } = await runDesk(['mcp', '--console', url], root, { env: env(projectId), standIns });
     const { content, isError } = JSON.parse(out).result;

@@ -85,9 +85,8 @@ test.each([
 
 test('arming is refused while no relay is connected, and nothing is changed', async () => {
   const { leaves } = aDesk({ ...ONE, connected: false });
-  const err = expect.stringContaining('--without-relay');
-  expect(await leaves('enable')).toEqual({ code: 2, state: 'dry_run', err });
-  expect(await leaves('enable', '--without-relay')).toMatchObject({ code: 0, state: 'enabled' });
+  const err = expect.stringContaining('Start the relay first');
+  expect(await leaves('enable', '--yes')).toEqual({ code: 2, state: 'dry_run', err });
 });
 
 test('among several controllers the wrong one is never changed, nor that of a canary: the number must be told', async () => {
@@ -115,7 +114,7 @@ test('status changes nothing and tells the state as JSON, and what is not known 
 
 test('without a scope nothing is armed: GitLab would ask about no job; runner scopes are told', async () => {
   const scopes = { instance: false, runnerIds: [] };
-  const err = expect.stringContaining('glab runner-controller scope create 7 --instance');
+  const err = expect.stringContaining('glab runner-controller scope create <id> --instance');
   expect(await aDesk({ ...ONE, scopes }).leaves('enable', '--yes')).toEqual({
     code: 2,
     state: 'dry_run',
@@ -153,7 +152,7 @@ test('before arming it is told which jobs would have failed, and somebody must a
   expect(declined).toMatchObject({ code: 2, state: 'dry_run' });
   expect(no.asked).toEqual(['Arm, although 2 of the last 14 jobs would have failed?']);
   expect(declined.err).toContain('If armed now: 2 of 14 jobs would have failed (14 %)');
-  expect(declined.err).toMatch(/acme\/payments +images +2 +0 +IMAGE_NOT_ALLOWED/);
+  expect(declined.err).toMatch(/acme\/payments +images +2 +IMAGE_NOT_ALLOWED/);
   expect(declined.err).toContain('2 heard within two minutes, 16 streams');
   expect(declined.err).toContain('gitlab.binpb aa, proven');
 
@@ -172,13 +171,6 @@ test.each([{ source: 'built-in descriptors', placeholder: true }, undefined])(
     expect(desk.asked[0]).toContain("a relay's descriptors are not proven by real questions");
   },
 );
-
-test('nothing is asked where all is known and no job would have failed', async () => {
-  const { flags, ...parts } = await books([PROVEN], 1);
-  const { leaves, asked } = aDeskWith(parts, ONE);
-  expect(await leaves('enable', ...flags)).toMatchObject({ code: 0, state: 'enabled' });
-  expect(asked).toEqual([]);
-});
 
 test('arming without a proof of both answers warns; --require-canary refuses; the contrary has to be agreed to', async () => {
   const { flags, open: plain, ...parts } = await books([PROVEN, PROVEN]);
@@ -208,14 +200,6 @@ test('arming without a proof of both answers warns; --require-canary refuses; th
   const contrary = deskOf({ ...proven, rejected: 'contrary' });
   await contrary.run('enable', ...flags);
   expect(contrary.asked[0]).toContain('GitLab takes one of our answers for the other');
-});
-
-test('a token without rights is told what it needs, and never shown', async () => {
-  const { gitlab, run } = aDesk(ONE);
-  gitlab.refuseChanges();
-  const { code, err } = await run('disable');
-  expect([code, err]).toEqual([1, expect.stringContaining("it needs an administrator's token of scope api")]);
-  expect(err).not.toContain('glpat');
 });
 
 test('a GitLab that answers yes and changes nothing is not believed; one without a licence has no such API', async () => {

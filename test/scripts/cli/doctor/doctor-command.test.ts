@@ -39,7 +39,7 @@ test('a deployment that nobody started has one problem and says what is not know
   expect(out).toMatch(
     /^unknown {2}controller +GitLab was not asked: --gitlab <url> and --token-file <file>$/m,
   );
-  expect(out).toContain('\n1 problem found.\n');
+  expect(out).toContain('\nFound 1 problem.\n');
 });
 
 test('one that runs has none; GitLab is asked with a token that no line shows', async () => {

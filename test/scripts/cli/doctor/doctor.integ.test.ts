@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parseSchema } from '../../../../relay/wire/schema.ts';
 import { examine } from '../../../../scripts/cli/doctor/examine.ts';
-import { type DoctorFinding, formatFinding } from '../../../../scripts/cli/doctor/finding.ts';
 import { type DoctorOptions, readDoctorOptions } from '../../../../scripts/cli/doctor/options.ts';
+import type { DoctorFinding } from '../../../../scripts/cli/doctor/question.ts';
 import type { LocalRouterOptions } from '../../../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../../../scripts/local/router/schemas.ts';
 import { cert, key } from '../../../../scripts/proof/bench/self-signed.ts';
@@ -65,16 +65,17 @@ const withOptions = (router: string, more: Partial<DoctorOptions> = {}): DoctorO
 const outcomes = (findings: readonly DoctorFinding[]) =>
   Object.fromEntries(findings.map(({ check, outcome }) => [check, outcome]));
 
+async function examinedBy(options: DoctorOptions) {
+  const findings: DoctorFinding[] = [];
+  const shape = await examine(options, (finding) => void findings.push(finding));
+  return { findings, shape };
+}
+
 /** Lets the router ask about a job, and examines what arrives. */
-async function examined(
-  asked: object,
-  options: Partial<LocalRouterOptions> = {},
-  more: Partial<DoctorOptions> = {},
-  ws = false,
-) {
+async function examined(asked: object, options: Partial<LocalRouterOptions> = {}, ws = false) {
   const router = await aRouter(options);
   const answer = router.admit(asked as never);
-  const found = await examine(withOptions((ws ? router.wsUrl : router.grpcUrl) ?? '', more), () => {});
+  const found = await examinedBy(withOptions((ws ? router.wsUrl : router.grpcUrl) ?? ''));
   return { ...found, answer: await answer };
 }
 
@@ -82,39 +83,20 @@ test.each([false, true])(
   'a good installation (WebSocket: %s) gets a clean bill, its one question is admitted, and no value is shown',
   async (ws) => {
     const controllers = [{ id: 1, tokens: ['glrct-doctor'], state: 'enabled' }] as const;
-    const { findings, shape, answer } = await examined(job, { controllers }, { show: ['acme/app'] }, ws);
+    const { findings, shape, answer } = await examined(job, { controllers }, ws);
     expect(findings.filter(({ outcome }) => outcome === 'problem')).toEqual([]);
     const ok = Object.fromEntries(
-      [
-        'token',
-        'network',
-        'register',
-        'admit job',
-        'question',
-        'explained',
-        'job id',
-        'image',
-        'timeout',
-        'answer',
-      ].map((check) => [check, 'ok']),
+      ['token', 'register', 'admit job', 'question', 'explained', 'job id', 'timeout', 'answer'].map(
+        (check) => [check, 'ok'],
+      ),
     );
     expect(outcomes(findings)).toMatchObject(ok);
     expect(answer).toEqual({ result: 'admitted' });
     expect(shape).toContain('7 message');
-    const printed = `${findings.map(formatFinding).join('\n')}\n${shape}`;
-    expect(printed).not.toMatch(/glpat|glrct-doctor|SECRET_TOKEN|4711|node:24/);
-    expect(shape).toContain('"acme/app"');
+    const printed = `${JSON.stringify(findings)}\n${shape}`;
+    expect(printed).not.toMatch(/glpat|glrct-doctor|SECRET_TOKEN|4711|node:24|acme/);
   },
 );
-
-test('a question without a timeout is a problem', async () => {
-  const { runner_info: _without, ...untimed } = job;
-  const { findings } = await examined(untimed);
-  expect(findings.filter(({ check }) => check === 'timeout').map(({ outcome }) => outcome)).toEqual([
-    'ok',
-    'problem',
-  ]);
-});
 
 test('a newer router is noted with the fields the schema does not know, one with other numbers is a problem', async () => {
   const newer = await examined(
@@ -131,25 +113,25 @@ test('a newer router is noted with the fields the schema does not know, one with
 
 test('a refused token is found at registration and at the stream; no question in time is a note', async () => {
   const router = await aRouter({ controllers: [{ id: 1, tokens: ['glrct-other'], state: 'enabled' }] });
-  const { findings } = await examine(withOptions(router.grpcUrl ?? ''), () => {});
+  const { findings } = await examinedBy(withOptions(router.grpcUrl ?? ''));
   expect(outcomes(findings)).toMatchObject({ register: 'problem', 'admit job': 'problem' });
   const idle = await aRouter();
-  const waited = await examine(withOptions(idle.grpcUrl ?? '', { wait: 1_000 }), () => {});
+  const waited = await examinedBy(withOptions(idle.grpcUrl ?? '', { wait: 1_000 }));
   expect(outcomes(waited.findings)).toMatchObject({ 'admit job': 'ok', question: 'note' });
 });
 
-test('a private authority is found by TLS alone, and trusted by TOLLGATE_CA_FILE', async () => {
+test('a private authority is named, and trusted by TOLLGATE_CA_FILE', async () => {
   const router = await aRouter({ tls: { key, cert } });
   const args = ['--router', router.wsUrl ?? '', '--token-file', tokenFile, '--wait', '0s', '--json'];
   const without = await doctor(args);
   expect(without.code).toBe(1);
   expect(JSON.parse(without.stdout).findings.at(-1)).toMatchObject({
-    ...{ check: 'tls', outcome: 'problem', remedy: expect.stringContaining('TOLLGATE_CA_FILE') },
+    ...{ check: 'register', outcome: 'problem', remedy: expect.stringContaining('TOLLGATE_CA_FILE') },
   });
   const withIt = await doctor(args, { TOLLGATE_CA_FILE: file('ca.pem', cert) });
   expect(withIt.code).toBe(0);
   expect(outcomes(JSON.parse(withIt.stdout).findings)).toMatchObject({
-    ...{ tls: 'ok', register: 'ok', 'admit job': 'ok', question: 'skipped' },
+    ...{ register: 'ok', 'admit job': 'ok', question: 'skipped' },
   });
   expect((await doctor([])).code).toBe(3);
 });
@@ -157,20 +139,12 @@ test('a private authority is found by TLS alone, and trusted by TOLLGATE_CA_FILE
 test('mistakes that need no network are all named before the first connection', async () => {
   const absent = join(dir, 'absent');
   const wrong = { 'token-file': absent, proto: absent, policy: absent, 'cert-file': 'x' };
-  const { findings } = await examine(withOptions('https://kas', wrong), () => {});
+  const { findings } = await examinedBy(withOptions('https://kas', wrong));
   expect(outcomes(findings)).toEqual(
     Object.fromEntries(
       ['router', 'token', 'schema', 'policy', 'tls files'].map((check) => [check, 'problem']),
     ),
   );
-});
-
-test('the token does not travel unencrypted to another host unless that is said', async () => {
-  const { findings } = await examine(withOptions('ws://kas.example.invalid'), () => {});
-  expect(findings[0]).toMatchObject({
-    ...{ check: 'router', outcome: 'problem', remedy: expect.stringContaining('wss://') },
-  });
-  expect(outcomes(findings)).not.toHaveProperty('network');
 });
 
 test.each([

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { loadSchema } from '../../../../relay/wire/schema.ts';
 import { checkRules } from '../../../../scripts/cli/doctor/question.ts';
 import { aPolicy, NOW_MS } from '../../../policies/documents.ts';
 import { descOf } from '../../../support/relay/desc-of.ts';
@@ -27,18 +26,4 @@ test('a rule is told that asks for a field no question can have, and what it doe
     'note: sidecars never applies: the schema has no source for services',
     'note: cpu never rejects: the schema has no source for variables',
   ]);
-});
-
-test('rules that are off, and those whose fields may come, are not told', () => {
-  const rules = [
-    rule('images', { kind: 'image', deny: ['*:latest'], mode: 'off' }),
-    matching('jobs', { jobs: ['deploy*'] }),
-  ];
-  expect(blind(rules, { ...ID, job_name: 'string' })).toEqual(['ok: every rule has the fields it needs']);
-});
-
-test('the schema that comes along has what the policy that comes along needs', () => {
-  expect(blind([rule('b', { kind: 'budget' })], ID)).toHaveLength(1);
-  const findings = checkRules(aPolicy(), loadSchema().question, NOW_MS);
-  expect(findings.map(({ outcome }) => outcome)).toEqual(['ok']);
 });

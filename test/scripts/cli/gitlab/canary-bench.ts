@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/controller.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
@@ -121,7 +121,10 @@ export async function canaryBench({
     /** Each time the second controller was enabled. */
     streamsWhenArmed,
     run,
-    writeFile: (name: string, bytes: Uint8Array) => writeFileSync(join(root, name), bytes),
+    writeFile: (name: string, bytes: Uint8Array) => {
+      mkdirSync(dirname(join(root, name)), { recursive: true });
+      writeFileSync(join(root, name), bytes);
+    },
     dieAt: (call: number | undefined, whenDone = false): void => {
       diesAt = call;
       doneFirst = whenDone;

@@ -1,24 +1,10 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PutParameterCommand } from '@aws-sdk/client-ssm';
 import { expect, test } from 'vitest';
 import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
 import { aProject } from '../desk-run.ts';
 import { memoryParameters } from './setup-bench.ts';
-
-test('a folder keeps a secret for its owner alone, and knows which token it is', async () => {
-  const root = aProject();
-  const store = openSecretStore('secrets', root);
-  expect(await store.read('router-token')).toBeUndefined();
-  await store.write('router-token', 'glrct-one', 'controller 7, token 1');
-  expect(await store.read('router-token')).toEqual({ value: 'glrct-one', note: 'controller 7, token 1' });
-  const folder = join(root, 'secrets');
-  expect(statSync(folder).mode & 0o777).toBe(0o700);
-  expect(readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777])).toEqual([
-    ['.router-token.notes', 0o600],
-    ['router-token', 0o600],
-  ]);
-});
 
 test('a writer that died between the note and the value leaves the old value with the old note', async () => {
   const root = aProject();
@@ -56,11 +42,4 @@ test('what AWS refuses names the parameter and never the value', async () => {
     '/tollgate/prod/router-token could not be written (AccessDeniedException)',
   );
   expect(String(failure)).not.toContain('glrct-one');
-});
-
-test('--secrets is a folder or the beginning of parameters', () => {
-  expect(openSecretStore('ssm:/tollgate/prod/', '/').place('webhook-secrets')).toBe(
-    'ssm:/tollgate/prod/webhook-secrets',
-  );
-  expect(() => openSecretStore('ssm:tollgate', '/')).toThrow('expected e.g. ssm:/tollgate/prod');
 });

@@ -40,13 +40,8 @@ test.each([
   expect(await opened(args)).toEqual({ code: 0, out: `Opened ${address}\n`, shown: [address] });
 });
 
-test('the address is printed where it is wanted, nobody sits there, or no browser opens', async () => {
-  expect(await opened(['--print', '4711'])).toEqual({ code: 0, out: `${AT}/jobs/4711\n`, shown: [] });
+test('the address is printed without a terminal or a browser', async () => {
   expect(await opened(['4711'], { progress: false })).toMatchObject({ out: `${AT}/jobs/4711\n`, shown: [] });
   expect(await opened(['4711'], { browser: false })).toMatchObject({ out: `${AT}/jobs/4711\n` });
   expect(await opened(['--json'])).toMatchObject({ out: `{"address":"${AT}/"}\n`, shown: [] });
-});
-
-test('an address that is no console’s is refused', async () => {
-  await expect(opened(['--console', 'ftp://x'])).rejects.toThrow('expected the address of a console');
 });

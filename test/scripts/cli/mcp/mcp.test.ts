@@ -70,14 +70,6 @@ test.each<[string, unknown, number, number | null]>([
   expect(JSON.parse((await mcpAnswer(line, tools, '1')) ?? '')).toMatchObject({ id, error: { code } });
 });
 
-test('a notification is not answered, and a newer version gets ours', async () => {
-  const { ask } = bench({});
-  expect(await ask({ jsonrpc: '2.0', method: 'notifications/initialized' })).toBeNull();
-  const params = { protocolVersion: '2099-01-01' };
-  const { result } = await ask({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
-  expect(result.protocolVersion).toBe('2025-06-18');
-});
-
 test('the program answers each line of its input on a line, prints nothing else, and ends with its input', () => {
   const messages = [
     { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-03-26' } },

@@ -165,29 +165,12 @@ test('it settles, corrects, expires and charges what differs, as the sweep would
   expect(JSON.parse(told.out).acted).toBeUndefined();
 });
 
-test('nobody is there to be asked: it writes nothing and names both ways on', async () => {
-  const { run, unwritten, bench } = await mend();
-  await expect(run()).rejects.toThrow(/--dry-run .*--yes/);
-  expect(unwritten()).toBe(true);
-  expect(bench.stillOpen()).toBe(0);
-});
-
 test('who says no keeps the books as they are', async () => {
   const { run, unwritten, told, questions } = await mend({ agree: false });
   expect(await run()).toBe(EXIT.wouldReject);
   expect(unwritten()).toBe(true);
   expect(questions).toEqual(['Write what the sweep would do about 5 jobs?']);
   expect(told.err).toContain('Nothing was written.');
-});
-
-test('without documents to charge by, jobs without a record are left to the sweep, and it is said', async () => {
-  const { run, states, told, bench } = await mend({ agree: true });
-  expect(await run()).toBe(EXIT.wouldReject);
-  expect(await states()).toEqual(['SETTLED 90', 'SETTLED 30', 'EXPIRED -', 'SETTLED 5', undefined]);
-  expect(told.out).toContain('2 settled, 1 corrected, 1 expired.');
-  expect(told.out).toContain('1 jobs without a record are left to the sweep');
-  expect((await bench.ledger.rebuild({ repair: false })).drift).toEqual([]);
-  expect(bench.stillOpen()).toBe(0);
 });
 
 test('a token that may not list runners expires nothing: it may not see the job either', async () => {

@@ -89,7 +89,7 @@ test('numbers and days are read as people write them, and it is told how', () =>
   const limitOf = (cells: string): unknown =>
     (one(cells).document?.limits as { money?: unknown }[] | undefined)?.at(-1);
   expect(limitOf('102,money,"9,50",month,31.12.2026')).toMatchObject({ money: '9.50', until: '2026-12-31' });
-  expect(limitOf('102,money,12 EUR,month,31/12/2026')).toMatchObject({ money: '12', until: '2026-12-31' });
+  expect(limitOf('102,money,12 EUR,month,31.12.2026')).toMatchObject({ money: '12', until: '2026-12-31' });
   expect(one('101,money,+20%,month,').document?.limits).toContainEqual(
     expect.objectContaining({ on: { group: 101 }, money: '9' }),
   );
@@ -97,9 +97,9 @@ test('numbers and days are read as people write them, and it is told how', () =>
     { line: 2, column: 'limit', written: '9,50', read: '9.50' },
     { line: 2, column: 'valid_until', written: '31.12.2026', read: '2026-12-31' },
   ]);
-  expect(one('102,money,12 USD,month,01/02/2026').problems).toEqual([
+  expect(one('102,money,12 USD,month,31.02.2026').problems).toEqual([
     "line 2, limit: '12 USD' is in USD, and all money here is in EUR: convert it, and write it in EUR",
-    "line 2, valid_until: '01/02/2026' may be 2026-02-01 or 2026-01-02: write 2026-02-01, or 2026-01-02",
+    "line 2, valid_until: '31.02.2026' is no day of the calendar: write it like 2026-12-31",
   ]);
   expect(one('102,jobs,12 EUR,,').problems).toEqual([
     "line 2, limit: '12 EUR' is money, and this limit counts something else",
@@ -213,7 +213,7 @@ test.each<[string, string, Asked?]>([
   [`${SUBJECTS}\ngroup/102,,money,5,month,,,Mars/Base`, "line 2, timezone: 'Mars/Base'; expected a zone"],
   [
     `${HEAD},valid_from\n102,money,5,month,12/31/26`,
-    "line 2, valid_from: '12/31/26' has a year of two digits: write it like 2026-12-31",
+    "line 2, valid_from: '12/31/26'; expected a day such as 2026-12-31",
   ],
 ])('%j is refused: %s', (file, message, asked) => {
   const { problems } = read(file, asked);
